@@ -148,9 +148,9 @@ def tuned(units: dict[str, RatedUnits]) -> None:
     seal = Seal.of([])
     for each in units.values():
         candidates = candidates_for(each, seal, judges)
-        plan_reading(each, candidates, seal, margin=0.1)
+        plan_reading(each, candidates, seal, margin=0.1, people_agree=True)
         now = datetime.now(tz=UTC)
-        reading, _ = due_reading(each, candidates, seal, asked=False, now=now)
+        reading, _ = due_reading(each, candidates, seal, on_request=False, now=now)
         make_reading(reading, each, candidates, background)
 
 

@@ -31,8 +31,13 @@ from eval_assets.store.part_scores import write_stand_in_scores
 from eval_assets.store.prompted import has_prompts, prompt_sources
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.summaries import write_score_summary
-from eval_assets.store.tables import replace_rows
-from eval_assets.store.tuned_judges import background_of, current_evidence, current_judges
+from eval_assets.store.tables import replace_records, replace_rows
+from eval_assets.store.tuned_judges import (
+    background_of,
+    current_evidence,
+    current_judges,
+    unevaluated_tests,
+)
 from eval_assets.tuning.certificate import Certificate
 from eval_assets.tuning.issued import (
     CertificateRow,
@@ -40,8 +45,9 @@ from eval_assets.tuning.issued import (
     certificate_rows,
     certified_parts,
 )
+from eval_assets.tuning.plan import Plan
 from eval_assets.tuning.reading import Row
-from eval_assets.tuning.sealed_evaluation import part_rows, read_if_due
+from eval_assets.tuning.sealed_evaluation import next_reading, part_rows, read_if_due
 
 
 class ReadingConfig(dg.Config):
@@ -73,6 +79,7 @@ def tuned_judge_evaluation(
             judges = current_judges(connection, ledger, units)
             rows: list[Row] = []
             parts: list[Row] = []
+            plans = list[Plan]()
             n_new = 0
             for question_id, rated in units.items():
                 background = background_of(
@@ -82,15 +89,23 @@ def tuned_judge_evaluation(
                     stand_in=evaluation.tuning.stand_in,
                 )
                 records, is_new = read_if_due(
-                    JudgeLedger(ledger), rated, judges, background, on_request=config.read
+                    JudgeLedger(ledger),
+                    rated,
+                    judges,
+                    background,
+                    on_request=config.read,
+                    policy=evaluation.tuning.evaluate,
                 )
                 rows += records
-                parts += part_rows(JudgeLedger(ledger), rated, judges, background)
+                upcoming = next_reading(JudgeLedger(ledger), rated, judges, background)
+                parts += part_rows(upcoming)
+                plans += upcoming.plans
                 n_new += is_new
             table_rows = pd.DataFrame(rows)
             with transaction(connection):
                 replace_rows(connection, "tuned_judge_evaluation", table_rows)
                 replace_rows(connection, "stand_in_parts", pd.DataFrame(parts))
+                replace_records(connection, "sealed_test_plans", plans)
                 copy_ledger(ledger, connection, "test_set_uses")
             table = table_metadata(connection, "tuned_judge_evaluation")
     return dg.MaterializeResult(
@@ -150,8 +165,8 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 write_score_summary(connection)
             table = table_metadata(connection, "judge_certificates")
             # The report was written before, so that a closed gate cannot hold it back.
-            report = None
-            if rows and (folder.out / "report.html").exists():
+            report, unevaluated = None, unevaluated_tests(connection)
+            if (rows or len(unevaluated)) and (folder.out / "report.html").exists():
                 report = report_data(connection, evaluation, measured_now(connection, evaluation))
         if report is not None:
             write_report(report, folder.out)
@@ -163,6 +178,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "a_ha_beside_a_hh": _near_people(rows),
+            "not_evaluated": rows_as_metadata(unevaluated),
             "n_valid": sum(bool(row.certificate) and not row.stale_because for row in rows),
             "certificates": rows_as_metadata(pd.DataFrame(map(vars, rows), columns=shown)),
             "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),

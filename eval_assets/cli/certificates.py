@@ -17,6 +17,7 @@ from eval_assets.errors import InputError, InputProblem
 if TYPE_CHECKING:
     import duckdb
 
+    from eval_assets.cli.tables import SealedTests
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.certificate import Certificate, QuestionCertificate
     from eval_assets.tuning.history import SealedEvaluation
@@ -51,17 +52,17 @@ def certificates(
     `eval-assets run` reads the sealed tests and writes the files to out/certificates. A
     certificate is stale if the judge, the question, the labels or the model changed.
     """
-    from eval_assets.cli.tables import print_certificates
+    from eval_assets.cli.tables import SealedTests, print_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
-    from eval_assets.store.tables import read_rows
 
     context.obj = data, database
     if context.invoked_subcommand is not None:
         return DONE
     evaluation = read_evaluation(data)
     with connect(resolve_database(data, database), folder=data, is_reading=True) as connection:
-        rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
+        tests = SealedTests.stored(connection)
+        rows = tests.certificates
         rates_as = _versions_in_use(connection)
         unread = _changed_files(connection, evaluation)
     if unread and (require is not None or not as_json):
@@ -69,13 +70,13 @@ def certificates(
         if require is not None:
             return CANNOT_TELL
     if require is not None:
-        return _required(rows, require, evaluation, rates_as)
+        return _required(tests, require, evaluation, rates_as)
     if as_json:
         click.echo(json.dumps(_as_json(rows), indent=2, ensure_ascii=False))
-    elif not rows:
-        click.echo("No judge was tested yet: eval-assets run tests those that pass the gates.")
     else:
-        print_certificates(rows)
+        if not rows:
+            click.echo("No judge was tested yet: eval-assets run tests those that pass the gates.")
+        print_certificates(tests)
     return DONE
 
 
@@ -141,8 +142,11 @@ def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return {row["judge_id"]: row["version"] for row in (*declared, *pinned)}
 
 
-def _required(rows: Rows, require: str, evaluation: Evaluation, rates_as: Mapping[str, str]) -> int:
+def _required(
+    tests: SealedTests, require: str, evaluation: Evaluation, rates_as: Mapping[str, str]
+) -> int:
     """Print whether a judge may be used, and return the exit code."""
+    rows = tests.certificates
     judge_id, _, question = require.partition(":")
     known = [item.id for item in evaluation.rubric]
     if question and question not in known:
@@ -151,16 +155,16 @@ def _required(rows: Rows, require: str, evaluation: Evaluation, rates_as: Mappin
     if judge_id not in judges:
         raise click.UsageError(f"there is no judge {judge_id}")
     codes = [
-        _verdict(rows, judge_id, question_id, rates_as.get(judge_id))
+        _verdict(tests, judge_id, question_id, rates_as.get(judge_id))
         for question_id in ([question] if question else known)
     ]
     return NOT_FIT if NOT_FIT in codes else max(codes)
 
 
-def _verdict(rows: Rows, judge_id: str, question_id: str, rates_as: str | None) -> int:
+def _verdict(tests: SealedTests, judge_id: str, question_id: str, rates_as: str | None) -> int:
     """Print whether a judge may be used for one question, and return the exit code."""
     unit = judge_id, question_id
-    own = [row for row in rows if (row["judge_id"], row["question_id"]) == unit]
+    own = [row for row in tests.certificates if (row["judge_id"], row["question_id"]) == unit]
     valid = [row for row in own if row["stale_because"] is None]
     fit = [row["version"] for row in valid if row["fitness"] == "fit"]
     if rates_as in fit:
@@ -172,7 +176,10 @@ def _verdict(rows: Rows, judge_id: str, question_id: str, rates_as: str | None) 
         code, said = NOT_FIT, "unfit"
     else:
         stale = "; ".join(row["stale_because"] for row in own if row["stale_because"])
-        reason = stale or "; ".join(row["reason"] for row in valid) or "it was not tested"
+        held_back = tests.unevaluated.get(question_id)
+        reasons = [stale, *(row["reason"] for row in valid)]
+        reasons += [f"not evaluated: {held_back}"] if held_back else []
+        reason = "; ".join(filter(None, reasons)) or "it was not tested"
         code, said = CANNOT_TELL, f"cannot tell: {reason}"
     click.echo(f"{judge_id} on {question_id}: {said}")
     return code

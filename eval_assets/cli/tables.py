@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -79,13 +80,46 @@ def print_measured(
     if evaluation.seals_figures and evaluation.judges:
         click.echo(f"{SEALED_TEST}\n")
     print_gates(evaluation, outcomes)
-    tested = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
-    if tested:
-        print_certificates(tested)
+    print_certificates(SealedTests.stored(connection))
 
 
-def print_certificates(rows: Sequence[Mapping[str, Any]]) -> None:
+@dataclass(frozen=True)
+class SealedTests:
+    """Rows of the tables on sealed tests.
+
+    Args:
+        certificates: Rows of `judge_certificates`.
+        plans: Rows of `sealed_test_plans`.
+        unevaluated: Reasons why due tests are held back, by question.
+    """
+
+    certificates: Sequence[Mapping[str, Any]]
+    plans: Sequence[Mapping[str, Any]]
+    unevaluated: Mapping[str, str]
+
+    @classmethod
+    def stored(cls, connection: duckdb.DuckDBPyConnection) -> SealedTests:
+        """Return the rows of the last run."""
+        from eval_assets.store.tables import read_rows
+        from eval_assets.store.tuned_judges import unevaluated_tests
+
+        held_back = unevaluated_tests(connection)
+        return cls(
+            read_rows(connection, "judge_certificates", order_by="judge_id, question_id"),
+            read_rows(connection, "sealed_test_plans", order_by="judge_id, question_id"),
+            dict(zip(held_back["question_id"], held_back["reason"], strict=True)),
+        )
+
+
+def print_certificates(tests: SealedTests) -> None:
     """Print judges on their sealed tests: verdicts, evidence and whether they still hold."""
+    if tests.certificates:
+        _print_tested(tests)
+    for question_id, reason in tests.unevaluated.items():
+        click.echo(f"The sealed test of {question_id} was not evaluated: {reason}.\n")
+
+
+def _print_tested(tests: SealedTests) -> None:
     print_table(
         "Judges on their sealed tests",
         ("judge", "version", "question", "may stand in", "better than before", "groups", "note"),
@@ -97,12 +131,31 @@ def print_certificates(rows: Sequence[Mapping[str, Any]]) -> None:
                 _fitness(row),
                 _verdict(row["improvement"]),
                 "--" if row["n_groups"] is None else f"{row['n_groups']:,}",
-                f"stale: {stale}" if (stale := row["stale_because"]) else row["reason"],
+                f"stale: {stale}" if (stale := row["stale_because"]) else _reason(row, tests.plans),
             )
-            for row in rows
+            for row in tests.certificates
         ],
         numbers=("groups",),
     )
+
+
+def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
+    """Return the reason of a verdict, and the labels that would decide what is undecided."""
+    from eval_assets.tuning.plan import labels_wanted
+
+    unit = row["judge_id"], row["version"], row["question_id"]
+    needed = [
+        labels_wanted(
+            row["groups_wanted"],
+            groups_at_gap=plan["groups_at_gap"],
+            responses_per_group=plan["responses_per_group"],
+            labels_per_group=plan["labels_per_group"],
+        )
+        for plan in plans
+        if (plan["judge_id"], plan["version"], plan["question_id"]) == unit
+        and row["groups_wanted"] is not None
+    ]
+    return "; ".join([row["reason"], *needed])
 
 
 def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:

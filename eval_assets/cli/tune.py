@@ -70,9 +70,9 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.seals import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
-    from eval_assets.store.tuned_judges import current_judges
-    from eval_assets.tuning.plan import plan_reading
-    from eval_assets.tuning.sealed_evaluation import candidates_for, seal_of, sealed_units
+    from eval_assets.store.tuned_judges import background_of, current_judges
+    from eval_assets.tuning.plan import labels_sentence
+    from eval_assets.tuning.sealed_evaluation import next_reading
     from eval_assets.tuning.steps import untested_judge
 
     with connect(database, folder=data) as connection:
@@ -88,27 +88,36 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
                 for judge in evaluation.judges
             ]
             costs = _costs(evaluation, units, cost_of_requests(connection))
-            seals = {q: seal_of(JudgeLedger(ledger), units[q]) for q in question_ids}
-    plans: list[Plan] = []
-    for question_id, seal in seals.items():
-        live = sealed_units(units[question_id], seal)
-        candidates = candidates_for(units[question_id], seal, judges)
-        if candidates:
-            plans += plan_reading(live, candidates, seal, margin=evaluation.tuning.margin)
+            plans: list[Plan] = []
+            for question_id, rated in units.items():
+                background = background_of(
+                    connection,
+                    question_id,
+                    margin=evaluation.tuning.margin,
+                    stand_in=evaluation.tuning.stand_in,
+                )
+                plans += next_reading(JudgeLedger(ledger), rated, judges, background).plans
     if not plans:
         click.echo("No judge scored the test, so that there is nothing to plan.")
         return DONE
-    numbers = ("test groups", "reading", "level", "gain on train and dev", "detectable gain")
+    numbers = (
+        *("test groups", "reading", "level", "gain on train and dev", "detectable gain"),
+        *("groups for that gain", "improved", "fit", "fit in part", "fit if equal"),
+    )
     print_table(
         "What the next reading of each test could show",
-        ("question", "judge", *numbers, "groups for that gain", "fit if equal", "groups for fit"),
+        ("question", "judge", *numbers),
         [_cells(plan_) for plan_ in plans],
-        numbers=(*numbers, "groups for that gain", "fit if equal", "groups for fit"),
+        numbers=numbers,
     )
     click.echo(
         "The detectable gain is found in 80 % of tries; half of it takes four times the groups.\n"
-        '"fit if equal": probability that a judge equal to humans is found fit.'
+        '"improved", "fit", "fit in part": chances of these claims by train and dev; '
+        '"fit if equal": that of a judge\nequal to humans.'
     )
+    for plan_ in plans:
+        if words := labels_sentence(plan_):
+            click.echo(f"{plan_.judge_id} on {plan_.question_id}: {words}.")
     for line in costs:
         click.echo(line)
     return DONE
@@ -209,8 +218,15 @@ def _cells(plan: Plan) -> list[str]:
         _number(plan.expected_gain, "+.3f"),
         _number(plan.detectable_gain, ".3f"),
         "--" if plan.groups_for_gain is None else f"{plan.groups_for_gain:,}",
-        _number(plan.chance_if_equal, ".0%"),
-        "--" if plan.groups_for_fitness is None else f"{plan.groups_for_fitness:,}",
+        *(
+            _number(chance, ".0%")
+            for chance in (
+                plan.chance_improved,
+                plan.chance_fit,
+                plan.chance_in_part,
+                plan.chance_if_equal,
+            )
+        ),
     ]
 
 

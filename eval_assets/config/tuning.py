@@ -11,6 +11,9 @@ from eval_assets.errors import Fault, raise_faults
 PromptStep = Literal["few_shot_examples", "judge_guidelines", "prompt_candidates"]
 """Steps that change a judge's prompt, and ask models."""
 
+EvaluationPolicy = Literal["when_powered", "always", "never"]
+"""When a sealed test is evaluated."""
+
 Step = PromptStep | Literal["calibration", "jury"]
 
 _WRITTEN = ("judge_guidelines", "prompt_candidates")
@@ -76,6 +79,8 @@ class Tuning:
         targets: Targets of `eval-assets calibrate`.
         stand_in: Whether to test on which part of the responses a judge can replace a rater, if it
             is not expected to be fit on all. It takes two judges or replicates.
+        evaluate: When a sealed test may be evaluated, which counts: if train and dev give one claim
+            a chance of at least one half, always, or never.
 
     Raises:
         DeclarationError: If a step is repeated, or needs a writer.
@@ -90,6 +95,7 @@ class Tuning:
     max_usd: NotNegative | None = None
     targets: Targets = field(default_factory=Targets)
     stand_in: bool = True
+    evaluate: EvaluationPolicy = "when_powered"
 
     def __post_init__(self) -> None:
         if len(set(self.steps)) < len(self.steps):

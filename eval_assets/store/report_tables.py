@@ -10,6 +10,7 @@ from eval_assets.store.figures import read_figures
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.summaries import worst_disagreements
 from eval_assets.store.tables import count_rows, read_table
+from eval_assets.store.tuned_judges import unevaluated_tests
 
 MOST_LISTED = 200
 """Rows of a list of single responses or prompts; the tables have all."""
@@ -23,6 +24,7 @@ _WHOLE = (
     "results_by_model",
     "judge_certificates",
     "stand_in_parts",
+    "sealed_test_plans",
     "executive_summary",
 )
 """Tables whose length depends on questions, raters and slices, not on responses."""
@@ -96,6 +98,7 @@ def read_report_tables(
         for name, query in _WORST.items()
     }
     tables["label_disagreements"] = worst_disagreements(connection, most=MOST_LISTED)
+    tables["unevaluated_tests"] = unevaluated_tests(connection)
     tables["judge_costs"] = judge_costs(connection)
     tables["rejected_labels"] = rejected_labels(connection)
     return tables, {name: count_rows(connection, name) for name in _COUNTED}

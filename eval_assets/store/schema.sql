@@ -419,7 +419,31 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     share DOUBLE,                          -- of 'fit_in_part': share of rater pairs that the judge replaces
     doubt_source VARCHAR,                  -- judge whose score is compared, 'other judges' or 'its replicates'
     doubt_threshold DOUBLE,                -- largest doubt at which the judge scores alone, in scale points
+    groups_wanted BIGINT,                  -- of 'undecided': groups in the test that find a judge equal to people fit
     stale_because VARCHAR,                 -- what changed since; NULL while it holds
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
+);
+
+-- Power of the next evaluation of each sealed test, by train and dev.
+CREATE TABLE IF NOT EXISTS sealed_test_plans (
+    judge_id VARCHAR NOT NULL,
+    version VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    n_groups BIGINT NOT NULL,              -- groups of the test with ratings and scores
+    reading INTEGER NOT NULL,              -- number of the next evaluation
+    level DOUBLE NOT NULL,                 -- two-sided, of each of its tests
+    expected_gain DOUBLE,                  -- on train and dev
+    detectable_gain DOUBLE,                -- that the test finds in 80 % of tries
+    groups_for_gain BIGINT,                -- groups in the test that find the expected gain
+    chance_improved DOUBLE,                -- chances of the claims
+    chance_fit DOUBLE,
+    chance_in_part DOUBLE,
+    chance_if_equal DOUBLE,                -- chance that a judge equal to people is found fit
+    groups_if_equal BIGINT,                -- groups in the test that find such a judge fit in 80 % of tries
+    groups_at_gap BIGINT,                  -- groups that find this judge fit; NULL if it is not fit on train and dev
+    responses_per_group DOUBLE,            -- rated responses in all for each group of the test
+    labels_per_group DOUBLE,               -- labels in all for each group of the test
+    stale_because VARCHAR,
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 import numpy as np
+import pandas as pd
 
 from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
 from eval_assets.figures import HumanFigures
@@ -77,6 +78,14 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
         "SELECT gate, minimum FROM gate_verdicts WHERE question_id IS NULL"
     ).fetchall()
     return {gate: minimum for gate, minimum in rows if minimum < USUAL_MINIMUMS[gate] - TOLERANCE}
+
+
+def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return questions whose sealed test was due and is held back, with the reason."""
+    return connection.execute(
+        """SELECT DISTINCT question_id, reason FROM tuned_judge_evaluation
+           WHERE verdict = 'not_evaluated' AND stale_because IS NULL ORDER BY ALL"""
+    ).df()
 
 
 def edited_scores(

@@ -72,7 +72,7 @@ def judge_improvement(
     elif gain.ends(significance=significance)[0] <= 0:
         target = max(coarse_gain(gain.value), RELEASED_STEP)
         detectable = gain.detectable(significance=significance)
-        groups_wanted = _rounded(
+        groups_wanted = rounded_up(
             groups_to_detect(target, detectable=detectable, n_groups=gain.n_groups)
         )
         verdict = "inconclusive"
@@ -82,7 +82,7 @@ def judge_improvement(
         else:  # the chance was there, and the test shows no gain nevertheless
             groups_wanted = None
             reason += ", and this test does not show one"
-    elif fallen := _what_falls(test, candidate, baseline):
+    elif fallen := falling_figure(test, candidate, baseline):
         verdict, reason = "rejected", f"agreement beyond chance gains, but {fallen}"
     elif missing := _what_is_missing(compared, significance):
         verdict, reason = "inconclusive", missing
@@ -110,7 +110,7 @@ def _why_not_evaluable(
     return ""
 
 
-def _what_falls(test: RatedUnits, candidate: Floats, baseline: Floats) -> str:
+def falling_figure(test: RatedUnits, candidate: Floats, baseline: Floats) -> str:
     """Return which other figure falls further than the candidate may lose; empty if none does."""
     both = ~(np.isnan(candidate) | np.isnan(baseline))
     people, new, old = test.ratings[both], candidate[both], baseline[both]
@@ -148,7 +148,7 @@ def _lower_end(figure: Jackknife, significance: float) -> float:
     return figure.ends(significance=significance)[0]
 
 
-def _rounded(count: int) -> int:
-    """Return a number of groups to two digits, upward."""
+def rounded_up(count: int) -> int:
+    """Return a count to two digits, upward."""
     unit = int(10 ** max(0, len(str(count)) - 2))
     return math.ceil(count / unit) * unit

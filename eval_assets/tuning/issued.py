@@ -92,6 +92,7 @@ class CertificateRow:
     share: float | None = None
     doubt_source: str | None = None
     doubt_threshold: float | None = None
+    groups_wanted: int | None = None
 
 
 def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
@@ -231,7 +232,10 @@ def _row(
     if claim == "fit_in_part":
         part, share = reading.parts[version.judge_id], float(str(verdicts[PARTIAL]["share"]))
         reasons.insert(0, part_sentence(version.judge_id, part, share))
-    n_groups = verdicts["fitness"].get("n_groups")
+    n_groups, groups_wanted = (
+        None if count is None else int(str(count))
+        for count in map(verdicts["fitness"].get, ("n_groups", "groups_wanted"))
+    )
     return CertificateRow(
         judge_id=version.judge_id,
         version=version.version,
@@ -239,7 +243,7 @@ def _row(
         fitness=str(verdicts["fitness"]["verdict"]),
         improvement=str(verdicts["improvement"]["verdict"]),
         reason="; ".join(reasons),
-        n_groups=None if n_groups is None else int(str(n_groups)),
+        n_groups=n_groups,
         n_readings=sum(other.seal == reading.seal for other in readings),
         certificate=certificate,
         created_at=reading.read_at,
@@ -248,6 +252,7 @@ def _row(
         share=share,
         doubt_source=None if part is None else part.doubt_source,
         doubt_threshold=None if part is None else part.doubt_threshold,
+        groups_wanted=groups_wanted,
     )
 
 

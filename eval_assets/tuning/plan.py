@@ -7,23 +7,29 @@ from statistics import NormalDist
 
 import numpy as np
 
-from eval_assets.config.tuning import Tuning
-from eval_assets.stats import agreement_gain, groups_to_detect, non_inferiority
+from eval_assets.config.tuning import EvaluationPolicy, Tuning
+from eval_assets.stats import Jackknife, agreement_gain, groups_to_detect, non_inferiority
 from eval_assets.tuning._candidates import SHOWN
 from eval_assets.tuning._fitness import MIN_PAIRED_GROUPS, fitness_significance
+from eval_assets.tuning._improvement import MIN_TEST_GROUPS, falling_figure, rounded_up
 from eval_assets.tuning.history import Seal
+from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.reading import Candidate
-from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
-from eval_assets.tuning.sealed_evaluation import n_evaluable
+from eval_assets.tuning.reading import Candidate, shared_significance
+from eval_assets.tuning.seal_policy import MOST_READINGS
 
 WORTHWHILE_GAIN = 0.05
 """Gain that is planned for if nothing is known of the real one."""
+
+LEAST_CHANCE = 0.5
+"""Chance of one claim from which on a reading is worth its share of the level: a choice."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """Power of the next reading of a question's test for one candidate.
+
+    Chances are those that train and dev give, with the errors of both and of the test.
 
     Attributes:
         judge_id: The judge.
@@ -35,8 +41,15 @@ class Plan:
         expected_gain: Gain on train and dev; NaN if nothing changed. On train it flatters.
         detectable_gain: Gain that the test finds in 80 % of tries; NaN if nothing changed.
         groups_for_gain: Groups that would find the expected gain, or one of .05, in 80 %.
+        chance_improved: Chance that it is found improved.
+        chance_fit: Chance that it is found fit; NaN if undefined.
+        chance_in_part: Chance that it is found fit on the chosen part; NaN without a part.
         chance_if_equal: Chance that a judge equal to people is found fit; NaN if undefined.
-        groups_for_fitness: Groups that would find it fit in 80 % of tries.
+        groups_if_equal: Groups that would find a judge equal to people fit in 80 % of tries.
+        groups_at_gap: Groups that would find this judge fit in 80 % of tries; None if it is not fit
+            on train and dev.
+        responses_per_group: Rated responses of all splits for each group of the test.
+        labels_per_group: Labels of all splits for each group of the test.
     """
 
     judge_id: str
@@ -48,74 +61,140 @@ class Plan:
     expected_gain: float
     detectable_gain: float
     groups_for_gain: int | None
+    chance_improved: float
+    chance_fit: float
+    chance_in_part: float
     chance_if_equal: float
-    groups_for_fitness: int | None
+    groups_if_equal: int | None
+    groups_at_gap: int | None
+    responses_per_group: float
+    labels_per_group: float
+
+    @property
+    def chances(self) -> dict[str, float]:
+        """Chances of the claims by their name, without those that are undefined."""
+        chances = {
+            "improved": self.chance_improved,
+            "fit": self.chance_fit,
+            "fit in part": self.chance_in_part,
+        }
+        return {claim: chance for claim, chance in chances.items() if not math.isnan(chance)}
 
 
 def plan_reading(
-    units: RatedUnits, candidates: Sequence[Candidate], seal: Seal, *, margin: float
+    units: RatedUnits,
+    candidates: Sequence[Candidate],
+    seal: Seal,
+    *,
+    margin: float,
+    people_agree: bool,
 ) -> list[Plan]:
     """Return the power of the next reading, without reading labels of the test.
 
     Errors are those on train and dev, scaled to the number of groups in the test.
+
+    Args:
+        units: Rated units under the seal.
+        candidates: Candidates with the parts that the reading tests.
+        seal: The seal.
+        margin: Largest shortfall of a judge that is fit for use.
+        people_agree: Whether the question passes both human gates.
     """
-    open_to_all = units.splits != "test"
-    seen = units.only(open_to_all)
-    level = reading_significance(
-        min(seal.next_reading, MOST_READINGS), n_candidates=max(n_evaluable(units, candidates), 1)
+    level = shared_significance(units, candidates, number=min(seal.next_reading, MOST_READINGS))
+    return [
+        _plan(units, candidate, seal, level=level, margin=margin, people_agree=people_agree)
+        for candidate in candidates
+    ]
+
+
+def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
+    units: RatedUnits,
+    candidate: Candidate,
+    seal: Seal,
+    *,
+    level: float,
+    margin: float,
+    people_agree: bool,
+) -> Plan:
+    """Return the power of the next reading for one candidate."""
+    kept = units.splits != "test"
+    seen = units.only(kept)
+    is_test = ~kept & ~np.isnan(candidate.scores)
+    n_groups = units.n_groups_of(is_test)
+    is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
+    n_paired = units.n_groups_of(is_test & is_paired) if people_agree else 0
+    gain = _planned_gain(seen, candidate, kept, n_groups=n_groups, level=level)
+    fitness = _planned_fitness(
+        seen, candidate, kept, n_groups=n_paired, level=fitness_significance(level), margin=margin
     )
-    plans = []
-    for candidate in candidates:
-        is_test = (units.splits == "test") & ~np.isnan(candidate.scores)
-        n_groups = units.n_groups_of(is_test)
-        gain = _planned_gain(seen, candidate, open_to_all, n_groups=n_groups, level=level)
-        fitness = _planned_fitness(
-            seen, candidate, open_to_all, n_groups=n_groups, level=level, margin=margin
-        )
-        plans.append(
-            Plan(
-                judge_id=candidate.version.judge_id,
-                version=candidate.version.version,
-                question_id=units.question.id,
-                n_groups=n_groups,
-                reading=seal.next_reading,
-                level=level,
-                expected_gain=gain[0],
-                detectable_gain=gain[1],
-                groups_for_gain=gain[2],
-                chance_if_equal=fitness[0],
-                groups_for_fitness=fitness[1],
-            )
-        )
-    return plans
+    n_test = max(units.part("test").n_groups, 1)
+    return Plan(
+        judge_id=candidate.version.judge_id,
+        version=candidate.version.version,
+        question_id=units.question.id,
+        n_groups=n_groups,
+        reading=seal.next_reading,
+        level=level,
+        expected_gain=gain.expected,
+        detectable_gain=gain.detectable,
+        groups_for_gain=gain.n_groups,
+        chance_improved=gain.chance,
+        chance_fit=fitness.chance,
+        chance_in_part=_chance_in_part(
+            units, candidate, level=fitness_significance(level), margin=margin
+        ),
+        chance_if_equal=fitness.chance_if_equal,
+        groups_if_equal=fitness.groups_if_equal,
+        groups_at_gap=fitness.groups_at_gap,
+        responses_per_group=len(units.response_ids) / n_test,
+        labels_per_group=np.count_nonzero(~np.isnan(units.ratings)) / n_test,
+    )
+
+
+@dataclass(frozen=True)
+class _PlannedGain:
+    """Gain on train and dev, what the test detects, and the chance that it does."""
+
+    expected: float
+    detectable: float
+    n_groups: int | None
+    chance: float
 
 
 def _planned_gain(
-    seen: RatedUnits,
-    candidate: Candidate,
-    kept: np.ndarray,
-    *,
-    n_groups: int,
-    level: float,
-) -> tuple[float, float, int | None]:
-    """Return the gain on train and dev, the detectable one, and groups that would find it."""
-    gain = agreement_gain(
-        seen.ratings,
-        candidate.scores[kept],
-        candidate.baseline[kept],
-        level=seen.level,
-        groups=seen.groups,
-    ).gain
+    seen: RatedUnits, candidate: Candidate, kept: np.ndarray, *, n_groups: int, level: float
+) -> _PlannedGain:
+    """Return what a test of so many groups could show of a gain.
+
+    The chance is 0 where the candidate's gain comes with a loss of A^HA or Spearman's rho that
+    rejects it.
+    """
+    scores, baseline = candidate.scores[kept], candidate.baseline[kept]
+    gain = agreement_gain(seen.ratings, scores, baseline, level=seen.level, groups=seen.groups).gain
     if not gain.standard_error > 0 or n_groups < 2:  # noqa: PLR2004 - no degree of freedom
-        return gain.value, math.nan, None
-    there = gain.scaled_to(n_groups)
-    detectable = there.detectable(significance=level)
-    target = gain.value if gain.value > 0 else WORTHWHILE_GAIN
-    return (
+        return _PlannedGain(gain.value, math.nan, None, 0.0)
+    detectable = gain.scaled_to(n_groups).detectable(significance=level)
+    is_possible = n_groups >= MIN_TEST_GROUPS and not falling_figure(seen, scores, baseline)
+    return _PlannedGain(
         gain.value,
         detectable,
-        groups_to_detect(target, detectable=detectable, n_groups=n_groups),
+        groups_to_detect(
+            gain.value if gain.value > 0 else WORTHWHILE_GAIN,
+            detectable=detectable,
+            n_groups=n_groups,
+        ),
+        _chance(gain, n_groups, significance=level) if is_possible else 0.0,
     )
+
+
+@dataclass(frozen=True)
+class _PlannedFitness:
+    """Chances that a judge is found fit, and groups that it takes in 80 % of tries."""
+
+    chance: float
+    chance_if_equal: float
+    groups_if_equal: int | None
+    groups_at_gap: int | None
 
 
 def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
@@ -126,22 +205,165 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     n_groups: int,
     level: float,
     margin: float,
-) -> tuple[float, int | None]:
-    """Return the chance that a judge equal to people is found fit, and groups for 80 %."""
+) -> _PlannedFitness:
+    """Return what a test of so many groups with two ratings could show of fitness."""
     compared = non_inferiority(
         seen.ratings, candidate.scores[kept], margin=margin, level=seen.level, groups=seen.groups
     )
-    distance, error = 1 - compared.people.value, compared.shortfall.standard_error
-    if not (distance > 0 and error > 0) or n_groups < 2:  # noqa: PLR2004
-        return math.nan, None
-    there = compared.shortfall.scaled_to(n_groups)
+    shortfall, distance = compared.shortfall, 1 - compared.people.value
+    if n_groups < 2:  # noqa: PLR2004 - no degree of freedom
+        return _PlannedFitness(0.0, math.nan, None, None)
+    chance = _chance(shortfall, n_groups, significance=level)
+    if not (distance > 0 and shortfall.standard_error > 0):
+        return _PlannedFitness(chance, math.nan, None, None)
+    there = shortfall.scaled_to(n_groups)
     equal = math.log((distance + margin) / distance)
-    level = fitness_significance(level)
     critical = there.critical_value(significance=level)
-    chance = NormalDist().cdf(equal / there.standard_error - critical)
+    if_equal = NormalDist().cdf(equal / there.standard_error - critical)
     detectable = there.detectable(significance=level)
-    groups = groups_to_detect(equal, detectable=detectable, n_groups=n_groups)
-    return chance if n_groups >= MIN_PAIRED_GROUPS else 0.0, max(groups, MIN_PAIRED_GROUPS)
+    if_equal_groups, at_gap = (
+        max(groups_to_detect(effect, detectable=detectable, n_groups=n_groups), MIN_PAIRED_GROUPS)
+        if effect > 0
+        else None
+        for effect in (equal, shortfall.value)
+    )
+    if n_groups < MIN_PAIRED_GROUPS:
+        chance = if_equal = 0.0
+    return _PlannedFitness(chance, if_equal, if_equal_groups, at_gap)
+
+
+def _chance_in_part(
+    units: RatedUnits, candidate: Candidate, *, level: float, margin: float
+) -> float:
+    """Return the chance that a candidate is found fit on its part; NaN without one."""
+    if candidate.part is None or candidate.doubts is None:
+        return math.nan
+    kept = units.splits != "test"
+    doubts = candidate.doubts
+    compared = partial_comparison(
+        units.only(kept), candidate.scores[kept], doubts[kept], candidate.part, margin=margin
+    )
+    is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
+    is_decided = ~kept & is_paired & ~np.isnan(doubts) & ~np.isnan(candidate.scores)
+    return _chance(compared.shortfall, units.n_groups_of(is_decided), significance=level)
+
+
+def _chance(effect: Jackknife, n_groups: int, *, significance: float) -> float:
+    """Return the chance that a test of so many groups finds an effect above 0.
+
+    The effect itself is known with an error, which is added to that of the test. NaN if undefined.
+    """
+    if not effect.standard_error > 0:
+        return math.nan if math.isnan(effect.value) else float(effect.value > 0)
+    there = effect.scaled_to(n_groups)
+    critical = there.critical_value(significance=significance)
+    distance = effect.value - critical * there.standard_error
+    return NormalDist().cdf(distance / math.hypot(there.standard_error, effect.standard_error))
+
+
+def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:
+    """Return why a due reading is not made; empty if it is made.
+
+    Without any chance that is defined, train and dev say nothing against it.
+    """
+    if policy == "never":
+        return "tuning: {evaluate: never} is declared"
+    chances = [
+        (chance, f"{plan.judge_id} {plan.version} {claim}")
+        for plan in plans
+        for claim, chance in plan.chances.items()
+    ]
+    is_defined = all(not math.isnan(plan.chance_fit) for plan in plans)
+    chance, claim = max(chances, default=(1.0, ""))
+    if policy == "always" or not is_defined or chance >= LEAST_CHANCE:
+        return ""
+    return (
+        f"by train and dev, the claim with the best chance is {claim}, with {_percent(chance)}; "
+        f"{_percent(LEAST_CHANCE)} are needed. Label more groups, or declare tuning: "
+        "{evaluate: always}"
+    )
+
+
+def plan_sentence(plans: Sequence[Plan]) -> str:
+    """Return what the next reading of a question's test could show, in one line."""
+    first = plans[0]
+    judges = "; ".join(
+        f"{plan.judge_id} {plan.version} "
+        + ", ".join(f"{claim} {_percent(chance)}" for claim, chance in plan.chances.items())
+        for plan in plans
+    )
+    return (
+        f"{first.question_id}: chances of claims in evaluation {first.reading} of the sealed test, "
+        f"by train and dev: {judges}"
+    )
+
+
+def labels_sentence(plan: Plan) -> str:
+    """Return how many responses and labels find a judge fit in four of five tries.
+
+    Empty if that is undefined.
+    """
+    if plan.groups_if_equal is None:
+        return ""
+    equal, own = (
+        None
+        if n_groups is None
+        else _responses(n_groups, plan.responses_per_group, plan.labels_per_group)
+        for n_groups in (plan.groups_if_equal, plan.groups_at_gap)
+    )
+    words = f"at the level of the next evaluation a judge equal to people takes {equal} in all"
+    if own is None:
+        return f"{words}; by train and dev this one lies more than the margin below people"
+    return f"{words}, this one at its gap on train and dev {own}"
+
+
+def labels_wanted(
+    groups_wanted: int,
+    *,
+    groups_at_gap: int | None,
+    responses_per_group: float,
+    labels_per_group: float,
+) -> str:
+    """Return what an undecided verdict takes: for its groups in the test, and for this judge.
+
+    Args:
+        groups_wanted: Groups in the test that the verdict names for a judge equal to people.
+        groups_at_gap: Groups for this judge at its gap on train and dev; None if it is not fit.
+        responses_per_group: Rated responses of all splits for each group of the test.
+        labels_per_group: Labels of all splits for each group of the test.
+
+    Examples:
+        >>> words = labels_wanted(
+        ...     130, groups_at_gap=None, responses_per_group=7, labels_per_group=21
+        ... )
+        >>> words.partition("; ")[0]
+        '130 groups in the test come with about 910 rated responses (2,800 labels) in all'
+    """
+    in_all = _responses(groups_wanted, responses_per_group, labels_per_group)
+    words = f"{groups_wanted:,} groups in the test come with {in_all} in all"
+    if groups_at_gap is None:
+        return f"{words}; by train and dev this judge lies more than the margin below people"
+    own = _responses(groups_at_gap, responses_per_group, labels_per_group)
+    return f"{words}; at its gap on train and dev this judge takes {own}"
+
+
+def _responses(n_groups: int, responses_per_group: float, labels_per_group: float) -> str:
+    """Return the rated responses and labels that so many groups in the test come with."""
+    n_responses = rounded_up(math.ceil(n_groups * responses_per_group))
+    n_labels = rounded_up(math.ceil(n_groups * labels_per_group))
+    return f"about {n_responses:,} rated responses ({n_labels:,} labels)"
+
+
+def _percent(chance: float) -> str:
+    """Return a chance in percent; nothing estimated is certain.
+
+    Examples:
+        >>> _percent(0.999), _percent(0.312), _percent(0.0)
+        ('over 99 %', '31 %', 'under 1 %')
+    """
+    if chance < 0.01:  # noqa: PLR2004 - one percent
+        return "under 1 %"
+    return "over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"  # noqa: PLR2004
 
 
 def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:

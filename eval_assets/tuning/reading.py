@@ -3,11 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from eval_assets.tuning._fitness import FitnessResult, judge_fitness
-from eval_assets.tuning._improvement import ImprovementResult, judge_improvement
+from eval_assets.tuning._improvement import (
+    MIN_TEST_GROUPS,
+    ImprovementResult,
+    judge_improvement,
+)
 from eval_assets.tuning.partial_automation import JudgePart, PartialFitness, judge_part
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.seal_policy import coarse_gain
+from eval_assets.tuning.seal_policy import coarse_gain, reading_significance
 from eval_assets.tuning.versions import JudgeVersion
 from eval_assets.wording import or_none
 
@@ -56,6 +62,29 @@ class Verdicts:
             or self.fitness.verdict == "fit"
             or self.is_fit_in_part
         )
+
+
+def n_evaluable(units: RatedUnits, candidates: Sequence[Candidate]) -> int:
+    """Return how many candidates scored enough rated groups of the test for a verdict.
+
+    The others get no verdict, whatever the labels say.
+    """
+    is_rated = (units.splits == "test") & ~np.isnan(units.ratings).all(axis=1)
+    n_groups = [units.n_groups_of(is_rated & ~np.isnan(c.scores)) for c in candidates]
+    return sum(n >= MIN_TEST_GROUPS for n in n_groups)
+
+
+def parts_of(candidates: Sequence[Candidate]) -> dict[str, JudgePart]:
+    """Return the parts of the responses that are tested, by judge."""
+    return {c.version.judge_id: c.part for c in candidates if c.part is not None}
+
+
+def shared_significance(
+    units: RatedUnits, candidates: Sequence[Candidate], *, number: int
+) -> float:
+    """Return the level of each test of a reading: candidates and their parts share it."""
+    n_tests = n_evaluable(units, candidates) + len(parts_of(candidates))
+    return reading_significance(number, n_candidates=max(n_tests, 1))
 
 
 def read_test(

@@ -1,12 +1,14 @@
 """The sealed test of one question: read it when due, open it, recompute its certificates."""
 
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
+from eval_assets.config.tuning import EvaluationPolicy
 from eval_assets.stats import repeated_rater
 from eval_assets.tuning._improvement import MIN_TEST_GROUPS
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
@@ -27,11 +29,22 @@ from eval_assets.tuning.partial_automation import (
     doubts_by_source,
     tried_parts,
 )
+from eval_assets.tuning.plan import Plan, plan_reading, plan_sentence, why_not_evaluated
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.reading import Candidate, Row, evaluation_rows, read_test
+from eval_assets.tuning.reading import (
+    Candidate,
+    Row,
+    evaluation_rows,
+    n_evaluable,
+    parts_of,
+    read_test,
+    shared_significance,
+)
 from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
 from eval_assets.wording import or_none
+
+logger = logging.getLogger(__name__)
 
 
 class SealLedger(Protocol):
@@ -64,18 +77,19 @@ def seal_of(ledger: SealLedger, units: RatedUnits) -> Seal:
     )
 
 
-def read_if_due(
+def read_if_due(  # noqa: PLR0913 - what is read, and when
     ledger: SealLedger,
     units: RatedUnits,
     judges: Sequence[TunedJudge],
     background: Background,
     *,
     on_request: bool,
+    policy: EvaluationPolicy,
 ) -> tuple[list[Row], bool]:
     """Return the verdicts of one question's test, and whether the test was read just now.
 
     A reading is recorded before the test is read. An interrupted reading is repeated under its
-    number.
+    number. A reading that the policy holds back is not recorded, and does not count.
 
     Raises:
         StoreError: If another run took the reading meanwhile.
@@ -93,6 +107,13 @@ def read_if_due(
     if not is_new:
         return [*reading.rows, *repeating], False
     if reading not in seal.readings:
+        plans = _plans(live, candidates, seal, background)
+        logger.info("%s", plan_sentence(plans))
+        if reason := why_not_evaluated(plans, policy):
+            rows = unread_rows(
+                units.question.id, candidates, reason=reason, verdict="not_evaluated"
+            )
+            return [*rows, *repeating], False
         ledger.record(reading)
     released = make_reading(reading, live, candidates, background)
     ledger.release(released)
@@ -206,17 +227,13 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal)
     return ""
 
 
-def n_evaluable(units: RatedUnits, candidates: Sequence[Candidate]) -> int:
-    """Return how many candidates scored enough rated groups of the test for a verdict.
-
-    They share the level of a reading. The others get no verdict, whatever the labels say.
-    """
-    is_rated = (units.splits == "test") & ~np.isnan(units.ratings).all(axis=1)
-    n_groups = [units.n_groups_of(is_rated & ~np.isnan(c.scores)) for c in candidates]
-    return sum(n >= MIN_TEST_GROUPS for n in n_groups)
-
-
-def unread_rows(question_id: str, candidates: Sequence[Candidate], *, reason: str) -> list[Row]:
+def unread_rows(
+    question_id: str,
+    candidates: Sequence[Candidate],
+    *,
+    reason: str,
+    verdict: Literal["not_evaluable", "not_evaluated"] = "not_evaluable",
+) -> list[Row]:
     """Return rows of `tuned_judge_evaluation` for a test that is not read."""
     return [
         {
@@ -224,7 +241,7 @@ def unread_rows(question_id: str, candidates: Sequence[Candidate], *, reason: st
             "version": candidate.version.version,
             "question_id": question_id,
             "kind": kind,
-            "verdict": "not_evaluable",
+            "verdict": verdict,
             "reason": reason,
         }
         for candidate in candidates
@@ -259,9 +276,7 @@ def due_reading(
         question_id=units.question.id,
         seal=seal.number,
         number=number,
-        level=reading_significance(
-            number, n_candidates=n_evaluable(units, candidates) + len(parts_of(candidates))
-        ),
+        level=shared_significance(units, candidates, number=number),
         candidates=tuple(versions),
         groups=groups,
         content=content,
@@ -290,11 +305,6 @@ def _content(units: RatedUnits, candidates: Sequence[Candidate]) -> str:
         labels=labels_hash(test),
         parts=parts_of(candidates),
     )
-
-
-def parts_of(candidates: Sequence[Candidate]) -> dict[str, JudgePart]:
-    """Return the parts of the responses that are tested, by judge."""
-    return {c.version.judge_id: c.part for c in candidates if c.part is not None}
 
 
 def with_tested_parts(
@@ -342,18 +352,61 @@ def tried_by_judge(
     }
 
 
-def part_rows(
+@dataclass(frozen=True, eq=False)
+class NextReading:
+    """Everything that the next reading of a question's test would look at.
+
+    Args:
+        units: Rated units under the seal.
+        candidates: Candidates with the parts that are tested.
+        seal: The seal.
+        background: Facts about the question and its judges.
+    """
+
+    units: RatedUnits
+    candidates: Sequence[Candidate]
+    seal: Seal
+    background: Background
+
+    @property
+    def plans(self) -> list[Plan]:
+        """Power of the reading by candidate."""
+        return _plans(self.units, self.candidates, self.seal, self.background)
+
+
+def next_reading(
     ledger: SealLedger,
     units: RatedUnits,
     judges: Sequence[TunedJudge],
     background: Background,
-) -> list[Row]:
-    """Return rows of `stand_in_parts`: the parts that are tried on train and dev."""
+) -> NextReading:
+    """Return what the next reading of a question's test would look at."""
     seal = seal_of(ledger, units)
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
     candidates, _ = without_repeated_ratings(live, candidates)
-    tested = parts_of(with_tested_parts(live, candidates, seal, background))
+    return NextReading(
+        live, with_tested_parts(live, candidates, seal, background), seal, background
+    )
+
+
+def _plans(
+    units: RatedUnits, candidates: Sequence[Candidate], seal: Seal, background: Background
+) -> list[Plan]:
+    return plan_reading(
+        units,
+        candidates,
+        seal,
+        margin=background.margin,
+        people_agree=background.people_agree,
+    )
+
+
+def part_rows(reading: NextReading) -> list[Row]:
+    """Return rows of `stand_in_parts`: the parts that are tried on train and dev."""
+    units, candidates = reading.units, reading.candidates
+    tested = parts_of(candidates)
     versions = {c.version.judge_id: c.version.version for c in candidates}
+    tried_by = tried_by_judge(units, candidates, reading.seal, reading.background)
     return [
         {
             "judge_id": judge_id,
@@ -366,7 +419,7 @@ def part_rows(
             "kappa_people": or_none(item.compared.people.value),
             "is_chosen": item.part == tested.get(judge_id),
         }
-        for judge_id, tried in tried_by_judge(live, candidates, seal, background).items()
+        for judge_id, tried in tried_by.items()
         for item in tried
     ]
 

@@ -498,6 +498,76 @@ def test_a_plan_says_what_the_next_reading_could_show(planted_once: Evaluated) -
     assert "The declared steps ask no model anything: they cost nothing." in found.stdout
 
 
+def verbose_alone(folder: Evaluated, *, evaluate: str = "") -> None:
+    """Leave the judge that is no better than chance, before any run."""
+    shutil.rmtree(folder.path / "out")
+    (folder.path / "ledger.sqlite").unlink()
+    path = folder.path / "evaluation.yaml"
+    lines = path.read_text().splitlines(keepends=True)
+    others = ("id: steady", "id: harsh")
+    kept = "".join(line for line in lines if not any(other in line for other in others))
+    path.write_text(kept + (f"tuning: {{evaluate: {evaluate}}}\n" if evaluate else ""))
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "reason"),
+    [
+        ("", "by train and dev, the claim with the best chance is verbose 1.0.0 "),
+        ("never", "tuning: {evaluate: never} is declared"),
+    ],
+)
+def test_an_evaluation_that_is_held_back_does_not_count_and_is_explained(
+    planted: Evaluated, evaluate: str, reason: str
+) -> None:
+    verbose_alone(planted, evaluate=evaluate)
+    run = planted.call("run")
+    listed = called(planted, certificates_command)
+    rows = planted.rows("SELECT DISTINCT verdict, reason, reading FROM tuned_judge_evaluation")
+
+    [(verdict, stored, reading)] = rows
+    assert (verdict, reading) == ("not_evaluated", None)
+    assert str(stored).startswith(reason)
+    assert planted.rows("SELECT count(*) FROM test_set_uses") == [(0,)]
+    said = f"The sealed test of completeness was not evaluated: {stored}."
+    assert "completeness: chances of claims in evaluation 1 of the sealed test" in run.stdout
+    for text in (run.stdout, listed.stdout, (planted.path / "out" / "report.md").read_text()):
+        assert said in text
+    required = called(planted, certificates_command, "--require", "verbose")
+    assert (required.return_value, required.stdout) == (
+        4,
+        f"verbose on completeness: cannot tell: not evaluated: {stored}\n",
+    )
+
+
+def test_an_evaluation_without_a_chance_is_made_if_that_is_declared(planted: Evaluated) -> None:
+    verbose_alone(planted, evaluate="always")
+    planted.call("run")
+
+    assert planted.rows("SELECT k FROM test_set_uses") == [(1,)]
+    assert ("verbose", "fitness", "unfit") in planted.rows(VERDICTS)
+
+
+def test_an_undecided_verdict_says_how_many_labels_would_decide(planted_once: Evaluated) -> None:
+    """The stored reason, which verification compares, holds no figure of train and dev."""
+    [(reason, groups_wanted)] = planted_once.rows(
+        "SELECT reason, groups_wanted FROM judge_certificates WHERE judge_id = 'harsh'"
+    )
+    [(n_responses, n_labels, at_gap)] = planted_once.rows(
+        """SELECT responses_per_group, labels_per_group, groups_at_gap FROM sealed_test_plans
+           WHERE judge_id = 'harsh'"""
+    )
+    listed = called(planted_once, certificates_command).stdout
+
+    assert n_responses == pytest.approx(450 / 65)
+    assert n_labels == pytest.approx(1350 / 65)
+    assert int(str(at_gap)) > int(str(groups_wanted))
+    assert "rated responses" not in str(reason)
+    words = f"{groups_wanted} groups in the test come with about 900 rated responses (2,700 labels)"
+    assert words in listed
+    assert words in (planted_once.path / "out" / "report.md").read_text()
+    assert "harsh on completeness: at the level" in called(planted_once, tune, "--plan").stdout
+
+
 def test_opening_the_seal_prints_everything_and_ends_it(planted: Evaluated) -> None:
     found = called(planted, tune, "--open-seal", "completeness", "--yes")
     [verbose] = [

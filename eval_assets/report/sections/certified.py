@@ -20,6 +20,7 @@ from eval_assets.render.document import (
     columns,
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.tuning.plan import labels_wanted
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED
 
@@ -58,7 +59,11 @@ Certificate = Mapping[str, Any]
 def section(data: ReportData) -> Section | None:
     """Return the verdicts of sealed tests and what certificates say; None before any test."""
     rows = list(data.rows("judge_certificates"))
-    if not rows:
+    held_back = [
+        f"The sealed test of {text(row, 'question_id')} was not evaluated: {text(row, 'reason')}."
+        for row in data.rows("unevaluated_tests")
+    ]
+    if not (rows or held_back):
         return None
     valid = [_certificate(row) for row in rows if not text(row, "stale_because")]
     held = [certificate for certificate in valid if certificate]
@@ -76,8 +81,9 @@ def section(data: ReportData) -> Section | None:
             for row in rows
         ),
     )
-    why = Bullets(cells(*map(_note, rows)), heading="Why")
-    blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), table, why]
+    notes = [*(_note(data, row) for row in rows), *held_back]
+    why = Bullets(cells(*notes), heading="Why")
+    blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), *([table] if rows else []), why]
     if parts := _parts_table(data):
         blocks += [Text(_PARTS_LEAD), parts]
     if held:
@@ -195,7 +201,7 @@ def _verdict(verdict: str, *, is_stale: bool) -> Cell:
     return Cell(verdict.replace("_", " ") or UNDEFINED, tone=tone)
 
 
-def _note(row: Record) -> str:
+def _note(data: ReportData, row: Record) -> str:
     """Return why the verdicts are what they are, or why they no longer hold."""
     subject = f"{text(row, 'judge_id')} on {text(row, 'question_id')}"
     if stale := text(row, "stale_because"):
@@ -205,7 +211,22 @@ def _note(row: Record) -> str:
     figures = (
         "" if before is None or after is None else f"; kappa {before:.3f} before, {after:.3f} now"
     )
-    return f"{subject}: {text(row, 'reason')}{figures}"
+    return "; ".join([f"{subject}: {text(row, 'reason')}{figures}", *_labels_wanted(data, row)])
+
+
+def _labels_wanted(data: ReportData, row: Record) -> list[str]:
+    """Return the labels that would decide what is undecided; none if it is decided."""
+    unit = ("judge_id", "version", "question_id")
+    return [
+        labels_wanted(
+            count(row, "groups_wanted"),
+            groups_at_gap=count(plan, "groups_at_gap") or None,
+            responses_per_group=number(plan, "responses_per_group"),
+            labels_per_group=number(plan, "labels_per_group"),
+        )
+        for plan in data.rows("sealed_test_plans")
+        if count(row, "groups_wanted") and all(text(plan, c) == text(row, c) for c in unit)
+    ]
 
 
 def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from eval_assets.config.tuning import Tuning
+from eval_assets.tuning._fitness import judge_fitness
 from eval_assets.tuning._improvement import judge_improvement
 from eval_assets.tuning.history import Seal
-from eval_assets.tuning.plan import most_requests, plan_reading
+from eval_assets.tuning.plan import most_requests, plan_reading, why_not_evaluated
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
@@ -18,7 +19,7 @@ NO_SEAL = Seal(1, (), frozenset())
 def test_what_is_expected_of_a_test_is_near_what_it_then_shows() -> None:
     units, quality = simulated(200, seed=1, split=None)
     candidate = offered(VERSION, judged(quality, seed=2), judged(quality, seed=3, noise=1.6))
-    [plan] = plan_reading(units, [candidate], NO_SEAL, margin=0.1)
+    [plan] = plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
     is_test = units.splits == "test"
     found = judge_improvement(
         units.part("test"),
@@ -41,28 +42,90 @@ def test_a_plan_looks_at_no_label_of_the_test() -> None:
     candidate = offered(VERSION, judged(quality, seed=5), judged(quality, seed=6))
     ratings = np.where((units.splits == "test")[:, None], 1.0, units.ratings)
 
-    assert plan_reading(replace(units, ratings=ratings), [candidate], NO_SEAL, margin=0.1) == (
-        plan_reading(units, [candidate], NO_SEAL, margin=0.1)
-    )
+    assert plan_reading(
+        replace(units, ratings=ratings), [candidate], NO_SEAL, margin=0.1, people_agree=True
+    ) == (plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True))
 
 
 def test_more_groups_make_a_fit_judge_more_likely_to_be_found() -> None:
     def chance(n_groups: int) -> float:
         units, quality = simulated(n_groups, seed=7, split=None)
         [plan] = plan_reading(
-            units, [offered(VERSION, judged(quality, seed=8))], NO_SEAL, margin=0.1
+            units,
+            [offered(VERSION, judged(quality, seed=8))],
+            NO_SEAL,
+            margin=0.1,
+            people_agree=True,
         )
-        assert plan.groups_for_fitness is not None
+        assert plan.groups_if_equal is not None
         assert plan.expected_gain == 0
         return plan.chance_if_equal
 
     assert 0 < chance(80) < chance(400) <= 1
 
 
+def test_a_chance_is_near_how_often_the_claim_then_holds() -> None:
+    """Of 30 studies, each planned on train and dev, and then tested."""
+    chances, fit = [], []
+    for seed in range(30):
+        units, quality = simulated(100, seed=100 + seed, split=None)
+        scores = judged(quality, seed=200 + seed, noise=0.9)
+        [plan] = plan_reading(
+            units, [offered(VERSION, scores)], NO_SEAL, margin=0.1, people_agree=True
+        )
+        is_test = units.splits == "test"
+        verdict = judge_fitness(
+            units.part("test"),
+            scores[is_test],
+            margin=0.1,
+            significance=plan.level,
+            people_agree=True,
+        ).verdict
+        chances.append(plan.chance_fit)
+        fit.append(verdict == "fit")
+
+    assert 0.1 < np.mean(fit) < 0.9
+    assert np.mean(chances) == pytest.approx(np.mean(fit), abs=0.15)
+
+
+def test_an_evaluation_is_held_back_if_no_claim_has_a_chance_of_one_half() -> None:
+    units, quality = simulated(100, seed=9, split=None)
+    poor = offered(VERSION, judged(quality, seed=10, noise=5))
+    good = offered(replace(VERSION, judge_id="other"), judged(quality, seed=11, noise=0.4))
+    rules = {"margin": 0.1, "people_agree": True}
+    weak, both = (
+        plan_reading(units, candidates, NO_SEAL, **rules)  # type: ignore[arg-type]
+        for candidates in ([poor], [poor, good])
+    )
+
+    assert why_not_evaluated(weak, "when_powered").startswith(
+        "by train and dev, the claim with the best chance is gpt 1.0.1 "
+    )
+    assert why_not_evaluated(both, "when_powered") == ""
+    assert why_not_evaluated(weak, "always") == ""
+    assert why_not_evaluated(both, "never") == "tuning: {evaluate: never} is declared"
+
+
+def test_no_chance_is_known_without_two_ratings_on_train_and_dev() -> None:
+    units, quality = simulated(100, seed=12, split=None)
+    ratings = units.ratings.copy()
+    ratings[units.splits != "test", 1:] = np.nan
+    plans = plan_reading(
+        replace(units, ratings=ratings),
+        [offered(VERSION, judged(quality, seed=13))],
+        NO_SEAL,
+        margin=0.1,
+        people_agree=True,
+    )
+
+    assert math.isnan(plans[0].chance_fit)
+    assert why_not_evaluated(plans, "when_powered") == ""
+
+
 def test_candidates_share_the_level_of_the_reading() -> None:
     units, quality = simulated(100, seed=9, split=None)
     candidate = offered(VERSION, judged(quality, seed=10))
-    plans = plan_reading(units, [candidate, candidate], NO_SEAL, margin=0.1)
+    plans = plan_reading(units, [candidate, candidate], NO_SEAL, margin=0.1, people_agree=True)
 
     assert [plan.level for plan in plans] == [0.0125, 0.0125]
 
@@ -70,7 +133,9 @@ def test_candidates_share_the_level_of_the_reading() -> None:
 def test_an_unchanged_judge_has_no_gain_to_plan_for() -> None:
     units, quality = simulated(100, seed=11, split=None)
     scores = judged(quality, seed=12)
-    [plan] = plan_reading(units, [offered(VERSION, scores, scores)], NO_SEAL, margin=0.1)
+    [plan] = plan_reading(
+        units, [offered(VERSION, scores, scores)], NO_SEAL, margin=0.1, people_agree=True
+    )
 
     assert plan.expected_gain == 0
     assert math.isnan(plan.detectable_gain)
