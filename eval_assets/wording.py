@@ -139,3 +139,46 @@ def shortened(text: str, *, most: int) -> str:
         return text
     words = text[: most - 3].rpartition(" ")[0].rstrip()
     return f"{words or text[: most - 4]} ..."
+
+
+def rounded_up(count: int) -> int:
+    """Return a count to two digits, upward."""
+    unit = int(10 ** max(0, len(str(count)) - 2))
+    return math.ceil(count / unit) * unit
+
+
+def labels_wanted(
+    groups_wanted: int,
+    *,
+    groups_at_gap: int | None,
+    responses_per_group: float,
+    labels_per_group: float,
+) -> str:
+    """Return what an undecided verdict takes: for its groups in the test, and for this judge.
+
+    Args:
+        groups_wanted: Groups in the test that the verdict names for a judge equal to people.
+        groups_at_gap: Groups for this judge at its gap on train and dev; None if it is not fit.
+        responses_per_group: Rated responses of all splits for each group of the test.
+        labels_per_group: Labels of all splits for each group of the test.
+
+    Examples:
+        >>> words = labels_wanted(
+        ...     130, groups_at_gap=None, responses_per_group=7, labels_per_group=21
+        ... )
+        >>> words.partition("; ")[0]
+        '130 groups in the test come with about 910 rated responses (2,800 labels) in all'
+    """
+    in_all = responses_and_labels(groups_wanted, responses_per_group, labels_per_group)
+    words = f"{groups_wanted:,} groups in the test come with {in_all} in all"
+    if groups_at_gap is None:
+        return f"{words}; by train and dev this judge lies more than the margin below people"
+    own = responses_and_labels(groups_at_gap, responses_per_group, labels_per_group)
+    return f"{words}; at its gap on train and dev this judge takes {own}"
+
+
+def responses_and_labels(n_groups: int, responses_per_group: float, labels_per_group: float) -> str:
+    """Return the rated responses and labels that so many groups in the test come with."""
+    n_responses = rounded_up(math.ceil(n_groups * responses_per_group))
+    n_labels = rounded_up(math.ceil(n_groups * labels_per_group))
+    return f"about {n_responses:,} rated responses ({n_labels:,} labels)"

@@ -30,7 +30,6 @@ from eval_assets.store.ledger.takeover import restore_readings
 from eval_assets.store.part_scores import write_stand_in_scores
 from eval_assets.store.prompted import has_prompts, prompt_sources
 from eval_assets.store.splits import tuning_units
-from eval_assets.store.summaries import write_score_summary
 from eval_assets.store.tables import replace_records, replace_rows
 from eval_assets.store.tuned_judges import (
     background_of,
@@ -162,7 +161,6 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                     part for result in readings.values() for part in certified_parts(result, rows)
                 ]
                 write_stand_in_scores(connection, parts, evaluation.rubric)
-                write_score_summary(connection)
             table = table_metadata(connection, "judge_certificates")
             # The report was written before, so that a closed gate cannot hold it back.
             report, unevaluated = None, unevaluated_tests(connection)

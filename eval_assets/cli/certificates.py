@@ -64,7 +64,7 @@ def certificates(
         tests = SealedTests.stored(connection)
         rows = tests.certificates
         rates_as = _versions_in_use(connection)
-        unread = _changed_files(connection, evaluation)
+        unread = _why_outdated(connection, evaluation)
     if unread and (require is not None or not as_json):
         click.echo(unread, err=as_json)
         if require is not None:
@@ -89,8 +89,8 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
     """Recompute every figure of a certificate file from tables and ledger; list what differs.
 
     Numbers must agree to 1e-9. Costs, human agreement and the control by length are those of the
-    day, which the ledger keeps. The exit code is 3 if anything differs, and 4 if files changed
-    since the last run.
+    day, which the ledger keeps. The exit code is 3 if anything differs or the certificate is stale,
+    and 4 if files, judges or verdicts of the gates changed since the last run.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
@@ -102,11 +102,12 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     with connect(path, folder=data, is_reading=True) as connection:
-        unread = _changed_files(connection, evaluation)
+        unread = _why_outdated(connection, evaluation)
+        stale = _stale_claims(connection, certificate)
     if unread:
         click.echo(unread)
         return CANNOT_TELL
-    lines = _differences(certificate, evaluation, data, path)
+    lines = [*stale, *_differences(certificate, evaluation, data, path)]
     for line in lines:
         click.echo(line)
     if not lines:
@@ -115,20 +116,49 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
     return NOT_FIT if lines else DONE
 
 
+def _stale_claims(connection: duckdb.DuckDBPyConnection, certificate: Certificate) -> list[str]:
+    """Return why claims of a certificate no longer hold, a line for each question."""
+    from eval_assets.store.tables import read_rows
+
+    judge = certificate.predicate.judge
+    return [
+        f"{row['question_id']}: stale, because {row['stale_because']}"
+        for row in read_rows(connection, "judge_certificates", order_by="question_id")
+        if (row["judge_id"], row["version"]) == (judge.judge_id, judge.version)
+        and row["stale_because"] is not None
+    ]
+
+
 _EVIDENCE = {"human_labels", "judge_scores", "responses"}
 """Tables that certificates rest on."""
 
 
-def _changed_files(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
-    """Return that files behind certificates changed since the last run; empty if none did."""
-    from eval_assets.readers.evaluation.input_files import source_fingerprints
-    from eval_assets.store.inputs import changed_tables
+def _why_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
+    """Return what certificates rest on and changed since the last run; empty if nothing did.
 
-    changed = set(changed_tables(connection, source_fingerprints(evaluation))) & _EVIDENCE
-    if not changed:
+    These are files, judges and gates: the last run says nothing about them as they are now.
+    """
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.store.gates import decide_as_stored, stored_gate_outcomes
+    from eval_assets.store.inputs import changed_tables
+    from eval_assets.store.scores import are_stored_judges
+    from eval_assets.store.tables import count_rows
+
+    sources = source_fingerprints(evaluation)
+    changed = set(changed_tables(connection, sources)) & _EVIDENCE
+    if changed:
+        subject = f"the files of {', '.join(sorted(changed))} changed"
+    elif not count_rows(connection, "judge_certificates"):
         return ""
-    tables = ", ".join(sorted(changed))
-    return f"cannot tell: the files of {tables} changed since the last run. Run eval-assets run"
+    elif not are_stored_judges(connection, evaluation.judges):
+        subject = "the declared judges changed"
+    elif not decide_as_stored(
+        connection, stored_gate_outcomes(connection, evaluation, sources=sources)
+    ):
+        subject = "the verdicts of the gates changed"
+    else:
+        return ""
+    return f"cannot tell: {subject} since the last run. Run eval-assets run"
 
 
 def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -175,12 +205,11 @@ def _verdict(tests: SealedTests, judge_id: str, question_id: str, rates_as: str 
     elif any(row["fitness"] == "unfit" for row in valid):
         code, said = NOT_FIT, "unfit"
     else:
-        stale = "; ".join(row["stale_because"] for row in own if row["stale_because"])
+        newest = sorted(own, key=lambda row: row["created_at"])[-1:]
+        reasons = [row["stale_because"] or row["reason"] for row in newest]
         held_back = tests.unevaluated.get(question_id)
-        reasons = [stale, *(row["reason"] for row in valid)]
         reasons += [f"not evaluated: {held_back}"] if held_back else []
-        reason = "; ".join(filter(None, reasons)) or "it was not tested"
-        code, said = CANNOT_TELL, f"cannot tell: {reason}"
+        code, said = CANNOT_TELL, f"cannot tell: {'; '.join(reasons) or 'it was not tested'}"
     click.echo(f"{judge_id} on {question_id}: {said}")
     return code
 

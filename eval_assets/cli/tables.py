@@ -13,7 +13,7 @@ from rich.text import Text
 
 from eval_assets.bands import FEW_GROUPS
 from eval_assets.verdicts import GateState
-from eval_assets.wording import SEALED_TEST, counted
+from eval_assets.wording import SEALED_TEST, counted, labels_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,8 +141,6 @@ def _print_tested(tests: SealedTests) -> None:
 
 def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
     """Return the reason of a verdict, and the labels that would decide what is undecided."""
-    from eval_assets.tuning.plan import labels_wanted
-
     unit = row["judge_id"], row["version"], row["question_id"]
     needed = [
         labels_wanted(

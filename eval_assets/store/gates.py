@@ -18,6 +18,7 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import changed_tables
+from eval_assets.store.part_scores import withdraw_stand_in_scores
 from eval_assets.store.tables import empty_table
 from eval_assets.verdicts import GateResult
 from eval_assets.wording import or_none
@@ -45,6 +46,14 @@ def stored_gate_outcomes(
         changed=changed_tables(connection, sources),
         edited=() if measured else edited_kinds(connection),
     )
+
+
+def decide_as_stored(
+    connection: duckdb.DuckDBPyConnection, outcomes: Iterable[GateOutcome]
+) -> bool:
+    """Return whether gates close for the questions that they closed for in the last run."""
+    stored = connection.execute("SELECT gate, question_id, is_closed FROM gate_verdicts").fetchall()
+    return set(stored) == {row[:2] + row[7:8] for row in _verdict_rows(outcomes)}
 
 
 def edited_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[RaterKind, ...]:
@@ -91,7 +100,26 @@ def write_gate_verdicts(
     closed, the rows behind it say so in `stale_because`.
     """
     outcomes = tuple(outcomes)
-    rows = [
+    rows = _verdict_rows(outcomes)
+    if connection.execute(f"SELECT {_COLUMNS} FROM gate_verdicts").fetchall() == rows:  # noqa: S608
+        return
+    closed = [f"{outcome.gate}: {outcome.reason}" for outcome in outcomes if outcome.is_closed]
+    now = datetime.now(tz=UTC)
+    with transaction(connection):
+        empty_table(connection, "gate_verdicts")
+        connection.executemany(
+            f"INSERT INTO gate_verdicts ({_COLUMNS}, evaluated_at) "  # noqa: S608 - our own table
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(*row, now) for row in rows],
+        )
+        _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
+        if closed:
+            withdraw_stand_in_scores(connection)
+
+
+def _verdict_rows(outcomes: Iterable[GateOutcome]) -> list[tuple[object, ...]]:
+    """Return the rows of `gate_verdicts` in the order of `_COLUMNS`."""
+    return [
         (
             verdict.gate,
             verdict.question_id,
@@ -109,18 +137,6 @@ def write_gate_verdicts(
         for outcome in outcomes
         for verdict in (outcome.overall, *outcome.questions)
     ]
-    if connection.execute(f"SELECT {_COLUMNS} FROM gate_verdicts").fetchall() == rows:  # noqa: S608
-        return
-    closed = [f"{outcome.gate}: {outcome.reason}" for outcome in outcomes if outcome.is_closed]
-    now = datetime.now(tz=UTC)
-    with transaction(connection):
-        empty_table(connection, "gate_verdicts")
-        connection.executemany(
-            f"INSERT INTO gate_verdicts ({_COLUMNS}, evaluated_at) "  # noqa: S608 - our own table
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(*row, now) for row in rows],
-        )
-        _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
 
 
 _COLUMNS = (

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.store.tables import empty_table, insert_rows
+from eval_assets.store.summaries import write_score_summary
+from eval_assets.store.tables import count_rows, empty_table, insert_rows
 from eval_assets.tuning.issued import CertifiedPart
 from eval_assets.tuning.partial_automation import doubts_by_source
 from eval_assets.tuning.rated import Floats, agreement_level
@@ -20,8 +21,9 @@ def write_stand_in_scores(
     parts: Sequence[CertifiedPart],
     rubric: Sequence[RubricQuestion],
 ) -> None:
-    """Replace `stand_in_scores` and `judge_scores.needs_person`; call it within a transaction.
+    """Replace `stand_in_scores` and what follows from it; call it within a transaction.
 
+    These are `judge_scores.needs_person` and the combined scores of `score_summary`.
     Of several judges with a certified part of a question, the one with the largest is used.
 
     Args:
@@ -29,7 +31,7 @@ def write_stand_in_scores(
         parts: Certified parts, by version and question.
         rubric: The questions.
     """
-    empty_table(connection, "stand_in_scores")
+    _forget_parts(connection)
     questions = {question.id: question for question in rubric}
     used: set[str] = set()
     for item in sorted(parts, key=lambda item: (-item.share, item.version.judge_id)):
@@ -38,7 +40,6 @@ def write_stand_in_scores(
             is_used = item.question_id not in used
             used.add(item.question_id)
             insert_rows(connection, "stand_in_scores", rows.assign(is_used=is_used))
-    connection.execute("UPDATE judge_scores SET needs_person = NULL WHERE needs_person IS NOT NULL")
     connection.execute(
         """
         UPDATE judge_scores SET needs_person = s.needs_person FROM stand_in_scores AS s
@@ -46,6 +47,19 @@ def write_stand_in_scores(
           AND judge_scores.question_id = s.question_id AND judge_scores.judge_id = s.judge_id
         """
     )
+    write_score_summary(connection)
+
+
+def withdraw_stand_in_scores(connection: duckdb.DuckDBPyConnection) -> None:
+    """Remove scores of certified parts while a gate is closed; call it within a transaction."""
+    if count_rows(connection, "stand_in_scores"):
+        _forget_parts(connection)
+        write_score_summary(connection)
+
+
+def _forget_parts(connection: duckdb.DuckDBPyConnection) -> None:
+    empty_table(connection, "stand_in_scores")
+    connection.execute("UPDATE judge_scores SET needs_person = NULL WHERE needs_person IS NOT NULL")
 
 
 def covered_units(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:

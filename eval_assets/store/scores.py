@@ -226,18 +226,23 @@ def earlier_turns(
     }
 
 
+def are_stored_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge]) -> bool:
+    """Return whether the stored scores belong to the judges as they are declared."""
+    stored = connection.execute("SELECT judge_id, provider, model, version FROM judges").fetchall()
+    followed = {judge_id: version for judge_id, *_, version in stored}
+    return set(stored) == {
+        (j.id, j.provider, j.model, followed.get(j.id) if j.version == CURRENT else j.version)
+        for j in declared
+    }
+
+
 def check_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge]) -> None:
     """Raise StoreError if the stored scores belong to other judges than are declared.
 
     Raises:
         StoreError: If judges were added, taken out or changed since they were asked.
     """
-    stored = connection.execute("SELECT judge_id, provider, model, version FROM judges").fetchall()
-    followed = {judge_id: version for judge_id, *_, version in stored}
-    if set(stored) != {
-        (j.id, j.provider, j.model, followed.get(j.id) if j.version == CURRENT else j.version)
-        for j in declared
-    }:
+    if not are_stored_judges(connection, declared):
         raise StoreError(
             "judge_scores: holds scores of other judges than are declared now. "
             "Materialize judge_scores"

@@ -18,6 +18,7 @@ from eval_assets.tuning._fitness import uneven_groups
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.seal_policy import RELEASED_STEP, coarse_gain
+from eval_assets.wording import rounded_up
 
 ImprovementVerdict = Literal["accepted", "rejected", "inconclusive", "unchanged", "not_evaluable"]
 
@@ -146,9 +147,3 @@ def _what_is_missing(compared: AgreementGain, significance: float) -> str:
 
 def _lower_end(figure: Jackknife, significance: float) -> float:
     return figure.ends(significance=significance)[0]
-
-
-def rounded_up(count: int) -> int:
-    """Return a count to two digits, upward."""
-    unit = int(10 ** max(0, len(str(count)) - 2))
-    return math.ceil(count / unit) * unit

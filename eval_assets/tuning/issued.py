@@ -17,7 +17,7 @@ from eval_assets.tuning.history import Seal, SealedEvaluation
 from eval_assets.tuning.partial_automation import JudgePart, part_sentence
 from eval_assets.tuning.rated import Floats
 from eval_assets.tuning.reading import PARTIAL, Row
-from eval_assets.tuning.sealed_evaluation import candidates_for, with_parts
+from eval_assets.tuning.sealed_evaluation import candidates_for, scores_as_read, with_parts
 from eval_assets.tuning.steps import JURY, VersionScores
 from eval_assets.tuning.versions import JudgeVersion
 
@@ -46,23 +46,24 @@ class CurrentEvidence:
         if not all(v.judge_id in self.declared for v in singles):
             return None
         changed = [v for v in singles if v.fingerprint != self.declared[v.judge_id]]
-        rated = self.scores.units[reading.question_id]
-        was_read = (rated.splits == "test") & rated.are_of(reading.groups)
+        scores = scores_as_read(self.scores, reading)
+        rated = scores.units[reading.question_id]
+        was_read = rated.splits == "test"
         certificate = reading.certificates.get(judge_id)
         is_in_part = certificate is not None and "fit_in_part" in certificate.holds
         return fingerprints_of(
             replace(version, fingerprint="another") if changed else version,
             rated.only(was_read),
-            self.scores.judge(version, {}).raw[reading.question_id][was_read],
+            scores.judge(version, {}).raw[reading.question_id][was_read],
             models_returned=self.models_returned.get(judge_id, ()),
-            doubts=self._doubts(reading, judge_id)[was_read] if is_in_part else None,
+            doubts=self._doubts(scores, reading, judge_id)[was_read] if is_in_part else None,
         )
 
-    def _doubts(self, reading: SealedEvaluation, judge_id: str) -> Floats:
+    def _doubts(self, scores: VersionScores, reading: SealedEvaluation, judge_id: str) -> Floats:
         """Return the doubts that decide the part of the responses that a judge scores."""
-        units = self.scores.units[reading.question_id]
+        units = scores.units[reading.question_id]
         judges = [
-            self.scores.judge(version, {})
+            scores.judge(version, {})
             for version in reading.candidates
             if version.judge_id in self.declared
         ]

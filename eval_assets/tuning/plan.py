@@ -11,12 +11,13 @@ from eval_assets.config.tuning import EvaluationPolicy, Tuning
 from eval_assets.stats import Jackknife, agreement_gain, groups_to_detect, non_inferiority
 from eval_assets.tuning._candidates import SHOWN
 from eval_assets.tuning._fitness import MIN_PAIRED_GROUPS, fitness_significance
-from eval_assets.tuning._improvement import MIN_TEST_GROUPS, falling_figure, rounded_up
+from eval_assets.tuning._improvement import MIN_TEST_GROUPS, falling_figure
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, shared_significance
 from eval_assets.tuning.seal_policy import MOST_READINGS
+from eval_assets.wording import responses_and_labels
 
 WORTHWHILE_GAIN = 0.05
 """Gain that is planned for if nothing is known of the real one."""
@@ -308,50 +309,13 @@ def labels_sentence(plan: Plan) -> str:
     equal, own = (
         None
         if n_groups is None
-        else _responses(n_groups, plan.responses_per_group, plan.labels_per_group)
+        else responses_and_labels(n_groups, plan.responses_per_group, plan.labels_per_group)
         for n_groups in (plan.groups_if_equal, plan.groups_at_gap)
     )
     words = f"at the level of the next evaluation a judge equal to people takes {equal} in all"
     if own is None:
         return f"{words}; by train and dev this one lies more than the margin below people"
     return f"{words}, this one at its gap on train and dev {own}"
-
-
-def labels_wanted(
-    groups_wanted: int,
-    *,
-    groups_at_gap: int | None,
-    responses_per_group: float,
-    labels_per_group: float,
-) -> str:
-    """Return what an undecided verdict takes: for its groups in the test, and for this judge.
-
-    Args:
-        groups_wanted: Groups in the test that the verdict names for a judge equal to people.
-        groups_at_gap: Groups for this judge at its gap on train and dev; None if it is not fit.
-        responses_per_group: Rated responses of all splits for each group of the test.
-        labels_per_group: Labels of all splits for each group of the test.
-
-    Examples:
-        >>> words = labels_wanted(
-        ...     130, groups_at_gap=None, responses_per_group=7, labels_per_group=21
-        ... )
-        >>> words.partition("; ")[0]
-        '130 groups in the test come with about 910 rated responses (2,800 labels) in all'
-    """
-    in_all = _responses(groups_wanted, responses_per_group, labels_per_group)
-    words = f"{groups_wanted:,} groups in the test come with {in_all} in all"
-    if groups_at_gap is None:
-        return f"{words}; by train and dev this judge lies more than the margin below people"
-    own = _responses(groups_at_gap, responses_per_group, labels_per_group)
-    return f"{words}; at its gap on train and dev this judge takes {own}"
-
-
-def _responses(n_groups: int, responses_per_group: float, labels_per_group: float) -> str:
-    """Return the rated responses and labels that so many groups in the test come with."""
-    n_responses = rounded_up(math.ceil(n_groups * responses_per_group))
-    n_labels = rounded_up(math.ceil(n_groups * labels_per_group))
-    return f"about {n_responses:,} rated responses ({n_labels:,} labels)"
 
 
 def _percent(chance: float) -> str:

@@ -42,6 +42,7 @@ from eval_assets.tuning.reading import (
 )
 from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
+from eval_assets.tuning.versions import JudgeVersion
 from eval_assets.wording import or_none
 
 logger = logging.getLogger(__name__)
@@ -155,8 +156,7 @@ def recomputed_certificates(
 ) -> Mapping[str, QuestionCertificate]:
     """Return the certificates of a reading, recomputed from what is stored, by judge."""
     question_id = reading.question_id
-    rated = scores.units[question_id]
-    live = scores.only(question_id, (rated.splits != "test") | rated.are_of(reading.groups))
+    live = scores_as_read(scores, reading)
     earlier = [r for r in ledger.readings(question_id) if r.read_at < reading.read_at]
     judges = [live.judge(version, {question_id: earlier}) for version in reading.candidates]
     no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
@@ -164,6 +164,33 @@ def recomputed_certificates(
     candidates = with_parts(units, candidates_for(units, no_seal, judges), reading.parts)
     released = make_reading(reading, units, candidates, background)
     return released.certificates
+
+
+def scores_as_read(scores: VersionScores, reading: SealedEvaluation) -> VersionScores:
+    """Return the scores that a reading saw, if they have not changed since.
+
+    A version that was trained on groups of the test since, under another split, keeps its scores of
+    them: the reading came first.
+    """
+    question_id = reading.question_id
+    live = scores.as_read(question_id, reading.groups)
+    untrained = replace(live, versions=[_untrained(v) for v in live.versions])
+    rated = live.units[question_id]
+    is_test = rated.splits == "test"
+    test = rated.only(is_test)
+    unchanged = {
+        version.definition_hash
+        for version in reading.candidates
+        if (evidence := reading.evidence.get(version.judge_id)) is not None
+        and evidence.scores
+        == scores_hash(test, untrained.judge(version, {}).raw[question_id][is_test])
+    }
+    versions = [_untrained(v) if v.definition_hash in unchanged else v for v in live.versions]
+    return replace(live, versions=versions)
+
+
+def _untrained(version: JudgeVersion) -> JudgeVersion:
+    return replace(version, trained_on=frozenset())
 
 
 def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:

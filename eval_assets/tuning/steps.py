@@ -1,7 +1,7 @@
 """Versions of judges with their scores: declared, mapped and with tuned prompts, and juries."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,6 +68,17 @@ class VersionScores:
         }
         units = {**self.units, question_id: self.units[question_id].only(kept)}
         return VersionScores(units, prompted, self.versions)
+
+    def as_read(self, question_id: str, groups: Collection[str]) -> "VersionScores":
+        """Return the scores as a reading saw them: these groups are the test of the question.
+
+        Other groups of the test are left out. The split that is declared now decides nothing.
+        """
+        rated = self.units[question_id]
+        scores = self.only(question_id, (rated.splits != "test") | rated.are_of(groups))
+        live = scores.units[question_id]
+        splits = np.where(live.are_of(groups), "test", live.splits)
+        return replace(scores, units={**scores.units, question_id: replace(live, splits=splits)})
 
     def members(self, jury: JudgeVersion) -> list[JudgeVersion]:
         """Return the members of a jury, which its fingerprint names."""

@@ -20,9 +20,8 @@ from eval_assets.render.document import (
     columns,
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
-from eval_assets.tuning.plan import labels_wanted
 from eval_assets.verdicts import Tone
-from eval_assets.wording import UNDEFINED
+from eval_assets.wording import UNDEFINED, labels_wanted
 
 _LEAD = (
     "Tests on response groups that tuning never saw, at a level that keeps all readings of a test "
