@@ -108,6 +108,7 @@ PARALLEL = {
     "files": "given files, read, and as assets that Dagster does not make",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
     "humans": "measured and shown",
+    "injection": "found in agreement/, stored beside the scores, and shown",
     "inputs": "materialized and stored",
     "irr": "the agreement of raters as one object, and the command",
     "ledger": "the nouns, and where it is stored",

@@ -27,6 +27,7 @@ from eval_assets.assets import (
     labelling,
     labels,
     reports,
+    robustness,
     system_comparison,
     tuning,
 )
@@ -51,6 +52,7 @@ MODULES = (
     labelling,
     labels,
     reports,
+    robustness,
     system_comparison,
     tuning,
 )

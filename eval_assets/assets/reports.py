@@ -21,6 +21,7 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
 )
+from eval_assets.assets.robustness import judge_robustness
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
@@ -60,7 +61,13 @@ from eval_assets.store.tables import replace_rows
 @dg.asset(
     group_name="reports",
     kinds={"html", "markdown", "json"},
-    deps=[judge_human_agreement, "combined_scores", "score_summary", label_quality],
+    deps=[
+        judge_human_agreement,
+        "combined_scores",
+        "score_summary",
+        label_quality,
+        judge_robustness,
+    ],
 )
 def agreement_report(
     context: dg.AssetExecutionContext, folder: EvaluationFolder

@@ -16,7 +16,15 @@ from annotated_types import MinLen
 from eval_assets.config.judges import DualJudge, Generator, Judge, Staged, judge_fingerprint
 from eval_assets.config.labelling import Labelling
 from eval_assets.config.models import Price
-from eval_assets.config.operations import Alerts, Currency, Drift, Judging, Schedule, is_owner
+from eval_assets.config.operations import (
+    Alerts,
+    Currency,
+    Drift,
+    Judging,
+    Robustness,
+    Schedule,
+    is_owner,
+)
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
 from eval_assets.config.types import Name, NotNegative, Text, set_by_reader
@@ -119,6 +127,7 @@ class Evaluation:
         alerts: Which changes are reported.
         judging: How the work of live judges is split.
         drift: How live judges are watched for changes; None to judge nothing again.
+        robustness: What live judges are asked again with a change.
         executive_summary: Who writes a summary of the report; None for no summary.
         seals_figures: Whether judges' figures leave out responses under a seal, as where the file
             declares tuning.
@@ -153,6 +162,7 @@ class Evaluation:
     alerts: Alerts = field(default_factory=Alerts)
     judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None
+    robustness: Robustness = field(default_factory=Robustness)
     executive_summary: ExecutiveSummary | None = None
     seals_figures: bool = field(default=False, metadata=set_by_reader("seals figures"))
 
