@@ -8,7 +8,16 @@ from pathlib import Path
 
 from benchmarks.table import written_between
 
-SECTIONS = ("spine", "statistics", "controls", "tuning", "judging", "labelling", "studies")
+SECTIONS = (
+    "spine",
+    "statistics",
+    "controls",
+    "tuning",
+    "judging",
+    "http_clients",
+    "labelling",
+    "studies",
+)
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
 SIMULATIONS = ("coverage", "informative_groups", "pass_rates", "promises", "pull_requests", "scale")
