@@ -1,7 +1,7 @@
 """The sealed test of one question: read it when due, open it, recompute its certificates."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, Protocol
@@ -23,6 +23,7 @@ from eval_assets.tuning.fingerprints import (
 )
 from eval_assets.tuning.history import OPENED, Seal, SealedEvaluation, content_hash
 from eval_assets.tuning.partial_automation import (
+    OTHER_JUDGES,
     JudgePart,
     TriedPart,
     chosen_part,
@@ -34,6 +35,7 @@ from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import (
     Candidate,
     Row,
+    Verdicts,
     evaluation_rows,
     n_evaluable,
     parts_of,
@@ -488,16 +490,19 @@ def make_reading(
     *,
     open_seal: bool = False,
 ) -> SealedEvaluation:
-    """Return a recorded reading with its rows and certificates."""
-    verdicts = read_test(
-        units,
-        candidates,
-        significance=reading.level,
-        margin=background.margin,
-        people_agree=background.people_agree,
-    )
+    """Return a recorded reading with its rows and certificates.
+
+    Where the test rejects a map, the verdict on fitness is that on the judge as declared: it takes
+    the place of the candidate. A judge that a map harms is hardly found fit with it, so that the
+    two tests together are wrong as often as one.
+    """
+    verdicts = _verdicts(reading, units, candidates, background)
+    rejected = _with_rejected_maps(verdicts, candidates)
+    if rejected:
+        candidates = _as_declared(candidates, rejected)
+        verdicts = _verdicts(reading, units, candidates, background)
     rows = evaluation_rows(
-        verdicts,
+        [*rejected.values(), *verdicts],
         question_id=reading.question_id,
         reading=reading.number,
         open_seal=open_seal,
@@ -509,4 +514,59 @@ def make_reading(
         for verdict, candidate in zip(verdicts, candidates, strict=True)
         if verdict.is_certified
     }
-    return replace(reading, rows=tuple(rows), certificates=certificates)
+    return replace(
+        reading,
+        candidates=tuple(candidate.version for candidate in candidates),
+        rows=tuple(rows),
+        certificates=certificates,
+    )
+
+
+def _verdicts(
+    reading: SealedEvaluation,
+    units: RatedUnits,
+    candidates: Sequence[Candidate],
+    background: Background,
+) -> list[Verdicts]:
+    return read_test(
+        units,
+        candidates,
+        significance=reading.level,
+        margin=background.margin,
+        people_agree=background.people_agree,
+    )
+
+
+def _with_rejected_maps(
+    verdicts: Sequence[Verdicts], candidates: Sequence[Candidate]
+) -> dict[str, Verdicts]:
+    """Return the verdicts on judges whose map the test rejects, by judge.
+
+    Judges that the doubt of another one's part comes from keep their map: that part was fixed with
+    it.
+    """
+    parts = parts_of(candidates)
+    sources = {part.doubt_source for part in parts.values()}
+    return {
+        verdict.version.judge_id: verdict
+        for verdict in verdicts
+        if verdict.improvement.verdict == "rejected"
+        and verdict.version.as_declared is not verdict.version
+        and verdict.version.judge_id not in {*parts, *sources}
+        and OTHER_JUDGES not in sources
+    }
+
+
+def _as_declared(candidates: Sequence[Candidate], judges: Collection[str]) -> list[Candidate]:
+    """Return the candidates, some judges among them as declared."""
+    return [
+        replace(
+            candidate,
+            version=candidate.version.as_declared,
+            scores=candidate.raw,
+            baseline=candidate.raw,
+        )
+        if candidate.version.judge_id in judges
+        else candidate
+        for candidate in candidates
+    ]

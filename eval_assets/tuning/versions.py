@@ -69,6 +69,15 @@ class JudgeVersion:
         return replace(self, version=number, parent=parent)
 
     @property
+    def as_declared(self) -> "JudgeVersion":
+        """The version that maps alone were added to; the version itself if there are none."""
+        if not (self.maps and self.has_declared_prompt and self.parent is not None):
+            return self
+        return replace(
+            self, version=self.parent, step="declared", parent=None, maps={}, trained_on=frozenset()
+        )
+
+    @property
     def prompt_hash(self) -> str:
         """SHA-256 of the prompt; empty without one."""
         return _sha256(self.prompt_text) if self.prompt_text else ""

@@ -4,20 +4,29 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from eval_assets.stats import concordance
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.history import Seal, SealedEvaluation
 from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.reading import read_test
 from eval_assets.tuning.sealed_evaluation import (
     candidates_for,
     due_reading,
     make_reading,
+    recomputed_certificates,
     sealed_units,
     unread_rows,
     why_not_read,
     without_repeated_ratings,
 )
-from eval_assets.tuning.steps import TunedJudge, declared_version, mapped_judge
-from tests.unit.tuning.made_up import judged, simulated
+from eval_assets.tuning.steps import (
+    TunedJudge,
+    VersionScores,
+    calibrated_version,
+    declared_version,
+    mapped_judge,
+)
+from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 BACKGROUND = Background(
@@ -37,6 +46,29 @@ def made(n_groups: int = 120, *, seed: int = 1) -> tuple[RatedUnits, TunedJudge]
 def judge_of(scores: np.ndarray) -> TunedJudge:
     declared = declared_version("gpt", fingerprint="f", prompt_text="")
     return mapped_judge(replace(declared, version="1.0.0"), {"q": scores}, stands={})
+
+
+class Recorded:
+    """A ledger of some readings."""
+
+    def __init__(self, readings: list[SealedEvaluation]) -> None:
+        self._readings = readings
+
+    def readings(self, question_id: str) -> list[SealedEvaluation]:
+        """Return the readings of a question."""
+        return [reading for reading in self._readings if reading.question_id == question_id]
+
+    def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
+        """Return the readings of other questions."""
+        return [reading for reading in self._readings if reading.question_id != question_id]
+
+    def record(self, reading: SealedEvaluation) -> None:
+        """Add a reading."""
+        self._readings.append(reading)
+
+    def release(self, reading: SealedEvaluation) -> None:
+        """Replace the last reading."""
+        self._readings[-1] = reading
 
 
 def read(
@@ -176,6 +208,59 @@ def test_a_judge_that_repeats_a_rater_is_no_candidate() -> None:
     _, judge = made()
     other = candidates_for(units, Seal.of([]), [judge])
     assert without_repeated_ratings(units, other) == (other, [])
+
+
+def test_the_judge_as_declared_is_evaluated_where_the_test_rejects_its_map() -> None:
+    """On train the judge is a point too high, so that it gets a map which harms on the test."""
+    units, quality = simulated(120, seed=1, split=None)
+    raw = judged(quality, seed=2, noise=0.4)
+    is_train = units.splits == "train"
+    raw[is_train] = np.clip(raw[is_train] + 1, 1, 5)
+    declared = replace(declared_version("gpt", fingerprint="f", prompt_text=""), version="1.0.0")
+    calibrated = calibrated_version(declared, {"q": units}, {"q": raw})
+    version = replace(calibrated, version="1.0.1")
+    judge = mapped_judge(version, {"q": raw}, stands={})
+    assert version.parent == "1.0.0"
+
+    reading, _ = read(units, judge, [])
+    again, is_new = read(units, judge, [reading], on_request=True)
+
+    verdicts = {(row["version"], row["kind"]): row["verdict"] for row in reading.rows}
+    assert verdicts["1.0.1", "improvement"] == "rejected"
+    assert verdicts["1.0.0", "fitness"] == "fit"
+    assert [candidate.version for candidate in reading.candidates] == ["1.0.0"]
+    assert reading.certificates["gpt"].holds == ("fit",)
+    assert (again, is_new) == (reading, False)
+
+    scores = VersionScores({"q": replace(units, scores={"gpt": raw})}, {}, [declared, version])
+    ledger = Recorded([reading])
+    recomputed = recomputed_certificates(ledger, scores, reading, BACKGROUND)
+    assert recomputed == reading.certificates
+
+
+def test_a_judge_of_a_binary_question_keeps_its_fractions_as_declared() -> None:
+    rng = np.random.default_rng(7)
+    chance = rng.uniform(size=400)
+    people = (rng.random((400, 3)) < chance[:, None]).astype(float)
+    groups = np.repeat([f"g{k}" for k in range(100)], 4)
+    units = rated_units(people, groups=groups, scale=BINARY, level="nominal")
+    raw = np.round(0.4 + 0.2 * chance, 3)
+    declared = replace(declared_version("gpt", fingerprint="f", prompt_text=""), version="1.0.0")
+    mapped = calibrated_version(declared, {"q": units}, {"q": raw})
+    is_test = units.splits == "test"
+    test = units.part("test")
+
+    for version in (declared, mapped):
+        judge = mapped_judge(version, {"q": raw}, stands={})
+        candidates = candidates_for(units, Seal.of([]), [judge])
+        [verdict] = read_test(units, candidates, significance=0.025, margin=0.1, people_agree=True)
+        assert verdict.improvement.compared.baseline.value == pytest.approx(
+            concordance(test.ratings, raw[is_test]), abs=1e-12
+        )
+        if version is declared:
+            assert candidates[0].scores.tolist() == raw.tolist()
+    assert mapped.maps
+    assert set(mapped.mapped("q", raw)) == {0.0, 1.0}
 
 
 def test_only_candidates_that_can_be_evaluated_share_the_level() -> None:
