@@ -422,6 +422,7 @@ CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     kappa_people DOUBLE,                   -- of people with each other
     gap DOUBLE, gap_low DOUBLE, gap_high DOUBLE,
     margin DOUBLE,                         -- how far below people a fit judge may lie
+    ratio DOUBLE, ratio_low DOUBLE, ratio_high DOUBLE, -- distance from 1 over the largest allowed: fit below 1
     share DOUBLE,                          -- of a part: share of rater pairs on it
     doubt_source VARCHAR,                  -- of a part: judge, 'other judges' or 'its replicates'
     doubt_threshold DOUBLE,                -- of a part: largest doubt, in scale points

@@ -51,6 +51,17 @@ class FitnessResult:
     better_than_a_person: bool = False
     groups_wanted: int | None = None
 
+    @property
+    def ratio_ends(self) -> tuple[float, float]:
+        """Return the ends of the judge's distance from 1 over the largest allowed.
+
+        The verdict is `fit` if the upper end lies below 1, `unfit` if the lower end lies above it.
+        """
+        shortfall = self.compared.shortfall
+        low, _ = shortfall.ends(significance=fitness_significance(self.significance))
+        _, high = shortfall.ends(significance=self.significance)
+        return math.exp(-high), math.exp(-low)
+
 
 def judge_fitness(
     test: RatedUnits,

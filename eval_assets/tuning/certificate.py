@@ -106,7 +106,9 @@ class CertificateMetrics(_Record):
 class Claim(_Record):
     """Verdict on one claim with its figures, as in `tuned_judge_evaluation`.
 
-    Of a part, `kappa` is that of the judge on it with people on the rest.
+    Of a part, `kappa` is that of the judge on it with people on the rest. `ratio` decides on
+    fitness: the judge's distance from 1 over the largest allowed, which is people's plus the
+    margin. Certificates of earlier releases lack it.
     """
 
     kappa: Number | None = None
@@ -119,6 +121,9 @@ class Claim(_Record):
     gap_low: Number | None = None
     gap_high: Number | None = None
     margin: Number | None = None
+    ratio: Number | None = None
+    ratio_low: Number | None = None
+    ratio_high: Number | None = None
     n_units: int
     n_groups: int
     level: Number
@@ -139,6 +144,23 @@ class CertificateClaims(_Record):
     improvement: Claim | None = None
     fitness: Claim
     fitness_in_part: Claim | None = None
+
+    def as_of(self, issued: "CertificateClaims") -> "CertificateClaims":
+        """Return the claims without ratios that the issued ones do not have."""
+        pairs = {
+            name: (getattr(self, name), getattr(issued, name))
+            for name in ("fitness", "fitness_in_part")
+        }
+        return self.model_copy(
+            update={
+                name: claim.model_copy(update=dict.fromkeys(_RATIOS))
+                for name, (claim, before) in pairs.items()
+                if claim is not None and (before is None or before.ratio is None)
+            }
+        )
+
+
+_RATIOS = ("ratio", "ratio_low", "ratio_high")
 
 
 class CertifiedScale(_Record):
@@ -199,6 +221,7 @@ class QuestionCertificate(_Record):
         return self.model_copy(
             update={name: getattr(issued, name) for name in kept}
             | {"metrics": self.metrics.model_copy(update={"controls": controls})}
+            | {"claims": self.claims.as_of(issued.claims)}
         )
 
     @property

@@ -226,13 +226,14 @@ def _row(
     stale: str | None,
 ) -> CertificateRow:
     verdicts = _verdicts(reading, version.judge_id, version.version)
-    reasons = [str(row["reason"]) for kind, row in verdicts.items() if kind != PARTIAL]
+    reasons = {kind: str(row["reason"]) for kind, row in verdicts.items() if kind != PARTIAL}
     certificate = reading.certificates.get(version.judge_id)
     claim = None if certificate is None else certificate.claim
     part, share = None, None
     if claim == "fit_in_part":
         part, share = reading.parts[version.judge_id], float(str(verdicts[PARTIAL]["share"]))
-        reasons.insert(0, part_sentence(version.judge_id, part, share))
+        reasons["fitness"] = f"on all responses, {reasons['fitness']}"
+        reasons = {PARTIAL: part_sentence(version.judge_id, part, share), **reasons}
     n_groups, groups_wanted = (
         None if count is None else int(str(count))
         for count in map(verdicts["fitness"].get, ("n_groups", "groups_wanted"))
@@ -243,7 +244,7 @@ def _row(
         question_id=reading.question_id,
         fitness=str(verdicts["fitness"]["verdict"]),
         improvement=str(verdicts["improvement"]["verdict"]),
-        reason="; ".join(reasons),
+        reason="; ".join(reasons.values()),
         n_groups=n_groups,
         n_readings=sum(other.seal == reading.seal for other in readings),
         certificate=certificate,

@@ -1,5 +1,6 @@
 """Readings of sealed test labels: the verdicts on all candidates."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -163,6 +164,9 @@ _FIGURES = (
     "gap_low",
     "gap_high",
     "margin",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
 )
 
 
@@ -218,7 +222,11 @@ def _fitness_figures(fitness: FitnessResult, *, open_seal: bool) -> dict[str, fl
     if not (open_seal or fitness.verdict == "fit"):
         return {"margin": fitness.margin}
     low, high = compared.gap.ends(significance=fitness.significance)
+    ratio_low, ratio_high = fitness.ratio_ends
     return {
+        "ratio": math.exp(-compared.shortfall.value),
+        "ratio_low": ratio_low,
+        "ratio_high": ratio_high,
         "kappa": compared.judge.value,
         "kappa_people": compared.people.value,
         "gap": compared.gap.value,

@@ -143,6 +143,14 @@ def test_a_part_of_the_responses_is_certified_where_the_whole_is_undecided(
     ]
     assert claim["verdict"] == "fit"
     assert claim["kappa"] > claim["kappa_people"] - claim["margin"] * claim["share"]
+    assert claim["ratio_low"] < claim["ratio"] < claim["ratio_high"] < 1
+    assert claim["ratio"] == pytest.approx(
+        (1 - claim["kappa"]) / (1 - claim["kappa_people"] + claim["margin"] * claim["share"])
+    )
+    [(reason,)] = planted_once.rows(
+        "SELECT reason FROM judge_certificates WHERE judge_id = 'harsh'"
+    )
+    assert "on all responses, 65 groups cannot tell" in str(reason)
 
 
 def test_responses_outside_the_certified_part_need_a_person(planted_once: Evaluated) -> None:

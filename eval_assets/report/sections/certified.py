@@ -205,12 +205,19 @@ def _note(data: ReportData, row: Record) -> str:
     subject = f"{text(row, 'judge_id')} on {text(row, 'question_id')}"
     if stale := text(row, "stale_because"):
         return f"{subject}: stale, because {stale}"
-    claim = _certificate(row).get("claims", {}).get("improvement", {})
+    claims = _certificate(row).get("claims", {})
+    claim = claims.get("improvement", {})
     before, after = claim.get("kappa_baseline"), claim.get("kappa")
     figures = (
         "" if before is None or after is None else f"; kappa {before:.3f} before, {after:.3f} now"
     )
-    return "; ".join([f"{subject}: {text(row, 'reason')}{figures}", *_labels_wanted(data, row)])
+    decided = [
+        f"{words} by a distance ratio of {ratio}, which lies below 1"
+        for name, words in (("fitness", "fit"), ("fitness_in_part", "fit in part"))
+        if (ratio := _distance_ratio(claims.get(name) or {}))
+    ]
+    parts = [f"{subject}: {text(row, 'reason')}{figures}", *decided, *_labels_wanted(data, row)]
+    return "; ".join(parts)
 
 
 def _labels_wanted(data: ReportData, row: Record) -> list[str]:
@@ -244,17 +251,19 @@ def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
         tone=Tone.GOOD,
     )
     note = f"{low:+.3f} to {high:+.3f}"
-    if (ratio := _distance_ratio(claim)) is not None:
-        note += f"; distance ratio {ratio:.3f}"
+    if ratio := _distance_ratio(claim):
+        note += f"; distance ratio {ratio}"
     return Cell(words, note=note, plot=plot)
 
 
-def _distance_ratio(claim: Mapping[str, Any]) -> float | None:
-    """Return the judge's distance from 1 over the largest allowed: the statistic that decides."""
-    judge, people = claim.get("kappa"), claim.get("kappa_people")
-    if judge is None or people is None:
-        return None
-    return float((1 - judge) / (1 - people + claim["margin"]))
+def _distance_ratio(claim: Mapping[str, Any]) -> str:
+    """Return the judge's distance from 1 over the largest allowed, with its interval.
+
+    It is the statistic that decides; empty if it is sealed.
+    """
+    if claim.get("ratio") is None:
+        return ""
+    return f"{claim['ratio']:.3f}, {claim['ratio_low']:.3f} to {claim['ratio_high']:.3f}"
 
 
 def _gain(claim: Mapping[str, Any], verdict: str) -> Cell:

@@ -75,6 +75,18 @@ def test_a_certificate_file_is_read_as_it_was_written() -> None:
         Certificate.parse(text.replace("Rate it.", "Rate it well."))
 
 
+def test_a_certificate_of_an_earlier_release_without_ratios_is_repeated_as_it_is() -> None:
+    found, _, _ = certified()
+    without = {"ratio": None, "ratio_low": None, "ratio_high": None}
+    claims = found.claims.model_copy(
+        update={"fitness": found.claims.fitness.model_copy(update=without)}
+    )
+    issued = found.model_copy(update={"claims": claims})
+
+    assert found.claims.fitness.ratio is not None
+    assert found.as_of(issued) == issued
+
+
 def test_the_schema_refuses_a_certificate_without_a_claim() -> None:
     found, _, _ = certified()
     made = Certificate.of(VERSION, [found.model_copy(update={"holds": ()})], supersedes=None)

@@ -17,7 +17,8 @@ CERTIFICATE = {
     "cautions": ["Tests do not hold the rare."],
     "claims": {
         "fitness": {"gap": -0.012, "gap_low": -0.05, "gap_high": 0.026, "margin": 0.1}
-        | {"kappa": 0.688, "kappa_people": 0.7},
+        | {"kappa": 0.688, "kappa_people": 0.7}
+        | {"ratio": 0.78, "ratio_low": 0.65, "ratio_high": 0.94},
         "improvement": {
             "verdict": "accepted",
             "gain": 0.2,
@@ -57,7 +58,10 @@ def test_a_certificate_says_first_what_holds_and_last_what_it_cannot_exclude() -
 
     assert [item.text for each in lists for item in each.items] == [
         CERTIFICATE["summary"],
-        "gpt on clarity: agrees; kappa 0.500 before, 0.700 now",
+        (
+            "gpt on clarity: agrees; kappa 0.500 before, 0.700 now; "
+            "fit by a distance ratio of 0.780, 0.650 to 0.940, which lies below 1"
+        ),
         "Tests do not hold the rare.",
     ]
     assert any(isinstance(block, Fold) for block in blocks_in(section.blocks))
@@ -70,7 +74,7 @@ def test_a_certified_judge_shows_its_figures_and_price() -> None:
     assert (row["May stand in"], row["Better than before"]) == ("fit", "accepted")
     assert (row["Judge minus people"], row["Gain"]) == ("-0.012", "+0.200")
     assert (row["Groups"], row["Readings"], row["Per 1,000 scores"]) == ("65", "2", "0.2500")
-    assert "-0.050 to +0.026; distance ratio 0.780" in notes(section, LABEL)[0]
+    assert "-0.050 to +0.026; distance ratio 0.780, 0.650 to 0.940" in notes(section, LABEL)[0]
     assert "+0.120 to +0.280" in notes(section, LABEL)[0]
 
 
