@@ -28,6 +28,13 @@ _ABSENT = {
 }
 """Words that people write for a missing rating."""
 
+_NO_OPINION = {
+    *("unsure", "not sure", "don't know", "do not know", "dk", "i don't know", "can't say"),
+    *("cannot judge", "can't judge", "no opinion", "no answer", "prefer not to say"),
+    *("not applicable", "wei\u00df nicht", "keine angabe", "k.a", "unsicher"),
+}
+"""Words for no opinion; some scales have them as a value."""
+
 
 @dataclass(frozen=True)
 class RatingCells:
@@ -133,6 +140,16 @@ def is_absent(cell: str) -> bool:
         [True, True, False, False]
     """
     return cell.strip().casefold() in _ABSENT
+
+
+def is_no_opinion(cell: str) -> bool:
+    """Return whether a cell says that the rater does not know, as "Unsure" does.
+
+    Examples:
+        >>> [is_no_opinion(cell) for cell in ("Unsure", "don\u2019t know", "neutral")]
+        [True, True, False]
+    """
+    return cell.strip().casefold().replace("\u2019", "'") in _NO_OPINION
 
 
 def parsed_ratings(

@@ -22,6 +22,10 @@ _ORDERS = [
         *("no, partially, yes", "no, partly, yes", "no, maybe, yes"),
         *("incorrect, partially correct, correct", "irrelevant, partially relevant, relevant"),
         *("not relevant, partially relevant, relevant", "low, medium, high", "bad, ok, good"),
+        *("f, d, c, b, a", "f, e, d, c, b, a", "model_a, tie, model_b", "a, tie, b"),
+        *("response_a, tie, response_b", "left, tie, right", "thumbs down, thumbs up"),
+        *("\N{THUMBS DOWN SIGN}, \N{THUMBS UP SIGN}", "down, up", "dislike, like"),
+        "f, d-, d, d+, c-, c, c+, b-, b, b+, a-, a, a+",
         *("bad, okay, good", "bad, fair, good", "bad, neutral, good"),
         *("negative, neutral, positive", "poor, fair, good, excellent"),
         *("poor, fair, good, very good, excellent", "very poor, poor, fair, good, excellent"),
@@ -34,8 +38,19 @@ _ORDERS = [
         "very dissatisfied, dissatisfied, neutral, satisfied, very satisfied",
         "not at all, slightly, moderately, very, extremely",
         "not helpful, somewhat helpful, helpful, very helpful",
-        "trifft gar nicht zu, trifft eher nicht zu, teils teils, trifft eher zu, trifft voll zu",
-        "schlecht, mittel, gut",
+        (
+            "trifft gar nicht zu|trifft \u00fcberhaupt nicht zu|trifft nicht zu, "
+            "trifft eher nicht zu, teils teils|teils/teils|teils-teils|weder noch|neutral, "
+            "trifft eher zu, trifft voll zu|trifft voll und ganz zu|trifft v\u00f6llig zu|trifft zu"
+        ),
+        (
+            "stimme gar nicht zu|stimme \u00fcberhaupt nicht zu, stimme nicht zu|"
+            "stimme eher nicht zu, teils teils|teils/teils|weder noch|neutral, "
+            "stimme zu|stimme eher zu, stimme voll zu|stimme voll und ganz zu|stimme v\u00f6llig zu"
+        ),
+        *("schlecht, mittel, gut", "mangelhaft, ausreichend, befriedigend, gut, sehr gut"),
+        "sehr schlecht, schlecht, mittel|neutral, gut, sehr gut",
+        "nie, selten, manchmal, oft, immer",
     )
 ]
 """Words in which surveys ask, worst first; the shortest order that has all words of a file counts.
@@ -49,6 +64,9 @@ _FEW = 2
 
 _USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
 """Ends of scales in use, the narrowest first."""
+
+_MOST_ALL_OFFERED = 7
+"""Words of a scale that raters are likely to have been offered as a whole."""
 
 _MOST_QUOTED_WORDS = 6
 _NUMBERED_WORD = re.compile(r"\s*([0-9]+)\s*[-:.)=(]\s*\D.*")
@@ -167,9 +185,10 @@ def scale_in_order(words: set[str], *, numbers: Collection[float] = ()) -> Scale
     Beside words that begin with a number, such as "5 - good", there may be plain `numbers`.
     """
     folded = {word.casefold() for word in words}
-    order = next((order for order in _BY_LENGTH if folded <= set(order)), None)
-    if order is not None:
-        return Scale.from_words(*order)
+    for order in _BY_LENGTH:
+        spelled = [_spelling(choices, folded) for choices in order]
+        if folded <= set(spelled):
+            return Scale.from_words(*_without_ends(spelled, folded))
     numbered = {word: _NUMBERED_WORD.fullmatch(word) for word in words}
     if not all(numbered.values()):
         return None
@@ -184,6 +203,20 @@ def scale_in_order(words: set[str], *, numbers: Collection[float] = ()) -> Scale
         values=tuple(between),
         words=tuple(named.get(value, f"{value:g}") for value in between),
     )
+
+
+def _spelling(choices: str, words: set[str]) -> str:
+    """Return the one of several spellings, with bars between them, that is among the words."""
+    spellings = choices.split("|")
+    return next((word for word in spellings if word in words), spellings[0])
+
+
+def _without_ends(order: Sequence[str], words: set[str]) -> Sequence[str]:
+    """Return a long order, such as that of grades, from the lowest to the highest of the words."""
+    places = [place for place, word in enumerate(order) if word in words]
+    if len(order) <= _MOST_ALL_OFFERED or len(places) < 2:  # noqa: PLR2004 - a scale has two values
+        return order
+    return order[places[0] : places[-1] + 1]
 
 
 def _scale_of_words(words: set[str], *, file: str, level: Level | None) -> Scale:

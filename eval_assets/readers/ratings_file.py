@@ -10,7 +10,7 @@ import pandas as pd
 from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, gathered
-from eval_assets.readers._cells import is_absent
+from eval_assets.readers._cells import is_absent, is_no_opinion
 from eval_assets.readers._guessed_scales import likely_scale, wider_scale
 from eval_assets.readers._notations import Tops, with_numbers, without_crosses
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
@@ -28,6 +28,7 @@ from eval_assets.readers.importers.tool_exports import (
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
 from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.read import joined_labels
+from eval_assets.readers.labels.source_tables import rows_of_ratings
 from eval_assets.readers.labels.validation import Labels, checked_labels
 from eval_assets.readers.labels.wide import SUMMARIES
 from eval_assets.readers.labels.without_rubric import item_columns, item_header, label_layouts
@@ -40,6 +41,9 @@ _ANY_ROWS = "hugging-face"
 """The tool whose rows are hard to tell from a plain table."""
 
 _N_EXAMPLES = 3
+_MOST_UNDECIDED = 0.2
+"""Share of cells such as "Unsure" that are read as no rating."""
+
 _SAMPLE = 20
 """Rows from which the tool is recognised."""
 
@@ -194,7 +198,7 @@ def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
         if tools:
             return _labels_of_tool(tools[0], records_of(table), file=table.file)
     try:
-        rows = _without_summary_rows(table)
+        rows = rows_of_ratings(_without_summary_rows(table))
         crossed, tops_of_columns = without_crosses(rows)
         numbers, tops = with_numbers(crossed)
         layouts = label_layouts(numbers, options)
@@ -277,11 +281,15 @@ def _without_placeholders(labels: ParsedLabels) -> ParsedLabels:
     header = labels.table.header_of(*FIELDS["rating"])
     cells = labels.table.cells(*FIELDS["rating"])
     absent = cells.array(bool, lambda cell: isinstance(cell, str) and is_absent(cell))
+    undecided = cells.array(bool, lambda cell: isinstance(cell, str) and is_no_opinion(cell))
+    # More of them may be the middle of a scale.
+    if undecided.sum() <= _MOST_UNDECIDED * len(cells):
+        absent |= undecided
     if header is None or not absent.any():
         return labels
     words = sorted({quoted(str(cell)) for cell in cells.take(absent).present()})
     note = f"{absent.sum()} cells with {', '.join(words)} read as not rated"
-    blanked = cells.map(lambda cell: "" if isinstance(cell, str) and is_absent(cell) else cell)
+    blanked = FileColumn.of(["" if a else c for c, a in zip(cells, absent.tolist(), strict=True)])
     table = labels.table.with_columns({**labels.table.columns, header: blanked}, note)
     return replace(labels, table=table)
 

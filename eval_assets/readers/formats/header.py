@@ -1,10 +1,11 @@
 """The header of a table: below a title, in two rows, or beside columns without a name."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.table import FileColumn
+from eval_assets.readers.formats.table import FileColumn, plain
 
 Row = tuple[int, Sequence[str]]
 """Line of a row, and its cells."""
@@ -12,6 +13,12 @@ Row = tuple[int, Sequence[str]]
 SAMPLE_ROWS = 12
 """Rows at the start of a table among which its header is looked for."""
 
+_IMPORT_ID = '"ImportId"'
+_RESPONDENT = "respondent_id"
+_OPEN = ("", "Response", "Open-Ended Response")
+"""Second row of a question of SurveyMonkey that has one column."""
+
+_DIGITS = re.compile("[0-9]+")
 _FEWEST = 2
 """Groups of columns, and names in each, from which on two rows are one header."""
 
@@ -59,6 +66,19 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         notes.append(f"the header is in line {line}; what stands above it is not read")
     names = [cell.strip() for cell in cells]
     below = [cell.strip() for cell in rest[1][1]] if len(rest) > 1 else []
+    if len(rest) > 2 and any(_IMPORT_ID in cell for cell in rest[2][1]):  # noqa: PLR2004 - the third
+        notes.append(f"lines {line} to {rest[2][0]} read as the header of Qualtrics")
+        return Header(names, line, n_titles + 3, tuple(notes))
+    if below and plain(names[0]) == _RESPONDENT and not below[0]:
+        notes.append(f"lines {line} and {rest[1][0]} read as the header of SurveyMonkey")
+        pairs = zip(_filled_in(names), below, strict=False)
+        joined = [f"{group} [{name}]" if name not in _OPEN else group for group, name in pairs]
+        return Header(joined, rest[1][0], n_titles + 2, tuple(notes))
+    if _is_data(names, below):
+        notes.append(f"line {line} read as ratings: no row names the columns")
+        first = [] if _is_number(names[0]) else ["item"]
+        numbers = range(1, len(names) - len(first) + 1)
+        return Header([*first, *(f"rater {k}" for k in numbers)], line, n_titles, tuple(notes))
     if _spans(names, below):
         notes.append(f"lines {line} and {rest[1][0]} read as one header")
         pairs = zip(_filled_in(names), below, strict=True)
@@ -114,6 +134,20 @@ def _spans(names: Sequence[str], below: Sequence[str]) -> bool:
     n_groups = len({group for group, _ in grouped})
     n_names = len({name for _, name in grouped})
     return min(n_groups, n_names) >= _FEWEST and n_groups * n_names == len(set(grouped))
+
+
+def _is_data(names: Sequence[str], below: Sequence[str]) -> bool:
+    """Return whether a row is one of ratings like the next: numbers, not all of them different."""
+    if len(names) < _FEWEST or len(names) != len(below):
+        return False
+    first = 0 if _is_number(names[0]) else 1
+    numbers = names[first:]
+    is_like_next = first == 0 or _DIGITS.sub("", names[0]) == _DIGITS.sub("", below[0]) != names[0]
+    return (
+        is_like_next
+        and all(map(_is_number, (*numbers, *below[first:])))
+        and (len(set(numbers)) < len(numbers) or "0" in numbers)
+    )
 
 
 def _filled_in(names: Sequence[str]) -> Iterator[str]:

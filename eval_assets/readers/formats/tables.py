@@ -16,7 +16,7 @@ from eval_assets.readers.formats.files import (
 )
 from eval_assets.readers.formats.header import SAMPLE_ROWS, header_of, named_columns
 from eval_assets.readers.formats.json_rows import parse_json, parse_json_lines
-from eval_assets.readers.formats.table import FileColumn, FileTable, as_text
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 
 _SAVE_AGAIN = "Save it again, or export the sheet as CSV"
 
@@ -108,21 +108,38 @@ def _read_spreadsheet(path: Path, file: str, *, skip_rows: int) -> FileTable:
     filled = [(name, rows) for name, rows in sheets if rows]
     if not filled:
         raise input_error(file, "no sheet has any rows", "Fill in at least the header")
-    sheet, sheet_rows = next((pair for pair in filled if _width(pair[1]) > 1), filled[0])
+    tables = [(name, _sheet(rows, file=file)) for name, rows in filled if _width(rows) > 1]
+    alike = len(tables) > 1 and len({tuple(map(plain, of.columns)) for _, of in tables}) == 1
+    if alike and tables[0][1].header_of("rater_id", "rater", "annotator") is None:
+        return _joined([(name, of) for name, of in tables if len(of)], file=file)
+    sheet, table = tables[0] if tables else (filled[0][0], _sheet(filled[0][1], file=file))
+    others = ", ".join(name for name, _ in filled if name != sheet)
+    notes = (f'only its sheet "{sheet}" is read, not {others}',) if others else ()
+    return replace(table, notes=(*notes, *table.notes))
+
+
+def _sheet(sheet_rows: list[tuple[int, list[object]]], *, file: str) -> FileTable:
     # Formatting alone makes a sheet wider than its cells.
     width = _width(sheet_rows)
     rows = [(line, [as_text(cell) or "" for cell in row[:width]]) for line, row in sheet_rows]
     header = header_of(rows[:SAMPLE_ROWS], file=file)
     body = rows[header.n_rows :]
     columns = [FileColumn.of([row[position] for _, row in body]) for position in range(width)]
-    others = ", ".join(name for name, _ in filled if name != sheet)
-    notes = (f'only its sheet "{sheet}" is read, not {others}',) if others else ()
-    return FileTable(
-        file,
-        named_columns(header, columns, file=file),
-        [line for line, _ in body],
-        notes=(*notes, *header.notes),
-    )
+    named = named_columns(header, columns, file=file)
+    return FileTable(file, named, [line for line, _ in body], notes=header.notes)
+
+
+def _joined(tables: list[tuple[str, FileTable]], *, file: str) -> FileTable:
+    """Return the rows of sheets with the same columns, and each sheet's name as their rater."""
+    headers = list(tables[0][1].columns)
+    columns = {
+        header: FileColumn.of([cell for _, of in tables for cell in of.cells(header)])
+        for header in headers
+    }
+    columns["rater_id"] = FileColumn.of([name for name, of in tables for _ in of.lines])
+    lines = [line for _, of in tables for line in of.lines]
+    names = ", ".join(name for name, _ in tables)
+    return FileTable(file, columns, lines, notes=(f"each sheet read as a rater: {names}",))
 
 
 def _width(rows: list[tuple[int, list[object]]]) -> int:

@@ -51,6 +51,7 @@ _MOST_DISTINCT = 12
 """Different values in a column that is taken for ratings although no scale is known."""
 
 _MOST_ARE_RATINGS = 0.5
+_SLIDER_END = 100
 _BETWEEN = " \t_:-./()[]|"
 
 
@@ -88,6 +89,24 @@ def rating_columns(table: FileTable, scales: Sequence[Scale | None]) -> list[str
         and not _MEASURES.fullmatch(name)
         and _holds_ratings(table, header, scales)
     ]
+
+
+def slider_columns(table: FileTable) -> list[str]:
+    """Return two or more columns of numbers from 0 to 100 that cover much the same range."""
+    ranges: dict[str, tuple[float, float]] = {}
+    for header in table.columns:
+        name = plain(header)
+        cells = table.stripped(header)
+        numbers = parsed_ratings(cells, has_decimal_commas=table.has_decimal_commas).values
+        is_measure = name in _OTHER_COLUMNS | SUMMARIES or _MEASURES.fullmatch(name)
+        if is_measure or np.isnan(numbers).sum() > (1 - _MOST_ARE_RATINGS) * len(numbers):
+            continue
+        low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+        if 0 <= low < high <= _SLIDER_END:
+            ranges[header] = low, high
+    widest = max((high - low for low, high in ranges.values()), default=0.0)
+    alike = [h for h, (low, high) in ranges.items() if high - low >= _MOST_ARE_RATINGS * widest]
+    return alike if len(alike) >= _FEWEST_RATERS else []
 
 
 def _holds_ratings(table: FileTable, header: str, scales: Sequence[Scale | None]) -> bool:

@@ -1,18 +1,27 @@
 """Labels of a file without a rubric: its columns imply the items, raters and questions."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from shlex import quote
 
 import numpy as np
 
 from eval_assets.errors import InputError
+from eval_assets.readers._cells import number_in
 from eval_assets.readers._problems import input_error, listed_briefly, nearest, quoted
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.labels.ratings_options import RatingsOptions
-from eval_assets.readers.labels.wide import SUMMARIES, RatingColumn, melted, rating_columns
+from eval_assets.readers.labels.wide import (
+    SUMMARIES,
+    RatingColumn,
+    melted,
+    rating_columns,
+    slider_columns,
+)
 from eval_assets.readers.references import (
     KEY_COLUMNS,
     MODEL_NAME,
@@ -27,10 +36,11 @@ _ITEM = (
     *RESPONSE_ID,
     *("unit_id", "unit", "item", "sample_id", "example_id", "document_id", "doc_id", "text_id"),
     *("task_id", "example", "sample", "document", "id", "prompt_id", "conversation_id", "index"),
+    *("antwort_id", "text_nr", "item_nr", "nummer", "nr", "beispiel", "dokument", "essay"),
 )
 """Columns of the rated items, the likeliest first."""
 
-_ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt")
+_ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt", "antwort")
 """Columns of the items if there is no id, nor a key of several columns."""
 
 _RATER = (
@@ -38,11 +48,16 @@ _RATER = (
     *("reviewer", "coder", "evaluator", "user", "worker", "labeler", "labeller", "participant"),
     *("reviewer_id", "coder_id", "evaluator_id", "worker_id", "labeller_id", "participant_id"),
     *("rater_name", "annotator_name", "user_name", "username", "your_name", "rated_by"),
-    *("email_address", "email", "e_mail", "respondent"),
+    *("email_address", "email", "e_mail", "respondent", "judge", "person"),
+    *("bewerter", "bewerterin", "bewertende", "gutachter", "gutachterin", "kodierer"),
 )
-_RATING = (*FIELDS["rating"], "label", "value", "grade", "answer", "stars")
+_RATING = (
+    *(*FIELDS["rating"], "label", "value", "grade", "answer", "stars", "winner", "preference"),
+    *("preferred", "vote", "feedback", "bewertung", "einsch\u00e4tzung", "urteil", "punkte"),
+)
 _QUESTION = (
     *("question_id", "criterion", "dimension", "metric", "aspect", "indicator_id", "question"),
+    *("frage", "kriterium"),
 )
 _PERSON = ("name", "full_name", "your_full_name", "initials", "who")
 """Columns that name whoever filled in the row, or what the row is about."""
@@ -65,6 +80,8 @@ _NO_RESPONSE_COLUMNS = {
 _MOST_QUESTIONS = 40
 _FEWEST_COLUMNS = 2
 _MOST_WORDS = 7
+_MOST_DISTINCT = 12
+"""Values of ratings or raters; items are more."""
 
 _RATER_NAME = re.compile(
     r"(r|rater|annotator|reviewer|coder|user|judge|expert|a|p)[ _-]?[0-9]+|\S+@\S+", re.IGNORECASE
@@ -132,7 +149,7 @@ def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:
     for option, name in [*names.items(), *(("--rating", name) for name in options.ratings)]:
         if name and option != "--rater" and table.header_of(name) is None:
             message = f"{option} names {quoted(name)}, and there is no such column"
-            raise input_error(table.file, message, nearest(name, table.columns), line=1)
+            raise input_error(table.file, message, nearest(name, table.columns))
     return roles
 
 
@@ -157,7 +174,7 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
         if not named:
             raters = dict.fromkeys(r for of in layouts for r in of.stripped("rater_id") if r)
             message = f"--rater names {', '.join(options.raters)}, who rated nothing"
-            raise input_error(table.file, message, nearest(options.raters[0], raters), line=1)
+            raise input_error(table.file, message, nearest(options.raters[0], raters))
         return named
     items = items_of(table, one_a_row=False)
     names = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
@@ -206,19 +223,39 @@ def _rating_headers(
     headers = [h for h in rating_columns(table, [options.scale]) if h not in others]
     if options.scale is None and len(headers) < _FEWEST_COLUMNS:
         headers = [h for h in _columns_of_words(table) if h != rater] or headers
+        headers = headers or [h for h in slider_columns(table) if h not in others]
     return headers, False
 
 
 def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
-    remedy = "Give the columns response_id, rater_id and rating, or a column for each rater"
+    """Return the error of a table that leaves the raters open, with a command to adapt."""
     message = f"the columns {', '.join(table.columns)} do not say who gave which rating"
     if columns:
         message = (
             f"only the column {columns[0].header} holds ratings, and agreement takes two raters"
         )
-    else:
-        remedy += "; if the ratings are words, or any numbers, pass --scale"
+    n_values = {h: len(list(filter(None, table.stripped(h).present()))) for h in table.columns}
+    few = [h for h, n in n_values.items() if 1 < n <= _MOST_DISTINCT and 2 * n <= len(table)]
+    numbers = [h for h in few if _are_numbers(table.stripped(h))]
+    texts = sorted((h for h in few if h not in numbers), key=n_values.__getitem__)
+    raters, numbers = (texts or numbers), (numbers or texts)
+    items = [h for h in n_values if h not in (*numbers, *raters[:1]) and n_values[h] > 1]
+    best = [of[0] if of else "COLUMN" for of in (items, raters, numbers)]
+    parts = zip(("--item", "--rater", "--rating"), best, strict=True)
+    command = " ".join(f"{option} {quote(header)}" for option, header in parts)
+    candidates = "; ".join(
+        f"{role}: {listed_briefly(of) or 'none'}"
+        for role, of in (("items", items), ("raters", raters), ("ratings", numbers))
+    )
+    remedy = (
+        f"Name them, as in: eval-assets agreement {quote(table.file)} {command} (candidates for "
+        f"{candidates}); or --rater with a column of ratings for each rater, with commas between"
+    )
     return input_error(table.file, message, remedy, line=1)
+
+
+def _are_numbers(cells: FileColumn[str | None]) -> bool:
+    return not any(math.isnan(number_in(cell)) for cell in cells.present() if cell)
 
 
 def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[str, str]]:
@@ -293,9 +330,13 @@ def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> Pars
 def items_of(table: FileTable, *, one_a_row: bool) -> References:
     """Return the item and question of each row; without a column of items, each row is one."""
     header = item_header(table)
-    texts = table.stripped(header) if header and table.header_of(*_ITEM_TEXT) == header else None
-    if one_a_row and texts is not None and len(set(texts)) < len(texts):
-        header = None  # two responses may have one text
+    text = table.header_of(*_ITEM_TEXT)
+    texts = table.stripped(text) if text else None
+    if texts is not None and len(set(texts)) < len(texts):
+        if one_a_row and header == text:
+            header = None  # two responses may have one text
+        elif not one_a_row and header and len(set(table.columns[header])) == len(table):
+            header = text  # the ids are those of ratings
     if header is not None:
         items = table.stripped(header)
     elif has_references(table):

@@ -1,5 +1,6 @@
 """A file of ratings is read without a rubric, in the shapes that people have."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from tests.unit.readers.conftest import Reported
+from tests.unit.readers.formats.xlsx import workbook
 from tests.unit.readers.importers.exports import EXPORTS, written
 
 Rating = tuple[str, str, str, float]
@@ -482,4 +484,207 @@ def test_a_folder_is_not_a_file(tmp_path: Path, reported: Reported) -> None:
 
     assert reported(lambda: read_ratings_file(tmp_path / "ratings", RatingsOptions())) == [
         "ratings: this is a folder. Name a file in it."
+    ]
+
+
+def lines(*rows: Sequence[object]) -> str:
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+RATED = {("i1", "Anna"): 1, ("i1", "Ben"): 2, ("i2", "Anna"): 4, ("i2", "Ben"): 5}
+RATED |= {("i3", "Anna"): 3, ("i3", "Ben"): 3}
+BY_RATER = [[name, *(RATED[item, name] for item in ("i1", "i2", "i3"))] for name in ("Anna", "Ben")]
+BY_ITEM = [[i, RATED[i, "Anna"], RATED[i, "Ben"]] for i in ("i1", "i2", "i3")]
+ONE_A_ROW = [[item, name, value] for (item, name), value in RATED.items()]
+GERMAN = ["trifft gar nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu"]
+GERMAN += ["trifft voll und ganz zu"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (
+            "mturk.csv",
+            lines(
+                ["HITId", "WorkerId", "WorkTimeInSeconds", "Input.text", "Answer.quality"],
+                *([item, name, 30, "t", value] for item, name, value in ONE_A_ROW),
+            ),
+            None,
+        ),
+        (
+            "qualtrics.csv",
+            lines(
+                ["StartDate", "Progress", "Finished", "ResponseId", "Q1_1", "Q1_2", "Q1_3"],
+                ["Start Date", "Progress", "Finished", "Response ID", "Q - a", "Q - b", "Q - c"],
+                [f'"{{""ImportId"":""{k}""}}"' for k in range(7)],
+                *(["2026-11-01", 100, "True", *row] for row in BY_RATER),
+            ),
+            None,
+        ),
+        (
+            "monkey.csv",
+            lines(
+                ["Respondent ID", "Collector ID", "Start Date", "How good?", "", ""],
+                ["", "", "", "i1", "i2", "i3"],
+                *([name, 400, "11/01/2026", *values] for name, *values in BY_RATER),
+            ),
+            None,
+        ),
+        ("german.csv", lines(["Antwort-ID", "Bewerter", "Bewertung"], *ONE_A_ROW), None),
+        (
+            "likert.csv",
+            lines(
+                ["Nr.", "Anna", "Ben"], *([i, GERMAN[a - 1], GERMAN[b - 1]] for i, a, b in BY_ITEM)
+            ),
+            GERMAN,
+        ),
+        (
+            "grades.csv",
+            lines(
+                ["essay", "Anna", "Ben"],
+                *([i, "FDCBA"[a - 1], "FDCBA"[b - 1]] for i, a, b in BY_ITEM),
+            ),
+            list("fdcba"),
+        ),
+        ("headerless.csv", lines(*reversed(BY_ITEM)), None),
+        (
+            "nested.json",
+            json.dumps(
+                [
+                    {
+                        "id": i,
+                        "annotations": [
+                            {"annotator": n, "rating": RATED[i, n]} for n in ("Anna", "Ben")
+                        ],
+                    }
+                    for i in ("i1", "i2", "i3")
+                ]
+            ),
+            None,
+        ),
+        (
+            "by_rater.json",
+            json.dumps(
+                [
+                    {"id": i, "ratings": {n: RATED[i, n] for n in ("Anna", "Ben")}}
+                    for i in ("i1", "i2", "i3")
+                ]
+            ),
+            None,
+        ),
+        (
+            "doccano.jsonl",
+            "\n".join(
+                json.dumps({"id": k, "text": item, "label": [str(value)], "username": name})
+                for k, (item, name, value) in enumerate(ONE_A_ROW)
+            ),
+            None,
+        ),
+        (
+            "unsure.csv",
+            lines(
+                ["id", "Anna", "Ben"],
+                *BY_ITEM,
+                ["i4", "Unsure", 2],
+                *([f"j{k}", 2, 2] for k in range(3)),
+            ),
+            None,
+        ),
+    ],
+)
+def test_tables_of_many_programs_are_read(
+    tmp_path: Path, name: str, content: str, words: list[str] | None
+) -> None:
+    evaluation, labels = read(tmp_path, content, name=name)
+
+    low = 0 if words else 1
+    by_item = labels.ratings.groupby("response_id")["value"].apply(
+        lambda values: sorted(values - low)
+    )
+    assert by_item.tolist()[:3] == [[0, 1], [3, 4], [2, 2]]
+    assert (evaluation.rubric[0].scale.low, evaluation.rubric[0].scale.high) == (low, low + 4)
+
+
+def test_a_sheet_for_each_rater_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "sheets.xlsx"
+    sheets = {name: [["id", "score"], ["i1", 1 + k], ["i2", 4 + k]] for k, name in enumerate("ab")}
+    path.write_bytes(workbook(sheets))
+
+    labels = read_ratings_file(path, RatingsOptions()).labels
+
+    assert {(item, rater, value) for item, _, rater, value in ratings(labels)} == {
+        ("i1", "a", 1),
+        ("i1", "b", 2),
+        ("i2", "a", 4),
+        ("i2", "b", 5),
+    }
+
+
+def test_votes_between_models_are_of_pairs(tmp_path: Path) -> None:
+    content = lines(
+        ["question_id", "model_a", "model_b", "judge", "winner"],
+        ["q1", "m1", "m2", "anna", "model_a"],
+        ["q1", "m1", "m2", "ben", "tie"],
+        ["q1", "m1", "m3", "anna", "model_b"],
+    )
+
+    _, labels = read(tmp_path, content)
+
+    assert ratings(labels) == {
+        ("q1 / m1 / m2", "rating", "anna", 0),
+        ("q1 / m1 / m2", "rating", "ben", 1),
+        ("q1 / m1 / m3", "rating", "anna", 2),
+    }
+
+
+def test_thumbs_and_sliders_are_ratings(tmp_path: Path) -> None:
+    up, down = "\N{THUMBS UP SIGN}", "\N{THUMBS DOWN SIGN}"
+    thumbs = lines(["id", "anna", "ben"], ["a", up, up], ["b", down, up])
+    assert ("b", "rating", "anna", 0) in ratings(read(tmp_path, thumbs)[1])
+    sliders = lines(["id", "anna", "ben"], *([k, 4 * k, 4 * k + 1] for k in range(20)))
+
+    evaluation, labels = read(tmp_path, sliders)
+
+    assert len(labels.ratings) == 40
+    assert (evaluation.rubric[0].scale.low, evaluation.rubric[0].scale.high) == (0, 77)
+
+
+def test_a_refusal_prints_a_command_that_works(tmp_path: Path, reported: Reported) -> None:
+    people = ("xa", "xb", "xc")
+    content = lines(
+        ["thing", "who_rated", "points", "at_hour"],
+        *(
+            [f"t{k}", name, 1 + k % 5, 100 + 3 * k + n]
+            for k in range(9)
+            for n, name in enumerate(people)
+        ),
+    )
+
+    [problem] = reported(lambda: read(tmp_path, content))
+
+    assert (
+        "Name them, as in: eval-assets agreement ratings.csv --item thing --rater who_rated "
+        "--rating points (candidates for items: thing, at_hour; raters: who_rated, thing; ratings: "
+        "points)"
+    ) in problem
+    options = RatingsOptions(item="thing", raters=("who_rated",), ratings=("points",))
+    assert len(read_ratings_file(tmp_path / "ratings.csv", options).labels.ratings) == 27
+
+
+def test_options_name_columns_rows_and_words(tmp_path: Path, reported: Reported) -> None:
+    (tmp_path / "r.csv").write_text("exported,by,us\nthing,x,y\na,1,kA\nb,4,5\nc,2,2\n")
+    options = RatingsOptions(item="thing", raters=("x", "y"), skip_rows=1, missing_values=("ka",))
+
+    labels = read_ratings_file(tmp_path / "r.csv", options).labels
+
+    assert {(item, rater, value) for item, _, rater, value in ratings(labels)} == {
+        ("a", "x", 1),
+        ("b", "x", 4),
+        ("b", "y", 5),
+        ("c", "x", 2),
+        ("c", "y", 2),
+    }
+    wrong = RatingsOptions(item="things", skip_rows=1)
+    assert reported(lambda: read_ratings_file(tmp_path / "r.csv", wrong)) == [
+        'r.csv: --item names "things", and there is no such column. Write "thing".'
     ]
