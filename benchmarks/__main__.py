@@ -20,7 +20,15 @@ SECTIONS = (
 )
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
-SIMULATIONS = ("coverage", "informative_groups", "pass_rates", "promises", "pull_requests", "scale")
+SIMULATIONS = (
+    "causes",
+    "coverage",
+    "informative_groups",
+    "pass_rates",
+    "promises",
+    "pull_requests",
+    "scale",
+)
 """Likewise; they run for a quarter of an hour, and only if they are named."""
 
 RESULTS = Path(__file__).with_name("results")

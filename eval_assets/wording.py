@@ -31,6 +31,11 @@ def or_none(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
+def or_nan(value: float | None) -> float:
+    """Return a number, NaN for none: as figures are held in memory."""
+    return math.nan if value is None else value
+
+
 def figure_text(value: float, *, limits: Iterable[float]) -> str:
     """Return a figure as text: three decimals, more if fewer would put it on a limit.
 

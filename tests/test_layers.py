@@ -102,6 +102,7 @@ LIBRARIES = {
 PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
     "assignments": "made and read",
+    "causes": "tested, and shown",
     "certificates": "materialized, and listed by the command",
     "drift": "figured in agreement/, read from the store, materialized",
     "figures": "records of figures, and how they are stored",

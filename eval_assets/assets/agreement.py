@@ -8,14 +8,16 @@ from datetime import UTC, datetime
 from functools import partial
 
 import dagster as dg
+import duckdb
 import pandas as pd
 
+from eval_assets.agreement.causes import Cause, causes_of_disagreement
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges, measure_judges_against_humans
 from eval_assets.agreement.leave_one_judge_out import measure_leave_one_judge_out
 from eval_assets.agreement.pairs import measure_pairs
-from eval_assets.agreement.ratings import LongRatings  # noqa: TC001 - Dagster reads annotations
+from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.agreement.rounds import measure_rounds
 from eval_assets.agreement.slices import PROMPT, measure_slices
 from eval_assets.agreement.top_responses import measure_retrieval
@@ -47,12 +49,14 @@ from eval_assets.figures import (
     SliceFigures,
 )
 from eval_assets.render.tables import ALL_QUESTIONS
+from eval_assets.scale import TOLERANCE
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.pairs import judged_units, write_pair_measures
+from eval_assets.store.rated_responses import rated_responses
 from eval_assets.store.ratings import (
     count_excluded,
     human_ratings,
@@ -111,12 +115,15 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             humans = human_ratings(connection, evaluation)
             by_round = ratings_by_round(connection, evaluation)
         measures = measure_humans(humans, evaluation)
+        with folder.connect() as connection:
+            causes = _causes(connection, evaluation, humans, measures.agreement)
         rounds = measure_rounds(by_round, evaluation, data_version=humans.data_version)
         with folder.connect() as connection:
             with transaction(connection):
                 replace_figures(connection, HumanFigures, measures.agreement)
                 replace_figures(connection, RoundFigures, rounds)
                 replace_records(connection, "label_findings", measures.findings)
+                replace_records(connection, "disagreement_causes", causes)
             table = table_metadata(connection, "human_agreement")
     overall = measures.agreement[0]
     return dg.MaterializeResult(
@@ -135,8 +142,43 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
             ),
+            **({"causes": _causes_as_metadata(causes)} if causes else {}),
             **({"by_round": figures_as_metadata(rounds, _ROUND_COLUMNS)} if rounds else {}),
         },
+    )
+
+
+def _causes(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    humans: HumanRatings,
+    agreement: Sequence[HumanFigures],
+) -> list[Cause]:
+    """Return the tested causes of disagreement on the questions that a human gate closes."""
+    figures = {row.question_id: row for row in agreement}
+    return [
+        cause
+        for question in evaluation.rubric
+        if _is_below_a_gate(figures[question.id], evaluation)
+        for cause in causes_of_disagreement(
+            rated_responses(connection, question.id, humans.ratings[question.id]), question
+        )
+    ]
+
+
+def _is_below_a_gate(figures: HumanFigures, evaluation: Evaluation) -> bool:
+    names: tuple[GateName, ...] = ("human_a_hh", "human_alpha")
+    return any(
+        GATES[name].figure(figures).value < evaluation.gates[name].minimum - TOLERANCE
+        for name in names
+    )
+
+
+def _causes_as_metadata(causes: Sequence[Cause]) -> dg.MarkdownMetadataValue:
+    reported = [cause for cause in causes if cause.is_reported]
+    return dg.MetadataValue.md(
+        "\n".join(f"- **{cause.question_id}**: {cause}. {cause.kind.remedy}" for cause in reported)
+        or "No cause that was tested explains the disagreement."
     )
 
 

@@ -45,6 +45,7 @@ from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
     current_kinds,
     measured_agreement,
+    stored_causes,
     stored_findings,
     stored_gate_outcomes,
 )
@@ -173,6 +174,7 @@ def report_data(
         humans=measured.humans,
         rounds=read_figures(connection, RoundFigures),
         findings=measured.findings,
+        causes=stored_causes(connection),
         coverage=tuple(
             Coverage(str(judge_id), dict(zip(rows["status"], rows["n"], strict=True)))
             for judge_id, rows in status_counts(connection).groupby("judge_id")

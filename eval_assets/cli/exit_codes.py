@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -69,3 +70,10 @@ def error_lines(error: BaseException) -> Iterator[str]:
             yield from error_lines(inner)
     else:
         yield str(error)
+
+
+def nothing_measured(data: Path) -> int:
+    """Print what to run before figures can be shown; return the exit code."""
+    command = f"eval-assets run --data {quote(str(data))}"
+    click.echo(f"Nothing is measured yet. Run: {command}", err=True)
+    return FAILED

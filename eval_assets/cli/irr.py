@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from eval_assets.cli.exit_codes import DONE, FAILED
+from eval_assets.cli.exit_codes import DONE, nothing_measured
 from eval_assets.cli.options import data_option, database_option, resolve_database
 
 if TYPE_CHECKING:
@@ -47,12 +46,12 @@ def irr(data: Path, database: str | None, form: Format) -> int:
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     if not is_stored(path):
-        return _nothing_yet(data)
+        return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         agreement = read_figures(connection, HumanFigures)
         findings = stored_findings(connection)
         if not agreement:
-            return _nothing_yet(data)
+            return nothing_measured(data)
         if form == "irr-result":
             humans = human_ratings(connection, evaluation)
             outcomes = stored_gate_outcomes(
@@ -72,9 +71,3 @@ def irr(data: Path, database: str | None, form: Format) -> int:
     for finding in findings:
         click.echo(f"{finding.question_id}: {finding.finding}")
     return DONE
-
-
-def _nothing_yet(data: Path) -> int:
-    """Print what to run first; return the exit code."""
-    click.echo(f"Nothing is measured yet. Run: eval-assets run --data {quote(str(data))}", err=True)
-    return FAILED

@@ -35,6 +35,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "run": "Materialize the assets and print the figures.",
         "gates": "Say whether judges may be tuned.",
         "irr": "Show the agreement of human raters.",
+        "why": "Test why raters disagree on a question.",
     },
     "Judges": {
         "models": "List prices, capabilities and end dates of judge models.",

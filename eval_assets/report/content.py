@@ -10,6 +10,7 @@ from eval_assets.report.data import ReportData
 from eval_assets.report.sections import adjudications as settled
 from eval_assets.report.sections import (
     by_part,
+    causes,
     cautions,
     certified,
     compared_judges,
@@ -35,6 +36,7 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     gates.section,
     cautions.section,
     humans.section,
+    causes.section,
     rounds.section,
     label_quality.section,
     judges.section,

@@ -8,6 +8,7 @@ from datetime import datetime
 import pandas as pd
 
 from eval_assets.agreement.advice import Finding
+from eval_assets.agreement.causes import Cause
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.figures import (
@@ -63,6 +64,7 @@ class ReportData:
         humans: Agreement of humans, overall and by question.
         rounds: Agreement of humans by round of labelling; empty with one round.
         findings: Remarks on the labels.
+        causes: Tested causes of disagreement on questions that a gate of the raters closes.
         coverage: Units that each judge scored.
         judges: Agreement of judges with each other.
         leave_one_judge_out: Agreement of the judges without each of them.
@@ -83,6 +85,7 @@ class ReportData:
     humans: tuple[HumanFigures, ...]
     rounds: tuple[RoundFigures, ...]
     findings: tuple[Finding, ...]
+    causes: tuple[Cause, ...]
     coverage: tuple[Coverage, ...]
     judges: tuple[JudgeFigures, ...]
     leave_one_judge_out: tuple[LeaveOneJudgeOutFigures, ...]

@@ -48,6 +48,7 @@ def render_json(data: ReportData) -> str:
         "human_agreement": _rows(data.humans),
         "judge_agreement": _rows(data.judges),
         "label_findings": [asdict(finding) for finding in data.findings],
+        "disagreement_causes": [cause.to_json() for cause in data.causes],
         "score_summary": _rows(data.scores),
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import duckdb
 
 from eval_assets.agreement.advice import Finding
+from eval_assets.agreement.causes import Cause, CauseKind
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.evidence import (
     MeasuredAgreement,
@@ -19,9 +20,9 @@ from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import changed_tables
 from eval_assets.store.part_scores import withdraw_stand_in_scores
-from eval_assets.store.tables import empty_table
+from eval_assets.store.tables import empty_table, read_rows
 from eval_assets.verdicts import GateResult
-from eval_assets.wording import or_none
+from eval_assets.wording import or_nan, or_none
 
 
 def stored_gate_outcomes(
@@ -75,6 +76,17 @@ def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...
     """Return the remarks on the labels that were stored last."""
     rows = connection.execute("SELECT question_id, kind, finding FROM label_findings").fetchall()
     return tuple(Finding(*row) for row in rows)
+
+
+def stored_causes(connection: duckdb.DuckDBPyConnection) -> tuple[Cause, ...]:
+    """Return the causes of disagreement that were tested last, the reported ones first."""
+    kinds = {str(kind): kind for kind in CauseKind}
+    causes = []
+    for row in read_rows(connection, "disagreement_causes", order_by="rowid"):
+        row["kind"] = kinds[row["kind"]]
+        row["alpha"], row["alpha_fixed"] = or_nan(row["alpha"]), or_nan(row["alpha_fixed"])
+        causes.append(Cause(**row))
+    return tuple(causes)
 
 
 def current_kinds(

@@ -225,6 +225,19 @@ CREATE TABLE IF NOT EXISTS label_findings (
     finding VARCHAR NOT NULL
 );
 
+-- Tested causes of disagreement on questions that a gate of the raters closes, reported ones first.
+CREATE TABLE IF NOT EXISTS disagreement_causes (
+    question_id VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
+    subject VARCHAR NOT NULL,              -- rater, camps, levels or part of the responses
+    p_value DOUBLE NOT NULL,
+    adjusted_p DOUBLE NOT NULL,            -- Holm, over the tests of the question
+    alpha DOUBLE,                          -- interval level
+    alpha_fixed DOUBLE,
+    is_reported BOOLEAN NOT NULL,
+    examples VARCHAR[] NOT NULL
+);
+
 -- Responses on which a judge and the mean human rating lie half the scale apart, worst first.
 CREATE TABLE IF NOT EXISTS judge_human_disagreements (
     judge_id VARCHAR NOT NULL,

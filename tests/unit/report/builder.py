@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from eval_assets.agreement.advice import Finding
+from eval_assets.agreement.causes import Cause, CauseKind
 from eval_assets.agreement.gates.decision import (
     GateEvidence,
     GateFigure,
@@ -111,6 +112,14 @@ class Case:
             rounds=(),
             findings=tuple(
                 Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
+            ),
+            causes=tuple(
+                Cause(
+                    m.question.id, CauseKind.RATER, text, 0.001, 0.01, 0.3, math.nan, True, [text]
+                )
+                for m in self.measured
+                for kind, text in m.findings
+                if kind == "pattern"
             ),
             coverage=tuple(
                 Coverage(judge, {status: n for other, status, n in self.statuses if other == judge})

@@ -116,7 +116,7 @@ def test_a_certified_part_shows_its_share_and_what_was_tried(
     threshold: float, expected: list[str]
 ) -> None:
     """The test of another part than the chosen one is not a row of that part's table."""
-    claim = {"share": 0.84, "kappa": 0.61, "kappa_people": 0.6}
+    claim: dict[str, object] = {"share": 0.84, "kappa": 0.61, "kappa_people": 0.6}
     claim |= {"doubt_source": "haiku", "doubt_threshold": threshold}
     certificate = {**CERTIFICATE, "claims": {**CERTIFICATE["claims"], "fitness_in_part": claim}}  # type: ignore[dict-item]
     row = {

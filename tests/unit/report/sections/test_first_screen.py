@@ -239,7 +239,7 @@ def test_a_fit_version_that_is_not_in_use_is_named_as_such() -> None:
 def test_only_the_version_that_a_judge_rates_as_is_in_use() -> None:
     """With `version: current` a judge has several tested versions, and rates as one of them."""
     judge = replace(JUDGES[0], version="current")
-    rows = [
+    rows: list[dict[str, object]] = [
         {"judge_id": "gpt", "question_id": question, "fitness": "fit", "stale_because": None}
         | {"version": version, "reason": "", "n_readings": 1, "certificate": None}
         for question, version in (("clarity", "1.0.1"), ("safe", "1.0.2"))

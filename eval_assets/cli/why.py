@@ -1,0 +1,83 @@
+"""`eval-assets why`: causes of disagreement between raters."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from eval_assets.cli.exit_codes import DONE, nothing_measured
+from eval_assets.cli.options import data_option, database_option, resolve_database
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from eval_assets.agreement.causes import Cause
+
+
+@click.command()
+@click.argument("question")
+@data_option
+@database_option
+@click.option("--json", "as_json", is_flag=True, help="Print every test as a JSON list.")
+def why(question: str, data: Path, database: str | None, *, as_json: bool) -> int:
+    """Test why raters disagree on QUESTION: raters, scale use, levels, responses, fatigue.
+
+    Each cause is shown with the gain in alpha if it is fixed and the responses that show it best.
+    It is tested by permutation: at most one question in twenty without a cause has one reported.
+    """
+    from eval_assets.agreement.causes import causes_of_disagreement
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.rated_responses import rated_responses
+    from eval_assets.store.ratings import human_ratings
+
+    evaluation = read_evaluation(data)
+    declared = {q.id: q for q in evaluation.rubric}
+    if question not in declared:
+        raise click.UsageError(f'no question "{question}". Use one of {", ".join(declared)}.')
+    path = resolve_database(data, database)
+    if not is_stored(path):
+        return nothing_measured(data)
+    with connect(path, folder=data, is_reading=True) as connection:
+        ratings = human_ratings(connection, evaluation).ratings[question]
+        responses = rated_responses(connection, question, ratings)
+    causes = causes_of_disagreement(responses, declared[question])
+    if as_json:
+        rows = [cause.to_json() for cause in causes]
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        _print(question, causes)
+    return DONE
+
+
+def _print(question: str, causes: tuple[Cause, ...]) -> None:
+    """Print what is reported, then what else was tested."""
+    from eval_assets.cli.tables import print_table
+    from eval_assets.wording import figure_text, listed
+
+    if not causes:
+        click.echo(f"{question}: fewer than 10 responses have two ratings, which is too few.")
+        return
+    reported = [cause for cause in causes if cause.is_reported]
+    others = dict.fromkeys(c.kind.value.replace("_", " ") for c in causes if not c.is_reported)
+    if reported:
+        print_table(
+            f"Why raters disagree on {question}: alpha {causes[0].alpha:.3f} (interval level)",
+            ["cause", "alpha without it", "p", "responses"],
+            [
+                [
+                    str(cause),
+                    figure_text(cause.alpha_fixed, limits=[]),
+                    f"{cause.adjusted_p:.3f}",
+                    " ".join(cause.examples),
+                ]
+                for cause in reported
+            ],
+            numbers=["alpha without it", "p"],
+        )
+        for cause in reported:
+            click.echo(f"{cause}: {cause.kind.remedy}")
+    if others:
+        click.echo(f"Tested, and not more than chance: {listed(list(others))}.")
