@@ -1,6 +1,7 @@
 """Responses that address the judge are listed, and asked about again without the passage."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def obedient() -> Behaviour:
 
 
 @pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> RunningProvider:
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningProvider]:
     with running(obedient()) as provider:
         for name, value in provider.environment.items():
             monkeypatch.setenv(name, value)

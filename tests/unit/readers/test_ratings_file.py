@@ -13,7 +13,7 @@ from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from tests.unit.readers.conftest import Reported
-from tests.unit.readers.formats.xlsx import workbook
+from tests.unit.readers.formats.xlsx import Cell, workbook
 from tests.unit.readers.importers.exports import EXPORTS, written
 
 Rating = tuple[str, str, str, float]
@@ -494,7 +494,7 @@ def lines(*rows: Sequence[object]) -> str:
 RATED = {("i1", "Anna"): 1, ("i1", "Ben"): 2, ("i2", "Anna"): 4, ("i2", "Ben"): 5}
 RATED |= {("i3", "Anna"): 3, ("i3", "Ben"): 3}
 BY_RATER = [[name, *(RATED[item, name] for item in ("i1", "i2", "i3"))] for name in ("Anna", "Ben")]
-BY_ITEM = [[i, RATED[i, "Anna"], RATED[i, "Ben"]] for i in ("i1", "i2", "i3")]
+BY_ITEM = [(i, RATED[i, "Anna"], RATED[i, "Ben"]) for i in ("i1", "i2", "i3")]
 ONE_A_ROW = [[item, name, value] for (item, name), value in RATED.items()]
 GERMAN = ["trifft gar nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu"]
 GERMAN += ["trifft voll und ganz zu"]
@@ -607,7 +607,9 @@ def test_tables_of_many_programs_are_read(
 
 def test_a_sheet_for_each_rater_is_read(tmp_path: Path) -> None:
     path = tmp_path / "sheets.xlsx"
-    sheets = {name: [["id", "score"], ["i1", 1 + k], ["i2", 4 + k]] for k, name in enumerate("ab")}
+    sheets: dict[str, list[list[Cell]]] = {
+        name: [["id", "score"], ["i1", 1 + k], ["i2", 4 + k]] for k, name in enumerate("ab")
+    }
     path.write_bytes(workbook(sheets))
 
     labels = read_ratings_file(path, RatingsOptions()).labels
