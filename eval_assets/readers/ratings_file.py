@@ -40,6 +40,12 @@ _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
 _ANY_ROWS = "hugging-face"
 """The tool whose rows are hard to tell from a plain table."""
 
+_TOOLS_OF_TABLES = (
+    *("label-studio", "argilla", "prodigy", "mlflow", "langsmith", "phoenix", "langfuse"),
+    "braintrust",
+)
+"""Tools whose rows of text no other table looks like."""
+
 _N_EXAMPLES = 3
 _MOST_UNDECIDED = 0.2
 """Share of cells such as "Unsure" that are read as no rating."""
@@ -194,7 +200,7 @@ def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
         table = _without_words(table, options.missing_values)
     if format_of(path) in _ROWS_OF_TEXT and not table.bad_rows:
         start = records_of(table.take(np.arange(min(len(table), _SAMPLE))))
-        tools = [tool for tool in recognised_tools(start) if tool != _ANY_ROWS]
+        tools = [tool for tool in recognised_tools(start) if tool in _TOOLS_OF_TABLES]
         if tools:
             return _labels_of_tool(tools[0], records_of(table), file=table.file)
     try:

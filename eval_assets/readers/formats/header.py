@@ -137,17 +137,15 @@ def _spans(names: Sequence[str], below: Sequence[str]) -> bool:
 
 
 def _is_data(names: Sequence[str], below: Sequence[str]) -> bool:
-    """Return whether a row is one of ratings like the next: numbers, not all of them different."""
+    """Return whether a row is one of ratings like the next: numbers that do not count columns."""
     if len(names) < _FEWEST or len(names) != len(below):
         return False
     first = 0 if _is_number(names[0]) else 1
-    numbers = names[first:]
+    numbers = list(names[first:])
     is_like_next = first == 0 or _DIGITS.sub("", names[0]) == _DIGITS.sub("", below[0]) != names[0]
-    return (
-        is_like_next
-        and all(map(_is_number, (*numbers, *below[first:])))
-        and (len(set(numbers)) < len(numbers) or "0" in numbers)
-    )
+    counts = [[str(k) for k in range(start, start + len(numbers))] for start in (0, 1)]
+    are_numbers = all(map(_is_number, (*numbers, *below[first:])))
+    return is_like_next and are_numbers and numbers not in counts
 
 
 def _filled_in(names: Sequence[str]) -> Iterator[str]:

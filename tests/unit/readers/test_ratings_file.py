@@ -690,3 +690,29 @@ def test_options_name_columns_rows_and_words(tmp_path: Path, reported: Reported)
     assert reported(lambda: read_ratings_file(tmp_path / "r.csv", wrong)) == [
         'r.csv: --item names "things", and there is no such column. Write "thing".'
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "n_items"),
+    [
+        ("3,3,4\n1,2,2\n5,5,4\n", 3),
+        ("2,5\n1,2\n5,5\n", 3),
+        ("1,2,3\n1,2,2\n5,5,4\n", 2),
+        ("0,1\n1,2\n5,5\n", 2),
+        ("r1,2,2\nr2,4,5\n", 2),
+    ],
+    ids=["repeated", "not counting", "from one", "from zero", "after an id"],
+)
+def test_a_first_row_of_numbers_names_columns_only_if_it_counts_them(
+    tmp_path: Path, content: str, n_items: int
+) -> None:
+    _, labels = read(tmp_path, content)
+
+    assert labels.ratings["response_id"].nunique() == n_items
+
+
+def test_a_table_with_messages_is_no_chat_log(tmp_path: Path) -> None:
+    messages = '"[{""role"": ""user"", ""content"": ""Hi""}]"'
+    content = lines(["id", "messages", "anna", "ben"], ["a", messages, 1, 2], ["b", messages, 4, 5])
+
+    assert {(i, r, v) for i, _, r, v in ratings(read(tmp_path, content)[1])} == TWO_BY_TWO
