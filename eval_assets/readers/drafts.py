@@ -117,7 +117,7 @@ def write_ratings_draft(path: Path, folder: Path, options: RatingsOptions) -> li
     sections = {"name": folder.resolve().name, "rubric": rubric}
     contents = {
         FILE: _FROM_FILES + _as_yaml(sections),
-        "responses.csv": _response_rows(ids, ratings.contents, are_texts=are_texts),
+        "responses.csv": _response_rows(ids, ratings.contents(), are_texts=are_texts),
         "labels.csv": _label_rows(ids, ratings.labels.ratings),
     }
     return write_new_files(folder, contents)

@@ -1,7 +1,8 @@
 """A file of ratings without a rubric: its items, raters, questions and scales."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ class RatingsFile:
         raters: Raters, as `RatingsOptions.raters` would name them to read the file like this.
         wider: The evaluation with guessed scales as wide as they may be; None if none is guessed,
             or none may be wider.
-        contents: Columns of the items that have rows of their own, by item.
+        contents: Returns the columns of the items that have rows of their own, by item.
         tool: Tool that exported the file; None if it is a table.
         other_layout: The labels if its headers are read the other way round; None if that is not
             plausible.
@@ -77,7 +78,7 @@ class RatingsFile:
     labels: Labels
     raters: tuple[str, ...]
     wider: Evaluation | None
-    contents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    contents: Callable[[], Mapping[str, Mapping[str, str]]] = dict
     tool: str | None = None
     other_layout: "RatingsFile | None" = None
 
@@ -88,7 +89,7 @@ class _Source:
 
     layouts: Sequence[ParsedLabels]
     tops: Tops
-    contents: Mapping[str, Mapping[str, str]]
+    contents: Callable[[], Mapping[str, Mapping[str, str]]]
     tool: str | None = None
 
 
@@ -208,7 +209,7 @@ def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
         crossed, tops_of_columns = without_crosses(rows)
         numbers, tops = with_numbers(crossed)
         layouts = label_layouts(numbers, options)
-        return _Source(layouts, {**tops_of_columns, **tops}, item_columns(rows, options))
+        return _Source(layouts, {**tops_of_columns, **tops}, partial(item_columns, rows, options))
     except InputError:
         exported = _exported_labels(path, plain_rows=True)
         if exported is None:
@@ -256,7 +257,7 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> _Sour
     notes += [f"not stored: {count:,} {loss}" for loss, count in export.losses.items()]
     notes += [f"not used: {count:,} {note}" for note, count in export.notes.items()]
     parsed = labels_of_records(file, labels, [], headers=headers, notes=notes)
-    return _Source([parsed], {}, export.responses, tool)
+    return _Source([parsed], {}, lambda: export.responses, tool)
 
 
 def _without_summary_rows(table: FileTable) -> FileTable:

@@ -39,7 +39,7 @@ def _without_objects(table: FileTable) -> FileTable:
     """Return the table with a column for each key of the objects in its cells."""
     columns: dict[str, FileColumn[object]] = {}
     for header, cells in table.columns.items():
-        values = [value for value in cells if value not in (None, "")]
+        values = [value for value in cells.values if value not in (None, "")]
         # Annotations of workshops have a reader of their own, as rows of Hugging Face do.
         is_read = plain(header) == "row" or (plain(header) == "ratings" and table.has("user_id"))
         if values and not is_read and all(isinstance(value, dict) for value in values):
@@ -76,7 +76,7 @@ def _one_annotation_a_row(table: FileTable) -> FileTable:
 
 
 def _holds_objects(cells: FileColumn[object]) -> bool:
-    lists = [value for value in cells if value]
+    lists = [value for value in cells.values if value]
     return bool(lists) and all(
         isinstance(value, list) and all(isinstance(item, dict) for item in value) for value in lists
     )
