@@ -62,6 +62,9 @@ _QUESTION = (
 _PERSON = ("name", "full_name", "your_full_name", "initials", "who")
 """Columns that name whoever filled in the row, or what the row is about."""
 
+_ROW_NUMBERS = ("id", "index", "nr", "nummer")
+"""Columns that number the rows, whatever a row is."""
+
 _ONE_QUESTION = "rating"
 _TEXT_COLUMNS = {
     "prompt_text": ("prompt_text", "prompt", "query", "instruction", "input", "input_prompt"),
@@ -189,16 +192,17 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
     columns = [RatingColumn(header, header, None) for header in headers]
     if are_raters:
         return [melted(table, columns, items_of(table, one_a_row=True))]
-    if len(headers) >= _FEWEST_COLUMNS and not _names_items(table):
-        person = rater or table.header_of(*_PERSON)
+    counts_rows = rater is None and plain(item_header(table) or "") in _ROW_NUMBERS
+    name_items = all(map(_ITEM_NAME.fullmatch, headers))
+    is_survey = counts_rows and name_items
+    if len(headers) >= _FEWEST_COLUMNS and (is_survey or not _names_items(table)):
+        person = rater or table.header_of(*(_ROW_NUMBERS if is_survey else _PERSON))
         is_grid = all(map(_BRACKETED.fullmatch, headers))
         turned = _turned(table, person, headers) if is_grid or person else None
         if turned is not None:
-            is_certain = is_grid or rater or all(map(_ITEM_NAME.fullmatch, headers))
-            as_raters = (
-                [] if is_certain else [melted(table, columns, items_of(table, one_a_row=True))]
-            )
-            return [turned, *as_raters]
+            is_certain = is_grid or rater or (name_items and not is_survey)
+            items = items_of(table, one_a_row=True)
+            return [turned, *([] if is_certain else [melted(table, columns, items)])]
     if rater is not None:
         columns = [RatingColumn(header, None, header) for header in headers]
         table = _renamed(table, {rater: FIELDS["rater_id"][0]})

@@ -179,3 +179,17 @@ def test_scales_gates_and_groups_of_the_folder_are_those_of_a_run(tmp_path: Path
     content = json.loads(CliRunner().invoke(agreement, command, standalone_mode=False).stdout)
     assert content["questions"][0]["scale_max"] == 4
     assert "evaluation.yaml beside it is not used (there are no responses)" in content["notes"]
+
+
+def test_rows_of_a_survey_may_be_respondents_or_items(tmp_path: Path) -> None:
+    """Six respondents agree on twenty questions; as raters, the questions would not agree."""
+    names = ",".join(f"q{k}" for k in range(20))
+    answers = ",".join(f"{1 + k % 5}" for k in range(20))
+    text = f"id,{names}\n" + "".join(f"{row},{answers}\n" for row in range(6))
+
+    assert len(json.loads(invoke(tmp_path, text, "--json").stdout)["layouts"]) == 2
+    assert invoke(tmp_path, text).return_value == 2
+    assert invoke(tmp_path, text, "--rater", "0,1,2,3,4,5").return_value == 0
+    assert invoke(tmp_path, text, "--rater", names).return_value == 3
+    # A column that names the items leaves no doubt.
+    assert invoke(tmp_path, text.replace("id,", "item,", 1)).return_value == 3
