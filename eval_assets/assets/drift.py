@@ -17,7 +17,6 @@ from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import declared_live_judges
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
 from eval_assets.assets.resources import (
-    VENDORS,
     EvaluationFolder,
     clear_failures,
     data_version_in,
@@ -46,7 +45,7 @@ _ROUND = 1_000
 """Replicates of round r are numbered from r times this: no judge is declared with as many."""
 
 
-@dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[judge_scores], pool=VENDORS)
+@dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[judge_scores])
 def judge_drift(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:

@@ -8,7 +8,6 @@ and figures are plotted over time, not over partitions.
 
 import warnings
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
 import dagster as dg
@@ -32,8 +31,10 @@ from eval_assets.assets import (
     tuning,
 )
 from eval_assets.assets.automation import automation_of, names_before
+from eval_assets.assets.code_versions import code_version_of
 from eval_assets.assets.executors import executor
 from eval_assets.assets.jobs import jobs_of, jobs_of_each
+from eval_assets.assets.pools import in_pool, pool_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
 from eval_assets.assets.terminal import terminal
@@ -57,6 +58,9 @@ MODULES = (
     tuning,
 )
 """Modules of assets."""
+
+_ASKING = ("generated_responses", "judge_scores", "judge_drift", "judge_robustness")
+"""Assets that ask models, if the evaluation declares live ones."""
 
 
 def definitions_of(root: EvaluationFolder) -> dg.Definitions:
@@ -85,10 +89,10 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         evaluation = read_evaluation(folder.path)
     except* InputError:
         owners: tuple[str, ...] = ()
-        schedule, split = None, Judging()
+        schedule, split, pool = None, Judging(), None
     else:
         owners, schedule = evaluation.owners, evaluation.schedule
-        split = evaluation.judging
+        split, pool = evaluation.judging, pool_of(evaluation)
     prefix = name or None
     everything: dg.AssetSelection = (
         dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
@@ -97,7 +101,7 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         everything -= dg.AssetSelection.assets(folder.key("judge_replies"))
     sensors, rerun = automation_of(folder, before=before, schedule=schedule)
     return dg.Definitions(
-        assets=_own_assets(folder, split, before=before, owners=owners),
+        assets=_own_assets(folder, split, before=before, owners=owners, pool=pool),
         asset_checks=dg.load_asset_checks_from_modules(
             [gates, checks, drift, alerting], asset_key_prefix=prefix
         ),
@@ -108,7 +112,12 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
 
 
 def _own_assets(
-    folder: EvaluationFolder, split: Judging, *, before: str, owners: Sequence[str]
+    folder: EvaluationFolder,
+    split: Judging,
+    *,
+    before: str,
+    owners: Sequence[str],
+    pool: str | None,
 ) -> Sequence[Any]:
     """Return the assets of one evaluation, with judging split as it declares.
 
@@ -117,20 +126,28 @@ def _own_assets(
         split: How judging is split.
         before: What the names of its groups begin with.
         owners: Who the assets belong to.
+        pool: Pool of the assets that ask models; None if none is asked.
     """
     assets = dg.load_assets_from_modules(MODULES, key_prefix=folder.name or None)
+    if pool:
+        asking = {folder.key(name) for name in _ASKING}
+        assets = [
+            in_pool(asset, pool)
+            if isinstance(asset, dg.AssetsDefinition) and asset.keys <= asking
+            else asset
+            for asset in assets
+        ]
     if split.shards > 1:
         whole = folder.key("judge_scores")
-        shards = judge_scores_in_shards(split.shards, name=folder.name)
+        shards = judge_scores_in_shards(split.shards, name=folder.name, pool=pool)
         assets = [shards if _is_of(asset, whole) else asset for asset in assets]
     if split.partition_by:
-        assets = [*assets, judge_replies_by(split.partition_by, folder)]
-    code = version("eval-assets")
+        assets = [*assets, judge_replies_by(split.partition_by, folder, pool=pool)]
     described = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
             group_name=f"{before}{spec.group_name}",
             owners=owners,
-            code_version=code,
+            code_version=code_version_of(spec.group_name or ""),
         ),
         assets,  # type: ignore[arg-type] # neither sources nor cacheable assets are among them
     )

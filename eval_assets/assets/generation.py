@@ -10,7 +10,6 @@ import pandas as pd
 
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
-    VENDORS,
     EvaluationFolder,
     clear_failures,
     data_version_in,
@@ -35,7 +34,7 @@ _NOTHING = GenerationSummary(models=(), counted_usd=0.0, budget_left_usd=None, r
 """Result of a run without generators."""
 
 
-@dg.asset(group_name="inputs", kinds={"duckdb"}, deps=["evaluation_file"], pool=VENDORS)
+@dg.asset(group_name="inputs", kinds={"duckdb"}, deps=["evaluation_file"])
 def generated_responses(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:

@@ -19,7 +19,6 @@ from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, jud
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.recorded_judging import recorded_scores
 from eval_assets.assets.resources import (
-    VENDORS,
     EvaluationFolder,
     clear_failures,
     data_version_in,
@@ -49,7 +48,6 @@ from eval_assets.store.scores import (
     kinds={"duckdb"},
     deps=[model_responses, rubric_questions, "judge_score_files"],
     freshness_policy=RECENT,
-    pool=VENDORS,
 )
 def judge_scores(
     context: dg.AssetExecutionContext, folder: EvaluationFolder

@@ -25,9 +25,6 @@ DEFAULT_FOLDER = "data/sample"
 EVALUATION_TAG = "eval_assets/evaluation"
 """Run tag with the path of the evaluation folder, by which sensors and alerts go."""
 
-VENDORS = "vendors"
-"""Pool of the assets that ask models; dagster.yaml says how many runs may do so at once."""
-
 AGAIN = dg.RetryPolicy(max_retries=4, delay=8, backoff=dg.Backoff.EXPONENTIAL)
 """Of steps that only fill the ledger: again four times within two minutes if it is lost."""
 

@@ -15,7 +15,6 @@ from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import declared_live_judges
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
-    VENDORS,
     EvaluationFolder,
     clear_failures,
     data_version_in,
@@ -40,7 +39,7 @@ from eval_assets.store.tables import read_table, replace_rows
 logger = logging.getLogger(__name__)
 
 
-@dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[judge_scores], pool=VENDORS)
+@dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[judge_scores])
 def judge_robustness(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:

@@ -13,24 +13,25 @@ from eval_assets.assets.dagster_internals import BACKFILL_ID_TAG
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.judging import fill_ledger, judge_scores, scored
 from eval_assets.assets.partitions import partitions_name
-from eval_assets.assets.resources import AGAIN, VENDORS, EvaluationFolder, clear_failures
+from eval_assets.assets.resources import AGAIN, EvaluationFolder, clear_failures
 from eval_assets.store.scores import Part
 
 _INPUTS = ("model_responses", "rubric_questions", "judge_score_files")
 
 
-def judge_scores_in_shards(n_shards: int, *, name: str) -> dg.AssetsDefinition:
+def judge_scores_in_shards(n_shards: int, *, name: str, pool: str | None) -> dg.AssetsDefinition:
     """Return `judge_scores` as a graph of ops, one for each shard and one that collects.
 
     Args:
         n_shards: How many shards the units are split into.
         name: Name of the evaluation in a folder of several, which is the prefix of its assets;
             empty for an evaluation on its own.
+        pool: Pool of the ops.
     """
     prefix = [name] if name else []
     own = f"{name}_" if name else ""
-    shards = [_shard_op(shard, n_shards, own=own) for shard in range(n_shards)]
-    collect = _collect_op(own=own)
+    shards = [_shard_op(shard, n_shards, own=own, pool=pool) for shard in range(n_shards)]
+    collect = _collect_op(own=own, pool=pool)
 
     @dg.graph_asset(
         key=[*prefix, "judge_scores"],
@@ -50,12 +51,15 @@ def judge_scores_in_shards(n_shards: int, *, name: str) -> dg.AssetsDefinition:
     )[0]
 
 
-def judge_replies_by(column: str, folder: EvaluationFolder) -> dg.AssetsDefinition:
+def judge_replies_by(
+    column: str, folder: EvaluationFolder, *, pool: str | None
+) -> dg.AssetsDefinition:
     """Return the asset of judges' replies, partitioned by the values of a column.
 
     Args:
         column: Column of the responses, or one of their attributes.
         folder: The evaluation.
+        pool: Pool of its runs.
     """
 
     @dg.asset(
@@ -64,7 +68,7 @@ def judge_replies_by(column: str, folder: EvaluationFolder) -> dg.AssetsDefiniti
         deps=[folder.key("model_responses"), folder.key("rubric_questions")],
         partitions_def=dg.DynamicPartitionsDefinition(name=partitions_name(column, folder)),
         retry_policy=AGAIN,
-        pool=VENDORS,
+        pool=pool,
         description="Replies of live judges on some of the responses, asked for ahead of "
         f"judge_scores and kept in the ledger: a partition for each {column}.",
     )
@@ -83,13 +87,13 @@ def judge_replies_by(column: str, folder: EvaluationFolder) -> dg.AssetsDefiniti
     return judge_replies
 
 
-def _shard_op(shard: int, n_shards: int, *, own: str) -> dg.OpDefinition:
+def _shard_op(shard: int, n_shards: int, *, own: str, pool: str | None) -> dg.OpDefinition:
     @dg.op(
         name=f"{own}judge_shard_{shard + 1}_of_{n_shards}",
         ins={item: dg.In(dg.Nothing) for item in _INPUTS},
         out=dg.Out(dg.Nothing),
         retry_policy=AGAIN,
-        pool=VENDORS,
+        pool=pool,
     )
     def judge_shard(context: dg.OpExecutionContext, folder: EvaluationFolder) -> None:
         with clear_failures():
@@ -100,12 +104,12 @@ def _shard_op(shard: int, n_shards: int, *, own: str) -> dg.OpDefinition:
     return judge_shard
 
 
-def _collect_op(*, own: str) -> dg.OpDefinition:
+def _collect_op(*, own: str, pool: str | None) -> dg.OpDefinition:
     @dg.op(
         name=f"{own}collect_judge_scores",
         ins={"shards": dg.In(dg.Nothing)},
         out=dg.Out(dg.Nothing),
-        pool=VENDORS,
+        pool=pool,
     )
     def collect(context: dg.OpExecutionContext, folder: EvaluationFolder) -> dg.Output[None]:
         result = scored(folder, run_id=context.run.run_id)

@@ -6,7 +6,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from eval_assets.assets import judging
 from eval_assets.assets.evaluation_definitions import definitions_of
+from eval_assets.assets.pools import in_pool
 from eval_assets.assets.resources import EvaluationFolder
 
 DATA = Path(__file__).parents[2] / "data"
@@ -146,3 +148,42 @@ def test_shards_are_steps_of_their_own_before_one_that_collects(several: Path) -
         "description",
     ):
         assert getattr(sharded.get(key), of_asset) == getattr(plain.get(key), of_asset)
+
+
+def pools(found: dg.Definitions) -> dict[str, str | None]:
+    """Return the pool of each asset of one op."""
+    graph = found.resolve_asset_graph()
+    return {
+        key.to_user_string(): next(iter(graph.get(key).pools or ()), None)
+        for key in graph.get_all_asset_keys()
+        if graph.get(key).is_materializable
+    }
+
+
+def test_recorded_judges_take_no_pool() -> None:
+    assert set(pools(definitions(DATA / "sample")).values()) == {None}
+
+
+def test_live_judges_take_the_pool_of_their_keys(tmp_path: Path) -> None:
+    shutil.copytree(DATA / "sample", tmp_path / "live", ignore=shutil.ignore_patterns("out"))
+    declaration = tmp_path / "live" / "evaluation.yaml"
+    text = declaration.read_text("utf-8")
+    before, _, _ = text.partition("\njudges:")
+    declaration.write_text(
+        f"{before}\njudges:\n  - {{id: gpt, provider: openai, model: gpt-6-luna}}\n"
+        "  - {id: own, provider: openai, model: gpt-6-sol, api_key_env: TEAM_KEY}\n"
+    )
+    live = pools(definitions(tmp_path / "live"))
+
+    assert live["judge_scores"] == "OPENAI_API_KEY+TEAM_KEY"
+    assert {name for name, pool in live.items() if pool} == {
+        *("generated_responses", "judge_scores", "judge_drift", "judge_robustness")
+    }
+
+
+def test_assets_keep_their_description_and_dependencies_in_a_pool() -> None:
+    plain = judging.judge_scores
+    pooled = in_pool(plain, "KEY")
+
+    assert pooled.op.pool == "KEY"
+    assert list(pooled.specs) == list(plain.specs)
