@@ -352,7 +352,7 @@ class _Study:
             CauseKind.PREFERENCE,
             f"{name} rates {names[column]} {direction}",
             p_value,
-            _alpha(labels.unit, centred - explained[:, None]),
+            _alpha(labels.unit, labels.value - explained[:, None]),
             self._worst(residual * explained * (labels.rater == rater)),
         )
 
