@@ -38,9 +38,10 @@ _PRESS = """async (keys) => {
         const before = document.getElementById("unit-title").textContent;
         const started = performance.now();
         document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "4", bubbles: true}));
-        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        while (document.getElementById("unit-title").textContent === before) {
+            await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        }
         taken.push(performance.now() - started);
-        if (document.getElementById("unit-title").textContent === before) throw Error("no next");
         const status = document.getElementById("status");
         while (status.dataset.state !== "saved") await new Promise((done) => setTimeout(done, 5));
     }

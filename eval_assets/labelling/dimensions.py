@@ -115,7 +115,9 @@ def without_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]
     """Return a label's JSON with `rating` and `issues` again: the reverse of `with_fields`."""
     plain = dict(label)
     dimension = dimension_of(question_id)
-    plain["rating"] = next(iter(verdicts(label).values()), None)
+    key, rating = next(iter(verdicts(label).items()), ("", None))
+    is_verdict = key != "rating"
+    plain["rating"] = float(rating) if is_verdict and isinstance(rating, bool) else rating
     for key in VERDICTS - {"rating"}:
         plain.pop(key, None)
     if dimension.issues in plain:

@@ -68,14 +68,15 @@ class PageAction(Answer):
     Args:
         unit: Code of the unit.
         undo: Whether the last answer about the unit is withdrawn.
-        age_ms: Age of the action in milliseconds, by the clock of the page.
+        age_ms: Age of the action in milliseconds, by the clock of the page, which may have been
+            set since.
     """
 
     __pydantic_config__ = ConfigDict(alias_generator=to_camel, extra="ignore")
 
     unit: Annotated[str, Field(max_length=64)]
     undo: bool = False
-    age_ms: Annotated[float, Field(ge=0, le=1e11)] = 0
+    age_ms: Annotated[float, Field(allow_inf_nan=False)] = 0
 
     def apply(self, queue: RaterQueue, units: Mapping[str, WorkUnit], *, at: datetime) -> None:
         """Apply the action to the rater's queue.
@@ -86,15 +87,20 @@ class PageAction(Answer):
         if self.unit not in units:
             raise ValueError("this response is not among yours; reload the page")
         unit = units[self.unit]
-        done_at = at - timedelta(milliseconds=self.age_ms)
-        done_at = done_at.replace(microsecond=done_at.microsecond // 1000 * 1000)
+        # The undo of an answer must not lie before the answer, whose own age was clipped too.
+        is_time_known = -UNDO.seconds * 1000 <= self.age_ms <= _OLDEST_MS
+        age_ms = max(0, int(self.age_ms)) if is_time_known else 0
+        done_at = at - timedelta(milliseconds=age_ms)
         if self.undo:
             queue.undo(unit, at=done_at)
         else:
-            queue.answer(unit, self, at=done_at)
+            queue.answer(unit, self, at=done_at, is_time_known=is_time_known)
 
 
 PAGE_ACTION = TypeAdapter(PageAction)
+
+_OLDEST_MS = timedelta(days=366) / timedelta(milliseconds=1)
+"""Age of an action beyond which the clock of the page was wrong when it was noted or is now."""
 
 
 def _question(question: RubricQuestion) -> dict[str, Any]:

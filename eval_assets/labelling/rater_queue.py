@@ -135,13 +135,15 @@ class RaterQueue:
             if (unit.key, unit.name) in by_unit
         }
 
-    def answer(self, unit: WorkUnit, answer: Answer, *, at: datetime) -> Session:
+    def answer(
+        self, unit: WorkUnit, answer: Answer, *, at: datetime, is_time_known: bool = True
+    ) -> Session:
         """Save an answer. Once this returns, the answer is on disk.
 
         Raises:
             ValueError: If the rating is not on the scale.
         """
-        label = label_of(unit, answer, at=at)
+        label = replace(label_of(unit, answer, at=at), is_time_known=is_time_known)
         return self._change(unit, lambda session: session.with_label(label), at=at)
 
     def undo(self, unit: WorkUnit, *, at: datetime) -> Session:
@@ -166,14 +168,18 @@ class RaterQueue:
             key=unit.key,
             started_at=at,
             updated_at=at,
-            n_units=self._n_units[unit.key],
+            n_units=0,
             guideline_hash=guideline_hash(unit.question),
         )
+
+        def changed(stored: Session | None) -> Session:
+            session = change(stored or fresh)
+            # A unit that is not assigned any more counts once it is labelled.
+            n_units = self._n_units.get(unit.key, session.n_units)
+            return replace(session, n_units=max(n_units, len(session.labels)))
+
         return self._sessions.change(
-            unit.key,
-            lambda stored: _closed_if_complete(
-                replace(change(stored or fresh), n_units=self._n_units[unit.key]), at=at
-            ),
+            unit.key, lambda stored: _closed_if_complete(changed(stored), at=at)
         )
 
 

@@ -156,6 +156,8 @@ def _label_json(label: Label, key: SessionKey) -> dict[str, Any]:
 
 def _in_file_order(plain: dict[str, Any]) -> dict[str, Any]:
     first = {name: plain[name] for name in ("scenarioId", "timestamp", "rating", "repeat")}
+    if plain["timeKnown"]:
+        del plain["timeKnown"]
     return {**first, **plain, "history": list(map(_in_file_order, plain["history"]))}
 
 

@@ -125,7 +125,7 @@ def _row(session: Session, kind: str, before: float | None, after: Label) -> dic
         "kind": kind,
         "before": before,
         "after": after.rating,
-        "changed_at": time_text(after.labelled_at),
+        "changed_at": time_text(after.labelled_at) if after.is_time_known else None,
     }
 
 

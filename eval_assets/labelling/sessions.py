@@ -50,7 +50,7 @@ class Answer:
 
     __pydantic_config__ = _IN_JSON
 
-    rating: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    rating: Annotated[float, Field(allow_inf_nan=False, strict=True)] | None = None
     confidence: Confidence = "high"
     notes: _Text = ""
     issues: tuple[_Text, ...] = ()
@@ -69,6 +69,8 @@ class Label(Answer):
     Args:
         response_id: The response.
         labelled_at: Time of the answer, in UTC.
+        is_time_known: Whether the answer was given then; else it was stored then, because the
+            clock of the page was wrong.
         is_repeat: Whether the response came back to the same rater, to see whether the rater
             agrees with themselves. Such a label is never part of agreement between raters.
         hashes: Texts that the rater saw.
@@ -77,6 +79,7 @@ class Label(Answer):
 
     response_id: Annotated[str, Field(alias="scenarioId")]
     labelled_at: Annotated[AwareDatetime, Field(alias="timestamp")]
+    is_time_known: Annotated[bool, Field(alias="timeKnown")] = True
     is_repeat: Annotated[bool, Field(alias="repeat")] = False
     hashes: TextHashes
     history: tuple["Label", ...] = ()
@@ -95,7 +98,12 @@ class Label(Answer):
 
     def says_the_same(self, other: "Label") -> bool:
         """Return whether both answers are equal, whenever they were given."""
-        return replace(self, labelled_at=other.labelled_at, seconds=other.seconds) == other
+        return other == replace(
+            self,
+            labelled_at=other.labelled_at,
+            is_time_known=other.is_time_known,
+            seconds=other.seconds,
+        )
 
 
 def json_key(record: type, name: str) -> str:

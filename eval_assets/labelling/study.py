@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from eval_assets.config.evaluation import Evaluation
@@ -45,6 +45,11 @@ class Study:
     def sessions(self) -> SessionFolder:
         """Return the store of the labelling sessions."""
         return SessionFolder(self.evaluation.folder)
+
+    def at_round(self, number: int) -> "Study":
+        """Return the study as it is in another round."""
+        labelling = replace(self.evaluation.labelling, round=number)
+        return replace(self, evaluation=replace(self.evaluation, labelling=labelling))
 
     def queue(
         self, rater_id: str, *, question_id: str | None = None, run_id: str | None = None

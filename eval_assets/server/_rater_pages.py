@@ -1,6 +1,8 @@
 """Labelling pages of one rater, which show that rater's work only."""
 
+import errno
 from collections.abc import Mapping
+from functools import cache
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -10,8 +12,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from eval_assets.errors import InputError
-from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task
-from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.pages import PAGE_ACTION, PageAction, page_answers, page_task
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units
 from eval_assets.labelling.study import Study
 from eval_assets.server._rendering import TEMPLATES, json_in_html
 
@@ -39,19 +41,20 @@ class _RaterPages:
     def __init__(self, rater_of: Mapping[str, str], study: Study) -> None:
         self._rater_of = rater_of
         self._study = study
-        self._queues = {rater: study.queue(rater) for rater in rater_of.values()}
-        self._units = {
-            rater: {unit.code: unit for unit in queue.units}
-            for rater, queue in self._queues.items()
-        }
+        self._queue = cache(lambda rater, number: study.at_round(number).queue(rater))
+        self._earlier_units = cache(
+            lambda rater, number: possible_units(rater, number, study.responses)
+        )
 
     def page(self, request: Request) -> Response:
         """Show the labelling screen with all that the rater is to label."""
         rater = self._rater(request)
         task = {
-            **page_task(self._queues[rater]),
+            **page_task(self._queue(rater, self._round)),
             "isOffline": False,
-            "page": request.path_params["token"],
+            # Not the link: labels that wait in a browser must survive a new one.
+            "page": f"{self._study.evaluation.name}/{rater}",
+            "round": self._round,
             "address": f"/r/{request.path_params['token']}",
         }
         page = TEMPLATES.get_template("label.html.jinja").render(
@@ -64,29 +67,56 @@ class _RaterPages:
 
     def answers(self, request: Request) -> Response:
         """Return the rater's own answers, for a page whose other window went on."""
-        return JSONResponse(page_answers(self._queues[self._rater(request)]))
+        rater = self._rater(request)
+        number = request.query_params.get("round", "")
+        is_round = number.isdecimal() and 1 <= int(number) <= self._round
+        queue = self._queue(rater, int(number) if is_round else self._round)
+        return JSONResponse(page_answers(queue))
 
     async def label(self, request: Request) -> Response:
-        """Save one answer or undo; it is on disk before this replies."""
+        """Save one answer or undo; it is on disk before this replies.
+
+        A page removes an answer only once it is `done`, or `refused` for good.
+        """
         rater = self._rater(request)
         try:
             action = PAGE_ACTION.validate_json(await _body(request))
         except ValidationError as error:
             return _refused(error.errors(include_url=False, include_input=False)[0]["msg"])
-        queue, units = self._queues[rater], self._units[rater]
         try:
-            await run_in_threadpool(action.apply, queue, units, at=now())
-        except InputError:
-            # The page keeps the answer and sends it again.
-            raise HTTPException(503, "The label cannot be stored at present.") from None
+            return JSONResponse({"done": await run_in_threadpool(self._saved, rater, action)})
+        except InputError as error:
+            return JSONResponse({"unavailable": _unavailability(error)}, status_code=503)
         except ValueError as error:
             return _refused(str(error))
-        return JSONResponse({"done": await run_in_threadpool(lambda: len(queue.labels()))})
+
+    def _saved(self, rater: str, action: PageAction) -> int:
+        """Save an answer in the round of its unit; return how many labels that round has."""
+        queue, units = self._work(rater, action.unit)
+        action.apply(queue, units, at=now())
+        return len(queue.labels())
+
+    def _work(self, rater: str, code: str) -> tuple[RaterQueue, Mapping[str, WorkUnit]]:
+        """Return the queue of the round that a unit is of, with the units that it may answer.
+
+        A label that waited in a page while the lead began another round belongs to its own.
+        """
+        queue = self._queue(rater, self._round)
+        units = {unit.code: unit for unit in queue.units}
+        for number in range(self._round - 1, 0, -1) if code not in units else ():
+            earlier = self._earlier_units(rater, number)
+            if code in earlier:
+                return self._queue(rater, number), earlier
+        return queue, units
 
     def close(self, request: Request) -> Response:
         """Note that the rater stopped for now."""
-        self._queues[self._rater(request)].close(at=now())
+        self._queue(self._rater(request), self._round).close(at=now())
         return JSONResponse({})
+
+    @property
+    def _round(self) -> int:
+        return self._study.evaluation.labelling.round
 
     def _rater(self, request: Request) -> str:
         rater = self._rater_of.get(request.path_params["token"])
@@ -107,4 +137,14 @@ async def _body(request: Request) -> bytes:
 
 
 def _refused(reason: str) -> JSONResponse:
-    return JSONResponse({"error": reason}, status_code=422)
+    return JSONResponse({"refused": reason}, status_code=422)
+
+
+def _unavailability(error: InputError) -> str:
+    """Return why a label cannot be stored at present, without naming files to a rater."""
+    cause = error.__cause__
+    if not isinstance(cause, OSError):
+        return "a file of labels is damaged; tell whoever sent the link"
+    if cause.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return "the server's disk is full; tell whoever sent the link"
+    return "the server cannot write its files; tell whoever sent the link"

@@ -1,7 +1,11 @@
 """Labelling in a real browser: with keys, on a phone, offline, by everybody, and losing nothing."""
 
 import json
+import os
+import re
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.sheet import sheet
-from tests.browser.conftest import new_context, violations
+from tests.browser.conftest import CHROMIUM, new_context, violations
 from tests.browser.serving import ATTACK, DECLARED, Serving, write_evaluation
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 pytestmark = pytest.mark.slow
 
@@ -61,6 +65,27 @@ def opened(browser: "Browser") -> Iterator[Opened]:
 def labels(folder: Path, question: str, rater: str = "anna") -> list[dict[str, Any]]:
     path = folder / "sessions" / f"{rater}+{question}+r1.json"
     return json.loads(path.read_text())["labels"] if path.exists() else []
+
+
+def page_with_profile(browser: "Browser", profile: Path, link: str) -> "Page":
+    """Open a page in a browser of its own, whose data stay in a folder."""
+    context = browser.browser_type.launch_persistent_context(
+        profile, executable_path=CHROMIUM, args=["--no-sandbox"]
+    )
+    page = context.pages[0]
+    page.goto(link)
+    page.wait_for_selector("body.ready")
+    return page
+
+
+def kill_browser(profile: Path) -> None:
+    """End the browser with this profile as `kill -9` does, all of its processes at once."""
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if f"--user-data-dir={profile}" in command.read_text():
+                os.kill(int(command.parent.name), signal.SIGKILL)
+    for lock in profile.glob("Singleton*"):
+        lock.unlink()
 
 
 def progress(page: "Page") -> str:
@@ -222,11 +247,94 @@ def test_labels_given_while_the_server_is_dead_arrive_when_it_is_back(
     page.keyboard.press("2")
     page.wait_for_selector("#status.bad")
     page.keyboard.press("5")
-    assert "Not saved yet" in page.inner_text("#status")
+    page.get_by_text("Not saved yet: 2.").wait_for()
     served.start()
     page.wait_for_selector(SAVED, state="attached")
 
     assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2, 5]
+
+
+LOGIN_PAGE = "<!doctype html><title>Log in</title>"
+
+
+@pytest.mark.parametrize("status", [200, 401, 404, 408, 409, 422, 429, 502])
+def test_label_is_kept_whatever_a_proxy_answers(
+    served: Serving, opened: Opened, status: int
+) -> None:
+    page = opened(served.links["anna"])
+    page.route("**/labels", lambda route: route.fulfill(status=status, body=LOGIN_PAGE))
+    page.keyboard.press("4")
+    page.wait_for_selector("#status.bad")
+    page.keyboard.press("2")
+    page.get_by_text("Not saved yet: 2.").wait_for()
+    page.reload()
+    page.wait_for_selector("body.ready")
+    assert progress(page) == "2 of 8 done"
+    page.unroute("**/labels")
+    page.wait_for_selector(SAVED, state="attached")
+    press(page, "5")
+
+    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2, 5]
+    assert page.inner_text("#unsaved") == ""
+
+
+def test_refused_label_is_listed_and_can_be_saved_to_a_file(
+    served: Serving, opened: Opened, tmp_path: Path
+) -> None:
+    page = opened(served.links["anna"])
+    post = re.compile("/labels$")
+    page.route(post, lambda route: route.continue_(post_data=_off_the_scale(route)), times=1)
+    press(page, "42")
+    page.locator("#refused-title").click()
+    assert "Response 1 of 4, question 1 of 2: 4. Refused: 9 is not" in page.inner_text("#refused")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save them to a file").click()
+    download.value.save_as(tmp_path / "refused.jsonl")
+
+    [refused] = (tmp_path / "refused.jsonl").read_text().splitlines()
+    assert json.loads(refused)["rating"] == 4
+    assert [label["rating"] for label in labels(served.folder, "helpful")] == [2]
+    assert progress(page) == "1 of 8 done"
+
+
+def _off_the_scale(route: "Route") -> str:
+    return json.dumps({**route.request.post_data_json, "rating": 9})
+
+
+@pytest.mark.parametrize("is_offline", [False, True])
+def test_label_is_on_disk_before_the_next_response_is_shown(
+    served: Serving, browser: "Browser", tmp_path: Path, *, is_offline: bool
+) -> None:
+    link = served.links["anna"]
+    if is_offline:
+        options = ["--data", str(served.folder), "--to", str(tmp_path), "--html"]
+        CliRunner().invoke(sheet, options, standalone_mode=False)
+        link = (tmp_path / "anna.html").as_uri()
+    profile = tmp_path / "profile"
+    page = page_with_profile(browser, profile, link)
+    served.kill()
+    for number, key in enumerate("42", start=1):
+        page.keyboard.press(key)
+        page.get_by_text(f"{number} of 8 done").wait_for()
+    kill_browser(profile)
+    served.start()
+    page = page_with_profile(browser, profile, link)
+
+    assert progress(page) == "2 of 8 done"
+    page.context.close()
+
+
+def test_other_window_learns_of_an_answer(served: Serving, browser: "Browser") -> None:
+    context = new_context(browser, **WIDE)
+    one, two = context.new_page(), context.new_page()
+    for page in (one, two):
+        page.goto(served.links["anna"])
+        page.wait_for_selector("body.ready")
+    press(one, "4")
+
+    two.get_by_text("Your answer: 4").wait_for()
+    assert progress(two) == "1 of 8 done"
+    context.close()
 
 
 def test_what_was_saved_survives_both_ends_being_killed(
@@ -289,12 +397,14 @@ def test_an_offline_page_keeps_its_state_and_gives_a_file_that_merges(
     page = context.new_page()
     page.goto((tmp_path / "anna.html").as_uri())
     page.wait_for_selector("body.ready")
-    for key in "42":
+    for number, key in enumerate("42", start=1):
         page.keyboard.press(key)
+        page.get_by_text(f"{number} of 8 done").wait_for()
     page.reload()
     page.wait_for_selector("body.ready")
     assert progress(page) == "2 of 8 done"
     page.keyboard.press("5")
+    page.get_by_text("3 of 8 done").wait_for()
     with page.expect_download() as download:
         page.keyboard.press("q")
     returned = tmp_path / "returned.jsonl"

@@ -18,13 +18,16 @@ _KEYS = {
     **{field: json_key(SessionKey, field) for field in ("question_id", "rater_id")},
     "skipped": "skipped",
 }
+_TIME_KNOWN = json_key(Label, "is_time_known")
 _PROGRESS = {
     *("startedAt", "lastUpdatedAt", "closedAt", "withdrawn"),
     *("totalScenarios", "completedScenarios", "skippedScenarios"),
 }
 """Keys of a session that every further label changes, and that say nothing of the others."""
 _READ_OF_SESSION = {"labels", "dimension", "labelerId", "round", *_PROGRESS}
-_READ_OF_LABEL = {*_KEYS.values(), *VERDICTS, "history", "repeat"} - {"codeParses", "codeRuns"}
+_READ_OF_LABEL = {*_KEYS.values(), *VERDICTS, "history", "repeat", _TIME_KNOWN} - {
+    *("codeParses", "codeRuns")
+}
 
 _Problem = tuple[str, str, str]
 """Column, message and remedy."""
@@ -131,8 +134,11 @@ def _verdicts_of(question: str) -> tuple[str, ...]:
 def _fields(label: Mapping[str, object]) -> dict[str, str | None]:
     keys = {field: key for field, key in _KEYS.items() if field != "question_id"}
     hashes = label.get("hashes")
+    values = {field: as_text(label.get(key)) for field, key in keys.items()}
+    if label.get(_TIME_KNOWN) is False:
+        values["labelled_at"] = None
     return {
-        **{field: as_text(label.get(key)) for field, key in keys.items()},
+        **values,
         "guideline_hash": as_text(hashes.get("guidelines")) if isinstance(hashes, dict) else None,
     }
 

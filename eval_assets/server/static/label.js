@@ -12,43 +12,93 @@
   let shownAt = 0;
   let hiddenMs = 0;
   let hiddenSince = 0;
+  let isStoring = false;
   let isSaving = false;
+  let nKept = 0;
 
   // ---- what was answered, kept until it is saved ----
 
+  // An action is on disk before the page moves on. What the browser cannot store, it keeps in
+  // memory, and the page says how many that are.
   const store = (() => {
-    const key = `eval-assets:${task.page}`;
-    const memory = { text: "[]" };
-    const attempt = (work, otherwise) => {
+    const memory = { kept: [], refused: [] };
+    const removed = new Set(); // also if the browser fails to delete them
+    const database = new Promise((resolve) => {
       try {
-        return work();
+        const request = indexedDB.open("eval-assets", 1);
+        request.onupgradeneeded = () => {
+          for (const name of Object.keys(memory)) {
+            request.result.createObjectStore(name, { keyPath: "key", autoIncrement: true });
+          }
+        };
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => resolve(null);
       } catch {
-        return otherwise();
+        resolve(null);
+      }
+    });
+    const transact = async (work) => {
+      const open = await database;
+      return new Promise((resolve, reject) => {
+        const names = Object.keys(memory);
+        const transaction = open.transaction(names, "readwrite", { durability: "strict" });
+        const request = work((name) => transaction.objectStore(name));
+        transaction.oncomplete = () => resolve(request.result);
+        transaction.onabort = () => reject(transaction.error);
+      });
+    };
+    const list = async (name) => {
+      const stored = await transact((table) => table(name).getAll()).catch(() => []);
+      const all = [...stored.filter((op) => op.page === task.page), ...memory[name]];
+      return all.filter((op) => name !== "kept" || !removed.has(op.id));
+    };
+    const add = (name, op) =>
+      transact((table) => table(name).add(op)).catch(() => void memory[name].push(op));
+    const remove = async (op) => {
+      removed.add(op.id);
+      memory.kept = memory.kept.filter((other) => other.id !== op.id);
+      if (op.key !== undefined) {
+        await transact((table) => table("kept").delete(op.key)).catch(() => undefined);
       }
     };
     return {
-      read: () => JSON.parse(attempt(() => localStorage.getItem(key) ?? "[]", () => memory.text)),
-      write: (ops) => {
-        memory.text = JSON.stringify(ops);
-        store.isKept = attempt(
-          () => (localStorage.setItem(key, memory.text), true),
-          () => false,
-        );
+      kept: () => list("kept"),
+      refused: () => list("refused"),
+      add: (op) => add("kept", op),
+      remove,
+      refuse: async (op, reason) => {
+        const { key, ...rest } = op;
+        await add("refused", { ...rest, reason });
+        await remove(op);
       },
-      add: (op) => store.write([...store.read(), op]),
-      remove: (id) => store.write(store.read().filter((op) => op.id !== id)),
-      isKept: true,
+      countOffDisk: () => memory.kept.length + memory.refused.length,
     };
   })();
 
-  const record = (op) => {
+  const windows = new BroadcastChannel(`eval-assets:${task.page}`);
+  windows.onmessage = ({ data }) => {
+    applied(data);
+    showProgress();
+    if (el("work").hidden || unit().code !== data.unit) return;
+    showGiven();
+    say("Answered in another window.");
+  };
+
+  const record = async (op) => {
+    isStoring = true;
+    el("status").dataset.state = "saving";
     const at = new Date();
     const random = crypto.getRandomValues(new Uint32Array(2)).join("-");
-    store.add({ id: `${at.getTime()}-${random}`, at: at.toISOString(), ...op });
+    const id = `${at.getTime()}-${random}`;
+    const action = { id, at: at.toISOString(), page: task.page, ...op };
+    await store.add(action);
+    isStoring = false;
+    applied(action);
+    windows.postMessage(action);
+    await showKept();
     if (task.isOffline) {
-      say(store.isKept ? "Kept in this browser." : "Not kept: save your labels before you close.");
+      say(store.countOffDisk() ? "Not kept: save your labels before you close." : "Kept in this browser.");
     } else {
-      el("status").dataset.state = "saving";
       save();
     }
   };
@@ -61,59 +111,111 @@
     }
   };
 
+  const showKept = async () => {
+    const refused = await store.refused();
+    nKept = (await store.kept()).length;
+    const counts = [];
+    if (nKept && !task.isOffline) counts.push(`Not saved yet: ${nKept}.`);
+    if (store.countOffDisk()) counts.push(`Not on disk: ${store.countOffDisk()}.`);
+    el("unsaved").textContent = counts.join(" ");
+    if (el("all-saved")) el("all-saved").hidden = nKept > 0;
+    el("refused").hidden = !refused.length;
+    el("refused-title").textContent = `Refused: ${refused.length}`;
+    el("refused-list").replaceChildren(
+      ...refused.map((op) => element("li", `${op.at}: ${described(op)}. Refused: ${op.reason}`)),
+    );
+  };
+
+  const described = (op) => {
+    const place = task.units.findIndex((one) => one.code === op.unit);
+    const name = place < 0 ? "an earlier response" : title(task.units[place]);
+    return `${name}: ${op.undo ? "undo" : (op.rating ?? op.skipReason)}`;
+  };
+
   // ---- saving to the server: one at a time, in order, until each has arrived ----
 
   const alone = (work) =>
     navigator.locks ? navigator.locks.request(`eval-assets:${task.page}`, work) : work();
 
+  // Whatever stands between page and server may answer anything, with any status. Only the
+  // server itself names `done`, `refused` or `unavailable`.
+  const send = async (op) => {
+    try {
+      const reply = await fetch(`${task.address}/labels`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ ...op, ageMs: Date.now() - Date.parse(op.at) }),
+      });
+      const body = await reply.json().catch(() => ({}));
+      if (reply.ok && Number.isInteger(body.done)) return { done: body.done };
+      if (reply.status === 422 && body.refused) return { refused: body.refused };
+      if (body.unavailable) return { waits: body.unavailable, isOfServer: true };
+      return { waits: `not the reply of this server (${reply.status})` };
+    } catch {
+      return { waits: "no connection" };
+    }
+  };
+
+  const sendAll = async () => {
+    const waiting = new Set();
+    const outcome = { waits: "", refused: "", done: answers.size };
+    for (const op of await store.kept()) {
+      if (waiting.has(op.unit)) continue;
+      const { done, refused, waits, isOfServer } = await send(op);
+      if (waits) {
+        outcome.waits = waits;
+        waiting.add(op.unit);
+        if (!isOfServer) break;
+        continue;
+      }
+      if (refused) {
+        await store.refuse(op, refused);
+        outcome.refused = refused;
+      } else {
+        await store.remove(op);
+        outcome.done = done;
+      }
+      await showKept();
+    }
+    return outcome;
+  };
+
   const save = async () => {
     if (isSaving) return;
     isSaving = true;
-    await alone(async () => {
-      for (let waited = 500; store.read().length; ) {
-        const [op] = store.read();
-        const sent = { ...op, ageMs: Math.max(0, Date.now() - Date.parse(op.at)) };
-        let reply;
-        try {
-          reply = await fetch(`${task.address}/labels`, {
-            method: "POST",
-            headers: { "Content-Type": "application/json" },
-            body: JSON.stringify(sent),
-          });
-        } catch {
-          reply = { ok: false, status: 0 };
-        }
-        if (reply.ok || (reply.status >= 400 && reply.status < 500)) {
-          store.remove(op.id);
-          waited = 500;
-          const body = await reply.json();
-          if (reply.ok) {
-            say("Saved.");
-            if (!store.read().length) el("status").dataset.state = "saved";
-            if (body.done !== answers.size && !store.read().length) await refresh();
-          } else {
-            say(`Not saved: ${body.error}`, true);
-            await refresh();
+    let [refusal, nDone] = ["", answers.size];
+    try {
+      await alone(async () => {
+        for (let pause = 500; (await store.kept()).length; ) {
+          const { waits, refused, done } = await sendAll();
+          refusal = refused || refusal;
+          nDone = done;
+          if (waits) {
+            say(`Not saved yet: ${waits}. Keep this page open.`, true);
+            await new Promise((resolve) => setTimeout(resolve, pause));
           }
-        } else {
-          say("Not saved yet: no connection. Keep this page open.", true);
-          await new Promise((resolve) => setTimeout(resolve, waited));
-          waited = Math.min(waited * 2, 15000);
+          pause = waits ? Math.min(pause * 2, 15000) : 500;
         }
-      }
-    });
-    isSaving = false;
-    if (store.read().length) save();
+      });
+    } finally {
+      isSaving = false;
+    }
+    await showKept();
+    if (nKept) return save();
+    if (refusal || nDone !== answers.size) await refresh();
+    say(refusal ? `Not saved: ${refusal}.` : "Saved.", Boolean(refusal));
+    el("status").dataset.state = "saved";
   };
 
   const refresh = async () => {
     try {
-      const reply = await fetch(`${task.address}/answers`);
+      const reply = await fetch(`${task.address}/answers?round=${task.round}`);
       if (!reply.ok) return;
       const stored = Object.entries(await reply.json());
+      const kept = await store.kept();
       answers.clear();
       for (const [unit, answer] of stored) answers.set(unit, answer);
-      for (const op of store.read()) applied(op);
+      for (const op of kept) applied(op);
       showProgress();
     } catch {
       // The next save finds out whether there is a connection.
@@ -134,12 +236,11 @@
     ...(task.isOffline ? { hashes: unit().hashes } : {}),
   });
 
-  const answer = (said) => {
+  const answer = async (said) => {
+    if (isStoring) return;
     const before = answers.get(unit().code);
     const isOld = before && Date.now() - Date.parse(before.at) > UNDO_MS;
-    const op = { ...draft(), rating: null, skipReason: "", ...said };
-    record(op);
-    applied({ ...op, at: new Date().toISOString() });
+    await record({ ...draft(), rating: null, skipReason: "", ...said });
     given.push(place);
     next();
     if (isOld) say("Changed. Agreement counts your first answer; the change is on record.");
@@ -156,16 +257,14 @@
     }
   };
 
-  const undo = () => {
+  const undo = async () => {
+    if (isStoring) return;
     const last = given.pop();
     if (last === undefined) return say("Nothing to undo on this page.");
     const { code } = task.units[last];
     const stored = answers.get(code);
     const isFresh = stored && Date.now() - Date.parse(stored.at) <= UNDO_MS;
-    if (isFresh) {
-      answers.delete(code);
-      record({ unit: code, undo: true });
-    }
+    if (isFresh) await record({ unit: code, undo: true });
     show(last);
     if (isFresh) {
       fill(stored);
@@ -265,7 +364,7 @@
     clipped(el("response-text"), [passage(texts.response || "(empty response)")], "V");
     showQuestion();
     showProgress();
-    el("unit-title").textContent = title();
+    el("unit-title").textContent = title(unit());
     window.scrollTo(0, 0);
     el("unit-title").focus({ preventScroll: true });
     shownAt = performance.now();
@@ -295,14 +394,19 @@
     el("skip-reason").value = "";
     const before = answers.get(unit().code);
     fill(before ?? { confidence: "high", notes: "", issues: [] });
+    showGiven();
+  };
+
+  const showGiven = () => {
+    const before = answers.get(unit().code);
     el("given").hidden = !before;
     if (before) el("given").textContent = `Your answer: ${named(before)}`;
   };
 
-  const title = () => {
-    const asked = unit().question;
+  const title = (of) => {
+    const asked = of.question;
     const alike = task.units.filter((one) => one.question === asked);
-    const response = `Response ${alike.indexOf(unit()) + 1} of ${alike.length}`;
+    const response = `Response ${alike.indexOf(of) + 1} of ${alike.length}`;
     const n = task.questions.length;
     return n > 1 ? `${response}, question ${asked + 1} of ${n}` : response;
   };
@@ -346,16 +450,20 @@
 
   // ---- giving labels back from an offline page ----
 
-  const download = () => {
-    const head = { format: "eval-assets labels", page: task.page, rater: task.rater };
-    const lines = [head, ...store.read()].map((line) => JSON.stringify(line));
-    const text = `${lines.join("\n")}\n`;
-    const seal = JSON.stringify({ seal: window.evalAssetsSeal(task.key, text) });
+  const saveFile = (name, parts) => {
     const link = element("a");
-    link.href = URL.createObjectURL(new Blob([text, seal, "\n"], { type: "application/jsonl" }));
-    link.download = task.file;
+    link.href = URL.createObjectURL(new Blob(parts, { type: "application/jsonl" }));
+    link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  };
+
+  const inLines = (records) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+  const download = async () => {
+    const head = { format: "eval-assets labels", page: task.page, rater: task.rater };
+    const text = inLines([head, ...(await store.kept())]);
+    saveFile(task.file, [text, inLines([{ seal: window.evalAssetsSeal(task.key, text) }])]);
     say(`Saved as ${task.file}. Send that file back.`);
   };
 
@@ -364,7 +472,10 @@
   const finish = () => {
     if (task.isOffline) return download();
     fetch(`${task.address}/close`, { method: "POST" }).then(
-      () => say("Saved. You can close this page and come back to it."),
+      (reply) =>
+        reply.ok && !nKept
+          ? say("Saved. You can close this page and come back to it.")
+          : say(`Not saved yet: ${nKept}. Keep this page open.`, true),
       () => say("No connection. Keep this page open.", true),
     );
   };
@@ -423,7 +534,7 @@
       return el("typed").focus(); // the key then goes into the field
     }
     const action = actions[key];
-    if (action && (!el("work").hidden || ["u", "q", "arrowleft"].includes(key))) {
+    if (action && !isStoring && (!el("work").hidden || ["u", "q", "arrowleft"].includes(key))) {
       event.preventDefault();
       action();
     }
@@ -435,10 +546,10 @@
     else if (hiddenSince) hiddenMs += performance.now() - hiddenSince;
   });
   window.addEventListener("beforeunload", (event) => {
-    if (!task.isOffline && store.read().length) event.preventDefault();
+    if (nKept && (!task.isOffline || store.countOffDisk())) event.preventDefault();
   });
   for (const button of document.querySelectorAll("[data-key]")) {
-    button.addEventListener("click", () => actions[button.dataset.key]());
+    button.addEventListener("click", () => isStoring || actions[button.dataset.key]());
   }
   for (const button of document.querySelectorAll("[data-reason]")) {
     button.addEventListener("click", () => skip(button.dataset.reason));
@@ -449,14 +560,22 @@
   el("skip-other").addEventListener("click", () => skip(el("skip-reason").value));
   el("typed-save").addEventListener("click", type);
 
-  for (const op of store.read()) applied(op);
-  el("guide").open = window.matchMedia("(min-width: 60rem)").matches;
-  document.body.classList.add("ready");
-  if (!task.units.length) {
-    showDone();
-  } else {
-    place = task.units.length - 1;
-    next();
-  }
-  if (!task.isOffline && store.read().length) save();
+  el("refused-save").addEventListener("click", async () =>
+    saveFile("refused.jsonl", [inLines(await store.refused())]),
+  );
+
+  const begin = async () => {
+    for (const op of await store.kept()) applied(op);
+    await showKept();
+    el("guide").open = window.matchMedia("(min-width: 60rem)").matches;
+    if (!task.units.length) {
+      showDone();
+    } else {
+      place = task.units.length - 1;
+      next();
+    }
+    document.body.classList.add("ready");
+    if (!task.isOffline && nKept) save();
+  };
+  begin();
 })();

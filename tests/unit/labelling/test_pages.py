@@ -66,7 +66,8 @@ def test_units_of_others_cannot_be_answered(tmp_path: Path) -> None:
         {"unit": "u", "rating": "NaN"},
         {"unit": "u", "confidence": "sure"},
         {"unit": "u", "notes": "x" * 5001},
-        {"unit": "u", "ageMs": -1},
+        {"unit": "u", "rating": True},
+        {"unit": "u", "ageMs": "NaN"},
     ],
 )
 def test_actions_that_no_page_sends_are_refused(wrong: dict[str, object]) -> None:

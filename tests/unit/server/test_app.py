@@ -1,11 +1,13 @@
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
@@ -54,7 +56,7 @@ def label(
     client: TestClient, study: Study, rater: str, unit: str, **said: object
 ) -> tuple[int, dict[str, object]]:
     reply = client.post(f"{link(study, rater)}/labels", json={"unit": unit, "rating": 4, **said})
-    return reply.status_code, reply.json() if reply.status_code != 503 else {}
+    return reply.status_code, reply.json()
 
 
 def test_a_label_is_on_disk_before_the_server_replies(client: TestClient, study: Study) -> None:
@@ -137,17 +139,19 @@ def test_raters_cannot_label_what_is_not_theirs(client: TestClient, study: Study
     status, reply = label(client, study, "anna", of_ben)
 
     assert status == 422
-    assert "not among yours" in str(reply["error"])
+    assert "not among yours" in str(reply["refused"])
 
 
-@pytest.mark.parametrize("said", [{"rating": 9}, {"rating": "x"}, {"confidence": "sure"}])
+@pytest.mark.parametrize(
+    "said", [{"rating": 9}, {"rating": "x"}, {"rating": True}, {"confidence": "sure"}]
+)
 def test_what_cannot_be_a_label_is_refused_with_a_reason(
     client: TestClient, study: Study, said: dict[str, object]
 ) -> None:
     status, reply = label(client, study, "anna", units(client, study, "anna")[0], **said)
 
     assert status == 422
-    assert reply["error"]
+    assert reply["refused"]
     assert study.queue("anna").labels() == {}
 
 
@@ -163,13 +167,41 @@ def test_answers_that_are_no_json_or_too_long_are_refused(client: TestClient, st
     )
 
 
+def test_label_of_an_earlier_round_is_stored_in_that_round(
+    client: TestClient, study: Study
+) -> None:
+    first = units(client, study, "anna")[0]
+    with TestClient(make_app(study.at_round(3), hosts=["testserver"])) as later:
+        assert label(later, study, "anna", first) == (200, {"done": 1})
+        answers = later.get(f"{link(study, 'anna')}/answers", params={"round": 1}).json()
+
+    assert list(answers) == [first]
+    assert study.queue("anna").labels()[0].rating == 4
+    assert [path.stem for path in study.sessions.files()] == ["anna+clarity+r1"]
+
+
+def test_label_of_a_page_whose_clock_is_wrong_has_an_unknown_time(
+    client: TestClient, study: Study
+) -> None:
+    years = 1000 * 3600 * 24 * 366 * 30
+    codes = units(client, study, "anna")
+    for unit, age in zip(codes, (years, -years), strict=True):
+        assert label(client, study, "anna", unit, rating=1, ageMs=age)[0] == 200
+
+    labels = study.queue("anna").labels().values()
+    assert [one.is_time_known for one in labels] == [False, False]
+    assert all(one.labelled_at > now() - timedelta(hours=1) for one in labels)
+
+
 def test_a_full_disk_is_no_refusal_so_that_the_page_tries_again(
     client: TestClient, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = units(client, study, "anna")[0]
     monkeypatch.setattr("os.fsync", _no_space)
 
-    assert label(client, study, "anna", first)[0] == 503
+    status, reply = label(client, study, "anna", first)
+    assert status == 503
+    assert "the server's disk is full" in str(reply["unavailable"])
     monkeypatch.undo()
     assert label(client, study, "anna", first)[0] == 200
 

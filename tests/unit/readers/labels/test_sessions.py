@@ -76,6 +76,16 @@ def test_ratings_of_every_dimension_are_labels(folder: Path) -> None:
     assert len(row["guideline_hash"]) == 12
 
 
+def test_unknown_time_of_a_label_is_null(folder: Path) -> None:
+    rater_queue = queue(folder)
+    answer = Answer(rating=4)
+    rater_queue.answer(rater_queue.units[0], answer, at=after(0), is_time_known=False)
+    row = ratings(folder)["a", "clarity", "anna"]
+
+    assert row["value"] == 4
+    assert pd.isna(row["labelled_at"])
+
+
 def test_the_first_label_decides_whatever_the_rater_said_later(folder: Path) -> None:
     rater_queue = queue(folder)
     rater_queue.answer(rater_queue.units[0], Answer(rating=4), at=after(0))
