@@ -14,6 +14,7 @@ from typing import (
     ClassVar,
     Literal,
     NamedTuple,
+    Self,
     cast,
     get_args,
     get_origin,
@@ -179,6 +180,38 @@ class RoundFigures(FigureRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RubricVersionFigures(FigureRecord):
+    """Agreement of human raters under one version of a question, and its gain over the one before.
+
+    A gain is measured on the responses that were rated under both.
+    """
+
+    table = "agreement_by_rubric_version"
+
+    question_id: str
+    rubric_version: int
+    n_responses: Annotated[int, "with ratings by two raters or more under this version"]
+    n_groups: _Groups
+    n_raters: int
+    a_hh: Annotated[Figure, c.A_HH]
+    alpha: Annotated[Figure, c.ALPHA]
+    alpha_level: str
+    previous_version: Annotated[int | None, "NULL for the first version, as are the gains"]
+    n_in_both: Annotated[int | None, "as in agreement_by_round"]
+    n_groups_in_both: int | None
+    a_hh_gain: Annotated[Figure, c.A_HH_GAIN]
+    alpha_gain: Annotated[Figure, c.ALPHA_GAIN]
+    data_version: _DataVersion
+
+    @classmethod
+    def of(cls, row: RoundFigures) -> Self:
+        """Return the figures of a version, which were measured as those of a round."""
+        values = {field.name: getattr(row, field.name) for field in fields(row)}
+        number, previous = values.pop("round"), values.pop("previous_round")
+        return cls(**values, rubric_version=number, previous_version=previous)
+
+
+@dataclass(frozen=True, kw_only=True)
 class JudgeFigures(FigureRecord):
     """Agreement of judges with each other on a question, a response, or overall."""
 
@@ -327,6 +360,7 @@ class RetrievalFigures(FigureRecord):
 RECORDS: tuple[type[FigureRecord], ...] = (
     HumanFigures,
     RoundFigures,
+    RubricVersionFigures,
     JudgeFigures,
     LeaveOneJudgeOutFigures,
     SliceFigures,

@@ -214,6 +214,12 @@ class _Labels:
         distance: Floats = pairs / (n - 1)
         return distance
 
+    def residual(self, value: Floats) -> Floats:
+        """Return the difference of each label from the mean of its unit; of one column."""
+        mean = self.sums(value) / np.bincount(self.unit)[:, None]
+        difference: Floats = (value - mean[self.unit])[:, 0]
+        return difference
+
     def disagreement(self) -> Floats:
         """Return the mean squared distance of the pairs of each unit."""
         total = np.bincount(self.unit, self.distance(self.value))
@@ -288,6 +294,8 @@ class _Study:
         if (n_labels >= _FEWEST_LABELS).sum() < _FEWEST_RATERS:
             return
         is_compared = n_labels >= _FEWEST_LABELS
+        if self.question.has_order:  # a rater who differs by length alone has a preference
+            centred = centred - self._explained(centred, self._length_ranks())
         yield self._outlier(centred, is_compared)
         if is_compared.sum() >= _FEWEST_OF_CAMPS:
             yield from self._camps(centred, is_compared)
@@ -295,8 +303,7 @@ class _Study:
     def _scale_use(self, offset: Floats, centred: Floats) -> Cause:
         labels = self.labels
         n_labels = np.bincount(labels.rater)
-        mean = labels.sums(labels.value) / np.bincount(labels.unit)[:, None]
-        residual = (labels.value - mean[labels.unit])[:, 0]
+        residual = labels.residual(labels.value)
 
         def spread(order: Integers) -> float:
             return float((n_labels * labels.by_rater(residual[order]) ** 2).sum())
@@ -316,10 +323,8 @@ class _Study:
     def _preferences(self, centred: Floats) -> Iterator[Cause]:
         """Yield the tests of raters who value a feature of the responses unlike the others."""
         stored = self.labels.stored
-        lengths = self.responses.lengths[stored]
-        if len(np.unique(lengths)) >= _FEWEST_LEVELS:
-            rank = _ranks(lengths)[:, None]
-            yield self._preference(centred, rank * math.sqrt(12), ["longer responses"])
+        if len(np.unique(self.responses.lengths[stored])) >= _FEWEST_LEVELS:
+            yield self._preference(centred, self._length_ranks(), ["longer responses"])
         models, code = np.unique(self.responses.models[stored].astype(str), return_inverse=True)
         if 1 < len(models) <= _MOST_LEVELS and np.bincount(code).min() >= _FEWEST_LABELS:
             indicator = (code[:, None] == np.arange(len(models))).astype(float)
@@ -328,33 +333,46 @@ class _Study:
 
     def _preference(self, centred: Floats, feature: Floats, names: Sequence[str]) -> Cause:
         labels = self.labels
-        mean = labels.sums(centred) / np.bincount(labels.unit)[:, None]
-        residual = (centred - mean[labels.unit])[:, 0]
-        of_label = feature[labels.unit]
+        residual = labels.residual(centred)
         n_labels = np.bincount(labels.rater)
 
-        def slopes(order: Integers) -> Floats:
-            products = residual[order][:, None] * of_label
-            return np.stack([labels.by_rater(column) for column in products.T], axis=1)
+        def spread(order: Integers) -> float:
+            slope = self._slopes(residual[order], feature)
+            return float((n_labels[:, None] * slope**2).sum())
 
-        p_value = self._within_units(
-            lambda order: float((n_labels[:, None] * slopes(order) ** 2).sum())
-        )
-        slope = slopes(np.arange(len(residual)))
+        p_value = self._within_units(spread)
+        slope = self._slopes(residual, feature)
         weight = np.sqrt(n_labels * (n_labels >= _FEWEST_LABELS))[:, None]
         rater, column = divmod(int(np.argmax(np.abs(slope) * weight)), len(names))
         name = self.responses.ratings.rater_ids[rater]
         direction = "higher" if slope[rater, column] > 0 else "lower"
-        explained = (of_label * slope[labels.rater]).sum(axis=1)
-        if len(names) > 1:  # indicators of d models count each difference d / (d - 1) times
-            explained *= 1 - 1 / len(names)
+        explained = self._explained(centred, feature)
         return self._cause(
             CauseKind.PREFERENCE,
             f"{name} rates {names[column]} {direction}",
             p_value,
-            _alpha(labels.unit, labels.value - explained[:, None]),
-            self._worst(residual * explained * (labels.rater == rater)),
+            _alpha(labels.unit, labels.value - explained),
+            self._worst(residual * explained[:, 0] * (labels.rater == rater)),
         )
+
+    def _length_ranks(self) -> Floats:
+        """Return the ranks of the units by length, with mean 0 and standard deviation 1."""
+        return _ranks(self.responses.lengths[self.labels.stored])[:, None] * math.sqrt(12)
+
+    def _slopes(self, residual: Floats, feature: Floats) -> Floats:
+        """Return how much higher each rater rates with each column of a feature."""
+        products = residual[:, None] * feature[self.labels.unit]
+        return np.stack([self.labels.by_rater(column) for column in products.T], axis=1)
+
+    def _explained(self, value: Floats, feature: Floats) -> Floats:
+        """Return the part of the differences between raters that goes with a feature."""
+        labels = self.labels
+        slope = self._slopes(labels.residual(value), feature)
+        explained = (feature[labels.unit] * slope[labels.rater]).sum(axis=1, keepdims=True)
+        n_columns = feature.shape[1]
+        # Indicators of d models count each difference d / (d - 1) times.
+        part: Floats = explained * (1 - 1 / n_columns if n_columns > 1 else 1)
+        return part
 
     def _outlier(self, centred: Floats, is_compared: NDArray[np.bool_]) -> Cause:
         labels = self.labels

@@ -46,6 +46,7 @@ from eval_assets.figures import (
     LeaveOneJudgeOutFigures,
     RetrievalFigures,
     RoundFigures,
+    RubricVersionFigures,
     SliceFigures,
 )
 from eval_assets.render.tables import ALL_QUESTIONS
@@ -68,7 +69,7 @@ from eval_assets.store.ratings import (
     scores_of_responses,
     slices_in_order,
 )
-from eval_assets.store.rounds import ratings_by_round
+from eval_assets.store.rounds import ratings_by_round, ratings_by_rubric_version
 from eval_assets.store.scores import value_counts
 from eval_assets.store.splits import write_sealed_units
 from eval_assets.store.summaries import (
@@ -114,13 +115,19 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             humans = human_ratings(connection, evaluation)
             by_round = ratings_by_round(connection, evaluation)
+            by_version = ratings_by_rubric_version(connection, evaluation)
         measures = measure_humans(humans, evaluation)
         with folder.connect() as connection:
             causes = _causes(connection, evaluation, humans, measures.agreement)
         rounds = measure_rounds(by_round, evaluation, data_version=humans.data_version)
+        versions = [
+            RubricVersionFigures.of(row)
+            for row in measure_rounds(by_version, evaluation, data_version=humans.data_version)
+        ]
         with folder.connect() as connection:
             with transaction(connection):
                 replace_figures(connection, HumanFigures, measures.agreement)
+                replace_figures(connection, RubricVersionFigures, versions)
                 replace_figures(connection, RoundFigures, rounds)
                 replace_records(connection, "label_findings", measures.findings)
                 replace_records(connection, "disagreement_causes", causes)

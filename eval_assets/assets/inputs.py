@@ -1,6 +1,7 @@
 """Assets of the inputs: the rubric and the model responses."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import dagster as dg
 import pandas as pd
@@ -14,6 +15,8 @@ from eval_assets.assets.resources import (
     table_metadata,
     version_of,
 )
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.labelling.rubric_versions import RubricWording, new_wordings
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import transaction
@@ -21,11 +24,14 @@ from eval_assets.store.inputs import (
     generated_answers,
     import_fingerprint,
     is_imported,
+    labels_by_version,
     record_import,
     write_currency,
     write_rubric,
 )
-from eval_assets.store.tables import replace_rows
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.histories import append_history, history_of
+from eval_assets.store.tables import read_rows, replace_rows
 
 
 @dg.asset(group_name="inputs", kinds={"yaml", "duckdb"}, deps=["evaluation_file"])
@@ -33,6 +39,7 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Questions that raters and judges answer about each response, each with its scale."""
     with clear_failures():
         evaluation = folder.evaluation()
+        _register_wordings(folder, evaluation)
         with folder.connect() as connection, transaction(connection):
             write_rubric(connection, evaluation.rubric)
             write_currency(connection, evaluation.currency)
@@ -57,6 +64,22 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "n_scales_guessed": sum(q.scale_guessed for q in evaluation.rubric),
         },
     )
+
+
+def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None:
+    """Add versions of the questions that no run has seen to the ledger."""
+    now = datetime.now(tz=UTC)
+    with folder.connect() as connection:
+        rows = read_rows(connection, "rubric_wordings", order_by="version")
+        if not new_wordings(evaluation, [RubricWording(**row) for row in rows], {}, at=now):
+            return
+        with folder.ledger(evaluation) as ledger:
+            history = history_of(ledger, "rubric_wordings").to_dict("records")
+            known = [RubricWording(**{str(k): v for k, v in row.items()}) for row in history]
+            new = new_wordings(evaluation, known, labels_by_version(connection), at=now)
+            append_history(ledger, "rubric_wordings", [wording.row() for wording in new])
+            with transaction(connection):
+                copy_ledger(ledger, connection, "rubric_wordings")
 
 
 @dg.asset(

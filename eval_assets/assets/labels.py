@@ -3,6 +3,7 @@
 import logging
 
 import dagster as dg
+import pandas as pd
 
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
@@ -15,6 +16,7 @@ from eval_assets.assets.resources import (
     version_of,
 )
 from eval_assets.errors import StoreError
+from eval_assets.labelling.rubric_versions import RubricWording, by_rubric_version
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.store.connection import transaction
@@ -27,7 +29,7 @@ from eval_assets.store.inputs import (
     write_labels,
 )
 from eval_assets.store.summaries import worst_disagreements, write_label_disagreements
-from eval_assets.store.tables import count_rows
+from eval_assets.store.tables import count_rows, read_rows
 
 logger = logging.getLogger(__name__)
 
@@ -69,9 +71,14 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         for file in sorted({*stored}.difference(labels.ratings["file"].unique())):
             logger.warning("%s: no label comes from it any more, %d did", file, stored[file])
         with folder.connect() as connection, transaction(connection):
-            write_labels(
-                connection, labels.ratings, earlier=labels.earlier, rejected=labels.rejected
-            )
+            rows = read_rows(connection, "rubric_wordings", order_by="version")
+            wordings = [RubricWording(**row) for row in rows]
+            counted = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
+            for note in counted.notes:
+                logger.warning(note)
+            before = by_rubric_version(labels.earlier, evaluation.rubric, wordings)
+            earlier = pd.concat([before.ratings, before.older, counted.older])
+            write_labels(connection, counted.ratings, earlier=earlier, rejected=labels.rejected)
             n_rows = count_rows(connection, "human_labels")
             record_import(
                 connection, "human_labels", fingerprint=fingerprint, sources=files, n_rows=n_rows
@@ -87,6 +94,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "n_skipped": int(labels.ratings["skipped"].sum()),
             "n_rejected": len(labels.rejected),
             "n_of_earlier_rounds": len(labels.earlier),
+            "n_of_other_rubric_versions": len(counted.older),
             "files": [path.name for path in evaluation.labels.files],
         },
     )

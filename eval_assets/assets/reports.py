@@ -32,6 +32,7 @@ from eval_assets.figures import (
     JudgeHumanFiguresWithExcluded,
     LeaveOneJudgeOutFigures,
     RoundFigures,
+    RubricVersionFigures,
     ScoreFigures,
 )
 from eval_assets.readers.evaluation.input_files import source_fingerprints
@@ -173,6 +174,7 @@ def report_data(
         tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
         humans=measured.humans,
         rounds=read_figures(connection, RoundFigures),
+        rubric_versions=read_figures(connection, RubricVersionFigures),
         findings=measured.findings,
         causes=stored_causes(connection),
         coverage=tuple(

@@ -23,6 +23,8 @@ class RubricQuestion:
             question; empty if every response is asked.
         scored_by: `judge`, or `function` if scores come from code: then no live judge is asked, and
             recorded scores are left out of agreement between judges.
+        equivalent_versions: Earlier versions of the wording whose labels count with those of the
+            present one, by number in `rubric_versions`.
         scale_guessed: Whether the scale was guessed from the labels, because none is declared.
 
     Raises:
@@ -36,6 +38,7 @@ class RubricQuestion:
     guidelines: str = ""
     applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     scored_by: Literal["judge", "function"] = "judge"
+    equivalent_versions: tuple[int, ...] = ()
     scale_guessed: bool = field(default=False, metadata=set_by_reader("scale_guessed"))
 
     def __post_init__(self) -> None:

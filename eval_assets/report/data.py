@@ -17,6 +17,7 @@ from eval_assets.figures import (
     JudgeHumanFigures,
     LeaveOneJudgeOutFigures,
     RoundFigures,
+    RubricVersionFigures,
     ScoreFigures,
     SliceFigures,
 )
@@ -63,6 +64,7 @@ class ReportData:
         tunable: Ids of the questions that tuning may cover; empty while a gate is closed.
         humans: Agreement of humans, overall and by question.
         rounds: Agreement of humans by round of labelling; empty with one round.
+        rubric_versions: Likewise by wording of a question.
         findings: Remarks on the labels.
         causes: Tested causes of disagreement on questions that a gate of the raters closes.
         coverage: Units that each judge scored.
@@ -84,6 +86,7 @@ class ReportData:
     tunable: tuple[str, ...]
     humans: tuple[HumanFigures, ...]
     rounds: tuple[RoundFigures, ...]
+    rubric_versions: tuple[RubricVersionFigures, ...]
     findings: tuple[Finding, ...]
     causes: tuple[Cause, ...]
     coverage: tuple[Coverage, ...]

@@ -93,6 +93,31 @@ def write_labels(
     replace_rows(connection, "rejected_rows", rejected)
 
 
+def labels_by_version(
+    connection: duckdb.DuckDBPyConnection,
+) -> dict[str, dict[str, list[tuple[str, str, int]]]]:
+    """Return stored labels by question and fingerprint of its wording: response, rater, round."""
+    rows = connection.execute(
+        """
+        WITH label AS (
+            SELECT question_id, rubric_version AS version, response_id, rater_id, round
+            FROM human_labels UNION ALL
+            SELECT question_id, rubric_version, response_id, rater_id, round FROM skipped_labels
+            UNION ALL
+            SELECT question_id, rubric_version, response_id, rater_id, round FROM earlier_labels
+        )
+        SELECT question_id, fingerprint,
+               list((response_id, rater_id, round) ORDER BY response_id, rater_id, round)
+        FROM label JOIN rubric_wordings USING (question_id, version)
+        GROUP BY ALL
+        """
+    ).fetchall()
+    labels: dict[str, dict[str, list[tuple[str, str, int]]]] = {}
+    for question_id, fingerprint, keys in rows:
+        labels.setdefault(question_id, {})[fingerprint] = keys
+    return labels
+
+
 def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return generated responses that are answers, in `RESPONSE_COLUMNS`, without failed ones."""
     rows = connection.execute(

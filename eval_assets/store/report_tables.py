@@ -21,6 +21,7 @@ _WHOLE = (
     "label_quality",
     "label_spread",
     "no_longer_paired",
+    "rubric_versions",
     "results_by_model",
     "judge_certificates",
     "judge_robustness",

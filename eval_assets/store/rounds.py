@@ -1,4 +1,6 @@
-"""Ratings of humans by round of labelling."""
+"""Ratings of humans by round of labelling, and by version of the question."""
+
+from typing import Literal
 
 import duckdb
 
@@ -6,11 +8,11 @@ from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.store._long_ratings import group_codes, ratings_from
 
-_OF_ROUND_SQL = """
-    SELECT response_id, question_id, rater_id, value FROM human_labels WHERE round = {round:d}
+_EVERY_LABEL = """
+    SELECT question_id, response_id, rater_id, value, round, rubric_version FROM human_labels
     UNION ALL
-    SELECT response_id, question_id, rater_id, value FROM earlier_labels
-    WHERE round = {round:d} AND value IS NOT NULL
+    SELECT question_id, response_id, rater_id, value, round, rubric_version FROM earlier_labels
+    WHERE value IS NOT NULL
 """
 
 
@@ -18,23 +20,40 @@ def ratings_by_round(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, dict[int, LongRatings]]:
     """Return the ratings of each round, by question: of those rated in several rounds."""
+    return _ratings_by(connection, evaluation, "round")
+
+
+def ratings_by_rubric_version(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, dict[int, LongRatings]]:
+    """Return the ratings under each version of a question, by question: of those with several."""
+    return _ratings_by(connection, evaluation, "rubric_version")
+
+
+def _ratings_by(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    column: Literal["round", "rubric_version"],
+) -> dict[str, dict[int, LongRatings]]:
+    """Return the ratings by question and number; of a rater's ratings the latest round's."""
     rows = connection.execute(
-        """SELECT question_id, list(DISTINCT round ORDER BY round)
-           FROM (SELECT question_id, round FROM human_labels UNION
-                 SELECT question_id, round FROM earlier_labels WHERE value IS NOT NULL)
-           GROUP BY question_id HAVING count(*) > 1"""
+        f"""SELECT question_id, list(DISTINCT {column} ORDER BY {column})
+            FROM ({_EVERY_LABEL}) WHERE {column} IS NOT NULL
+            GROUP BY question_id HAVING count(DISTINCT {column}) > 1"""  # noqa: S608 - ours
     ).fetchall()
     if not rows:
         return {}
     group = group_codes(connection)
     asked = {question.id for question in evaluation.rubric}
+    of_number = f"""SELECT question_id, response_id, rater_id, arg_max(value, round) AS value
+                    FROM ({_EVERY_LABEL}) WHERE {column} = {{number:d}} GROUP BY ALL"""  # noqa: S608
     return {
         question_id: {
             number: ratings_from(
-                connection, _OF_ROUND_SQL.format(round=number), [question_id], group=group
+                connection, of_number.format(number=number), [question_id], group=group
             )[question_id]
-            for number in rounds
+            for number in numbers
         }
-        for question_id, rounds in rows
+        for question_id, numbers in rows
         if question_id in asked
     }

@@ -100,11 +100,13 @@ CREATE TABLE IF NOT EXISTS human_labels (
     notes VARCHAR,
     round INTEGER NOT NULL,                -- of the ratings of a unit, only the latest are here
     guideline_hash VARCHAR,                -- of what the rater was shown, if the labels say so
+    rubric_version INTEGER,                -- in rubric_versions; 0: a version that no run has seen
     details JSON,                          -- whatever else a session says of the label
     source VARCHAR NOT NULL                -- file:line
 );
 
--- Ratings of units that were rated again in a later round: did the discussion help?
+-- Ratings that do not count: of units that were rated again in a later round, and under another
+-- version of the question.
 CREATE TABLE IF NOT EXISTS earlier_labels (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
@@ -113,8 +115,33 @@ CREATE TABLE IF NOT EXISTS earlier_labels (
     labelled_at VARCHAR,
     round INTEGER NOT NULL,
     guideline_hash VARCHAR,
+    rubric_version INTEGER,
     source VARCHAR NOT NULL
 );
+
+-- Wordings of the questions as runs saw them; a mirror of the ledger.
+CREATE TABLE IF NOT EXISTS rubric_wordings (
+    question_id VARCHAR NOT NULL,
+    version INTEGER NOT NULL,
+    fingerprint VARCHAR NOT NULL,          -- the guideline_hash of labels
+    text VARCHAR NOT NULL,
+    scale VARCHAR NOT NULL,
+    guidelines VARCHAR NOT NULL,
+    first_seen_at VARCHAR NOT NULL,
+    labels_before VARCHAR NOT NULL         -- stored before it, packed
+);
+
+CREATE OR REPLACE VIEW rubric_versions AS
+SELECT question_id, version, fingerprint, text, scale, guidelines,
+       min(labelled_at) AS first_label_at, count(rater_id) AS n_labels
+FROM rubric_wordings
+LEFT JOIN (
+    SELECT question_id, rubric_version AS version, labelled_at, rater_id FROM human_labels
+    UNION ALL
+    SELECT question_id, rubric_version, labelled_at, rater_id FROM earlier_labels
+    WHERE value IS NOT NULL
+) USING (question_id, version)
+GROUP BY ALL ORDER BY question_id, version;
 
 CREATE TABLE IF NOT EXISTS skipped_labels (
     response_id VARCHAR NOT NULL,
@@ -126,6 +153,7 @@ CREATE TABLE IF NOT EXISTS skipped_labels (
     notes VARCHAR,
     round INTEGER NOT NULL,
     guideline_hash VARCHAR,
+    rubric_version INTEGER,
     details JSON,
     source VARCHAR NOT NULL
 );

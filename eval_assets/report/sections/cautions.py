@@ -13,7 +13,8 @@ from eval_assets.bands import (
 )
 from eval_assets.figures import HumanFigures, JudgeFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
-from eval_assets.report.data import ReportData, count, groups_text, text
+from eval_assets.report.data import Record, ReportData, count, groups_text, text
+from eval_assets.report.sections.rounds import change_text
 from eval_assets.report.sections.trend import falls
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import JudgeVerdict
@@ -50,6 +51,7 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _small_samples(data)
     yield from _rare_values(data)
     yield from _guessed_scales(data)
+    yield from _reworded(data)
     yield from _rejected_labels(data)
     yield from _no_longer_paired(data)
     yield from _skipped(data)
@@ -250,6 +252,43 @@ def _guessed_scales(data: ReportData) -> Iterator[Definition]:
                 f"One stray rating changes the guess and every figure with it: declare the scale "
                 f"in evaluation.yaml.",
             )
+
+
+def _reworded(data: ReportData) -> Iterator[Definition]:
+    """Yield questions whose labels were given under several wordings, or under an earlier one."""
+    by_question: dict[str, list[Record]] = {}
+    for row in data.rows("rubric_versions"):
+        by_question.setdefault(text(row, "question_id"), []).append(row)
+    for question in data.evaluation.rubric:
+        versions = by_question.get(question.id, [])
+        others = [
+            row
+            for row in versions[:-1]
+            if count(row, "n_labels") and count(row, "version") not in question.equivalent_versions
+        ]
+        if not others:
+            continue
+        numbers = [
+            f"version {count(row, 'version')} has {counted(count(row, 'n_labels'), 'label')}"
+            for row in versions
+        ]
+        yield Definition(
+            f"{question.id} was reworded",
+            f"Labels of different wordings are not pooled: {listed(numbers)}. The newest with "
+            "labels counts. If the meaning did not change, declare equivalent_versions in "
+            "evaluation.yaml." + _gain(data, question.id),
+        )
+
+
+def _gain(data: ReportData, question_id: str) -> str:
+    """Return the change of agreement from wording to wording, where responses have both."""
+    changes = [
+        f" From version {row.previous_version} to {row.rubric_version} {change_text(row)} on "
+        f"{counted(row.n_in_both, 'response')} rated under both."
+        for row in data.rubric_versions
+        if row.question_id == question_id and row.n_in_both
+    ]
+    return "".join(changes)
 
 
 def _rejected_labels(data: ReportData) -> Iterator[Definition]:

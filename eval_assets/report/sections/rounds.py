@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS
 from eval_assets.catalogue import Figure
-from eval_assets.figures import RoundFigures
+from eval_assets.figures import RoundFigures, RubricVersionFigures
 from eval_assets.render.document import (
     Block,
     Card,
@@ -63,12 +63,12 @@ def _sentence(row: RoundFigures) -> str:
         )
     groups = f" in {counted(n_groups, 'group')}" if n_groups < n_in_both else ""
     return (
-        f"{question}, round {later} after round {earlier}: {_change(row)} on "
+        f"{question}, round {later} after round {earlier}: {change_text(row)} on "
         f"{counted(n_in_both, 'response')}{groups} rated in both"
     )
 
 
-def _change(row: RoundFigures) -> str:
+def change_text(row: RoundFigures | RubricVersionFigures) -> str:
     """Return by how much alpha changed, or A^HH if alpha is undefined, and whether clearly."""
     named = ((row.alpha_gain, "alpha"), (row.a_hh_gain, "A^HH"))
     gain, name = next((pair for pair in named if pair[0].is_defined), named[0])

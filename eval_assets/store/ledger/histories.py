@@ -28,6 +28,7 @@ HistoryTable = Literal[
     "dual_judgements",
     "drift_anchors",
     "judge_drift",
+    "rubric_wordings",
 ]
 """Tables of the database that the ledger keeps row by row, for ever."""
 

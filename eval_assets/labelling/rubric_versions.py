@@ -1,0 +1,203 @@
+"""Versions of a question's wording, and the labels that were given under each."""
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.labelling.rater_view import guideline_hash
+
+Labels = list[tuple[str, str, int]]
+"""Response, rater and round of labels."""
+
+
+@dataclass(frozen=True)
+class RubricWording:
+    """A version of a question; a row of the table `rubric_wordings`.
+
+    Args:
+        question_id: The question.
+        version: Its number, from 1.
+        fingerprint: Hash of text, guidelines and scale, which labels carry as `guideline_hash`.
+        text: The question.
+        scale: Its scale in words.
+        guidelines: Its guidelines.
+        first_seen_at: Time of the first run with this version, in ISO 8601.
+        labels_before: Labels that were stored before it, by fingerprint, packed.
+    """
+
+    question_id: str
+    version: int
+    fingerprint: str
+    text: str
+    scale: str
+    guidelines: str
+    first_seen_at: str
+    labels_before: str = ""
+
+    def row(self) -> dict[str, object]:
+        """Return the row."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class VersionedLabels:
+    """Labels by version of their question.
+
+    Args:
+        ratings: Labels that count, with the column `rubric_version`.
+        older: Labels of other versions.
+        notes: What was left out, a sentence for each question.
+    """
+
+    ratings: pd.DataFrame
+    older: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def new_wordings(
+    evaluation: Evaluation,
+    known: Sequence[RubricWording],
+    stored: Mapping[str, Mapping[str, Labels]],
+    *,
+    at: datetime,
+) -> list[RubricWording]:
+    """Return the versions that are declared now and were not seen before.
+
+    Args:
+        evaluation: The evaluation as declared now.
+        known: Versions seen so far.
+        stored: Stored labels by question and fingerprint, which were given before.
+        at: Time of this run.
+    """
+    latest: dict[str, int] = {}
+    for wording in known:
+        latest[wording.question_id] = max(wording.version, latest.get(wording.question_id, 0))
+    seen = {(wording.question_id, wording.fingerprint) for wording in known}
+    return [
+        RubricWording(
+            question_id=question.id,
+            version=latest.get(question.id, 0) + 1,
+            fingerprint=guideline_hash(question),
+            text=question.question,
+            scale=question.scale.described(),
+            guidelines=question.guidelines,
+            first_seen_at=at.isoformat(),
+            labels_before=_packed(stored.get(question.id, {})) if question.id in latest else "",
+        )
+        for question in evaluation.rubric
+        if (question.id, guideline_hash(question)) not in seen
+    ]
+
+
+def by_rubric_version(
+    ratings: pd.DataFrame, rubric: Iterable[RubricQuestion], wordings: Sequence[RubricWording]
+) -> VersionedLabels:
+    """Separate the labels of the version that counts from those of others.
+
+    That is the version declared now with those declared equivalent, if it has labels, else the
+    newest that has. A label belongs to the version whose fingerprint it carries. One without
+    belongs to the version that it was stored under, else to the one in use when it was given, else
+    to the present one.
+
+    Args:
+        ratings: Labels, in `LABEL_COLUMNS`.
+        rubric: The questions as declared now.
+        wordings: All versions, those declared now included.
+    """
+    version = np.zeros(len(ratings), dtype=np.int64)
+    is_counted = np.ones(len(ratings), dtype=bool)
+    notes = []
+    for question in rubric:
+        of_question = [wording for wording in wordings if wording.question_id == question.id]
+        rows = np.flatnonzero((ratings["question_id"] == question.id).to_numpy())
+        if not len(rows):
+            continue
+        version[rows] = _versions(ratings.iloc[rows], question, of_question)
+        counted, note = _counted(version[rows], question, of_question)
+        is_counted[rows] = counted
+        notes += [note] if note else []
+    labelled = ratings.assign(rubric_version=version)
+    return VersionedLabels(labelled[is_counted], labelled[~is_counted], tuple(notes))
+
+
+def _versions(
+    labels: pd.DataFrame, question: RubricQuestion, wordings: Sequence[RubricWording]
+) -> NDArray[np.int64]:
+    """Return the version of each label; 0 is one that no run has seen."""
+    number = {wording.fingerprint: wording.version for wording in wordings}
+    current = number[guideline_hash(question)]
+    carried = labels["guideline_hash"]
+    versions = np.array(carried.map(number).fillna(0), dtype=np.int64)
+    is_bare = carried.isna().to_numpy()
+    if not is_bare.any():
+        return versions
+    versions[is_bare] = current
+    if len(wordings) > 1:
+        bare = labels[is_bare]
+        versions[is_bare] = _remembered(bare, wordings, current)
+    return versions
+
+
+def _remembered(
+    labels: pd.DataFrame, wordings: Sequence[RubricWording], current: int
+) -> NDArray[np.int64]:
+    """Return the version of labels without a fingerprint."""
+    number = {wording.fingerprint: wording.version for wording in wordings}
+    stored: dict[tuple[str, str, int], int] = {}
+    for wording in sorted(wordings, key=lambda wording: wording.version):
+        for fingerprint, known in _unpacked(wording.labels_before).items():
+            for response, rater, round_ in known:
+                stored.setdefault((response, rater, round_), number.get(fingerprint, 0))
+    since = sorted((pd.Timestamp(wording.first_seen_at), wording.version) for wording in wordings)
+    times = pd.to_datetime(labels["labelled_at"], utc=True, errors="coerce", format="ISO8601")
+    versions = []
+    keys = labels[["response_id", "rater_id", "round"]].itertuples(index=False, name=None)
+    for key, time in zip(keys, times, strict=True):
+        in_use = [version for start, version in since if start <= time]
+        at_that_time = in_use[-1] if in_use else since[0][1]
+        versions.append(stored.get(key, current if pd.isna(time) else at_that_time))
+    return np.array(versions, dtype=np.int64)
+
+
+def _counted(
+    versions: NDArray[np.int64], question: RubricQuestion, wordings: Sequence[RubricWording]
+) -> tuple[NDArray[np.bool_], str]:
+    """Return which labels count, and what to say of the others."""
+    number = {wording.fingerprint: wording.version for wording in wordings}
+    current = number[guideline_hash(question)]
+    is_same = np.isin(versions, [current, *question.equivalent_versions])
+    others = sorted(set(versions[~is_same].tolist()))
+    if not others:
+        return is_same, ""
+    named = f"{question.id}: {(~is_same).sum():,} labels were given under an earlier version"
+    write = f"If both mean the same, write equivalent_versions: [{', '.join(map(str, others))}]"
+    if is_same.any():
+        return is_same, (
+            f"{named} and are left out; version {current} has {is_same.sum():,}. {write}"
+        )
+    newest = versions == others[-1]
+    return newest, (
+        f"{named}, and version {current}, which is declared now, has none: those of version "
+        f"{others[-1]} count until it has. {write}"
+    )
+
+
+def _packed(labels: Mapping[str, Labels]) -> str:
+    text = json.dumps(labels, separators=(",", ":"), ensure_ascii=False)
+    return base64.b85encode(zlib.compress(text.encode(), 9)).decode("ascii")
+
+
+def _unpacked(text: str) -> dict[str, Labels]:
+    if not text:
+        return {}
+    labels: dict[str, Labels] = json.loads(zlib.decompress(base64.b85decode(text)))
+    return labels

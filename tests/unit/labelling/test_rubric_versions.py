@@ -1,0 +1,111 @@
+"""Labels of different wordings of a question are not pooled."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.frame_columns import LABEL_COLUMNS
+from eval_assets.labelling.rater_view import guideline_hash
+from eval_assets.labelling.rubric_versions import (
+    RubricWording,
+    VersionedLabels,
+    by_rubric_version,
+    new_wordings,
+)
+from eval_assets.scale import LIKERT5
+
+FIRST = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
+SECOND = replace(FIRST, question="Is every sentence clear?")
+START = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def wordings_of(*questions: RubricQuestion, stored: int = 0) -> list[RubricWording]:
+    """Return versions that were declared a day apart; labels of the first were stored."""
+    wordings: list[RubricWording] = []
+    keys = {"clarity": {guideline_hash(FIRST): [(f"x{k}", "anna", 1) for k in range(stored)]}}
+    for day, question in enumerate(questions):
+        evaluation = Evaluation("test", Path(), (question,))
+        at = START + timedelta(days=day)
+        wordings += new_wordings(evaluation, wordings, keys if day else {}, at=at)
+    return wordings
+
+
+def labels(*rows: tuple[str, str | None, str | None]) -> pd.DataFrame:
+    """Return labels by response, fingerprint and time."""
+    frame = pd.DataFrame(rows, columns=["response_id", "guideline_hash", "labelled_at"])
+    frame = frame.assign(question_id="clarity", rater_id="anna", value=3.0, round=1, skipped=False)
+    return frame.reindex(columns=list(LABEL_COLUMNS))
+
+
+def separated(
+    rows: pd.DataFrame, question: RubricQuestion, wordings: list[RubricWording]
+) -> tuple[list[str], list[str], VersionedLabels]:
+    result = by_rubric_version(rows, [question], wordings)
+    return result.ratings["response_id"].tolist(), result.older["response_id"].tolist(), result
+
+
+def test_versions_are_numbered_in_the_order_of_runs() -> None:
+    wordings = wordings_of(FIRST, SECOND, FIRST)
+
+    assert [(w.version, w.text) for w in wordings] == [(1, FIRST.question), (2, SECOND.question)]
+
+
+def test_labels_of_one_version_all_count() -> None:
+    counted, older, result = separated(labels(("x0", None, None)), FIRST, wordings_of(FIRST))
+
+    assert (counted, older, result.notes) == (["x0"], [], ())
+    assert result.ratings["rubric_version"].tolist() == [1]
+
+
+def test_label_belongs_to_the_version_that_it_carries() -> None:
+    rows = labels(("x0", guideline_hash(FIRST), None), ("x1", guideline_hash(SECOND), None))
+    counted, older, result = separated(rows, SECOND, wordings_of(FIRST, SECOND))
+
+    assert (counted, older) == (["x1"], ["x0"])
+    [note] = result.notes
+    assert note.startswith("clarity: 1 labels were given under an earlier version and are left out")
+    assert note.endswith("If both mean the same, write equivalent_versions: [1]")
+
+
+def test_label_without_fingerprint_belongs_to_the_version_it_was_stored_under() -> None:
+    rows = labels(("x0", None, None), ("x1", None, None), ("new", None, None))
+    counted, older, _ = separated(rows, SECOND, wordings_of(FIRST, SECOND, stored=2))
+
+    assert (counted, older) == (["new"], ["x0", "x1"])
+
+
+def test_time_decides_for_a_label_that_was_not_stored() -> None:
+    rows = labels(("x0", None, "2026-11-01T12:00:00Z"), ("x1", None, "2026-11-02T12:00:00Z"))
+    counted, older, _ = separated(rows, SECOND, wordings_of(FIRST, SECOND))
+
+    assert (counted, older) == (["x1"], ["x0"])
+
+
+def test_older_labels_count_until_the_new_version_has_some() -> None:
+    rows = labels(("x0", guideline_hash(FIRST), None))
+    counted, older, result = separated(rows, SECOND, wordings_of(FIRST, SECOND))
+
+    assert (counted, older) == (["x0"], [])
+    assert "those of version 1 count until it has" in result.notes[0]
+
+
+@pytest.mark.parametrize("fingerprint", [guideline_hash(FIRST), None])
+def test_equivalent_versions_are_pooled(fingerprint: str | None) -> None:
+    rows = labels(("x0", fingerprint, None), ("x1", guideline_hash(SECOND), None))
+    same = replace(SECOND, equivalent_versions=(1,))
+    counted, older, result = separated(rows, same, wordings_of(FIRST, SECOND, stored=1))
+
+    assert (counted, older, result.notes) == (["x0", "x1"], [], ())
+
+
+def test_version_that_no_run_has_seen_is_an_older_one() -> None:
+    rows = labels(("x0", "0123456789ab", None), ("x1", guideline_hash(FIRST), None))
+    counted, older, result = separated(rows, FIRST, wordings_of(FIRST))
+
+    assert (counted, older) == (["x1"], ["x0"])
+    assert result.older["rubric_version"].tolist() == [0]
