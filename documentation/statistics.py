@@ -8,7 +8,33 @@ from typing import get_args
 from eval_assets import stats
 
 INTRODUCTION = """
-# Agreement statistics in Python
+# Agreement in Python
+
+In a notebook, `agreement` takes a data frame with one rating a row, or with a column for each
+rater or question, and reads it as `eval-assets agreement` reads a file:
+
+```pycon
+>>> import pandas as pd
+>>> from eval_assets import agreement
+>>> anna, ben = [4, 2, 3, 1, 5, 4, 2, 5, 1, 3, 4, 2], [5, 2, 3, 2, 5, 4, 2, 4, 1, 3, 4, 1]
+>>> df = pd.DataFrame({"Anna": anna, "Ben": ben})
+>>> result = agreement(df, scale="1-5")
+>>> {gate: str(state) for gate, state in result.states.items()}
+{'human_a_hh': 'open', 'human_alpha': 'undecided'}
+>>> result.to_frame()[["question_id", "a_hh", "a_hh_low", "alpha", "alpha_low"]].round(3)
+  question_id   a_hh  a_hh_low  alpha  alpha_low
+0         NaN  0.917     0.804  0.913      0.658
+1      rating  0.917     0.804  0.913      0.658
+
+```
+
+`result` shows its tables and a plot where a notebook displays it. It holds `figures`, `states`,
+`verdicts` (states with their reasons), `notes` (how the frame was read), `remarks`,
+`disagreements` and `plot()`, an SVG image. `item`, `rater`, `rating`, `question`, `level` and
+`missing_values` are the options of the command, which messages name as the command does: `--scale`
+is `scale`. A path in place of the frame is a file.
+
+## Statistics
 
 `eval_assets.stats` is importable on its own and needs NumPy only.
 

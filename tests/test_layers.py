@@ -37,7 +37,7 @@ BELOW = {
 GROUND = {"", "config"}
 """Root modules and the schema of evaluation.yaml, which every layer may import."""
 
-JOINING = {"assets", "cli", "definitions"}
+JOINING = {"assets", "cli", "definitions", "file_agreement"}
 
 LIBRARIES = {
     "": {"numpy"},
@@ -96,6 +96,7 @@ LIBRARIES = {
         "uvicorn",
     },
     "definitions": {"dagster"},
+    "file_agreement": {"pandas"},
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
 
@@ -159,7 +160,7 @@ def layer_of(path: Path) -> str:
     inside = path.relative_to(PACKAGE)
     if len(inside.parts) > 1:
         return inside.parts[0]
-    return {"definitions": "definitions", "__main__": "cli"}.get(inside.stem, "")
+    return "cli" if inside.stem == "__main__" else inside.stem if inside.stem in JOINING else ""
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -189,7 +190,7 @@ def imported(path: Path) -> Iterator[str]:
 def layer_named(module: str) -> str:
     """Return the layer that an `eval_assets.…` module belongs to; empty for a noun."""
     name = module.split(".")[1] if "." in module else ""
-    is_layer = name == "definitions" or (name and (PACKAGE / name).is_dir())
+    is_layer = name in JOINING or (name and (PACKAGE / name).is_dir())
     return name if is_layer else ""
 
 

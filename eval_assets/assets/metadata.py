@@ -1,19 +1,17 @@
 """Tables and plots of an asset's page in the UI, as Markdown."""
 
 import base64
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 import pandas as pd
 
 from eval_assets.catalogue import Figure
 from eval_assets.figures import FigureRecord
-from eval_assets.render.document import Block, MarkKind, Plot, Table
+from eval_assets.render.document import Block, MarkKind, Table
 from eval_assets.render.markdown import markdown_blocks
-from eval_assets.render.plots import image
+from eval_assets.render.plots import intervals_image
 from eval_assets.render.tables import counts_table, figures_table, rows_table
-from eval_assets.wording import figure_text, interval_text
 
 
 def figures_as_metadata(
@@ -58,44 +56,8 @@ def intervals_as_metadata(
         figures: Figures by name; those without an interval are left out.
         marks: Values that they are compared with.
     """
-    drawn = {name: figure for name, figure in figures.items() if figure.has_interval}
-    if not drawn:
+    drawing = intervals_image(figures, marks=marks)
+    if not drawing:
         return dg.MetadataValue.md("Nothing to plot.")
-    low, high = _axis(
-        [*(end for figure in drawn.values() for end in (figure.low, figure.high)), *marks.values()]
-    )
-    plots = {name: _plot(name, figure, low, high, marks.items()) for name, figure in drawn.items()}
-    data = base64.b64encode(image(plots).encode()).decode()
+    data = base64.b64encode(drawing.encode()).decode()
     return dg.MetadataValue.md(f"![plot](data:image/svg+xml;base64,{data})")
-
-
-def _axis(values: Sequence[float]) -> tuple[float, float]:
-    """Return round ends of an axis that shows all values.
-
-    Examples:
-        >>> _axis([0.738, 0.868, 0.667]), _axis([-0.02, 0.11]), _axis([0.0])
-        ((0.6, 0.9), (-0.1, 0.2), (0.0, 1.0))
-    """
-    span = max(values) - min(values) or 1.0
-    step = 10.0 ** math.floor(math.log10(span))
-    low = math.floor(min(values) / step) * step
-    high = max(math.ceil(max(values) / step) * step, low + step)
-    return round(low, 9), round(high, 9)
-
-
-def _plot(
-    name: str,
-    figure: Figure,
-    low: float,
-    high: float,
-    marks: Iterable[tuple[MarkKind, float]],
-) -> Plot:
-    interval = interval_text(figure.low, figure.high, limits=())
-    return Plot(
-        low=low,
-        high=high,
-        label=f"{name}: {figure_text(figure.value, limits=())} ({interval})",
-        dots=(("circle", figure.value),),
-        interval=(figure.low, figure.high),
-        marks=tuple(marks),
-    )

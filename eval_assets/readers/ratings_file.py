@@ -16,6 +16,7 @@ from eval_assets.readers._guessed_scales import likely_scale, wider_scale
 from eval_assets.readers._notations import Tops, with_numbers, without_crosses
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.formats.data_frame import frame_table
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.formats.tables import format_of, read_table
@@ -114,10 +115,27 @@ def read_ratings_file(path: Path, options: RatingsOptions) -> RatingsFile:
     """
     try:
         beside = _beside(path) if options.scale is None else _Beside()
-        source = _labels_of_any_file(path, options)
-        files = [_ratings_file(path, of, source, options, beside) for of in source.layouts]
+        return _with_other_layout(path, _labels_of_any_file(path, options), options, beside)
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
+
+
+def read_ratings_frame(frame: pd.DataFrame, options: RatingsOptions) -> RatingsFile:
+    """Return the labels of a data frame in any form that a file may have; rows count from 1.
+
+    Raises:
+        InputError: If the frame leaves the raters, the items or the scale open.
+        ExceptionGroup: Of an InputError for each bad row.
+    """
+    table = frame_table(frame)
+    source = _labels_of_table(table, options, may_be_export=True)
+    return _with_other_layout(Path(table.file), source, options, _Beside())
+
+
+def _with_other_layout(
+    path: Path, source: _Source, options: RatingsOptions, beside: _Beside
+) -> RatingsFile:
+    files = [_ratings_file(path, of, source, options, beside) for of in source.layouts]
     return replace(files[0], other_layout=files[1]) if len(files) > 1 else files[0]
 
 
@@ -197,24 +215,28 @@ def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
     if exported is not None:
         return exported
     table = read_table(path, folder=path.parent, skip_rows=options.skip_rows)
-    if options.missing_values:
-        table = _without_words(table, options.missing_values)
-    if format_of(path) in _ROWS_OF_TEXT and not table.bad_rows:
-        start = records_of(table.take(np.arange(min(len(table), _SAMPLE))))
-        tools = [tool for tool in recognised_tools(start) if tool in _TOOLS_OF_TABLES]
-        if tools:
-            return _labels_of_tool(tools[0], records_of(table), file=table.file)
     try:
-        rows = rows_of_ratings(_without_summary_rows(table))
-        crossed, tops_of_columns = without_crosses(rows)
-        numbers, tops = with_numbers(crossed)
-        layouts = label_layouts(numbers, options)
-        return _Source(layouts, {**tops_of_columns, **tops}, partial(item_columns, rows, options))
+        return _labels_of_table(table, options, may_be_export=format_of(path) in _ROWS_OF_TEXT)
     except InputError:
         exported = _exported_labels(path, plain_rows=True)
         if exported is None:
             raise
         return exported
+
+
+def _labels_of_table(table: FileTable, options: RatingsOptions, *, may_be_export: bool) -> _Source:
+    if options.missing_values:
+        table = _without_words(table, options.missing_values)
+    if may_be_export and not table.bad_rows:
+        start = records_of(table.take(np.arange(min(len(table), _SAMPLE))))
+        tools = [tool for tool in recognised_tools(start) if tool in _TOOLS_OF_TABLES]
+        if tools:
+            return _labels_of_tool(tools[0], records_of(table), file=table.file)
+    rows = rows_of_ratings(_without_summary_rows(table))
+    crossed, tops_of_columns = without_crosses(rows)
+    numbers, tops = with_numbers(crossed)
+    layouts = label_layouts(numbers, options)
+    return _Source(layouts, {**tops_of_columns, **tops}, partial(item_columns, rows, options))
 
 
 def _exported_labels(path: Path, *, plain_rows: bool) -> _Source | None:

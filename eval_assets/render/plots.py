@@ -5,11 +5,13 @@ strokes come from the style sheet, so that it follows the reader's light or dark
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from eval_assets.render.document import Plot, Shape
+from eval_assets.catalogue import Figure
+from eval_assets.render.document import MarkKind, Plot, Shape
+from eval_assets.wording import figure_text, interval_text
 
 _MARGIN = 3.0
 """Percent of the width left free at either end, for dots that lie on the ends."""
@@ -112,3 +114,53 @@ def image(plots: Mapping[str, Plot]) -> str:
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}">'
         '<style>{style}</style><rect width="100%" height="100%" fill="white"/>{rows}{axis}</svg>'
     ).format(w=_WIDTH, h=height, style=Markup(_STYLE), rows=Markup().join(rows), axis=axis)  # noqa: S704 - ours
+
+
+def intervals_image(figures: Mapping[str, Figure], *, marks: Mapping[MarkKind, float]) -> str:
+    """Return figures with their intervals on one axis as one SVG file; empty without intervals.
+
+    Args:
+        figures: Figures by name; those without an interval are left out.
+        marks: Values that they are compared with.
+    """
+    drawn = {name: figure for name, figure in figures.items() if figure.has_interval}
+    if not drawn:
+        return ""
+    low, high = _axis(
+        [*(end for figure in drawn.values() for end in (figure.low, figure.high)), *marks.values()]
+    )
+    return image(
+        {name: _plot(name, figure, low, high, marks.items()) for name, figure in drawn.items()}
+    )
+
+
+def _axis(values: Sequence[float]) -> tuple[float, float]:
+    """Return round ends of an axis that shows all values.
+
+    Examples:
+        >>> _axis([0.738, 0.868, 0.667]), _axis([-0.02, 0.11]), _axis([0.0])
+        ((0.6, 0.9), (-0.1, 0.2), (0.0, 1.0))
+    """
+    span = max(values) - min(values) or 1.0
+    step = 10.0 ** math.floor(math.log10(span))
+    low = math.floor(min(values) / step) * step
+    high = max(math.ceil(max(values) / step) * step, low + step)
+    return round(low, 9), round(high, 9)
+
+
+def _plot(
+    name: str,
+    figure: Figure,
+    low: float,
+    high: float,
+    marks: Iterable[tuple[MarkKind, float]],
+) -> Plot:
+    interval = interval_text(figure.low, figure.high, limits=())
+    return Plot(
+        low=low,
+        high=high,
+        label=f"{name}: {figure_text(figure.value, limits=())} ({interval})",
+        dots=(("circle", figure.value),),
+        interval=(figure.low, figure.high),
+        marks=tuple(marks),
+    )

@@ -14,11 +14,12 @@ METHODS = Path(__file__).parents[3] / "docs" / "methods.md"
 FUNCTIONS = [name for name in stats.__all__ if inspect.isfunction(getattr(stats, name))]
 
 
-def test_the_example_prints_what_the_page_shows() -> None:
-    [example] = re.findall(r"```pycon\n(.*?)```", statistics_pages()["python.md"], re.DOTALL)
-    parsed = doctest.DocTestParser().get_doctest(example, {}, "docs/python.md", None, 0)
-    assert len(parsed.examples) == 5
-    assert doctest.DocTestRunner().run(parsed).failed == 0
+def test_the_examples_print_what_the_page_shows() -> None:
+    examples = re.findall(r"```pycon\n(.*?)```", statistics_pages()["python.md"], re.DOTALL)
+    parser = doctest.DocTestParser()
+    parsed = [parser.get_doctest(text, {}, "docs/python.md", None, 0) for text in examples]
+    assert [len(of.examples) for of in parsed] == [7, 5]
+    assert [doctest.DocTestRunner().run(of).failed for of in parsed] == [0, 0]
 
 
 def test_everything_exported_is_on_the_page() -> None:

@@ -1,0 +1,113 @@
+"""`from eval_assets import agreement`: what a notebook gets of a data frame."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from eval_assets import agreement
+from eval_assets.errors import InputError
+
+CODE = Path(__file__).parents[2] / "data" / "code" / "labels.csv"
+WIDE = pd.DataFrame(
+    {"Anna": [1 + k % 5 for k in range(20)], "Ben": [1 + (k + k // 10) % 5 for k in range(20)]},
+    index=pd.Index([f"r{k}" for k in range(20)], name="response"),
+)
+LONG = WIDE.reset_index().melt("response", var_name="rater", value_name="rating")
+
+
+def test_a_long_and_a_wide_frame_give_the_figures_of_the_file(tmp_path: Path) -> None:
+    LONG.to_csv(tmp_path / "ratings.csv", index=False)
+
+    results = [agreement(data, scale="1-5") for data in (WIDE, LONG, tmp_path / "ratings.csv")]
+
+    assert {(r.a_hh, r.alpha, tuple(r.verdicts.items())) for r in results} == {
+        (results[0].a_hh, results[0].alpha, tuple(results[0].verdicts.items()))
+    }
+    assert results[0].a_hh == pytest.approx(0.8)
+
+
+def test_a_published_study_gives_the_figures_of_its_file() -> None:
+    file, frame = agreement(CODE, scale="0-4"), agreement(pd.read_csv(CODE), scale="0-4")
+
+    assert [row.columns() for row in frame.figures] == [row.columns() for row in file.figures]
+
+
+def test_missing_ratings_and_a_scale_that_was_guessed_are_as_in_a_file() -> None:
+    frame = WIDE.astype("Int64")
+    frame.loc["r3", "Ben"] = pd.NA
+
+    result = agreement(frame)
+
+    assert result.figures[0].n_ratings == 39
+    assert result.notes[-1].startswith("scale guessed from the ratings: 1, 2, 3, 4, 5 (rating)")
+
+
+def test_a_pivoted_frame_has_raters_and_questions_in_its_headers() -> None:
+    frame = pd.concat({"tone": WIDE, "truth": WIDE}, axis=1)
+
+    result = agreement(frame, scale="1-5", rater=["Anna", "Ben"])
+
+    assert [row.question_id for row in result.figures] == [None, "tone", "truth"]
+
+
+def test_the_frame_of_a_result_has_a_row_for_all_questions_and_for_each() -> None:
+    result = agreement(WIDE, scale="1-5")
+    frame = result.to_frame()
+
+    assert frame["scope"].tolist() == ["overall", "question"]
+    assert frame["a_hh"].tolist() == [row.a_hh.value for row in result.figures]
+    assert (frame["a_hh_low"] < frame["a_hh"]).all()
+
+
+def test_a_notebook_shows_tables_and_a_plot_with_every_text_escaped() -> None:
+    result = agreement(WIDE.rename(columns={"Anna": "<b>Anna</b>"}), scale="1-5")
+    html = result._repr_html_()
+
+    assert html.count("<table>") == 2
+    assert "human_alpha" in html
+    assert html.count("<svg xmlns") == 1
+    assert "<b>" not in html
+    assert result.plot().svg in html
+    assert "0.800" in repr(result)
+
+
+def test_a_frame_without_ratings_is_refused_with_its_column() -> None:
+    with pytest.raises((InputError, ExceptionGroup)) as refusal:
+        agreement(pd.DataFrame({"response": ["r1", "r2"], "text": ["a", "b"]}))
+
+    assert "data frame" in str(refusal.value)
+
+
+def test_headers_with_two_readings_ask_for_the_raters() -> None:
+    rows = [(k, 1 + k % 5, 1 + k % 5, 5 - k % 5, 5 - k % 5) for k in range(20)]
+    names = ["id", "red_anna", "red_ben", "blue_anna", "blue_ben"]
+
+    with pytest.raises(InputError, match=r"Pass rater=\['anna', 'ben'\] or rater=\['red', 'blue'"):
+        agreement(pd.DataFrame(rows, columns=names))
+
+
+def test_the_package_is_imported_without_any_library() -> None:
+    program = (
+        "import sys; from eval_assets import agreement; import eval_assets.agreement.gates; "
+        "from eval_assets import agreement as again; assert callable(agreement) and again is "
+        "agreement; print(sorted({'numpy', 'pandas', 'duckdb', 'dagster'} & set(sys.modules)))"
+    )
+
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    assert output.stdout.decode().strip() == "[]"
+
+
+def test_a_measurement_imports_no_orchestrator() -> None:
+    program = (
+        "import sys, pandas as pd; from eval_assets import agreement; "
+        "agreement(pd.DataFrame({'Anna': [1, 2, 3], 'Ben': [1, 2, 4]}), scale='1-5'); "
+        "print({'dagster', 'openai', 'anthropic', 'matplotlib'} & set(sys.modules))"
+    )
+
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    assert output.stdout.decode().strip() == "set()"
