@@ -9,20 +9,31 @@ from pathlib import Path
 
 import dagster as dg
 
+import eval_assets
 from eval_assets.alerts.channels import channels_of
 from eval_assets.assets.alerting import look_for_alerts
+from eval_assets.assets.check_history import last_run_state
 from eval_assets.assets.file_versions import assets_of_files
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
+from eval_assets.assets.run_history import old_runs
 from eval_assets.config.operations import Schedule
 from eval_assets.errors import InputError
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.readers.evaluation.input_files import FileState, file_state
-from eval_assets.readers.evaluation.read import evaluations_in
+from eval_assets.readers.evaluation.input_files import (
+    FileState,
+    file_state,
+    folder_states,
+    named_states,
+)
+from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
 from eval_assets.readers.formats.files import is_working_file
 
 _OTHER = "other files"
 """Files of no input asset, such as prompts."""
+
+INPUTS_TAG = "eval_assets/inputs"
+"""Run tag with a fingerprint of all that a scheduled run depends on."""
 
 REST = timedelta(minutes=10)
 """Idle time of an open labelling session before a run reads its labels."""
@@ -30,10 +41,11 @@ REST = timedelta(minutes=10)
 
 def automation_of(
     folder: EvaluationFolder, *, before: str, schedule: Schedule | None
-) -> tuple[list[dg.SensorDefinition], dg.ScheduleDefinition]:
-    """Return sensors and schedule of one evaluation.
+) -> tuple[list[dg.SensorDefinition], list[dg.ScheduleDefinition]]:
+    """Return sensors and schedules of one evaluation.
 
-    A declared schedule runs from the start, and so does the sensor of batches beside it. The sensor
+    A declared schedule runs from the start, and so do the removal of old runs and the sensor of
+    batches beside it. The sensor
     of alerts runs if the environment names a channel. All others are off until the UI starts them.
 
     Args:
@@ -43,6 +55,7 @@ def automation_of(
     """
     timing = schedule or Schedule()
     scheduled = _sensor_status(is_running=schedule is not None)
+    schedule_status = dg.DefaultScheduleStatus[scheduled.name]
     job_name = f"{before}evaluate"
     sensors = [
         dg.SensorDefinition(
@@ -73,13 +86,19 @@ def automation_of(
         job_name=job_name,
         cron_schedule=timing.cron,
         execution_timezone=timing.timezone,
-        description="Runs everything again; files that did not change are not read again.",
-        tags_fn=lambda _: folder.run_tags,
-        default_status=dg.DefaultScheduleStatus.RUNNING
-        if schedule
-        else dg.DefaultScheduleStatus.STOPPED,
+        description="Runs everything again, unless nothing changed since the last such run.",
+        execution_fn=lambda context: scheduled_run(context, folder, job_name),
+        default_status=schedule_status,
     )
-    return sensors, rerun
+    removal = dg.ScheduleDefinition(
+        name=f"{before}daily_removal",
+        job_name=f"{before}remove_old_runs",
+        cron_schedule="0 3 * * *",
+        description="Removes the records of old runs, once a day if there are any.",
+        execution_fn=lambda context: removal_of_old_runs(context, folder),
+        default_status=schedule_status,
+    )
+    return sensors, [rerun, removal]
 
 
 def _sensor_status(*, is_running: bool) -> dg.DefaultSensorStatus:
@@ -97,6 +116,68 @@ def names_before(prefix: str, root: EvaluationFolder) -> str:
     plain = {name: re.sub(r"\W", "_", name, flags=re.ASCII) for name in evaluations_in(root.root)}
     shared = list(plain.values()).count(plain[prefix]) > 1
     return f"{plain[prefix]}_{version_of(prefix)[:6]}_" if shared else f"{plain[prefix]}_"
+
+
+def scheduled_run(
+    context: dg.ScheduleEvaluationContext, folder: EvaluationFolder, job_name: str
+) -> dg.RunRequest | dg.SkipReason:
+    """Request a run of everything, unless it would repeat the last one.
+
+    That is only known of evaluations that ask no models and whose ledger is a file.
+    """
+    inputs = _inputs_of_run(folder)
+    if inputs is None:
+        return dg.RunRequest(tags=folder.run_tags)
+    last = _last_run_with(inputs, context.instance, folder, job_name)
+    if last is not None:
+        return dg.SkipReason(f"nothing changed since run {last}")
+    return dg.RunRequest(tags=folder.run_tags | {INPUTS_TAG: inputs})
+
+
+def _inputs_of_run(folder: EvaluationFolder) -> str | None:
+    """Return a fingerprint of all that a run depends on except the ledger; None if it asks models.
+
+    The date counts because models end on a day.
+    """
+    try:
+        evaluation = read_evaluation(folder.path)
+    except* InputError:
+        evaluation = None  # the run reports what is wrong with the file
+    if evaluation is None or evaluation.asks_models or os.environ.get("EVAL_LEDGER"):
+        return None
+    return version_of(
+        sorted(_state_by_asset(folder.path).items()),
+        named_states(evaluation),
+        folder_states(Path(eval_assets.__file__).parent, besides="__pycache__"),
+        sorted((name, text) for name, text in os.environ.items() if name.startswith("EVAL_")),
+        datetime.now(tz=UTC).date(),
+    )
+
+
+def _last_run_with(
+    inputs: str, instance: dg.DagsterInstance, folder: EvaluationFolder, job_name: str
+) -> str | None:
+    """Return the last run of everything if it had these inputs and its results still stand.
+
+    Closed gates are no failure. Whatever changes results writes to the ledger.
+    """
+    last = last_run_state(instance, folder, job_name=job_name)
+    run = instance.get_run_by_id(last.run_id) if last and last.state == "passed" else None
+    if last is None or run is None or run.tags.get(INPUTS_TAG) != inputs:
+        return None
+    ledgers = folder.path.glob("ledger.sqlite*")
+    is_written = any(path.stat().st_mtime > last.at for path in ledgers)
+    return None if is_written or not folder.stored_in.exists() else run.run_id
+
+
+def removal_of_old_runs(
+    context: dg.ScheduleEvaluationContext, folder: EvaluationFolder
+) -> dg.RunRequest | dg.SkipReason:
+    """Request a run that removes records of old runs, if there are any."""
+    history = folder.evaluation().history
+    if next(old_runs(context.instance, folder, history), None) is None:
+        return dg.SkipReason("no record is old enough to be removed")
+    return dg.RunRequest(tags=folder.run_tags)
 
 
 def look_for_files(

@@ -43,11 +43,20 @@ def latest_state(
     return latest
 
 
-def last_run_state(instance: DagsterInstance, folder: EvaluationFolder) -> FoundState | None:
-    """Return whether the last run that touched this evaluation failed, except by a closed gate."""
+def last_run_state(
+    instance: DagsterInstance, folder: EvaluationFolder, *, job_name: str | None = None
+) -> FoundState | None:
+    """Return whether the last run that touched this evaluation failed, except by a closed gate.
+
+    Args:
+        instance: Dagster's history.
+        folder: The evaluation.
+        job_name: The job that it was of; None for any.
+    """
     tags = {EVALUATION_TAG: [str(folder.path.resolve()), str(folder.root.resolve())]}
     ended = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-    for record in instance.get_run_records(dg.RunsFilter(tags=tags, statuses=ended), limit=_PAGE):
+    wanted = dg.RunsFilter(tags=tags, statuses=ended, job_name=job_name)
+    for record in instance.get_run_records(wanted, limit=_PAGE):
         run_id = record.dagster_run.run_id
         steps = _own_steps(instance, run_id, folder)
         if not steps:

@@ -99,15 +99,15 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     )
     if split.partition_by:  # a run is of one partition: a backfill starts them
         everything -= dg.AssetSelection.assets(folder.key("judge_replies"))
-    sensors, rerun = automation_of(folder, before=before, schedule=schedule)
+    sensors, schedules = automation_of(folder, before=before, schedule=schedule)
     return dg.Definitions(
         assets=_own_assets(folder, split, before=before, owners=owners, pool=pool),
         asset_checks=dg.load_asset_checks_from_modules(
             [gates, checks, drift, alerting], asset_key_prefix=prefix
         ),
-        jobs=jobs_of(before, everything),
+        jobs=jobs_of(folder, before, everything),
         sensors=sensors,
-        schedules=[rerun],
+        schedules=schedules,
     )
 
 

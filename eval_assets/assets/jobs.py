@@ -6,13 +6,22 @@ from urllib.parse import urlsplit
 import dagster as dg
 
 from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
-from eval_assets.assets.resources import UI, ui_address
+from eval_assets.assets.resources import (
+    UI,
+    EvaluationFolder,
+    clear_failures,
+    ui_address,
+)
+from eval_assets.assets.run_history import remove_old_runs
 
 
-def jobs_of(before: str, everything: dg.AssetSelection) -> list[UnresolvedAssetJobDefinition]:
-    """Return the jobs that run everything, and everything but tuning, of one evaluation.
+def jobs_of(
+    folder: EvaluationFolder, before: str, everything: dg.AssetSelection
+) -> list[UnresolvedAssetJobDefinition | dg.JobDefinition]:
+    """Return the jobs that run everything, and everything but tuning, and remove old records.
 
     Args:
+        folder: The evaluation.
         before: What the names of the jobs and groups begin with.
         everything: The assets.
     """
@@ -20,14 +29,39 @@ def jobs_of(before: str, everything: dg.AssetSelection) -> list[UnresolvedAssetJ
         dg.define_asset_job(
             f"{before}evaluate",
             selection=everything,
+            tags=folder.run_tags,
             description="Everything: inputs, agreement, gates, report, and tuning past open gates.",
         ),
         dg.define_asset_job(
             f"{before}score",
             selection=everything - dg.AssetSelection.groups(f"{before}judge_tuning"),
+            tags=folder.run_tags,
             description="Everything through agreement and its gates; no tuning.",
         ),
+        _removal_of_old_runs(folder, before),
     ]
+
+
+def _removal_of_old_runs(folder: EvaluationFolder, before: str) -> dg.JobDefinition:
+    """Return the job that removes records of an evaluation's old runs."""
+
+    @dg.op(name=f"{before}remove_old_run_records")
+    def remove(context: dg.OpExecutionContext) -> None:
+        with clear_failures():
+            history = folder.evaluation().history
+        n_removed = remove_old_runs(context.instance, folder, history)
+        context.log.info("Removed the records of %d runs", n_removed)
+
+    @dg.job(
+        name=f"{before}remove_old_runs",
+        description="Removes the records of runs that are older than evaluation.yaml keeps them.",
+        tags=folder.run_tags,
+        executor_def=dg.in_process_executor,
+    )
+    def removal() -> None:
+        remove()
+
+    return removal
 
 
 def jobs_of_each(befores: Sequence[str]) -> list[dg.JobDefinition]:

@@ -167,12 +167,7 @@ def forget_results(folder: Path) -> None:
 
 def may_be_unchanged(evaluation: Evaluation) -> bool:
     """Return whether a run depends on nothing but files: it calls no model and no ledger server."""
-    return (
-        all(judge.provider == "recorded" for judge in evaluation.judges)
-        and not evaluation.generators
-        and evaluation.executive_summary is None
-        and not os.environ.get("EVAL_LEDGER")
-    )
+    return not (evaluation.asks_models or os.environ.get("EVAL_LEDGER"))
 
 
 def _state(evaluation: Evaluation, database: Path) -> str:

@@ -20,6 +20,7 @@ from eval_assets.config.operations import (
     Alerts,
     Currency,
     Drift,
+    History,
     Judging,
     Robustness,
     Schedule,
@@ -125,6 +126,7 @@ class Evaluation:
         owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
         schedule: When everything runs again by itself; None for no schedule.
         alerts: Which changes are reported.
+        history: How long records of runs are kept.
         judging: How the work of live judges is split.
         drift: How live judges are watched for changes; None to judge nothing again.
         robustness: What live judges are asked again with a change.
@@ -160,6 +162,7 @@ class Evaluation:
     owners: tuple[Text, ...] = ()
     schedule: Schedule | None = None
     alerts: Alerts = field(default_factory=Alerts)
+    history: History = field(default_factory=History)
     judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None
     robustness: Robustness = field(default_factory=Robustness)
@@ -196,6 +199,15 @@ class Evaluation:
                 if is_split
             ]
         raise_faults(faults)
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether a run asks models."""
+        return (
+            any(judge.provider != "recorded" for judge in self.judges)
+            or bool(self.generators)
+            or self.executive_summary is not None
+        )
 
     @property
     def month_cap_usd(self) -> float | None:

@@ -12,18 +12,20 @@ from eval_assets.assets.automation import (
     automation_of,
     look_for_files,
     names_before,
+    scheduled_run,
 )
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Session, SessionKey
+from eval_assets.readers.evaluation.read import read_evaluation
 
 
 def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:
     folder = EvaluationFolder(data=str(tmp_path), name="mine")
     declared = Schedule(cron="30 5 * * 1-5", timezone="Europe/Berlin")
-    _, schedule = automation_of(folder, before="mine_", schedule=declared)
+    _, [schedule, removal] = automation_of(folder, before="mine_", schedule=declared)
     at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
     context = dg.build_schedule_context(scheduled_execution_time=at)
     [request] = schedule.evaluate_tick(context).run_requests or []
@@ -34,6 +36,7 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
         "Europe/Berlin",
     )
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
+    assert (removal.name, removal.job_name) == ("mine_daily_removal", "mine_remove_old_runs")
     assert request.tags.items() >= {"eval_assets/evaluation": str(tmp_path / "mine")}.items()
 
 
@@ -43,13 +46,13 @@ def test_automation_runs_from_the_start_if_it_is_declared(
     folder = EvaluationFolder(data=str(tmp_path))
 
     def running(schedule: Schedule | None) -> set[str]:
-        sensors, rerun = automation_of(folder, before="", schedule=schedule)
+        sensors, schedules = automation_of(folder, before="", schedule=schedule)
         started = {s.name for s in sensors if s.default_status is dg.DefaultSensorStatus.RUNNING}
-        is_on = rerun.default_status is dg.DefaultScheduleStatus.RUNNING
-        return started | ({rerun.name} if is_on else set())
+        is_on = dg.DefaultScheduleStatus.RUNNING
+        return started | {one.name for one in schedules if one.default_status is is_on}
 
     assert running(None) == set()
-    assert running(Schedule()) == {"scheduled_rerun", "ended_batches"}
+    assert running(Schedule()) == {"scheduled_rerun", "daily_removal", "ended_batches"}
     monkeypatch.setenv("EVAL_ALERT_WEBHOOK", "http://127.0.0.1:9/alert")
     assert running(None) == {"check_alerts"}
 
@@ -197,3 +200,52 @@ def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None
     selected = {key.to_user_string() for key in second.asset_selection or ()}
     assert selected >= {"human_labels", "human_agreement", "judge_splits", "agreement_report"}
     assert not selected & {"judge_scores", "model_responses", "label_files"}
+
+
+def test_a_scheduled_run_is_skipped_if_nothing_changed_since_the_last_one(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[3] / "data" / "sample"
+    path = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
+    folder = EvaluationFolder(data=str(path))
+    job = definitions_of(folder).resolve_job_def("evaluate")
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+
+        def request() -> dg.RunRequest | dg.SkipReason:
+            return scheduled_run(dg.build_schedule_context(instance), folder, "evaluate")
+
+        def ended_run() -> str:
+            requested = request()
+            assert isinstance(requested, dg.RunRequest)
+            return job.execute_in_process(
+                instance=instance, tags=requested.tags, raise_on_error=False
+            ).run_id
+
+        run_id = ended_run()
+        repeated = request()
+        with (path / "labels.csv").open("a") as labels:
+            labels.write("\n")
+        ended_run()
+        (path / "ledger.sqlite").touch()  # as `dual-judge` and others do
+        ended_run()
+        (path / "out" / "eval.duckdb").unlink()
+        ended_run()
+        declared = (path / "evaluation.yaml").read_text()
+        (path / "evaluation.yaml").write_text(declared.replace("min: 0", "min: zero"))
+        broken = request()
+
+    assert isinstance(repeated, dg.SkipReason)
+    assert repeated.skip_message == f"nothing changed since run {run_id}"
+    assert isinstance(broken, dg.RunRequest)
+
+
+def test_evaluations_that_ask_models_run_as_scheduled(tmp_path: Path) -> None:
+    (tmp_path / "responses.csv").write_text("response_id,response_text\n1,Yes\n")
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: live\nrubric: [{id: q, question: Is it?, scale: binary}]\n"
+        "judges: [{id: gpt, provider: openai, model: gpt-6-luna}]\n"
+    )
+    folder = EvaluationFolder(data=str(tmp_path))
+
+    assert read_evaluation(tmp_path).asks_models
+    assert scheduled_run(dg.build_schedule_context(), folder, "evaluate") == dg.RunRequest(
+        tags=folder.run_tags
+    )
