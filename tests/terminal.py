@@ -79,6 +79,13 @@ class Terminal:
         """Type keys."""
         os.write(self._ours, keys.encode())
 
+    def answer(self, key: str) -> None:
+        """Type a key that answers, even if it answered the response before.
+
+        A letter that does nothing precedes it, since a key that comes again at once is held down.
+        """
+        self.press(f"é{key}")
+
     def resize(self, *, columns: int) -> None:
         """Change the width of the window."""
         size = struct.pack("HHHH", 40, columns, 0, 0)

@@ -4,6 +4,7 @@ import os
 import select
 import sys
 import termios
+import time
 import tty
 from types import TracebackType
 from typing import Self
@@ -16,6 +17,8 @@ END = "end"
 _ARROWS = {b"[D": "left", b"OD": "left", b"[C": "right", b"OC": "right"}
 _ESCAPE_SECONDS = 0.05
 _LONGEST_WAIT_SECONDS = 0.5
+_REPEAT_SECONDS = 0.15
+"""Time within which a held key comes again: terminals repeat it 10 to 50 times a second."""
 
 
 def is_terminal() -> bool:
@@ -26,8 +29,11 @@ def is_terminal() -> bool:
 class Keyboard:
     """The terminal's keys, delivered one at a time and not shown, as long as it is entered.
 
-    What is typed ahead is kept. Ctrl-C interrupts as everywhere.
+    What is typed ahead is kept until `forget` is called. Ctrl-C interrupts as everywhere.
     """
+
+    _forgotten_key = ""
+    _forgotten_at = 0.0
 
     def __enter__(self) -> Self:
         self._descriptor = sys.stdin.fileno()
@@ -43,8 +49,22 @@ class Keyboard:
     ) -> None:
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._as_before)
 
+    def forget(self, key: str) -> None:
+        """Drop what was typed ahead, and further input of `key` while it is held down."""
+        termios.tcflush(self._descriptor, termios.TCIFLUSH)
+        self._forgotten_key, self._forgotten_at = key, time.monotonic()
+
     def key(self) -> str:
         """Return the next key in lower case, `left`, `right`, `end`, or nothing for others."""
+        while (key := self._next_key()) == self._forgotten_key:
+            is_held = time.monotonic() - self._forgotten_at < _REPEAT_SECONDS
+            self._forgotten_at = time.monotonic()
+            if not is_held:
+                break
+        self._forgotten_key = ""  # another key in between: it was released
+        return key
+
+    def _next_key(self) -> str:
         # A Ctrl-C at the very moment at which a read begins is handled only after it: it waits
         # for a key for half a second at most.
         while not select.select([self._descriptor], [], [], _LONGEST_WAIT_SECONDS)[0]:

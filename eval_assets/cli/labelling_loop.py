@@ -105,7 +105,7 @@ class LabellingLoop:
         choices = choices_of(self._unit.question.scale)
         value = next((choice.value for choice in choices if choice.key == key), None)
         if value is not None:
-            self._answer(value)
+            self._answer(value, key=key)
         elif key in self._actions:
             self._actions[key]()
         elif not choices and key:
@@ -117,7 +117,7 @@ class LabellingLoop:
             click.echo("No such key.")
             self._ask()
 
-    def _answer(self, rating: float | None, *, skip_reason: str = "") -> None:
+    def _answer(self, rating: float | None, *, key: str = "", skip_reason: str = "") -> None:
         before = self._queue.labels().get(self._place)
         answer = Answer(
             rating=rating,
@@ -129,6 +129,8 @@ class LabellingLoop:
         )
         at = now()
         self._queue.answer(self._unit, answer, at=at)
+        # A label belongs to a response that was shown before its key was pressed.
+        self._keyboard.forget(key)
         click.echo(f"Saved: {named(answer, self._unit)}.")
         if before is not None and at - before.events[-1].labelled_at > UNDO:
             click.echo("Agreement counts your first answer; the change is on record.")

@@ -10,7 +10,7 @@ import click
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import data_option, database_option, resolve_database
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,19 +147,21 @@ def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str
 
 
 def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
-    from eval_assets.labelling.pages import merge_returned, returned_sessions
+    from eval_assets.labelling.pages import merge_returned, returned_labels
 
     refused: list[InputError] = []
     for path in paths:
         try:
             text = path.read_text(encoding="utf-8")
-            sessions = returned_sessions(text, files.study, file=str(path))
-            n_new = merge_returned(sessions, files.study, file=str(path))
+            returned = returned_labels(text, files.study, file=str(path))
+            n_new = merge_returned(returned, files.study, file=str(path))
         except (OSError, UnicodeDecodeError) as error:
             message = f"the file cannot be read ({error})"
             refused.append(
                 InputError(InputProblem(str(path), None, None, message, "Check the file"))
             )
+        except ExceptionGroup as group:
+            refused += [error for error in leaves(group) if isinstance(error, InputError)]
         except InputError as error:
             refused.append(error)
         else:

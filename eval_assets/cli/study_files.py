@@ -1,7 +1,7 @@
 """Responses, assignments and sessions that the labelling commands read."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
 
 def quality_now(files: StudyFiles) -> list[QualityFigure]:
     """Return the quality of every rater's labels as the files are now."""
-    study, sessions = files.study, files.study.sessions.all()
+    study, (sessions, _) = files.study, files.study.sessions.readable()
     labels = with_session_fields(_labels_now(files), sessions, study.responses)
     settled = decisions(read_adjudications(files.evaluation))
     units = (unit for rater in study.raters for unit in study.queue(rater).units)
@@ -125,5 +125,13 @@ def _between_judges(row: Mapping[Hashable, Any], evaluation: Evaluation) -> Disa
 
 
 def _labels_now(files: StudyFiles) -> pd.DataFrame:
-    """Return all labels, those of sessions that were begun since the study was read included."""
-    return read_labels(read_evaluation(files.evaluation.folder), files.responses).ratings
+    """Return all labels, those of sessions that were begun since the study was read included.
+
+    Damaged sessions are left out: the lead's page names them.
+    """
+    evaluation = read_evaluation(files.evaluation.folder)
+    problems = files.study.sessions.readable()[1]
+    damaged = {evaluation.folder / problem.file for problem in problems}
+    readable = tuple(path for path in evaluation.labels.files if path not in damaged)
+    labels = replace(evaluation.labels, files=readable)
+    return read_labels(replace(evaluation, labels=labels), files.responses).ratings

@@ -5,7 +5,7 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationEr
 from pydantic.alias_generators import to_camel
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.labelling.choices import choices_of
 from eval_assets.labelling.dimensions import dimension_of
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, label_of, possible_units
@@ -141,6 +141,8 @@ _ANSWER = TypeAdapter(Answer)
 _FORMAT = "eval-assets labels"
 _FEWEST_LINES = 2
 _AGAIN = "Ask the rater to save the file again from the page"
+_RESTORE = "Restore it, then merge the file again"
+_ASK = "Ask the rater what was meant"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,47 +174,80 @@ def offline_task(study: Study, rater_id: str) -> dict[str, Any]:
     }
 
 
-def returned_sessions(text: str, study: Study, *, file: str) -> list[Session]:
-    """Return the sessions that a file given back by an offline page holds.
+@dataclass(frozen=True)
+class ReturnedLabels:
+    """Content of a file that an offline page gave back.
+
+    Args:
+        sessions: The labels.
+        problems: Answers that cannot be labels, one by one.
+    """
+
+    sessions: Sequence[Session]
+    problems: Sequence[InputProblem]
+
+
+def returned_labels(text: str, study: Study, *, file: str) -> ReturnedLabels:
+    """Return the labels of a file that an offline page gave back.
+
+    Answers count in the order of the file. Their times follow it: the clock of a page may be set
+    back between two answers.
 
     Raises:
-        InputError: If the file is not from a page of this study, was changed since the page
-            wrote it, or answers what nobody asked.
+        InputError: If the file is not from a page of this study, or was changed since the page
+            wrote it.
     """
     head, lines, page_key, (rater_id, number) = _opened(text, study, file=file)
     if not hmac.compare_digest(_seal(page_key, [head, *lines[:-1]]), _sealed_with(lines[-1])):
         raise _refusal(file, None, "the file was changed after the page wrote it, or is incomplete")
     units = possible_units(rater_id, number, study.responses)
-    actions = [_action(line, file=file, at=at) for at, line in enumerate(lines[:-1], start=2)]
     sessions: dict[SessionKey, Session] = {}
-    for line_number, action in enumerate(sorted(actions, key=lambda action: action.at), start=2):
-        unit = units.get(action.unit)
-        if unit is None:
-            message = "the response or the question is no longer part of this evaluation"
-            problem = InputProblem(file, line_number, "unit", message, "Restore it, then merge")
-            raise InputError(problem)
-        session = sessions.get(unit.key) or _begun(study, unit, action)
+    problems: list[InputProblem] = []
+    latest = datetime.min.replace(tzinfo=UTC)
+    for line_number, line in enumerate(lines[:-1], start=2):
         try:
-            sessions[unit.key] = _replayed(session, unit, action)
+            action = _ACTION.validate_json(line)
+            latest = max(action.at, latest + timedelta(milliseconds=1))
+            unit = units[action.unit]
+            session = sessions.get(unit.key) or _begun(study, unit, latest)
+            sessions[unit.key] = _replayed(session, unit, action, at=latest)
+        except KeyError:
+            message = "the response or the question is no longer part of this evaluation"
+            problems.append(InputProblem(file, line_number, "unit", message, _RESTORE))
+        except ValidationError as error:
+            message = f"this is not an answer ({error.errors(include_url=False)[0]['msg']})"
+            problems.append(InputProblem(file, line_number, None, message, _AGAIN))
         except ValueError as error:
-            raise _refusal(file, line_number, str(error)) from error
-    return [replace(session, closed_at=session.updated_at) for session in sessions.values()]
+            problems.append(InputProblem(file, line_number, None, str(error), _ASK))
+    closed = [replace(session, closed_at=session.updated_at) for session in sessions.values()]
+    return ReturnedLabels(closed, problems)
 
 
-def merge_returned(sessions: Sequence[Session], study: Study, *, file: str) -> int:
-    """Add sessions to those stored; return how many answers were new.
+def merge_returned(returned: ReturnedLabels, study: Study, *, file: str) -> int:
+    """Add the labels to those stored; return how many answers were new.
 
     Raises:
-        InputError: If stored labels say something else about the same instant.
+        ExceptionGroup: Of an InputError for each answer that cannot be a label, and for each
+            session whose stored labels say something else about the same instant. All others
+            are stored.
     """
     n_new = 0
-    for session in sessions:
+    problems = [*returned.problems]
+    for session in returned.sessions:
         before = study.sessions.read(session.key)
         try:
             after = study.sessions.change(session.key, partial(_merged, returned=session))
+        except InputError:
+            raise
         except ValueError as error:
-            raise _refusal(file, None, str(error)) from error
-        n_new += _n_answers(after) - (_n_answers(before) if before else 0)
+            message = f"{session.key.session_id}: {error}"
+            problems.append(InputProblem(file, None, None, message, _AGAIN))
+        else:
+            n_new += _n_answers(after) - (_n_answers(before) if before else 0)
+    if problems:
+        message = f"all other answers were merged, {n_new} of them new"
+        problems.append(InputProblem(file, None, None, message, "Keep the file"))
+    raise_all(problems, source=file)
     return n_new
 
 
@@ -260,31 +295,23 @@ def _sealed_with(line: str) -> str:
         return ""
 
 
-def _action(line: str, *, file: str, at: int) -> ReturnedAction:
-    try:
-        return _ACTION.validate_json(line)
-    except ValidationError as error:
-        message = f"this is not an answer ({error.errors(include_url=False)[0]['msg']})"
-        raise _refusal(file, at, message) from error
-
-
 def _refusal(file: str, line: int | None, message: str) -> InputError:
     return InputError(InputProblem(file, line, None, message, _AGAIN))
 
 
-def _begun(study: Study, unit: WorkUnit, action: ReturnedAction) -> Session:
+def _begun(study: Study, unit: WorkUnit, at: datetime) -> Session:
     n_units = sum(other.key == unit.key for other in study.queue(unit.key.rater_id).units)
     return Session(
         key=unit.key,
-        started_at=action.at,
-        updated_at=action.at,
+        started_at=at,
+        updated_at=at,
         n_units=n_units,
         guideline_hash=guideline_hash(unit.question),
     )
 
 
-def _replayed(session: Session, unit: WorkUnit, action: ReturnedAction) -> Session:
+def _replayed(session: Session, unit: WorkUnit, action: ReturnedAction, *, at: datetime) -> Session:
     if action.undo:
-        return session.without_latest(unit.name, at=action.at)
-    label = label_of(unit, action, at=action.at, hashes=action.hashes)
-    return session.with_label(label)
+        return session.without_latest(unit.name, at=at)
+    label = label_of(unit, action, at=at, hashes=action.hashes)
+    return session.with_label(replace(label, is_time_known=at - action.at <= UNDO))

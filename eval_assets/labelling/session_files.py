@@ -1,7 +1,9 @@
 """Session files: one JSON file for each session, rewritten after every label."""
 
+import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,19 @@ class SessionFolder:
         sessions = (self._read(path) for path in self.files())
         return [session for session in sessions if session is not None]
 
+    def readable(self) -> tuple[list[Session], list[InputProblem]]:
+        """Return the sessions that can be read, by name, and what is wrong with the others."""
+        sessions: list[Session] = []
+        problems: list[InputProblem] = []
+        for path in self.files():
+            try:
+                session = self._read(path)
+            except InputError as error:
+                problems.append(error.problem)
+            else:
+                sessions += [session] if session else []
+        return sessions, problems
+
     def files(self) -> list[Path]:
         """Return all session files, by name."""
         return session_paths(self.path.parent)
@@ -84,7 +99,22 @@ def session_text(session: Session) -> str:
     """Return the session as JSON, a line for each label."""
     lines = ",\n".join(f"  {_label_line(label, session.key)}" for label in session.labels)
     head = json.dumps(_head(session), ensure_ascii=False, indent=1)
-    return f'{head[:-2]},\n "labels": [\n{lines}\n ]\n}}\n'
+    content = f'{head[:-2]},\n "labels": [\n{lines}\n ]'
+    return f'{content}{_CHECKSUM}{_checksum(content)}"\n}}\n'
+
+
+_CHECKSUM = ',\n "checksum": "'
+
+
+def _checksum(content: str) -> str:
+    """Return what tells whether the file was edited; it is no protection against forgery."""
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def _is_edited(text: str) -> bool:
+    """Return whether the content of a session file is not what was written with its checksum."""
+    content, _, end = text.rpartition(_CHECKSUM)
+    return end.partition('"')[0] != _checksum(content)
 
 
 def session_json(session: Session) -> dict[str, Any]:
@@ -101,6 +131,7 @@ def _head(session: Session) -> dict[str, Any]:
         session, mode="json", by_alias=True, exclude={"key", "labels", "withdrawn"}
     )
     guideline_hash = fields.pop("guidelineHash")
+    was_edited = {"wasEdited": True} if fields.pop("wasEdited") else {}
     return {
         "sessionId": session.key.session_id,
         **_KEY.dump_python(session.key, by_alias=True),
@@ -108,6 +139,7 @@ def _head(session: Session) -> dict[str, Any]:
         "completedScenarios": n_rated,
         "skippedScenarios": len(session.labels) - n_rated,
         "guidelineHash": guideline_hash,
+        **was_edited,
         "withdrawn": _WITHDRAWN.dump_python(withdrawn, mode="json", by_alias=True),
     }
 
@@ -122,7 +154,10 @@ def parse_session(text: str, *, file: str) -> Session:
         parsed = json.loads(text)
         key = _KEY.validate_python(parsed)
         labels = [_plain_label(label, key) for label in parsed["labels"]]
-        return _SESSION.validate_python({**parsed, "key": key, "labels": labels})
+        session = _SESSION.validate_python({**parsed, "key": key, "labels": labels})
+        # Files of earlier versions have no checksum.
+        was_edited = session.was_edited or ("checksum" in parsed and _is_edited(text))
+        return replace(session, was_edited=was_edited)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         location = ".".join(str(part) for part in first["loc"])

@@ -193,6 +193,7 @@ class Session:
         labels: One for each unit labelled, in the order of their first answers. Of several
             answers about a unit the first rating decides; the others are its history.
         withdrawn: Labels taken back within a minute.
+        was_edited: Whether anything else than this program changed the file.
     """
 
     __pydantic_config__ = _SESSION_IN_JSON
@@ -205,6 +206,7 @@ class Session:
     guideline_hash: str = ""
     labels: tuple[Label, ...] = ()
     withdrawn: frozenset[Withdrawn] = field(default_factory=frozenset)
+    was_edited: bool = False
 
     def with_label(self, label: Label) -> "Session":
         """Return the session with one more answer.
@@ -266,6 +268,7 @@ class Session:
             n_units=max(self.n_units, other.n_units),
             labels=_in_order(map(_decided, by_unit.values())),
             withdrawn=withdrawn,
+            was_edited=self.was_edited or other.was_edited,
         )
 
     def _events(self, unit: Unit) -> tuple[Label, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, work_of
@@ -15,6 +16,9 @@ from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
 
 _KEY_FILE = ".key"
+
+_MOST_CHARACTERS = 240
+"""Length of a session's name. File systems take names of 255 bytes, endings included."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,11 @@ class Study:
     def queue(
         self, rater_id: str, *, question_id: str | None = None, run_id: str | None = None
     ) -> RaterQueue:
-        """Return a rater's work of the current round: all of it, or that of a question or run."""
+        """Return a rater's work of the current round: all of it, or that of a question or run.
+
+        Raises:
+            InputError: If the names are too long for a session file.
+        """
         units = [
             unit
             for unit in work_of(rater_id, self.evaluation, self.responses, self.assignments)
@@ -62,6 +70,9 @@ class Study:
             and run_id in {None, unit.key.run_id}
             and (self.assignments is not None or self.needs_person(unit))
         ]
+        for session_id in dict.fromkeys(unit.key.session_id for unit in units):
+            if len(session_id) > _MOST_CHARACTERS:
+                raise InputError(_too_long(session_id))
         return RaterQueue(units, self.sessions)
 
     def needs_person(self, unit: WorkUnit) -> bool:
@@ -85,3 +96,12 @@ class Study:
                 replace_file(self.sessions.path / ".gitignore", f"{_KEY_FILE}\n".encode())
                 replace_file(path, secrets.token_hex(32).encode(), mode=0o600)
             return path.read_bytes()
+
+
+def _too_long(session_id: str) -> InputProblem:
+    message = (
+        f"the session {session_id[:20]}... of a rater has a name of {len(session_id)} characters, "
+        f"of which files take {_MOST_CHARACTERS}"
+    )
+    remedy = "Shorten the name of the rater, the question or the run"
+    return InputProblem("evaluation.yaml", None, "labelling.raters", message, remedy)

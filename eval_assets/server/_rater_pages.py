@@ -45,6 +45,8 @@ class _RaterPages:
         self._earlier_units = cache(
             lambda rater, number: possible_units(rater, number, study.responses)
         )
+        for rater in rater_of.values():
+            self._queue(rater, self._round)
 
     def page(self, request: Request) -> Response:
         """Show the labelling screen with all that the rater is to label."""

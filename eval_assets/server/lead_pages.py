@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case, Disagreement
 from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.quality import MEASURES, QualityFigure
@@ -60,12 +61,15 @@ class _LeadPages:
     def overview(self, _: Request) -> Response:
         """Show the progress of every rater, their figures, and what to do about them."""
         figures = self._sources.quality()
+        sessions, damaged = self._study.sessions.readable()
         return self._page(
             "lead.html.jinja",
             progress=[(rater, *self._progress(rater)) for rater in self._study.raters],
             tables=_tables(figures),
             meanings=MEASURES,
             advice=[figure for figure in figures if figure.advice],
+            damaged=damaged,
+            edited=[session.key.session_id for session in sessions if session.was_edited],
             n_open=sum(case.decision is None for case in self._queue("").cases()),
         )
 
@@ -119,9 +123,12 @@ class _LeadPages:
     def _queue(self, by: str) -> AdjudicationQueue:
         return AdjudicationQueue(self._study, self._sources.disagreements, by=by)
 
-    def _progress(self, rater: str) -> tuple[int, int, int]:
+    def _progress(self, rater: str) -> tuple[int | None, int, int | None]:
         queue = self._study.queue(rater)
-        labels = queue.labels().values()
+        try:
+            labels = queue.labels().values()
+        except InputError:
+            return None, len(queue.units), None
         return len(labels), len(queue.units), sum(label.rating is None for label in labels)
 
     def _page(self, template: str, *, status_code: int = 200, **values: object) -> Response:

@@ -126,7 +126,7 @@ def in_terminal(folder: Path, keys: list[str], browser: "Browser") -> None:
             for place in range(start, stop):
                 terminal.expect(f"Scenario {place + 1}/{len(keys)}")
                 terminal.expect("← →")
-                terminal.press(keys[place])
+                terminal.answer(keys[place])
                 terminal.expect("Saved: ")
             shown = shown or terminal.shown
             terminal.kill()

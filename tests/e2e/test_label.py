@@ -145,7 +145,7 @@ def test_a_response_cannot_control_the_terminal(folder: Evaluated) -> None:
         for number in range(1, 5):
             terminal.expect(f"Scenario {number}/4")
             terminal.expect(KEYS_SHOWN)
-            terminal.press("y")
+            terminal.answer("y")
         terminal.expect("All done")
 
         assert "\x1b[2J" not in terminal.shown
@@ -164,13 +164,28 @@ def test_lines_fit_the_window_and_follow_its_size(folder: Evaluated, columns: in
         terminal.resize(columns=columns)
         shown_at = len(terminal.shown)
         for _ in range(3):
-            terminal.press("y")
+            terminal.answer("y")
             terminal.expect(KEYS_SHOWN)
         lines = terminal.shown[shown_at:].replace("\r", "").split("\n")
 
     assert lines
     texts = [re.sub("\x1b[^m]*m", "", line) for line in lines if line.startswith("  word")]
     assert all(len(line) <= columns for line in texts)
+
+
+def test_held_key_labels_one_response(folder: Evaluated) -> None:
+    with labelling(folder, "--dimension", "depth") as terminal:
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("3" * 40)
+        terminal.expect("Scenario 2/4")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("5")
+        terminal.expect("Scenario 3/4")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("q")
+        assert terminal.exit_code() == 0
+
+    assert ratings(folder, "depth") == [3, 5]
 
 
 @pytest.mark.slow

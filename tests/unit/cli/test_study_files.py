@@ -60,3 +60,13 @@ def test_judges_who_disagree_join_unless_raters_disagree_on_the_same(files: Stud
         (between_raters.response_id, "raters"),
         (other, "judges"),
     ]
+
+
+def test_damaged_session_is_left_out_of_the_lead_page(files: StudyFiles) -> None:
+    label(files, "anna", 5, 3)
+    label(files, "ben", 1, 3)
+    (files.study.sessions.path / "ben+clarity+r1.json").write_text('{"labels": [')
+
+    assert disagreements_now(files, between_judges=[]) == []
+    done = {f.rater_id: f.value for f in quality_now(files) if f.measure == "completeness"}
+    assert done == {"anna": 1.0, "ben": 0.0}

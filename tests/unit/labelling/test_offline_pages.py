@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eval_assets.errors import InputError
-from eval_assets.labelling.pages import merge_returned, offline_task, returned_sessions
+from eval_assets.labelling.pages import merge_returned, offline_task, returned_labels
 from eval_assets.labelling.study import Study
 from tests.unit.labelling.conftest import after, study_of
 
@@ -45,7 +45,7 @@ def study(tmp_path: Path) -> Study:
 
 
 def merge(text: str, study: Study) -> int:
-    return merge_returned(returned_sessions(text, study, file="l.jsonl"), study, file="l.jsonl")
+    return merge_returned(returned_labels(text, study, file="l.jsonl"), study, file="l.jsonl")
 
 
 def test_labels_from_a_page_become_labels_of_the_session(study: Study) -> None:
@@ -135,11 +135,44 @@ def test_any_other_file_is_refused(study: Study, text: str) -> None:
         merge(text, study)
 
 
-def test_a_value_off_the_scale_is_refused_even_if_sealed(study: Study) -> None:
+def test_answer_that_cannot_be_a_label_is_listed_and_the_rest_merged(study: Study) -> None:
     task = offline_task(study, "anna")
+    undo = {"id": "u", "unit": task["units"][2]["code"], "undo": True, "at": after(9).isoformat()}
+    text = given_back(
+        task,
+        said(task, 0, at=0, rating=9),
+        undo,
+        said(task, 1, at=20) | {"unit": "gone"},
+        said(task, 1, at=30, rating=True),
+        said(task, 2, at=40),
+    )
 
-    with pytest.raises(InputError, match="9 is not on the scale"):
-        merge(given_back(task, said(task, 0, at=0, rating=9)), study)
+    with pytest.raises(ExceptionGroup) as raised:
+        merge(text, study)
+    assert [str(error).partition(". ")[0] for error in raised.value.exceptions] == [
+        "l.jsonl:2: 9 is not on the scale",
+        "l.jsonl:3: there is no label to take back",
+        "l.jsonl:4:unit: the response or the question is no longer part of this evaluation",
+        "l.jsonl:5: this is not an answer (Input should be a valid number)",
+        "l.jsonl: all other answers were merged, 1 of them new",
+    ]
+    assert set(study.queue("anna").labels()) == {2}
+
+
+def test_answers_count_in_the_order_of_the_file_if_the_clock_is_set_back(study: Study) -> None:
+    task = offline_task(study, "anna")
+    undo = {"id": "u", "unit": task["units"][0]["code"], "undo": True, "at": after(98).isoformat()}
+    actions = [said(task, 0, at=100), undo, said(task, 0, at=99, rating=2)]
+    actions += [said(task, 1, at=-9000)]
+
+    assert merge(given_back(task, *actions), study) == 2
+    labels = study.queue("anna").labels()
+    assert [(label.rating, label.is_time_known) for label in labels.values()] == [
+        (2, True),
+        (4, False),
+    ]
+    assert labels[0].labelled_at < labels[1].labelled_at < after(101)
+    assert merge(given_back(task, *actions, said(task, 2, at=200)), study) == 1
 
 
 def test_the_page_of_an_earlier_round_is_merged_into_that_round(study: Study) -> None:

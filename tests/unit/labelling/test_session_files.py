@@ -88,6 +88,35 @@ def test_a_file_that_is_not_a_session_is_named_with_what_is_wrong(
     assert said in str(e.value)
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: text.replace('"rating": 3', '"rating": 4'),
+        lambda text: text.replace("a comment", "another"),
+        lambda text: json.dumps(json.loads(text)),
+    ],
+    ids=["rating", "notes", "layout"],
+)
+def test_edit_of_a_session_file_is_detected_and_stays_on_record(
+    tmp_path: Path, edit: Callable[[str], str]
+) -> None:
+    folder = SessionFolder(tmp_path)
+    folder.change(KEY, lambda _: session(replace(label("a", 3), notes="a comment")))
+    [path] = folder.files()
+    path.write_text(edit(path.read_text()))
+    folder.change(KEY, lambda stored: stored.with_label(label("b", at=9)))  # type: ignore[union-attr]
+
+    assert SessionFolder(tmp_path).read(KEY).was_edited  # type: ignore[union-attr]
+
+
+def test_session_file_without_a_checksum_is_not_taken_for_edited() -> None:
+    text = session_text(session(label()))
+    earlier = {key: value for key, value in json.loads(text).items() if key != "checksum"}
+
+    assert not parse_session(text, file="s.json").was_edited
+    assert not parse_session(json.dumps(earlier), file="s.json").was_edited
+
+
 def test_names_of_raters_cannot_leave_the_folder(tmp_path: Path) -> None:
     key = SessionKey(rater_id="../../ben", question_id="a/b")
     folder = SessionFolder(tmp_path)

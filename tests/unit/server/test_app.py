@@ -1,11 +1,13 @@
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from eval_assets.errors import InputError
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import response_views
@@ -239,6 +241,15 @@ def test_a_server_addressed_by_another_name_does_not_answer(
     assert reply.status_code == 400
 
 
+def test_name_that_no_file_can_have_is_refused_at_the_start(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    labelling = replace(study.evaluation.labelling, raters=("anna" * 75,))
+    study = replace(study, evaluation=replace(study.evaluation, labelling=labelling))
+
+    with pytest.raises(InputError, match=r"a name of 311 characters, of which files take 240"):
+        make_app(study, hosts=["testserver"])
+
+
 def test_stopping_closes_the_session(client: TestClient, study: Study) -> None:
     label(client, study, "anna", units(client, study, "anna")[0])
     client.post(f"{link(study, 'anna')}/close")
@@ -252,12 +263,28 @@ def test_stopping_closes_the_session(client: TestClient, study: Study) -> None:
 def test_a_damaged_file_is_named_to_the_lead_only(study: Study) -> None:
     study.sessions.path.mkdir(exist_ok=True)
     (study.sessions.path / "anna+clarity+r1.json").write_text("{")
-    lead = LeadSources(disagreements=list, quality=study.sessions.all)  # type: ignore[arg-type]
+    lead = LeadSources(disagreements=list, quality=list)
     app = make_app(study, hosts=["testserver"], lead=lead)
     with TestClient(app, raise_server_exceptions=False) as client:
         to_rater = client.get(link(study, "anna"))
         to_lead = client.get(f"/lead/{lead_token(study)}")
 
-    assert (to_rater.status_code, to_lead.status_code) == (503, 503)
+    assert (to_rater.status_code, to_lead.status_code) == (503, 200)
     assert "sessions/" not in to_rater.text
     assert "sessions/anna+clarity+r1.json: this is not a labelling session" in to_lead.text
+
+
+def test_edited_session_file_is_named_to_the_lead(client: TestClient, study: Study) -> None:
+    label(client, study, "anna", units(client, study, "anna")[0])
+    lead = LeadSources(disagreements=list, quality=list)
+    app = make_app(study, hosts=["testserver"], lead=lead)
+    with TestClient(app) as to_lead:
+        before = to_lead.get(f"/lead/{lead_token(study)}").text
+        [path] = study.sessions.files()
+        path.write_text(path.read_text().replace('"rating": 4', '"rating": 5'))
+        label(client, study, "anna", units(client, study, "anna")[1], rating=1)
+        after = to_lead.get(f"/lead/{lead_token(study)}").text
+
+    message = "sessions/anna+clarity+r1.json was changed by something else than this program."
+    assert message not in before
+    assert message in after
