@@ -91,9 +91,9 @@ clean:
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	@echo 'Installing into .venv; this takes a minute or two.'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[run]' --constraint constraints.txt
 	@touch $@
 
 .venv/installed-%: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]' --constraint constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[run,$*]' --constraint constraints.txt
 	@touch $@ .venv/installed

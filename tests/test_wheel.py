@@ -1,12 +1,16 @@
 """The wheel holds all that the program needs, without the repository around it."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 TOP = Path(__file__).parents[1]
 
@@ -26,17 +30,77 @@ def run(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
+def installed(folder: Path) -> tuple[Path, Path]:
+    """Install the wheel alone into an environment of its own; return its python and packages."""
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir")
+    run(*build, folder, TOP, folder=folder)
+    [wheel] = folder.glob("*.whl")
+    run(sys.executable, "-m", "venv", "--without-pip", folder / "fresh", folder=folder)
+    python = folder / "fresh" / "bin" / "python"
+    run(*pip, "--python", python, "install", "--no-deps", "--no-index", wheel, folder=folder)
+    [packages] = (folder / "fresh").glob("lib/*/site-packages")
+    return python, packages
+
+
+def lend(name: str, packages: Path) -> None:
+    """Link a distribution and all that it needs, without any extra of it, into an environment."""
+    for path in distribution(name).files or ():
+        top = path.parts[0]
+        if top not in {"..", "__pycache__"} and not (packages / top).exists():
+            (packages / top).symlink_to(Path(str(distribution(name).locate_file(top))))
+    for requirement in without_extras(distribution(name).requires or ()):
+        if not any(packages.glob(f"{requirement.replace('-', '[-_.]')}-*.dist-info")):
+            lend(requirement, packages)
+
+
+def without_extras(requirements: Iterable[str]) -> list[str]:
+    """Return the distributions among requirements that no extra asks for."""
+    parsed = map(Requirement, requirements)
+    return [of.name for of in parsed if not of.marker or of.marker.evaluate({"extra": ""})]
+
+
+@pytest.mark.slow
+def test_the_wheel_without_extras_measures_agreement_and_names_the_extra(tmp_path: Path) -> None:
+    python, packages = installed(tmp_path)
+    [metadata] = packages.glob("eval_assets-*.dist-info/METADATA")
+    declared = re.findall(r"^Requires-Dist: (.+)$", metadata.read_text("utf-8"), re.MULTILINE)
+    for name in without_extras(declared):
+        lend(name, packages)
+    rows = [(k, 1 + k % 5, 1 + (k + (k == 3)) % 5) for k in range(30)]
+    csv = "item,anna,ben\n" + "".join(f"{k},{a},{b}\n" for k, a, b in rows)
+    (tmp_path / "ratings.csv").write_text(csv)
+    notebook = (
+        "import sys, pandas as pd; from eval_assets import agreement; "
+        "result = agreement(pd.read_csv('ratings.csv'), scale='1-5'); "
+        "print(result.states['human_alpha'], '<svg' in result._repr_html_())"
+    )
+    program = python.with_name("eval-assets")
+
+    assert not any((packages / name).exists() for name in ("dagster", "openai", "sqlalchemy"))
+    assert "The gates are open." in run(program, "agreement", "ratings.csv", folder=tmp_path)
+    assert run(python, "-c", notebook, folder=tmp_path).split() == ["open", "True"]
+    run(program, "init", "ratings.csv", "mine", folder=tmp_path)
+    (tmp_path / "rows.jsonl").write_text(
+        "".join(f'{{"prompt": "p{k}", "response": "r{k}", "rating": {k % 5}}}\n' for k in range(9))
+    )
+    run(program, "import", "hugging-face", "rows.jsonl", "--data", "imported", folder=tmp_path)
+    for command in ("run", "tune", "serve", "ledger"):
+        ended = subprocess.run(
+            [program, command, "--data", "mine"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 1
+        assert re.fullmatch(r"This needs \w+\. Install eval-assets\[run\]\.\n", ended.stderr)
+
+
 @pytest.mark.slow
 def test_the_installed_wheel_makes_a_folder_and_evaluates_it(tmp_path: Path) -> None:
     """In an environment of its own, which borrows the dependencies: no package is downloaded."""
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir")
-    run(*build, tmp_path, TOP, folder=tmp_path)
-    [wheel] = tmp_path.glob("*.whl")
-    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "fresh", folder=tmp_path)
-    python = tmp_path / "fresh" / "bin" / "python"
-    run(*pip, "--python", python, "install", "--no-deps", "--no-index", wheel, folder=tmp_path)
-    [packages] = (tmp_path / "fresh").glob("lib/*/site-packages")
+    python, packages = installed(tmp_path)
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
 
     where = run(python, "-c", "import eval_assets; print(eval_assets.__file__)", folder=tmp_path)

@@ -1,6 +1,7 @@
 """The program `eval-assets`: its commands and its exit codes."""
 
 import gc
+import re
 import sys
 from importlib import import_module
 from keyword import iskeyword
@@ -109,9 +110,25 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped. What was stored is kept; run again to continue.", err=True)
         code = STOPPED
+    except ModuleNotFoundError as error:
+        if error.name not in _extra_modules():
+            raise
+        click.echo(f"This needs {error.name}. Install eval-assets[run].", err=True)
+        code = FAILED
     except (*EXPECTED, ExceptionGroup) as error:
         if isinstance(error, ExceptionGroup) and error.split(EXPECTED)[1] is not None:
             raise
         print_errors(list(error_lines(error)))
         code = FAILED
     sys.exit(code)
+
+
+def _extra_modules() -> set[str]:
+    """Return the modules of the extra `run`, each of which is named as its distribution."""
+    from importlib.metadata import requires
+
+    extra = [of for of in requires("eval-assets") or () if of.endswith(_OF_THE_EXTRA)]
+    return {re.split(r"[^\w-]", of)[0].replace("-", "_") for of in extra}
+
+
+_OF_THE_EXTRA = ("extra == 'run'", 'extra == "run"')

@@ -10,6 +10,7 @@ import string
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -215,4 +216,8 @@ def test_the_compose_file_starts_what_the_units_start() -> None:
     assert given - {"EVAL_DATA", "DAGSTER_HOME"} <= set(scaled["worker"]["environment"])
     files = (DEPLOY / "Dockerfile").read_text()
     copied = re.findall(r"^COPY (?:--\S+ )?(.*) \S+$", files, re.MULTILINE)
-    assert all((TOP / name).exists() for line in copied for name in line.split())
+    sources = [name for line in copied for name in line.split()]
+    assert all((TOP / name).exists() for name in sources)
+    wheel = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
+    for included in wheel["wheel"]["force-include"]:
+        assert any(Path(included).is_relative_to(name) for name in sources), included
