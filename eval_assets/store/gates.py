@@ -19,7 +19,6 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import changed_tables
-from eval_assets.store.part_scores import withdraw_stand_in_scores
 from eval_assets.store.tables import empty_table, read_rows
 from eval_assets.verdicts import GateResult
 from eval_assets.wording import or_nan, or_none
@@ -126,6 +125,9 @@ def write_gate_verdicts(
         )
         _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
         if closed:
+            # The module needs pandas, for which `eval-assets gates` does not wait.
+            from eval_assets.store.part_scores import withdraw_stand_in_scores
+
             withdraw_stand_in_scores(connection)
 
 
