@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -13,6 +14,7 @@ from eval_assets.cli.options import data_option, database_option, resolve_databa
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from eval_assets.cli.study_files import StudyFiles
     from eval_assets.labelling.assignments import Assignment, AssignmentPlan
 
 Stage = Literal["calibration", "expanded", "full"]
@@ -32,6 +34,17 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
 )
 @click.option("--responses", type=click.IntRange(1), help="How many in this round.  [default: all]")
 @click.option("--overlap", type=click.FloatRange(0, 1), help="Share that every rater labels.")
+@click.option(
+    "--raters-per-response",
+    type=click.IntRange(1),
+    help="Raters of each response that not every rater labels, in teams that change so that "
+    "loads are even and any two raters share responses. Without --overlap, of all responses.",
+)
+@click.option(
+    "--reassign",
+    metavar="RATER",
+    help="Give the responses that this rater has not labelled yet to the others.",
+)
 @click.option("--per-rater", type=click.IntRange(1), help="Most responses for one rater.")
 @click.option("--stratify", multiple=True, help="Column whose values are all represented.")
 @click.option("--equal", is_flag=True, help="As many of each stratum, not in proportion.")
@@ -53,6 +66,8 @@ def assign(  # noqa: PLR0913 - one for each option
     stage: Stage | None,
     responses: int | None,
     overlap: float | None,
+    raters_per_response: int | None,
+    reassign: str | None,
     per_rater: int | None,
     stratify: tuple[str, ...],
     equal: bool,
@@ -65,6 +80,9 @@ def assign(  # noqa: PLR0913 - one for each option
 
     What is assigned stays assigned: run it again after adding responses or to go on to the next
     stage, and it adds what is missing. The order of a rater's rows is the order of their work.
+
+    --reassign takes no other options. The raters who take over are those of evaluation.yaml; add a
+    new rater there first.
     """
     from eval_assets.cli.study_files import read_study
     from eval_assets.labelling.adjudication import decisions, read_adjudications
@@ -82,6 +100,8 @@ def assign(  # noqa: PLR0913 - one for each option
         raise click.UsageError(
             f"{data}/evaluation.yaml names no raters. Add: labelling: {{raters: [anna, ben]}}"
         )
+    if reassign is not None:
+        return _reassign(files, reassign)
     if question is not None and question not in {q.id for q in files.evaluation.rubric}:
         raise click.UsageError(f"There is no question {question} in the rubric.")
     try:
@@ -89,7 +109,12 @@ def assign(  # noqa: PLR0913 - one for each option
         plan = AssignmentPlan(
             raters=files.study.raters,
             n_responses=responses or (_SIZES[stage] if stage else None),
-            overlap=_overlap(stage, overlap, declared=labelling.overlap),
+            overlap=_overlap(
+                stage,
+                overlap,
+                declared=labelling.overlap if raters_per_response is None else 0.0,
+            ),
+            raters_per_response=raters_per_response or 1,
             per_rater=per_rater or labelling.per_rater,
             allocation="equal" if equal else "proportional",
             repeat_share=repeat,
@@ -111,7 +136,53 @@ def assign(  # noqa: PLR0913 - one for each option
     if added:
         add_assignments(data, added)
     _report(added, data / ASSIGNMENTS, plan)
+    if plan.raters_per_response > 1 and added:
+        _report_pairs([*(files.study.assignments or ()), *added], plan)
     return DONE
+
+
+def _reassign(files: StudyFiles, rater: str) -> int:
+    """Give the open assignments of a rater to the others, and print who has how many more."""
+    from eval_assets.labelling.assignments import reassign, replace_assignments
+    from eval_assets.readers.labels.read import read_labels
+
+    study, number = files.study, files.evaluation.labelling.round
+    assignments = study.assignments or ()
+    if not any((one.rater_id, one.round) == (rater, number) for one in assignments):
+        raise click.UsageError(f"{rater} has no assignments in round {number}.")
+    labels = read_labels(files.evaluation, files.responses).ratings
+    theirs = labels[(labels["rater_id"] == rater) & (labels["round"] == number)]
+    units = set(zip(theirs["response_id"], theirs["question_id"], strict=True))
+
+    def questions_of(assignment: Assignment) -> tuple[list[str], list[str]]:
+        response = study.responses.get(assignment.response_id)
+        names = [question.id for question in response.questions] if response else []
+        names = [name for name in names if assignment.question_id in {None, name}]
+        labelled = [name for name in names if (assignment.response_id, name) in units]
+        return labelled, [name for name in names if name not in labelled]
+
+    result = reassign(assignments, rater, to=study.raters, round=number, questions_of=questions_of)
+    if result.moved or result.dropped:
+        replace_assignments(files.evaluation.folder, result.assignments)
+    click.echo(f"Reassigned from {rater}: {len(result.moved)}")
+    for taker, n in Counter(one.rater_id for one in result.moved).items():
+        click.echo(f"  {taker:20}{n:>10}")
+    if result.dropped:
+        click.echo(f"Removed, since no other rater can take them over: {len(result.dropped)}")
+    return DONE
+
+
+def _report_pairs(assignments: list[Assignment], plan: AssignmentPlan) -> None:
+    """Print how many responses any two raters share."""
+    from eval_assets.labelling.assignments import shared_responses
+
+    pairs = shared_responses(
+        one for one in assignments if (one.round, one.question_id) == (plan.round, plan.question_id)
+    )
+    numbers = [pairs[frozenset(pair)] for pair in combinations(plan.raters, 2)]
+    click.echo(f"Any two raters share {min(numbers)} to {max(numbers)} responses.")
+    if not min(numbers):
+        click.echo("Some share none: add responses or raters per response.", err=True)
 
 
 def _overlap(stage: Stage | None, values: float | None, *, declared: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,11 @@ from eval_assets.cli.options import data_option, database_option, resolve_databa
 if TYPE_CHECKING:
     import pandas as pd
 
+    from eval_assets.cli.study_files import StudyFiles
     from eval_assets.labelling.planning import GatePlan
+
+_RATERS = 2
+"""Raters of each further response."""
 
 _ENOUGH = 0.8
 """Probability of a certain verdict from which on a number of responses is recommended."""
@@ -56,8 +61,44 @@ def plan(
         n_simulations=simulations,
         seed=seed,
     ):
-        _print(gate_plan)
+        _print(gate_plan, _room(files, labels))
     return DONE
+
+
+@dataclass(frozen=True)
+class _Room:
+    """Responses that `assign` can still give to raters.
+
+    `n_assigned` is None if nothing is assigned: every rater then labels every response.
+    """
+
+    n_free: int
+    n_assigned: int | None
+    n_raters: int
+
+    def advice(self, n_more: int) -> str:
+        """Return how to have that many more responses rated by two."""
+        if n_more > self.n_free:
+            return f"Only {self.n_free} responses are left. Add responses first."
+        if self.n_assigned is None or self.n_raters < _RATERS:
+            return ""
+        total = self.n_assigned + n_more
+        return f"Run: eval-assets assign --raters-per-response {_RATERS} --responses {total}"
+
+
+def _room(files: StudyFiles, labels: pd.DataFrame) -> _Room:
+    study, n_raters = files.study, len(files.study.raters)
+    if study.assignments is None:
+        n_rated = labels["response_id"].nunique()
+        return _Room(len(files.responses) - n_rated, None, n_raters)
+    number = files.evaluation.labelling.round
+    assigned = {
+        one.response_id
+        for one in study.assignments
+        if one.round == number and one.question_id is None and one.purpose in {"shared", "single"}
+    }
+    free = set(files.responses["response_id"]) - assigned
+    return _Room(len(free), len(assigned), n_raters)
 
 
 def _groups(responses: pd.DataFrame) -> pd.Series:
@@ -71,7 +112,7 @@ def _groups(responses: pd.DataFrame) -> pd.Series:
     return rows.set_index("response_id")["group_id"]
 
 
-def _print(gate_plan: GatePlan) -> None:
+def _print(gate_plan: GatePlan, room: _Room) -> None:
     """Print one gate on one question: as it is now, and after more labels."""
     click.echo(f"\n{gate_plan.question_id}: {gate_plan.gate}, minimum {gate_plan.minimum:g}")
     if math.isnan(gate_plan.now.value):
@@ -109,7 +150,8 @@ def _print(gate_plan: GatePlan) -> None:
         )
     enough = next((o for o in gate_plan.outlooks if o.p_certain >= _ENOUGH), None)
     if enough is not None:
-        click.echo(f"  Recommended: {enough.n_more} more, at random or stratified.")
+        advice = f"Recommended: {enough.n_more} more, at random or stratified."
+        click.echo(f"  {advice} {room.advice(enough.n_more)}".rstrip())
     else:
         click.echo(
             "  Even the most of these leave doubt: the figure is close to the minimum. Revise the "

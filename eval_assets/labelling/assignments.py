@@ -6,8 +6,10 @@ import csv
 import hashlib
 import io
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from eval_assets.errors import InputError, InputProblem
@@ -16,14 +18,14 @@ from eval_assets.labelling.rater_view import response_records
 from eval_assets.scale import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
 
 
 Purpose = Literal["shared", "single", "repeat", "control"]
-"""Why a rater labels a response: every rater does, only this one does, to see whether the rater
+"""Why a rater labels a response: several raters do, only this one does, to see whether the rater
 gives the same answer again, or because its value is already settled."""
 
 ASSIGNMENTS = "assignments.csv"
@@ -71,19 +73,35 @@ def add_assignments(folder: Path, assignments: Sequence[Assignment]) -> None:
     """
     path = folder / ASSIGNMENTS
     text = assignments_text(assignments)
-    header, _, rows = text.partition("\n")
     with locked(folder):
         before = path.read_bytes() if path.exists() else b""
         if not before:
             replace_file(path, text.encode())
             return
-        first_line = before.decode("utf-8-sig", errors="replace").splitlines()[0]
-        if first_line != header:
-            message = f"the header is {first_line!r}"
-            remedy = f"Make it {header}, with the cells in that order and commas between them"
-            raise InputError(InputProblem(ASSIGNMENTS, 1, None, message, remedy))
+        _check_header(before)
         end = b"" if before.endswith(b"\n") else b"\n"
-        replace_file(path, before + end + rows.encode())
+        replace_file(path, before + end + text.partition("\n")[2].encode())
+
+
+def replace_assignments(folder: Path, assignments: Sequence[Assignment]) -> None:
+    """Write assignments in place of those in assignments.csv.
+
+    Raises:
+        InputError: If the file's columns are others.
+    """
+    path = folder / ASSIGNMENTS
+    with locked(folder):
+        _check_header(path.read_bytes())
+        replace_file(path, assignments_text(assignments).encode())
+
+
+def _check_header(content: bytes) -> None:
+    header = ",".join(ASSIGNMENT_COLUMNS)
+    first_line = content.decode("utf-8-sig", errors="replace").splitlines()[0]
+    if first_line != header:
+        message = f"the header is {first_line!r}"
+        remedy = f"Make it {header}, with the cells in that order and commas between them"
+        raise InputError(InputProblem(ASSIGNMENTS, 1, None, message, remedy))
 
 
 Allocation = Literal["proportional", "equal"]
@@ -97,7 +115,8 @@ class AssignmentPlan:
     Args:
         raters: The raters.
         n_responses: Responses to label; None for as many as there are.
-        overlap: Share of them that every rater labels, in [0, 1]; each of the others has one.
+        overlap: Share of them that every rater labels, in [0, 1].
+        raters_per_response: Raters of each of the others.
         per_rater: Most responses of one rater in this round; None for no limit.
         allocation: How many responses each stratum gets.
         repeat_share: Share of each rater's responses that come back to the same rater.
@@ -113,6 +132,7 @@ class AssignmentPlan:
     raters: Sequence[str]
     n_responses: int | None = None
     overlap: float = 1.0
+    raters_per_response: int = 1
     per_rater: int | None = None
     allocation: Allocation = "proportional"
     repeat_share: float = 0.0
@@ -129,6 +149,11 @@ class AssignmentPlan:
         for name, share in (("overlap", self.overlap), ("repeat_share", self.repeat_share)):
             if not 0 <= share <= 1:
                 raise ValueError(f"{name} must lie in [0, 1], got {share:g}")
+        if not 1 <= self.raters_per_response <= len(self.raters):
+            raise ValueError(
+                f"raters_per_response must lie between 1 and the number of raters, "
+                f"{len(self.raters)}, got {self.raters_per_response}"
+            )
         for name, number in (("n_responses", self.n_responses), ("per_rater", self.per_rater)):
             if number is not None and number < 1:
                 raise ValueError(f"{name} must be at least 1, got {number}")
@@ -168,18 +193,20 @@ def assign(
         free, n=_room(plan, n_free=len(free), main=main), allocation=plan.allocation, seed=plan.seed
     )
     n_shared = round(plan.overlap * len(chosen))
-    loads = {
-        rater: sum(assignment.rater_id == rater for assignment in main) for rater in plan.raters
-    }
+    loads = Counter(assignment.rater_id for assignment in main)
+    pairs = shared_responses(main)
     by_rater: dict[str, list[Assignment]] = {rater: [] for rater in plan.raters}
     for index, response in enumerate(chosen):
-        purpose: Purpose = "shared" if index < n_shared else "single"
-        lightest = min(plan.raters, key=lambda rater: loads[rater])
-        if loads[lightest] == plan.per_rater:
+        size = len(plan.raters) if index < n_shared else plan.raters_per_response
+        free_raters = [rater for rater in plan.raters if loads[rater] != plan.per_rater]
+        if len(free_raters) < size:
             break
-        for rater in plan.raters if purpose == "shared" else [lightest]:
+        purpose: Purpose = "shared" if size > 1 or index < n_shared else "single"
+        team = _team(free_raters, size, loads, pairs)
+        for rater in team:
             by_rater[rater].append(plan.assignment(response, rater, purpose))
-            loads[rater] += 1
+        loads.update(team)
+        pairs.update(map(frozenset, combinations(team, 2)))
     known = {(assignment.response_id, assignment.rater_id) for assignment in here}
     control_units = [
         (response, rater)
@@ -197,6 +224,107 @@ def assign(
             plan,
         )
     ]
+
+
+def shared_responses(assignments: Iterable[Assignment]) -> Counter[frozenset[str]]:
+    """Return how many responses each pair of raters labels, of pairs that share any."""
+    teams: dict[str, set[str]] = {}
+    for assignment in assignments:
+        if assignment.purpose in {"shared", "single"}:
+            teams.setdefault(assignment.response_id, set()).add(assignment.rater_id)
+    return Counter(frozenset(pair) for team in teams.values() for pair in combinations(team, 2))
+
+
+def _team(
+    raters: Sequence[str], size: int, loads: Counter[str], pairs: Counter[frozenset[str]]
+) -> list[str]:
+    """Return the raters of a response: those who shared least so far, of the least loaded.
+
+    The first has the lightest load, and no other has more than one response more. Pairs then share
+    numbers of responses that hardly differ, so that differences between any two raters can be told
+    from differences between responses.
+    """
+    team: list[str] = []
+    while len(team) < size:
+        others = [rater for rater in raters if rater not in team]
+        most = min(loads[rater] for rater in others) + (1 if team else 0)
+        team.append(
+            min(
+                (rater for rater in others if loads[rater] <= most),
+                key=lambda rater: (
+                    *_most_and_sum([pairs[frozenset((rater, other))] for other in team]),
+                    loads[rater],
+                ),
+            )
+        )
+    return team
+
+
+def _most_and_sum(numbers: Sequence[int]) -> tuple[int, int]:
+    return max(numbers, default=0), sum(numbers)
+
+
+@dataclass(frozen=True)
+class Reassignment:
+    """Assignments after the open ones of a rater went to others.
+
+    Args:
+        assignments: All assignments, of all raters and rounds.
+        moved: The assignments that others have now.
+        dropped: The rater's open assignments that no other rater can take over: repeats,
+            controls, and responses that all others label already.
+    """
+
+    assignments: Sequence[Assignment]
+    moved: Sequence[Assignment]
+    dropped: Sequence[Assignment]
+
+
+def reassign(
+    assignments: Sequence[Assignment],
+    rater_id: str,
+    *,
+    to: Sequence[str],
+    round: int,  # noqa: A002 - the name of the column
+    questions_of: Callable[[Assignment], tuple[Sequence[str], Sequence[str]]],
+) -> Reassignment:
+    """Give the open assignments of a rater in a round to others, the least loaded first.
+
+    Args:
+        assignments: All assignments.
+        rater_id: Whose.
+        to: Raters who may take over.
+        round: The round.
+        questions_of: Returns the questions of an assignment with and without a label. What is
+            labelled stays with the rater.
+    """
+    kept: list[Assignment] = []
+    unlabelled: list[Assignment] = []
+    for assignment in assignments:
+        if (assignment.rater_id, assignment.round) != (rater_id, round):
+            kept.append(assignment)
+            continue
+        labelled, unanswered = questions_of(assignment)
+        if not labelled:
+            unlabelled.append(assignment)
+        elif not unanswered:
+            kept.append(assignment)
+        else:
+            kept += [replace(assignment, question_id=question) for question in labelled]
+            unlabelled += [replace(assignment, question_id=question) for question in unanswered]
+    loads = Counter(other.rater_id for other in kept if other.round == round)
+    takers = {(other.response_id, other.rater_id) for other in kept if other.round == round}
+    moved: list[Assignment] = []
+    dropped: list[Assignment] = []
+    for assignment in unlabelled:
+        free = [r for r in to if r != rater_id and (assignment.response_id, r) not in takers]
+        if assignment.purpose in {"repeat", "control"} or not free:
+            dropped.append(assignment)
+            continue
+        taker = next((m.rater_id for m in moved if m.response_id == assignment.response_id), None)
+        moved.append(replace(assignment, rater_id=taker or min(free, key=lambda r: loads[r])))
+        loads[moved[-1].rater_id] += 1
+    return Reassignment([*kept, *moved], moved, dropped)
 
 
 def _in_order_of(
@@ -271,7 +399,9 @@ def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> i
         heaviest = max(
             sum(assignment.rater_id == rater for assignment in main) for rater in plan.raters
         )
-        per_response = plan.overlap + (1 - plan.overlap) / len(plan.raters)
+        per_response = plan.overlap + (1 - plan.overlap) * plan.raters_per_response / len(
+            plan.raters
+        )
         room = min(room, max(0, math.floor((plan.per_rater - heaviest) / per_response + TOLERANCE)))
     return room
 

@@ -94,6 +94,44 @@ def test_settled_responses_are_mixed_in_as_controls(folder: Path) -> None:
     assert {row["response_id"] for row in controls} <= {"r0", "r1", "r2"}
 
 
+def test_responses_go_to_teams_of_raters(folder: Path) -> None:
+    declared = (folder / "evaluation.yaml").read_text()
+    (folder / "evaluation.yaml").write_text(declared.replace("[anna, ben]", "[a, b, c, d, e]"))
+    done = run(folder, "--raters-per-response", "3")
+
+    assert set(Counter(row["response_id"] for row in rows(folder)).values()) == {3}
+    assert set(Counter(row["rater_id"] for row in rows(folder)).values()) <= {23, 24, 25}
+    assert "Any two raters share 12 to 12 responses." in done.stdout
+
+
+def test_open_responses_of_a_rater_go_to_a_new_one(folder: Path) -> None:
+    run(folder)
+    (folder / "labels.csv").write_text("response_id,rater_id,question_id,rating\n")
+    theirs = [row["response_id"] for row in rows(folder) if row["rater_id"] == "anna"]
+    labels = [f"{name},anna,{question},1" for name in theirs[:4] for question in ("clear", "deep")]
+    labels.append(f"{theirs[4]},anna,clear,1")
+    (folder / "labels.csv").write_text(
+        "response_id,rater_id,question_id,rating\n" + "\n".join(labels)
+    )
+    declared = (folder / "evaluation.yaml").read_text() + "labels: labels.csv\n"
+    (folder / "evaluation.yaml").write_text(declared.replace("[anna, ben]", "[ben, cleo]"))
+    done = run(folder, "--reassign", "anna")
+
+    assert "Reassigned from anna: 26" in done.stdout
+    by_rater = {
+        rater: [
+            (row["response_id"], row["question_id"])
+            for row in rows(folder)
+            if row["rater_id"] == rater
+        ]
+        for rater in ("anna", "cleo")
+    }
+    assert by_rater["anna"] == [*((name, "") for name in theirs[:4]), (theirs[4], "clear")]
+    assert (theirs[4], "deep") in by_rater["cleo"]
+    assert "Reassigned from anna: 0" in run(folder, "--reassign", "anna").stdout
+    assert "max has no assignments" in str(run(folder, "--reassign", "max").exception)
+
+
 def test_nothing_is_added_twice(folder: Path) -> None:
     run(folder)
     before = (folder / "assignments.csv").read_bytes()

@@ -1,8 +1,16 @@
 from collections import Counter
+from itertools import combinations
 
 import pytest
 
-from eval_assets.labelling.assignments import Assignment, AssignmentPlan, assign, stratified_sample
+from eval_assets.labelling.assignments import (
+    Assignment,
+    AssignmentPlan,
+    assign,
+    reassign,
+    shared_responses,
+    stratified_sample,
+)
 
 STRATA = {f"r{k:03}": "ab"[k % 3 == 0] for k in range(120)}
 RATERS = ("anna", "ben", "cleo")
@@ -137,8 +145,88 @@ def test_controls_are_mixed_in_silently_and_once() -> None:
         {"raters": ["a"], "overlap": 1.1},
         {"raters": ["a"], "repeat_share": -0.1},
         {"raters": ["a"], "n_responses": 0},
+        {"raters": ["a", "b"], "raters_per_response": 3},
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"rater|overlap|repeat_share|n_responses"):
         AssignmentPlan(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("n_raters", "k", "n"), [(10, 3, 150), (10, 2, 45), (6, 4, 30), (5, 3, 7)])
+def test_teams_have_even_loads_and_pairs(n_raters: int, k: int, n: int) -> None:
+    raters = [f"r{number}" for number in range(n_raters)]
+    strata = {f"a{number}": "" for number in range(n)}
+    plan = AssignmentPlan(raters=raters, overlap=0.0, raters_per_response=k)
+    made = assign(strata, plan, existing=[])
+    loads = Counter(one.rater_id for one in made)
+    pairs = shared_responses(made)
+    numbers = [pairs[frozenset(pair)] for pair in combinations(raters, 2)]
+    expected = n * k * (k - 1) / (n_raters * (n_raters - 1))
+
+    assert set(Counter(one.response_id for one in made).values()) == {k}
+    assert {one.purpose for one in made} == {"shared"}
+    assert max(loads.values()) - min(loads[rater] for rater in raters) <= 2
+    assert expected - 2 < min(numbers)
+    assert max(numbers) < expected + 2
+
+
+def test_teams_go_on_evenly_when_responses_are_added() -> None:
+    plan = AssignmentPlan(raters=RATERS, overlap=0.0, raters_per_response=2)
+    before = assign(dict(list(STRATA.items())[:10]), plan, existing=[])
+    added = assign(STRATA, plan, existing=before)
+
+    loads = Counter(one.rater_id for one in [*before, *added])
+    assert sum(loads.values()) == 240
+    assert max(loads.values()) - min(loads.values()) <= 2
+
+
+def test_no_rater_of_a_team_gets_more_than_the_limit() -> None:
+    plan = AssignmentPlan(raters=RATERS, overlap=0.0, raters_per_response=2, per_rater=7)
+    made = assign(STRATA, plan, existing=[])
+
+    assert max(Counter(one.rater_id for one in made).values()) <= 7
+    assert set(Counter(one.response_id for one in made).values()) == {2}
+
+
+def test_open_assignments_go_to_the_least_loaded_rater_who_has_not_the_response() -> None:
+    assignments = [
+        Assignment("a", "anna"),
+        Assignment("a", "ben"),
+        Assignment("b", "anna"),
+        Assignment("c", "anna", purpose="single"),
+        Assignment("c", "anna", purpose="repeat"),
+        Assignment("d", "anna"),
+        Assignment("d", "ben"),
+        Assignment("d", "cleo"),
+        Assignment("b", "anna", round=2),
+    ]
+    labelled = {"b": ["q1"]}
+    result = reassign(
+        assignments,
+        "anna",
+        to=["anna", "ben", "cleo"],
+        round=1,
+        questions_of=lambda one: (
+            labelled.get(one.response_id, []),
+            [q for q in ("q1", "q2") if q not in labelled.get(one.response_id, [])],
+        ),
+    )
+
+    assert result.moved == [
+        Assignment("a", "cleo"),
+        Assignment("b", "ben", "q2"),
+        Assignment("c", "cleo", purpose="single"),
+    ]
+    assert [(one.response_id, one.purpose) for one in result.dropped] == [
+        ("c", "repeat"),
+        ("d", "shared"),
+    ]
+    assert result.assignments == [
+        Assignment("a", "ben"),
+        Assignment("b", "anna", "q1"),
+        Assignment("d", "ben"),
+        Assignment("d", "cleo"),
+        Assignment("b", "anna", round=2),
+        *result.moved,
+    ]
