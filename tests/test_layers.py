@@ -125,6 +125,7 @@ PARALLEL = {
     "read": "evaluation.yaml and label files, from file to noun",
     "results": "served, and put together by the commands that serve them",
     "rounds": "read from the store, measured and shown",
+    "rubric": "declared, and drafted by the command",
     "scores": "read, parsed, stored and shown",
     "tables": "read from files, and kept in the database",
     "tuning": "the layer, and its assets",

@@ -273,6 +273,13 @@ def causes_of_disagreement(
     )
 
 
+def names_of_others(causes: Sequence[Cause]) -> list[str]:
+    """Return the kinds of cause that were tested and of which none is reported."""
+    reported = {cause.kind for cause in causes if cause.is_reported}
+    kinds = dict.fromkeys(cause.kind for cause in causes if cause.kind not in reported)
+    return [kind.value.replace("_", " ") for kind in kinds]
+
+
 @dataclass(frozen=True, eq=False)
 class _Study:
     """The tests of one question."""

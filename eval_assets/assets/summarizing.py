@@ -34,7 +34,10 @@ def written_summary(
     [judge] = [
         candidate for candidate in evaluation.judges if declared and candidate.id == declared.judge
     ]
-    status, words = _ask(summary_prompt(data), judge, evaluation, folder, run_id=run_id)
+    prompt = summary_prompt(data)
+    status, words = text_by(
+        judge, prompt, evaluation, folder, purpose="executive_summary", run_id=run_id
+    )
     refused = None
     if status != "ok":
         refused = f"{status.replace('_', ' ')}. {words}".strip(" .")
@@ -48,25 +51,40 @@ def written_summary(
     }
 
 
-def _ask(
-    prompt: str, judge: Judge, evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str
+def text_by(  # noqa: PLR0913 - who, what, of what and what for
+    judge: Judge,
+    prompt: str,
+    evaluation: Evaluation,
+    folder: EvaluationFolder,
+    *,
+    purpose: str,
+    run_id: str | None,
 ) -> tuple[str, str]:
-    """Return the status of the reply, and its text or what went wrong."""
+    """Return the status of a judge's reply to a prompt, and its text or what went wrong.
+
+    Args:
+        judge: A live judge.
+        prompt: The request.
+        evaluation: The evaluation, whose budget holds.
+        folder: Its folder.
+        purpose: Name of the text in the ledger.
+        run_id: The Dagster run; None outside one.
+    """
     writer = _writer(judge)
     today = datetime.now(tz=UTC).date()
-    conversation = Conversation(None, "executive_summary", (Turn(0, prompt),))
+    conversation = Conversation(None, purpose, (Turn(0, prompt),))
     models = live_generators(
         replace(evaluation, generators=(writer,)), environ=os.environ, today=today
     )
     with folder.ledger(evaluation) as ledger:
         options = RequestOptions(api_keys=api_keys([writer]))
-        with Worker(ledger, asset="agreement_report", run_id=run_id, caps=evaluation) as worker:
+        with Worker(ledger, asset=purpose, run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 generate_responses(
                     [conversation],
                     models,
                     worker,
-                    name=lambda *_: "executive_summary",
+                    name=lambda *_: purpose,
                     options=options,
                 )
             )

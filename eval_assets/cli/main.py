@@ -37,6 +37,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "gates": "Say whether judges may be tuned.",
         "irr": "Show the agreement of human raters.",
         "why": "Test why raters disagree on a question.",
+        "rubric": "Draft a new wording of a question.",
     },
     "Judges": {
         "models": "List prices, capabilities and end dates of judge models.",

@@ -54,6 +54,7 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
 
 def _print(question: str, causes: tuple[Cause, ...]) -> None:
     """Print what is reported, then what else was tested."""
+    from eval_assets.agreement.causes import names_of_others
     from eval_assets.cli.tables import print_table
     from eval_assets.wording import figure_text, listed
 
@@ -61,7 +62,7 @@ def _print(question: str, causes: tuple[Cause, ...]) -> None:
         click.echo(f"{question}: fewer than 10 responses have two ratings, which is too few.")
         return
     reported = [cause for cause in causes if cause.is_reported]
-    others = dict.fromkeys(c.kind.value.replace("_", " ") for c in causes if not c.is_reported)
+    others = names_of_others(causes)
     if reported:
         print_table(
             f"Why raters disagree on {question}: alpha {causes[0].alpha:.3f} (interval level)",
@@ -80,4 +81,4 @@ def _print(question: str, causes: tuple[Cause, ...]) -> None:
         for cause in reported:
             click.echo(f"{cause}: {cause.kind.remedy}")
     if others:
-        click.echo(f"Tested, and not more than chance: {listed(list(others))}.")
+        click.echo(f"Tested, and not more than chance: {listed(others)}.")

@@ -805,7 +805,7 @@ SELECT started_at AS timestamp,
            WHEN asset = 'tuned_judges' THEN 'tuning'
            WHEN asset = 'judge_drift' THEN 'drift'
            WHEN asset = 'judge_robustness' THEN 'robustness'
-           WHEN asset = 'agreement_report' THEN 'summary'
+           WHEN asset IN ('agreement_report', 'executive_summary', 'rubric_draft') THEN 'summary'
            ELSE operation
        END AS operation,
        input_tokens + output_tokens AS token_count,

@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from eval_assets.agreement.causes import Cause
+from eval_assets.agreement.causes import Cause, names_of_others
 from eval_assets.render.document import (
     Card,
     Cell,
@@ -35,8 +35,8 @@ def section(data: ReportData) -> Section | None:
 
 def _card(question: str, causes: list[Cause]) -> Card:
     reported = [cause for cause in causes if cause.is_reported]
-    others = dict.fromkeys(c.kind.value.replace("_", " ") for c in causes if not c.is_reported)
-    rest = f"Tested, and not more than chance: {listed(list(others))}." if others else ""
+    others = names_of_others(causes)
+    rest = f"Tested, and not more than chance: {listed(others)}." if others else ""
     if not reported:
         nothing = "No cause that was tested explains the disagreement."
         return Card(

@@ -1,0 +1,140 @@
+"""`eval-assets rubric`: a proposed wording of a question on which raters disagree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from eval_assets.cli.exit_codes import DONE, nothing_measured
+from eval_assets.cli.options import data_option, database_option, resolve_database
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+    from eval_assets.agreement.causes import Cause
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.config.rubric import RubricQuestion
+    from eval_assets.labelling.rubric_draft import RubricExample
+
+
+@click.group()
+def rubric() -> None:
+    """Draft a new wording of a question; people edit it, and name it in evaluation.yaml."""
+
+
+@rubric.command(short_help="Write proposed guidelines of a question.")
+@click.argument("question")
+@data_option
+@database_option
+@click.option("--judge", help="A live judge whose model words the definitions, within the budget.")
+def draft(question: str, data: Path, database: str | None, judge: str | None) -> int:
+    """Write guidelines of QUESTION with an example for each value, and what is left to decide.
+
+    Examples are responses that were adjudicated, or that all raters gave the value. What is left to
+    decide are the causes of disagreement that `eval-assets why` reports, or else the largest
+    disagreements. The file is new; evaluation.yaml is not changed.
+    """
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.connection import connect, is_stored
+
+    evaluation = read_evaluation(data)
+    declared = {q.id: q for q in evaluation.rubric}
+    if question not in declared:
+        raise click.UsageError(f'no question "{question}". Use one of {", ".join(declared)}.')
+    path = data / "guidelines" / f"{question}.draft.md"
+    if path.exists():
+        raise click.UsageError(f"{path} exists. Rename it, or remove it.")
+    stored = resolve_database(data, database)
+    if not is_stored(stored):
+        return nothing_measured(data)
+    with connect(stored, folder=data, is_reading=True) as connection:
+        text = _draft(connection, evaluation, declared[question], judge=judge)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    click.echo(f"wrote {path}")
+    click.echo(
+        f"Edit it, then name it in evaluation.yaml: guidelines: guidelines/{path.name}\n"
+        "Labels given after that are a new version; have new responses labelled, because raters "
+        "remember the old ones."
+    )
+    return DONE
+
+
+def _draft(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    question: RubricQuestion,
+    *,
+    judge: str | None,
+) -> str:
+    from eval_assets.agreement.causes import causes_of_disagreement
+    from eval_assets.labelling.rubric_draft import RubricExample, draft_guidelines, drafting_prompt
+    from eval_assets.store.rated_responses import rated_responses
+    from eval_assets.store.ratings import human_ratings
+    from eval_assets.store.rubric_examples import anchor_rows
+
+    ratings = human_ratings(connection, evaluation).ratings[question.id]
+    responses = rated_responses(connection, question.id, ratings)
+    causes = [c for c in causes_of_disagreement(responses, question) if c.is_reported]
+    anchors = {
+        row["value"]: RubricExample(
+            row["response_id"], row["response_text"], row["value"], row["source"]
+        )
+        for row in anchor_rows(connection, question.id)
+    }
+    to_decide = [f"{cause}: {cause.kind.remedy}" for cause in causes]
+    disputed = _disputed(connection, question, causes)
+    if disputed and not to_decide:
+        to_decide = ["what distinguishes the values on the responses below"]
+    text = draft_guidelines(question, anchors, to_decide=to_decide, disputed=disputed)
+    if judge is None:
+        return text
+    wording = _worded(drafting_prompt(question, text), evaluation, judge)
+    return draft_guidelines(
+        question, anchors, to_decide=to_decide, disputed=disputed, wording=wording
+    )
+
+
+def _disputed(
+    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, causes: list[Cause]
+) -> list[RubricExample]:
+    """Return the responses that show the causes best, else the largest disagreements."""
+    from eval_assets.labelling.rubric_draft import RubricExample, ratings_text
+    from eval_assets.store.rubric_examples import rated_rows
+    from eval_assets.store.summaries import worst_disagreements
+
+    ids = [name for cause in causes for name in cause.examples[:2]]
+    if not ids:
+        worst = worst_disagreements(connection, most=1_000)
+        ids = worst[worst["question_id"] == question.id]["response_id"].head(5).tolist()
+    return [
+        RubricExample(row["response_id"], row["response_text"], None, ratings_text(row["ratings"]))
+        for row in rated_rows(connection, question.id, list(dict.fromkeys(ids)))
+    ]
+
+
+def _worded(prompt: str, evaluation: Evaluation, judge_id: str) -> str:
+    """Return the definitions that a judge's model proposes.
+
+    Raises:
+        StoreError: If there is no usable reply.
+    """
+    from eval_assets.assets.resources import EvaluationFolder
+    from eval_assets.assets.summarizing import text_by
+    from eval_assets.errors import StoreError
+
+    live = [judge for judge in evaluation.judges if judge.provider != "recorded"]
+    judges = {judge.id: judge for judge in live}
+    if judge_id not in judges:
+        names = ", ".join(judges) or "none is declared"
+        raise click.BadParameter(f'"{judge_id}" is no live judge ({names}).', param_hint="--judge")
+    folder = EvaluationFolder(data=str(evaluation.folder))
+    status, words = text_by(
+        judges[judge_id], prompt, evaluation, folder, purpose="rubric_draft", run_id=None
+    )
+    if status != "ok":
+        raise StoreError(f"{judge_id} sent no wording: {status.replace('_', ' ')}. {words}")
+    return words

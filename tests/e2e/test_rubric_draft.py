@@ -1,0 +1,61 @@
+"""From a closed gate to a drafted wording, with and without a model."""
+
+import json
+
+import pytest
+
+from tests.e2e.conftest import Evaluated
+from tests.fake_provider.server import running
+
+
+def test_draft_names_examples_and_disputed_responses(closed_folder: Evaluated) -> None:
+    done = closed_folder.call("rubric", "draft", "clarity")
+    draft = (closed_folder.path / "guidelines" / "clarity.draft.md").read_text("utf-8")
+
+    assert done.returncode == 0, done.stderr
+    assert "guidelines: guidelines/clarity.draft.md" in done.stdout
+    assert "TODO decide" in draft
+    assert "r1 1 and r2 5" in draft or "r1 5 and r2 1" in draft
+
+
+def test_draft_never_replaces_a_file(closed_folder: Evaluated) -> None:
+    closed_folder.call("rubric", "draft", "clarity")
+    path = closed_folder.path / "guidelines" / "clarity.draft.md"
+    path.write_text("edited", "utf-8")
+    again = closed_folder.call("rubric", "draft", "clarity")
+
+    assert again.returncode == 2
+    assert path.read_text("utf-8") == "edited"
+
+
+def test_live_judge_words_the_definitions_once(
+    closed_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declaration = closed_folder.path / "evaluation.yaml"
+    text = declaration.read_text("utf-8")
+    judge = "judges:\n  - {id: gpt, provider: openai, model: gpt-6-luna}"
+    declaration.write_text(text.replace("judges:", judge, 1), "utf-8")
+    path = closed_folder.path / "guidelines" / "clarity.draft.md"
+    with running() as provider:
+        for name, value in (provider.environment | {"OPENAI_API_KEY": "sk-of-a-test"}).items():
+            monkeypatch.setenv(name, value)
+        done = closed_folder.call("rubric", "draft", "clarity", "--judge", "gpt")
+        worded = path.read_text("utf-8")
+        path.unlink()
+        again = closed_folder.call("rubric", "draft", "clarity", "--judge", "gpt")
+        n_requests = len(provider.log.completions)
+        sent = json.dumps(provider.log.requests[-1].json)
+
+    assert (done.returncode, again.returncode) == (0, 0), done.stderr
+    assert n_requests == 1
+    assert worded == path.read_text("utf-8")
+    assert "Rate the clarity" in sent
+    assert not worded.startswith("Rate the clarity")
+
+
+def test_recorded_judge_cannot_word(closed_folder: Evaluated) -> None:
+    done = closed_folder.call("rubric", "draft", "clarity", "--judge", "j1")
+
+    assert done.returncode == 2
+    assert '"j1" is no live judge' in done.stderr
+    assert not (closed_folder.path / "guidelines").exists()
