@@ -7,6 +7,7 @@ import secrets
 import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+    from eval_assets.labelling.study import Study
     from eval_assets.server.results import Results
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -34,6 +36,13 @@ TOKEN = "EVAL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 @click.option(
     "--judges", is_flag=True, help="Let the lead settle disagreements between judges as well."
 )
+@click.option("--new-link", metavar="RATER", help="Print a new link for a rater; the old one ends.")
+@click.option("--revoke", metavar="RATER", help="End the link of a rater.")
+@click.option(
+    "--public-url",
+    metavar="URL",
+    help="Address of a proxy in front, which links have, such as https://labels.example.org",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0: any free."
@@ -45,6 +54,9 @@ def serve(  # noqa: PLR0913 - one for each option
     labels: bool,
     lead: bool,
     judges: bool,
+    new_link: str | None,
+    revoke: str | None,
+    public_url: str | None,
     host: str,
     port: int,
 ) -> int:
@@ -58,20 +70,26 @@ def serve(  # noqa: PLR0913 - one for each option
 
     Each rater has a link of their own, which is printed at the start and stays the same, and so
     has their lead. Labels go to sessions/ in the evaluation folder, each as it is given; what the
-    lead settles goes to adjudications.jsonl.
+    lead settles goes to adjudications.jsonl. A change of evaluation.yaml or assignments.csv is
+    served at once. --new-link and --revoke change the links, also of a server that runs, and end.
     """
     from eval_assets.cli.study_files import (
+        CurrentStudy,
         disagreements_now,
         judges_disagreements,
         quality_now,
-        read_study,
     )
 
-    if not (labels or lead):
+    public_host = None if public_url is None else _host_of(public_url)
+    if not (labels or lead or new_link or revoke):
         return _serve_results(data, database, host=host, port=port)
     path = resolve_database(data, database)
-    files = read_study(data, database=path)
+    current = CurrentStudy(data, database=path)
+    files = current.files
     study = files.study
+    if new_link or revoke:
+        address = (public_url or f"http://{host}:{port}").rstrip("/")
+        return _change_links(study, address=address, new_link=new_link, revoke=revoke)
     if not study.raters:
         raise click.UsageError(
             f"{data}/evaluation.yaml names no raters. Add: labelling: {{raters: [anna, ben]}}"
@@ -81,23 +99,50 @@ def serve(  # noqa: PLR0913 - one for each option
     from eval_assets.server.lead_pages import LeadSources
 
     listening = _listening(host, port)
-    address = f"http://{host}:{listening.getsockname()[1]}"
+    address = (public_url or f"http://{host}:{listening.getsockname()[1]}").rstrip("/")
     between_judges = judges_disagreements(files, path) if judges else []
     sources = LeadSources(
-        disagreements=lambda: disagreements_now(files, between_judges=between_judges),
-        quality=lambda: quality_now(files),
+        disagreements=lambda: disagreements_now(current.files, between_judges=between_judges),
+        quality=lambda: quality_now(current.files),
     )
+    hosts: tuple[str, ...] = _LOOPBACK if host in _LOOPBACK else ("*",)
+    if public_host is not None:
+        hosts = (*_LOOPBACK, host, public_host)
     app = make_app(
         study,
-        hosts=_LOOPBACK if host in _LOOPBACK else ["*"],
+        hosts=hosts,
         raters=labels,
         lead=sources if lead else None,
+        current=current,
     )
     for rater, link in rater_links(study, address=address).items() if labels else ():
         click.echo(f"{rater:20} {link}")
     if lead:
         click.echo(f"{'(lead)':20} {address}/lead/{lead_token(study)}")
     _run(app, listening)
+    return DONE
+
+
+def _host_of(url: str) -> str:
+    """Return the host of a public address; anything else than scheme, host and port is misuse."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/"):
+        raise click.UsageError(f"{url} is not an address such as https://labels.example.org.")
+    return parts.hostname
+
+
+def _change_links(study: Study, *, address: str, new_link: str | None, revoke: str | None) -> int:
+    """Revoke a link, replace a link, and print the new one."""
+    from eval_assets.labelling.links import replace_link, revoke_link
+
+    unknown = [rater for rater in (new_link, revoke) if rater and rater not in study.raters]
+    if unknown:
+        raise click.UsageError(f"{unknown[0]} is not a rater here.")
+    if revoke:
+        revoke_link(study, revoke)
+        click.echo(f"{revoke:20} link revoked")
+    if new_link:
+        click.echo(f"{new_link:20} {address}/r/{replace_link(study, new_link)}")
     return DONE
 
 

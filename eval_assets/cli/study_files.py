@@ -7,7 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
     Disagreement,
     decisions,
@@ -15,6 +17,7 @@ from eval_assets.labelling.adjudication import (
     read_adjudications,
     worst_first,
 )
+from eval_assets.labelling.assignments import ASSIGNMENTS
 from eval_assets.labelling.quality import QualityFigure, measure_quality
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.session_frames import (
@@ -25,7 +28,7 @@ from eval_assets.labelling.session_frames import (
 )
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
-from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.evaluation.read import FILE, read_evaluation
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect, is_stored
@@ -70,6 +73,44 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     shown = response_views(evaluation, responses)
     study = Study(evaluation, shown, read_assignments(evaluation), covered)
     return StudyFiles(study, responses)
+
+
+class CurrentStudy:
+    """A study that follows its files while a server runs.
+
+    It is read again when evaluation.yaml or assignments.csv changes. As long as the files have
+    an error, the study stays as it was.
+
+    Args:
+        data: The evaluation folder.
+        database: As for `read_study`.
+    """
+
+    def __init__(self, data: Path, *, database: Path | None) -> None:
+        self._data, self._database = data, database
+        self._version = self._version_now()
+        self._files = read_study(data, database=database)
+
+    @property
+    def files(self) -> StudyFiles:
+        """The study with its responses."""
+        version = self._version_now()
+        if version != self._version:
+            self._version = version
+            try:
+                self._files = read_study(self._data, database=self._database)
+            except (InputError, ExceptionGroup) as error:
+                print_errors(["The server goes on without these changes:", *error_lines(error)])
+        return self._files
+
+    def __call__(self) -> Study:
+        """Return the study as its files are now."""
+        return self.files.study
+
+    def _version_now(self) -> list[tuple[int, int] | None]:
+        paths = (self._data / name for name in (FILE, ASSIGNMENTS))
+        status = (path.stat() if path.exists() else None for path in paths)
+        return [(one.st_ino, one.st_mtime_ns) if one else None for one in status]
 
 
 def disagreements_now(

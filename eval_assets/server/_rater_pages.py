@@ -1,7 +1,7 @@
 """Labelling pages of one rater, which show that rater's work only."""
 
 import errno
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from pydantic import ValidationError
@@ -12,7 +12,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from eval_assets.errors import InputError
-from eval_assets.labelling.pages import PAGE_ACTION, PageAction, page_answers, page_task
+from eval_assets.labelling.links import raters_by_token
+from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units
 from eval_assets.labelling.study import Study
 from eval_assets.server._rendering import TEMPLATES, json_in_html
@@ -21,14 +22,13 @@ MOST_BYTES = 256 * 1024
 """Size of an answer above which it is refused unread."""
 
 
-def rater_routes(rater_of: Mapping[str, str], study: Study) -> list[Route]:
+def rater_routes(current: Callable[[], Study]) -> list[Route]:
     """Return the routes of all raters.
 
     Args:
-        rater_of: Rater by the secret part of their link.
-        study: What they label.
+        current: Returns what is labelled, and by whom, as it is now.
     """
-    pages = _RaterPages(rater_of, study)
+    pages = _RaterPages(current)
     return [
         Route("/r/{token}", pages.page),
         Route("/r/{token}/answers", pages.answers),
@@ -37,30 +37,46 @@ def rater_routes(rater_of: Mapping[str, str], study: Study) -> list[Route]:
     ]
 
 
-class _RaterPages:
-    def __init__(self, rater_of: Mapping[str, str], study: Study) -> None:
-        self._rater_of = rater_of
-        self._study = study
-        self._queue = cache(lambda rater, number: study.at_round(number).queue(rater))
-        self._earlier_units = cache(
+class _Work:
+    """What the raters of a study label, round by round; each queue is made when it is needed."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.round = study.evaluation.labelling.round
+        self.queue = cache(lambda rater, number: study.at_round(number).queue(rater))
+        self.earlier_units = cache(
             lambda rater, number: possible_units(rater, number, study.responses)
         )
-        for rater in rater_of.values():
-            self._queue(rater, self._round)
+
+
+class _RaterPages:
+    def __init__(self, current: Callable[[], Study]) -> None:
+        self._current = current
+        self._latest = _Work(current())
+        for rater in self._latest.study.raters:
+            self._latest.queue(rater, self._latest.round)
+
+    @property
+    def _work(self) -> _Work:
+        study = self._current()
+        if study is not self._latest.study:
+            self._latest = _Work(study)
+        return self._latest
 
     def page(self, request: Request) -> Response:
         """Show the labelling screen with all that the rater is to label."""
-        rater = self._rater(request)
+        rater, work = self._rater(request), self._work
+        name = work.study.evaluation.name
         task = {
-            **page_task(self._queue(rater, self._round)),
+            **page_task(work.queue(rater, work.round)),
             "isOffline": False,
             # Not the link: labels that wait in a browser must survive a new one.
-            "page": f"{self._study.evaluation.name}/{rater}",
-            "round": self._round,
+            "page": f"{name}/{rater}",
+            "round": work.round,
             "address": f"/r/{request.path_params['token']}",
         }
         page = TEMPLATES.get_template("label.html.jinja").render(
-            evaluation=self._study.evaluation.name,
+            evaluation=name,
             rater=rater,
             is_offline=False,
             task_json=json_in_html(task),
@@ -69,62 +85,64 @@ class _RaterPages:
 
     def answers(self, request: Request) -> Response:
         """Return the rater's own answers, for a page whose other window went on."""
-        rater = self._rater(request)
+        rater, work = self._rater(request), self._work
         number = request.query_params.get("round", "")
-        is_round = number.isdecimal() and 1 <= int(number) <= self._round
-        queue = self._queue(rater, int(number) if is_round else self._round)
-        return JSONResponse(page_answers(queue))
+        is_round = number.isdecimal() and 1 <= int(number) <= work.round
+        return JSONResponse(
+            page_answers(work.queue(rater, int(number) if is_round else work.round))
+        )
 
     async def label(self, request: Request) -> Response:
         """Save one answer or undo; it is on disk before this replies.
 
         A page removes an answer only once it is `done`, or `refused` for good.
         """
-        rater = self._rater(request)
+        body = await _body(request)
         try:
-            action = PAGE_ACTION.validate_json(await _body(request))
-        except ValidationError as error:
-            return _refused(error.errors(include_url=False, include_input=False)[0]["msg"])
-        try:
-            return JSONResponse({"done": await run_in_threadpool(self._saved, rater, action)})
+            return await run_in_threadpool(self._labelled, request, body)
+        except HTTPException:
+            reason = "this link is not valid any more; ask for the new one and open it here"
+            return JSONResponse({"unavailable": reason}, status_code=404)
         except InputError as error:
             return JSONResponse({"unavailable": _unavailability(error)}, status_code=503)
+        except ValidationError as error:
+            return _refused(error.errors(include_url=False, include_input=False)[0]["msg"])
         except ValueError as error:
             return _refused(str(error))
 
-    def _saved(self, rater: str, action: PageAction) -> int:
-        """Save an answer in the round of its unit; return how many labels that round has."""
-        queue, units = self._work(rater, action.unit)
+    def _labelled(self, request: Request, body: bytes) -> Response:
+        """Save an answer in the round of its unit; reply how many labels that round has."""
+        rater, work = self._rater(request), self._work
+        action = PAGE_ACTION.validate_json(body)
+        queue, units = _queue_of(work, rater, action.unit)
         action.apply(queue, units, at=now())
-        return len(queue.labels())
-
-    def _work(self, rater: str, code: str) -> tuple[RaterQueue, Mapping[str, WorkUnit]]:
-        """Return the queue of the round that a unit is of, with the units that it may answer.
-
-        A label that waited in a page while the lead began another round belongs to its own.
-        """
-        queue = self._queue(rater, self._round)
-        units = {unit.code: unit for unit in queue.units}
-        for number in range(self._round - 1, 0, -1) if code not in units else ():
-            earlier = self._earlier_units(rater, number)
-            if code in earlier:
-                return self._queue(rater, number), earlier
-        return queue, units
+        return JSONResponse({"done": len(queue.labels())})
 
     def close(self, request: Request) -> Response:
         """Note that the rater stopped for now."""
-        self._queue(self._rater(request), self._round).close(at=now())
+        rater, work = self._rater(request), self._work
+        work.queue(rater, work.round).close(at=now())
         return JSONResponse({})
 
-    @property
-    def _round(self) -> int:
-        return self._study.evaluation.labelling.round
-
     def _rater(self, request: Request) -> str:
-        rater = self._rater_of.get(request.path_params["token"])
+        rater = raters_by_token(self._current()).get(request.path_params["token"])
         if rater is None:
             raise HTTPException(404, "There is nothing behind this link.")
         return rater
+
+
+def _queue_of(work: _Work, rater: str, code: str) -> tuple[RaterQueue, Mapping[str, WorkUnit]]:
+    """Return the queue of the round that a unit is of, with the units that it may answer.
+
+    A label that waited in a page while the lead began another round belongs to its own.
+    """
+    queue = work.queue(rater, work.round)
+    units = {unit.code: unit for unit in queue.units}
+    for number in range(work.round - 1, 0, -1) if code not in units else ():
+        earlier = work.earlier_units(rater, number)
+        if code in earlier:
+            return work.queue(rater, number), earlier
+    return queue, units
 
 
 async def _body(request: Request) -> bytes:

@@ -1,6 +1,6 @@
 """The web application: routes, access and headers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -13,6 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eval_assets.errors import InputError
+from eval_assets.labelling.links import raters_by_token
 from eval_assets.labelling.study import Study
 from eval_assets.server._rater_pages import rater_routes
 from eval_assets.server._rendering import static_text
@@ -35,7 +36,12 @@ _STATIC = {"label.css": "text/css", "label.js": "text/javascript"}
 
 
 def make_app(
-    study: Study, *, hosts: Sequence[str], raters: bool = True, lead: LeadSources | None = None
+    study: Study,
+    *,
+    hosts: Sequence[str],
+    raters: bool = True,
+    lead: LeadSources | None = None,
+    current: Callable[[], Study] | None = None,
 ) -> Starlette:
     """Return the application that serves each rater their own work, and the lead all of it.
 
@@ -44,15 +50,16 @@ def make_app(
         hosts: Names under which the server may be addressed.
         raters: Whether raters' links lead anywhere.
         lead: Where the lead's pages get their figures; None to serve no such pages.
+        current: Returns the study as its files are now; None if they do not change.
     """
-    rater_of = {rater_token(study, rater): rater for rater in study.raters if raters}
+    current = current or (lambda: study)
     return Starlette(
         routes=[
             Route("/", _no_link),
             Route("/favicon.ico", _no_icon),
             Route("/static/{name}", _static),
-            *rater_routes(rater_of, study),
-            *(lead_routes(lead_token(study), study, lead) if lead else []),
+            *(rater_routes(current) if raters else []),
+            *(lead_routes(lead_token(study), current, lead) if lead else []),
         ],
         middleware=[
             Middleware(_WithHeaders),
@@ -63,19 +70,14 @@ def make_app(
     )
 
 
-def rater_token(study: Study, rater_id: str) -> str:
-    """Return the secret part of a rater's link, the same as long as the study's key is kept."""
-    return study.secret_for("rater", rater_id)
-
-
 def lead_token(study: Study) -> str:
     """Return the secret part of the lead's link."""
     return study.secret_for("lead")
 
 
 def rater_links(study: Study, *, address: str) -> dict[str, str]:
-    """Return each rater's link."""
-    return {rater: f"{address}/r/{rater_token(study, rater)}" for rater in study.raters}
+    """Return the link of each rater whose link is not revoked."""
+    return {rater: f"{address}/r/{token}" for token, rater in raters_by_token(study).items()}
 
 
 def _no_link(_: Request) -> Response:

@@ -35,15 +35,15 @@ class LeadSources:
     quality: Callable[[], Sequence[QualityFigure]]
 
 
-def lead_routes(token: str, study: Study, sources: LeadSources) -> list[Route]:
+def lead_routes(token: str, current: Callable[[], Study], sources: LeadSources) -> list[Route]:
     """Return the routes of the lead.
 
     Args:
         token: Secret part of the lead's link.
-        study: What is labelled.
+        current: Returns what is labelled, as it is now.
         sources: Data that change during labelling.
     """
-    pages = _LeadPages(f"/lead/{token}", study, sources)
+    pages = _LeadPages(f"/lead/{token}", current, sources)
     return [
         Route(f"/lead/{token}", pages.overview),
         Route(f"/lead/{token}/queue", pages.queue),
@@ -53,10 +53,14 @@ def lead_routes(token: str, study: Study, sources: LeadSources) -> list[Route]:
 
 
 class _LeadPages:
-    def __init__(self, address: str, study: Study, sources: LeadSources) -> None:
+    def __init__(self, address: str, current: Callable[[], Study], sources: LeadSources) -> None:
         self._address = address
-        self._study = study
+        self._current = current
         self._sources = sources
+
+    @property
+    def _study(self) -> Study:
+        return self._current()
 
     def overview(self, _: Request) -> Response:
         """Show the progress of every rater, their figures, and what to do about them."""

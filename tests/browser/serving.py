@@ -34,13 +34,13 @@ class Serving:
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
         self._options = options
-        self._port = 0
+        self.port = 0
         self.links: dict[str, str] = {}
         self.start()
 
     def start(self) -> None:
         """Start the server and wait until it listens."""
-        command = [str(PROGRAM), "serve", *self._options, "--port", str(self._port)]
+        command = [str(PROGRAM), "serve", *self._options, "--port", str(self.port)]
         self._process = subprocess.Popen(
             command,
             env=clean_environment() | {"EVAL_DATA": str(self.folder)},
@@ -55,7 +55,7 @@ class Serving:
             name, link = line.split()
             self.links[name] = link
         assert self.links, "the server did not start"
-        self._port = int(next(iter(self.links.values())).split(":")[2].split("/")[0])
+        self.port = int(next(iter(self.links.values())).split(":")[2].split("/")[0])
 
     def kill(self) -> None:
         """End the server as `kill -9` does."""

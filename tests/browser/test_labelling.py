@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
+from eval_assets.cli.serve import serve
 from eval_assets.cli.sheet import sheet
 from tests.browser.conftest import CHROMIUM, new_context, violations
 from tests.browser.serving import ATTACK, DECLARED, Serving, write_evaluation
@@ -298,7 +299,7 @@ def test_refused_label_is_listed_and_can_be_saved_to_a_file(
 
 
 def _off_the_scale(route: "Route") -> str:
-    return json.dumps({**route.request.post_data_json, "rating": 9})
+    return json.dumps({**(route.request.post_data_json or {}), "rating": 9})
 
 
 @pytest.mark.parametrize("is_offline", [False, True])
@@ -322,6 +323,29 @@ def test_label_is_on_disk_before_the_next_response_is_shown(
 
     assert progress(page) == "2 of 8 done"
     page.context.close()
+
+
+def test_labels_that_waited_arrive_through_a_new_link(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"])
+    options = ["--data", str(served.folder), "--port", str(served.port)]
+    CliRunner().invoke(serve, [*options, "--revoke", "anna"], standalone_mode=False)
+    page.keyboard.press("4")
+    page.get_by_text("this link is not valid any more").wait_for()
+    done = CliRunner().invoke(serve, [*options, "--new-link", "anna"], standalone_mode=False)
+    page.goto(done.stdout.split()[1])
+    page.wait_for_selector(SAVED, state="attached")
+
+    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4]
+
+
+def test_running_server_follows_assignments(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"])
+    assert progress(page) == "0 of 8 done"
+    (served.folder / "assignments.csv").write_text("response_id,rater_id\na1,anna\n")
+    page.reload()
+    page.wait_for_selector("body.ready")
+
+    assert progress(page) == "0 of 2 done"
 
 
 def test_other_window_learns_of_an_answer(served: Serving, browser: "Browser") -> None:

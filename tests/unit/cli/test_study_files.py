@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.cli.study_files import StudyFiles, disagreements_now, quality_now, read_study
+from eval_assets.cli.study_files import (
+    CurrentStudy,
+    StudyFiles,
+    disagreements_now,
+    quality_now,
+    read_study,
+)
 from eval_assets.labelling.adjudication import Disagreement
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.sessions import Answer
@@ -70,3 +76,18 @@ def test_damaged_session_is_left_out_of_the_lead_page(files: StudyFiles) -> None
     assert disagreements_now(files, between_judges=[]) == []
     done = {f.rater_id: f.value for f in quality_now(files) if f.measure == "completeness"}
     assert done == {"anna": 1.0, "ben": 0.0}
+
+
+def test_study_follows_its_files_while_they_are_sound(
+    files: StudyFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = files.evaluation.folder
+    current = CurrentStudy(folder, database=None)
+    assert current() is current()
+    (folder / "assignments.csv").write_text("response_id,rater_id\na1,anna\n")
+    assert [len(current().queue(rater).units) for rater in ("anna", "ben")] == [1, 0]
+
+    (folder / "assignments.csv.new").write_text("response_id\na1\n")
+    (folder / "assignments.csv.new").rename(folder / "assignments.csv")
+    assert [len(current().queue(rater).units) for rater in ("anna", "ben")] == [1, 0]
+    assert "assignments.csv:1:rater_id: there is no such column" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from eval_assets.errors import InputError
 from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.links import replace_link, revoke_link
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
@@ -248,6 +249,36 @@ def test_name_that_no_file_can_have_is_refused_at_the_start(tmp_path: Path) -> N
 
     with pytest.raises(InputError, match=r"a name of 311 characters, of which files take 240"):
         make_app(study, hosts=["testserver"])
+
+
+def test_link_that_is_replaced_or_revoked_ends(client: TestClient, study: Study) -> None:
+    first = link(study, "anna")
+    replace_link(study, "anna")
+    second = link(study, "anna")
+    assert [client.get(path).status_code for path in (first, second)] == [404, 200]
+
+    revoke_link(study, "anna")
+    assert "anna" not in rater_links(study, address="")
+    reply = client.post(f"{second}/labels", json={"unit": "u"})
+    assert (client.get(second).status_code, reply.status_code) == (404, 404)
+    assert "this link is not valid any more" in reply.json()["unavailable"]
+
+    replace_link(study, "anna")
+    assert link(study, "anna") not in {first, second}
+    assert client.get(link(study, "anna")).status_code == 200
+    assert [path.name for path in study.sessions.files()] == []
+
+
+def test_running_server_follows_the_assignments(study: Study) -> None:
+    studies = [study]
+    app = make_app(study, hosts=["testserver"], current=lambda: studies[-1])
+    with TestClient(app) as client:
+        [first, _] = units(client, study, "anna")
+        assert label(client, study, "anna", first)[0] == 200
+        more = [*(study.assignments or ()), Assignment("id-of-1", "anna")]
+        studies.append(replace(study, assignments=more))
+        assert len(units(client, study, "anna")) == 4
+        assert label(client, study, "anna", units(client, study, "anna")[1])[1] == {"done": 2}
 
 
 def test_stopping_closes_the_session(client: TestClient, study: Study) -> None:
