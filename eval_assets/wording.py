@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from eval_assets.scale import TOLERANCE
 
@@ -144,6 +144,23 @@ def shortened(text: str, *, most: int) -> str:
         return text
     words = text[: most - 3].rpartition(" ")[0].rstrip()
     return f"{words or text[: most - 4]} ..."
+
+
+def unevaluated_sentences(reasons: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each reason why sealed tests of questions were not evaluated.
+
+    Examples:
+        >>> unevaluated_sentences({"tone": "no judge scored it", "truth": "no judge scored it"})
+        ['The sealed tests of tone and truth were not evaluated: no judge scored it.']
+    """
+    questions: dict[str, list[str]] = {}
+    for question_id, reason in reasons.items():
+        questions.setdefault(reason, []).append(question_id)
+    return [
+        f"The sealed test{'s' * (len(ids) > 1)} of {listed(ids)} "
+        f"{'were' if len(ids) > 1 else 'was'} not evaluated: {reason}."
+        for reason, ids in questions.items()
+    ]
 
 
 def rounded_up(count: int) -> int:

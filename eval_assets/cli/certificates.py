@@ -74,7 +74,7 @@ def certificates(
     if as_json:
         click.echo(json.dumps(_as_json(rows), indent=2, ensure_ascii=False))
     else:
-        if not rows:
+        if not (rows or tests.unevaluated):
             click.echo("No judge was tested yet: eval-assets run tests those that pass the gates.")
         print_certificates(tests)
     return DONE

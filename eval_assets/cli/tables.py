@@ -13,7 +13,7 @@ from rich.text import Text
 
 from eval_assets.bands import FEW_GROUPS
 from eval_assets.verdicts import GateState
-from eval_assets.wording import SEALED_TEST, counted, labels_wanted
+from eval_assets.wording import SEALED_TEST, counted, labels_wanted, unevaluated_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ class SealedTests:
     Args:
         certificates: Rows of `judge_certificates`.
         plans: Rows of `sealed_test_plans`.
-        unevaluated: Reasons why due tests are held back, by question.
+        unevaluated: Reasons why tests were not evaluated, by question.
     """
 
     certificates: Sequence[Mapping[str, Any]]
@@ -115,8 +115,8 @@ def print_certificates(tests: SealedTests) -> None:
     """Print judges on their sealed tests: verdicts, evidence and whether they still hold."""
     if tests.certificates:
         _print_tested(tests)
-    for question_id, reason in tests.unevaluated.items():
-        click.echo(f"The sealed test of {question_id} was not evaluated: {reason}.\n")
+    for sentence in unevaluated_sentences(tests.unevaluated):
+        click.echo(f"{sentence}\n")
 
 
 def _print_tested(tests: SealedTests) -> None:

@@ -81,10 +81,28 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
 
 
 def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return questions whose sealed test was due and is held back, with the reason."""
+    """Return questions whose sealed test was not evaluated, with the reason.
+
+    A reason that does not hold for all judges of a question names those that it holds for.
+    """
     return connection.execute(
-        """SELECT DISTINCT question_id, reason FROM tuned_judge_evaluation
-           WHERE verdict = 'not_evaluated' AND stale_because IS NULL ORDER BY ALL"""
+        """WITH tested AS (
+               SELECT * FROM tuned_judge_evaluation WHERE stale_because IS NULL
+           ), n_tested AS (
+               SELECT question_id, count(DISTINCT judge_id) AS n FROM tested GROUP BY question_id
+           ), unread AS (
+               SELECT question_id, reason, count(DISTINCT judge_id) AS n,
+                      string_agg(DISTINCT judge_id, ', ' ORDER BY judge_id) AS judges
+               FROM tested
+               WHERE verdict IN ('not_evaluated', 'not_evaluable') AND reading IS NULL
+               GROUP BY question_id, reason
+           )
+           SELECT question_id, string_agg(
+                      CASE WHEN unread.n < n_tested.n THEN judges || ': ' ELSE '' END || reason,
+                      '; ' ORDER BY reason
+                  ) AS reason
+           FROM unread JOIN n_tested USING (question_id)
+           GROUP BY question_id ORDER BY question_id"""
     ).df()
 
 

@@ -1,10 +1,11 @@
 """The sealed test of one question: read it when due, open it, recompute its certificates."""
 
 import logging
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from eval_assets.tuning.partial_automation import (
     tried_parts,
 )
 from eval_assets.tuning.plan import Plan, plan_reading, plan_sentence, why_not_evaluated
-from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.rated import Floats, RatedUnits, Split
 from eval_assets.tuning.reading import (
     Candidate,
     Row,
@@ -243,17 +244,36 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal)
     """Return why the test cannot be evaluated; empty if it can."""
     n_train, n_test = units.part("train").n_groups, units.part("test").n_groups
     if n_train < MIN_TRAIN_GROUPS:
-        return f"{n_train} rated groups in train; {MIN_TRAIN_GROUPS} are needed"
+        reason = f"{n_train} rated groups in train; {MIN_TRAIN_GROUPS} are needed"
+        return reason + _more_groups(units, seal)
     if n_test < MIN_TEST_GROUPS:
         reason = f"{n_test} rated groups in the test; {MIN_TEST_GROUPS} are needed"
         if seal.spent_groups:
             reason += f" beside the {len(seal.spent_groups)} whose labels were shown"
-        return reason
+        return reason + _more_groups(units, seal)
     if not candidates:
         return "no judge scored the test"
     if not n_evaluable(units, candidates):
         return f"no judge scored {MIN_TEST_GROUPS} rated groups of the test"
     return ""
+
+
+def _more_groups(units: RatedUnits, seal: Seal) -> str:
+    """Return how many more groups are to be rated until train and test hold enough of them.
+
+    New groups are taken to fall into the splits in the proportions of those that are rated.
+    """
+    minimums: Mapping[Split, int] = {"train": MIN_TRAIN_GROUPS, "test": MIN_TEST_GROUPS}
+    n_by_split = {split: units.part(split).n_groups for split in get_args(Split)}
+    n_spent = len(seal.spent_groups)
+    n_rated = sum(n_by_split.values()) + n_spent
+    more = []
+    for split, minimum in minimums.items():
+        n_of_split = n_by_split[split] + (n_spent if split == "test" else 0)
+        if not n_of_split:
+            return ""
+        more.append((minimum - n_by_split[split]) * n_rated / n_of_split)
+    return f", which takes about {math.ceil(max(more))} more rated groups"
 
 
 def unread_rows(

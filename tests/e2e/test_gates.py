@@ -432,3 +432,19 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     ]
     assert all(len(str(question["value"])) <= len("-0.123") for question in questions)
     assert "Most frequent value" in str(metadata["figures"].value)
+
+
+def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are(
+    new_folder: Evaluated,
+) -> None:
+    result = new_folder.materialize()
+    reported = (new_folder.path / "out" / "report.md").read_text("utf-8")
+    texts = [new_folder.call(*words).stdout for words in (("run",), ("certificates",), ("tune",))]
+
+    reasons = new_folder.rows("SELECT DISTINCT reason FROM tuned_judge_evaluation")
+    [[reason]] = reasons
+    assert str(reason).startswith("7 rated groups in train; 10 are needed, which takes about ")
+    for text in [*texts, reported]:
+        assert f"sealed tests of clarity and depth were not evaluated: {reason}." in text
+    [made] = result.asset_materializations_for_node("judge_certificates")
+    assert str(reason) in str(made.metadata["not_evaluated"].value)

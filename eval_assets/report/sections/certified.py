@@ -21,7 +21,7 @@ from eval_assets.render.document import (
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.verdicts import Tone
-from eval_assets.wording import UNDEFINED, labels_wanted
+from eval_assets.wording import UNDEFINED, labels_wanted, unevaluated_sentences
 
 _LEAD = (
     "Tests on response groups that tuning never saw, at a level that keeps all readings of a test "
@@ -58,10 +58,9 @@ Certificate = Mapping[str, Any]
 def section(data: ReportData) -> Section | None:
     """Return the verdicts of sealed tests and what certificates say; None before any test."""
     rows = list(data.rows("judge_certificates"))
-    held_back = [
-        f"The sealed test of {text(row, 'question_id')} was not evaluated: {text(row, 'reason')}."
-        for row in data.rows("unevaluated_tests")
-    ]
+    held_back = unevaluated_sentences(
+        {text(row, "question_id"): text(row, "reason") for row in data.rows("unevaluated_tests")}
+    )
     if not (rows or held_back):
         return None
     valid = [_certificate(row) for row in rows if not text(row, "stale_because")]

@@ -136,6 +136,7 @@ def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
     n_shown = len(first.groups)
     assert why_not_read(live, candidates, seal) == (
         f"0 rated groups in the test; 20 are needed beside the {n_shown} whose labels were shown"
+        ", which takes about 60 more rated groups"
     )
 
     more, quality = simulated(240, seed=1, split=None)
@@ -148,8 +149,8 @@ def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
 @pytest.mark.parametrize(
     ("n_groups", "reason"),
     [
-        (10, "6 rated groups in train; 10 are needed"),
-        (40, "11 rated groups in the test; 20 are needed"),
+        (10, "6 rated groups in train; 10 are needed, which takes about 90 more rated groups"),
+        (40, "11 rated groups in the test; 20 are needed, which takes about 33 more rated groups"),
         (120, ""),
     ],
 )
