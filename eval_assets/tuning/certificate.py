@@ -181,7 +181,8 @@ class QuestionCertificate(_Record):
         reading: Number of the reading under the seal.
         level: Two-sided level of each test of the reading.
         human_agreement: A^HH and alpha with intervals, as the gates see them.
-        prompt_copied_share: Share of a tuned prompt's own words that train contains; None without.
+        prompt_copied_share: Share of a tuned prompt's own words that train contains; None without
+            such a prompt, and in certificates of versions that did not measure it.
         metrics: Figures beside the verdicts.
         cost_per_1000_usd: Cost of 1,000 scores; None if not known.
         evidence: Fingerprints of what it rests on.
@@ -201,7 +202,7 @@ class QuestionCertificate(_Record):
     n_units: int
     detectable_gain: Number | None
     human_agreement: dict[str, Number | None]
-    prompt_copied_share: Number | None
+    prompt_copied_share: Number | None = None
     metrics: CertificateMetrics = Field(validation_alias="beside", serialization_alias="beside")
     cost_per_1000_usd: Number | None
     cautions: tuple[str, ...]
