@@ -11,18 +11,21 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 import eval_assets
 from eval_assets.cli.exit_codes import GATE_CLOSED
+from eval_assets.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     import duckdb
 
+    from eval_assets.agreement.causes import Cause
     from eval_assets.config.evaluation import Evaluation, GateName
 
 Output = Literal["text", "quiet", "json"]
@@ -85,7 +88,7 @@ def print_run(
     from eval_assets.cli.tables import print_measured
     from eval_assets.readers.evaluation.input_files import source_fingerprints
     from eval_assets.store.connection import connect
-    from eval_assets.store.gates import stored_gate_outcomes
+    from eval_assets.store.gates import stored_causes, stored_gate_outcomes
 
     report = evaluation.folder / "out" / _REPORT
     with connect(database, folder=evaluation.folder) as connection:
@@ -106,6 +109,7 @@ def print_run(
                 click.echo(json.dumps(about | _figures(connection), indent=2, allow_nan=False))
             case "text":
                 print_measured(connection, evaluation, outcomes)
+                _print_causes(stored_causes(connection), evaluation)
                 if report.exists():
                     click.echo(f"Report    {report}")
                 click.echo(f"Database  {database}")
@@ -121,6 +125,23 @@ def print_run(
         names = ", ".join(results.not_run)
         click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {names}")
     return bool(closed)
+
+
+def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
+    """Print why raters disagree on the questions below a gate, as far as tests tell."""
+    if not causes:
+        return
+    reported = [cause for cause in causes if cause.is_reported]
+    explained = {cause.question_id for cause in reported}
+    others = list(dict.fromkeys(c.question_id for c in causes if c.question_id not in explained))
+    click.echo("Why raters disagree")
+    for cause in reported:
+        click.echo(f"{cause.question_id}: {cause}. {cause.kind.remedy}")
+    if others:
+        click.echo(f"{listed(others)}: no cause that was tested explains the disagreement.")
+    folder = quote(str(evaluation.folder))
+    click.echo(f"Examples: eval-assets why {causes[0].question_id} --data {folder}")
+    click.echo(f"A new wording: eval-assets rubric draft {causes[0].question_id} --data {folder}\n")
 
 
 def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:

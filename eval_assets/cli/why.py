@@ -63,7 +63,9 @@ def _print(question: str, causes: tuple[Cause, ...]) -> None:
         return
     reported = [cause for cause in causes if cause.is_reported]
     others = names_of_others(causes)
-    if reported:
+    if not reported:
+        click.echo(f"{question}: no cause that was tested explains the disagreement.")
+    else:
         print_table(
             f"Why raters disagree on {question}: alpha {causes[0].alpha:.3f} (interval level)",
             ["cause", "alpha without it", "p", "responses"],
