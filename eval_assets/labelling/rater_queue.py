@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
@@ -117,12 +117,34 @@ class RaterQueue:
 
     def __init__(self, units: Sequence[WorkUnit], sessions: SessionFolder) -> None:
         self.units = tuple(units)
-        self._sessions = sessions
+        self.sessions = sessions
         self._n_units = Counter(unit.key for unit in units)
+
+    @cached_property
+    def by_code(self) -> Mapping[str, WorkUnit]:
+        """The units by the names that pages use."""
+        return {unit.code: unit for unit in self.units}
+
+    @cached_property
+    def _names(self) -> Mapping[SessionKey, frozenset[Unit]]:
+        names: dict[SessionKey, list[Unit]] = {}
+        for unit in self.units:
+            names.setdefault(unit.key, []).append(unit.name)
+        return {key: frozenset(of) for key, of in names.items()}
+
+    def n_labels(self) -> int:
+        """Return how many units have a label."""
+        stored = {key: self.sessions.read(key) for key in self._names}
+        return sum(
+            label.unit in self._names[key]
+            for key, session in stored.items()
+            if session is not None
+            for label in session.labels
+        )
 
     def labels(self) -> dict[int, Label]:
         """Return the rater's label of each unit that has one, by the unit's place in `units`."""
-        stored = {key: self._sessions.read(key) for key in self._n_units}
+        stored = {key: self.sessions.read(key) for key in self._n_units}
         by_unit = {
             (key, label.unit): label
             for key, session in stored.items()
@@ -157,9 +179,9 @@ class RaterQueue:
     def close(self, *, at: datetime) -> None:
         """Note that the rater stopped: runs may use the labels without waiting."""
         for key in self._n_units:
-            stored = self._sessions.read(key)
+            stored = self.sessions.read(key)
             if stored is not None and stored.closed_at is None:
-                self._sessions.change(key, partial(_closed, at=at))
+                self.sessions.change(key, partial(_closed, at=at))
 
     def _change(
         self, unit: WorkUnit, change: Callable[[Session], Session], *, at: datetime
@@ -178,7 +200,7 @@ class RaterQueue:
             n_units = self._n_units.get(unit.key, session.n_units)
             return replace(session, n_units=max(n_units, len(session.labels)))
 
-        return self._sessions.change(
+        return self.sessions.change(
             unit.key, lambda stored: _closed_if_complete(changed(stored), at=at)
         )
 

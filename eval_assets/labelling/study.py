@@ -51,7 +51,9 @@ class Study:
         return SessionFolder(self.evaluation.folder)
 
     def at_round(self, number: int) -> "Study":
-        """Return the study as it is in another round."""
+        """Return the study as it is in a round."""
+        if number == self.evaluation.labelling.round:
+            return self
         labelling = replace(self.evaluation.labelling, round=number)
         return replace(self, evaluation=replace(self.evaluation, labelling=labelling))
 

@@ -116,7 +116,7 @@ class _RaterPages:
         action = PAGE_ACTION.validate_json(body)
         queue, units = _queue_of(work, rater, action.unit)
         action.apply(queue, units, at=now())
-        return JSONResponse({"done": len(queue.labels())})
+        return JSONResponse({"done": queue.n_labels()})
 
     def close(self, request: Request) -> Response:
         """Note that the rater stopped for now."""
@@ -137,12 +137,11 @@ def _queue_of(work: _Work, rater: str, code: str) -> tuple[RaterQueue, Mapping[s
     A label that waited in a page while the lead began another round belongs to its own.
     """
     queue = work.queue(rater, work.round)
-    units = {unit.code: unit for unit in queue.units}
-    for number in range(work.round - 1, 0, -1) if code not in units else ():
+    for number in range(work.round - 1, 0, -1) if code not in queue.by_code else ():
         earlier = work.earlier_units(rater, number)
         if code in earlier:
             return work.queue(rater, number), earlier
-    return queue, units
+    return queue, queue.by_code
 
 
 async def _body(request: Request) -> bytes:

@@ -41,6 +41,14 @@ def test_a_value_off_the_scale_is_refused(queue: RaterQueue) -> None:
     assert queue.labels() == {}
 
 
+def test_labels_of_other_units_of_the_session_are_not_counted(queue: RaterQueue) -> None:
+    for place, unit in enumerate(queue.units[:2]):
+        queue.answer(unit, Answer(rating=4), at=after(place))
+
+    assert queue.n_labels() == 2
+    assert RaterQueue(queue.units[1:], queue.sessions).n_labels() == 1
+
+
 def test_an_undone_answer_is_gone(queue: RaterQueue) -> None:
     queue.answer(queue.units[0], Answer(rating=4), at=after(0))
     queue.undo(queue.units[0], at=after(5))
