@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from eval_assets.labelling.planning import GatePlan
 
 _RATERS = 2
+_GAIN = 0.1
+"""Gain of a figure that is worth a revision of the guidelines (a choice)."""
+
 """Raters of each further response."""
 
 _ENOUGH = 0.8
@@ -133,6 +136,7 @@ def _print(gate_plan: GatePlan, room: _Room) -> None:
             "  No more labels are needed for this gate."
             if gate_plan.verdict == "pass"
             else "  More labels would not open this gate. Revise the guidelines first."
+            + _after_revision(gate_plan)
         )
         return
     if not gate_plan.outlooks:
@@ -157,6 +161,21 @@ def _print(gate_plan: GatePlan, room: _Room) -> None:
             "  Even the most of these leave doubt: the figure is close to the minimum. Revise the "
             "guidelines rather than label more."
         )
+
+
+def _after_revision(gate_plan: GatePlan) -> str:
+    """Return how many new responses show that revised guidelines work."""
+    from eval_assets.labelling.planning import responses_to_show
+
+    if math.isnan(gate_plan.now.low):
+        return ""
+    n = responses_to_show(_GAIN, now=gate_plan.now, n_responses=gate_plan.n_responses)
+    if math.isinf(n):
+        return f" These labels are too few to show a gain of {_GAIN:g} over them."
+    return (
+        f"\n  Then {n:,.0f} new responses, rated by as many, show a gain of {_GAIN:g} in four of "
+        "five studies (raters remember responses that they rated before)."
+    )
 
 
 def _evidence(gate_plan: GatePlan) -> str:

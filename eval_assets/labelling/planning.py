@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 CONFIDENCE = 0.95
+POWER = 0.8
+_NORMAL_END = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+_NORMALS_APART = _NORMAL_END + NormalDist().inv_cdf(POWER)
 _FEWEST = 5
 """Groups of responses with two ratings below which nothing can be said about others like them."""
 
@@ -61,6 +65,34 @@ class GatePlan:
     def is_certain(self) -> bool:
         """Return whether the interval excludes the minimum."""
         return self.now.low >= self.minimum or self.now.high < self.minimum
+
+
+def responses_to_show(gain: float, *, now: Interval, n_responses: int) -> float:
+    """Return how many new responses under a new wording show a gain in four of five studies.
+
+    The new responses are rated by as many raters, in groups as large, and compared with the present
+    figure at the 5 % level. Both figures vary alike: their standard errors shrink with the square
+    root of the number of responses.
+
+    Args:
+        gain: True gain of the figure.
+        now: The present figure.
+        n_responses: Responses that it is of.
+
+    Returns:
+        A whole number; infinity if the present figure is too uncertain to show such a gain.
+
+    Examples:
+        >>> now = Interval(0.4, 0.3, 0.5, 0.95, "jackknife", n_units=100, n_groups=100)
+        >>> responses_to_show(0.2, now=now, n_responses=100)
+        105.0
+        >>> responses_to_show(0.1, now=now, n_responses=100)
+        inf
+    """
+    detectable = _NORMALS_APART * (now.high - now.low) / (2 * _NORMAL_END)
+    if not gain > detectable:
+        return math.inf
+    return float(math.ceil(n_responses * detectable**2 / (gain**2 - detectable**2)))
 
 
 def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.labelling.planning import GatePlan, plan_gate
+from eval_assets.labelling.planning import GatePlan, plan_gate, responses_to_show
 from eval_assets.scale import Scale
-from eval_assets.stats import Alpha, HumanAgreement
+from eval_assets.stats import Alpha, HumanAgreement, RatingPatterns, coefficient_interval
 
 
 def plan(
@@ -118,3 +118,37 @@ def test_a_hh_is_planned_like_alpha() -> None:
     )
 
     assert found.outlooks[0].width < found.now.high - found.now.low
+
+
+def test_new_responses_show_a_gain_in_four_of_five_studies() -> None:
+    """The noise of the second wording is such that alpha is about .15 higher."""
+    rng = np.random.default_rng(5)
+
+    def study(n: int, noise: float) -> np.ndarray:
+        truth = rng.normal(0, 1, n)
+        return np.clip(np.round(3 + truth[:, None] + noise * rng.normal(size=(n, 3))), 1, 5)
+
+    def figure(ratings: np.ndarray) -> tuple[float, float, float]:
+        patterns = RatingPatterns.from_matrix(ratings, groups=np.arange(len(ratings)))
+        found = coefficient_interval(patterns, Alpha("interval"), confidence=0.95)
+        return found.value, found.low, found.high
+
+    many = [figure(study(4_000, noise))[0] for noise in (0.9, 0.62)]
+    gain = many[1] - many[0]
+    shown = []
+    for _ in range(150):
+        patterns = RatingPatterns.from_matrix(study(200, 0.9), groups=np.arange(200))
+        now = coefficient_interval(patterns, Alpha("interval"), confidence=0.95)
+        n_new = int(responses_to_show(gain, now=now, n_responses=200))
+        value, low, high = figure(study(n_new, 0.62))
+        error = np.hypot(now.high - now.low, high - low) / (2 * 1.96)
+        shown.append(value - now.value > 1.96 * error)
+
+    assert gain == pytest.approx(0.15, abs=0.03)
+    assert 0.72 <= np.mean(shown) <= 0.95
+
+
+def test_uncertain_labels_show_no_small_gain() -> None:
+    found = plan(noisy(12, 2.5)).now
+
+    assert math.isinf(responses_to_show(0.05, now=found, n_responses=12))
