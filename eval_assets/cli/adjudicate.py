@@ -25,8 +25,8 @@ def adjudicate(
     """Settle disagreements one by one, the worst first.
 
     You rate each response before you see how others rated it. Then settle its value, or leave it
-    out as ambiguous, with a reason; labels never change. Every step is added to
-    adjudications.jsonl in the evaluation folder.
+    out as ambiguous, with a reason; labels never change. Responses that you rated as a rater are
+    left to others. Every step is added to adjudications.jsonl in the evaluation folder.
     """
     from eval_assets.cli.adjudication_loop import AdjudicationLoop, print_queue
     from eval_assets.cli.keyboard import Keyboard, is_terminal
@@ -37,12 +37,15 @@ def adjudicate(
         raise click.UsageError("Say who adjudicates: --rater NAME.")
     path = resolve_database(data, database)
     files = read_study(data, database=path)
+    adjudicators = files.evaluation.labelling.adjudicators
+    if adjudicators and rater not in adjudicators and not as_list:
+        raise click.UsageError(f"{rater} is not an adjudicator here: {', '.join(adjudicators)}.")
     between_judges = judges_disagreements(files, path) if judges else []
     queue = AdjudicationQueue(
         files.study, lambda: disagreements_now(files, between_judges=between_judges), by=rater or ""
     )
     if as_list:
-        print_queue(queue.cases())
+        print_queue(queue.cases(), is_blind=rater in adjudicators)
         return DONE
     if not is_terminal():
         click.echo(

@@ -142,8 +142,8 @@ def _show_ratings(case: Case) -> None:
         click.echo(f"  {plain(comment.by)} noted: {plain(comment.reason)}")
 
 
-def print_queue(cases: Sequence[Case]) -> None:
-    """Print every disagreement with its ratings, unless it is still to be rated blind."""
+def print_queue(cases: Sequence[Case], *, is_blind: bool) -> None:
+    """Print every disagreement with its spread and response; `is_blind` hides those not rated."""
     for case in cases:
         disagreement = case.disagreement
         if case.decision is not None:
@@ -156,6 +156,9 @@ def print_queue(cases: Sequence[Case]) -> None:
             state = f"{value}, by {settled.by}: {settled.reason}"
         else:
             state = "open"
+        if is_blind and case.own is None:
+            click.echo(f"    -  {disagreement.question_id}  not rated yet  {plain(state)}")
+            continue
         unit = f"{disagreement.question_id}  {disagreement.response_id}"
         click.echo(f"{disagreement.spread:5.2f}  {unit}  {plain(state)}")
     n_open = sum(case.decision is None for case in cases)

@@ -95,7 +95,7 @@ def serve(  # noqa: PLR0913 - one for each option
             f"{data}/evaluation.yaml names no raters. Add: labelling: {{raters: [anna, ben]}}"
         )
     # The server takes half a second to import: not before the evaluation is known to be sound.
-    from eval_assets.server.app import lead_token, make_app, rater_links
+    from eval_assets.server.app import adjudicator_links, lead_token, make_app, rater_links
     from eval_assets.server.lead_pages import LeadSources
 
     listening = _listening(host, port)
@@ -119,6 +119,8 @@ def serve(  # noqa: PLR0913 - one for each option
         click.echo(f"{rater:20} {link}")
     if lead:
         click.echo(f"{'(lead)':20} {address}/lead/{lead_token(study)}")
+        for name, link in adjudicator_links(study, address=address).items():
+            click.echo(f"{f'(adjudicator {name})':20} {link}")
     _run(app, listening)
     return DONE
 

@@ -36,6 +36,7 @@ class Labelling:
             next question; otherwise all questions about one response.
         run_column: Column of the responses that names the run they come from.
         experts: Raters whose labels the others are compared with.
+        adjudicators: People who settle disagreements; empty if anyone may, under any name.
 
     Raises:
         DeclarationError: If the settings contradict each other.
@@ -50,6 +51,7 @@ class Labelling:
     one_question_at_a_time: bool = True
     run_column: Name = "run_id"
     experts: tuple[Name, ...] = ()
+    adjudicators: tuple[Name, ...] = ()
 
     def __post_init__(self) -> None:
         faults = [
@@ -66,10 +68,11 @@ class Labelling:
             for place, expert in enumerate(self.experts)
             if expert not in self.raters
         ]
-        plain = [rater.casefold() for rater in self.raters]
-        faults += [
-            Fault(("raters", place), f"{self.raters[place]} is repeated", "Name each rater once")
-            for place, rater in enumerate(plain)
-            if rater in plain[:place]
-        ]
+        for key, names in (("raters", self.raters), ("adjudicators", self.adjudicators)):
+            plain = [name.casefold() for name in names]
+            faults += [
+                Fault((key, place), f"{names[place]} is repeated", f"Name each {key[:-1]} once")
+                for place, name in enumerate(plain)
+                if name in plain[:place]
+            ]
         raise_faults(faults)

@@ -227,7 +227,7 @@ class Case:
 
 
 class AdjudicationQueue:
-    """The disagreements that one adjudicator settles."""
+    """The disagreements that one adjudicator settles: those on which they have no rating."""
 
     def __init__(
         self, study: Study, disagreements: Callable[[], Sequence[Disagreement]], *, by: str
@@ -243,7 +243,7 @@ class AdjudicationQueue:
         cases = []
         for disagreement in self._disagreements():
             response = self._study.responses.get(disagreement.response_id)
-            if response is None:
+            if response is None or self._has_rated(disagreement):
                 continue
             question = self._study.evaluation.question(disagreement.question_id)
             own = own_rating(steps, disagreement.unit, self._by)
@@ -258,6 +258,10 @@ class AdjudicationQueue:
                 )
             )
         return sorted(cases, key=lambda case: case.decision is not None)
+
+    def _has_rated(self, disagreement: Disagreement) -> bool:
+        """Return whether the adjudicator is one of the raters who disagree."""
+        return self._by.casefold() in {rater.casefold() for rater in disagreement.ratings}
 
     def rate(self, case: Case, value: float, *, at: datetime) -> None:
         """Keep the adjudicator's own rating, given before seeing any other.

@@ -17,7 +17,7 @@ from eval_assets.labelling.links import raters_by_token
 from eval_assets.labelling.study import Study
 from eval_assets.server._rater_pages import rater_routes
 from eval_assets.server._rendering import static_text
-from eval_assets.server.lead_pages import LeadSources, lead_routes
+from eval_assets.server.lead_pages import LeadSources, adjudicator_routes, lead_routes
 
 _HEADERS = {
     "content-security-policy": (
@@ -60,6 +60,12 @@ def make_app(
             Route("/static/{name}", _static),
             *(rater_routes(current) if raters else []),
             *(lead_routes(lead_token(study), current, lead) if lead else []),
+            *(
+                route
+                for name, token in _adjudicator_tokens(study).items()
+                if lead is not None
+                for route in adjudicator_routes(token, name, current, lead)
+            ),
         ],
         middleware=[
             Middleware(_WithHeaders),
@@ -78,6 +84,17 @@ def lead_token(study: Study) -> str:
 def rater_links(study: Study, *, address: str) -> dict[str, str]:
     """Return the link of each rater whose link is not revoked."""
     return {rater: f"{address}/r/{token}" for token, rater in raters_by_token(study).items()}
+
+
+def adjudicator_links(study: Study, *, address: str) -> dict[str, str]:
+    """Return each declared adjudicator's link."""
+    tokens = _adjudicator_tokens(study)
+    return {name: f"{address}/a/{token}" for name, token in tokens.items()}
+
+
+def _adjudicator_tokens(study: Study) -> dict[str, str]:
+    names = study.evaluation.labelling.adjudicators
+    return {name: study.secret_for("adjudicator", name) for name in names}
 
 
 def _no_link(_: Request) -> Response:

@@ -44,19 +44,52 @@ def lead_routes(token: str, current: Callable[[], Study], sources: LeadSources) 
         sources: Data that change during labelling.
     """
     pages = _LeadPages(f"/lead/{token}", current, sources)
-    return [
-        Route(f"/lead/{token}", pages.overview),
-        Route(f"/lead/{token}/queue", pages.queue),
-        Route(f"/lead/{token}/case/{{code}}", pages.case),
-        Route(f"/lead/{token}/case/{{code}}", pages.decide, methods=["POST"]),
-    ]
+    return [Route(f"/lead/{token}", pages.overview), *pages.routes()]
+
+
+def adjudicator_routes(
+    token: str, name: str, current: Callable[[], Study], sources: LeadSources
+) -> list[Route]:
+    """Return the routes of a declared adjudicator.
+
+    Args:
+        token: Secret part of the adjudicator's link.
+        name: The adjudicator.
+        current: Returns what is labelled, as it is now.
+        sources: Data that change during labelling.
+    """
+    pages = _LeadPages(f"/a/{token}", current, sources, adjudicator=name)
+    return [Route(f"/a/{token}", pages.queue), *pages.routes()]
 
 
 class _LeadPages:
-    def __init__(self, address: str, current: Callable[[], Study], sources: LeadSources) -> None:
+    def __init__(
+        self,
+        address: str,
+        current: Callable[[], Study],
+        sources: LeadSources,
+        *,
+        adjudicator: str | None = None,
+    ) -> None:
         self._address = address
         self._current = current
         self._sources = sources
+        self._adjudicator = adjudicator
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the disagreements."""
+        return [
+            Route(f"{self._address}/queue", self.queue),
+            Route(f"{self._address}/case/{{code}}", self.case),
+            Route(f"{self._address}/case/{{code}}", self.decide, methods=["POST"]),
+        ]
+
+    def _by(self, typed: str) -> str:
+        """Return who adjudicates: the owner of the link, else who says so if nobody is declared."""
+        declared = self._study.evaluation.labelling.adjudicators
+        if self._adjudicator not in (declared or (None,)):
+            raise HTTPException(404, "Adjudicators have links of their own.")
+        return self._adjudicator or typed.strip()
 
     @property
     def _study(self) -> Study:
@@ -79,13 +112,13 @@ class _LeadPages:
 
     def queue(self, request: Request) -> Response:
         """Show all disagreements, open ones first, without their ratings."""
-        by = request.query_params.get("by", "").strip()
+        by = self._by(request.query_params.get("by", ""))
         cases = [(_code(case), case) for case in self._queue(by).cases()]
         return self._page("queue.html.jinja", by=by, cases=cases)
 
     def case(self, request: Request) -> Response:
         """Show one disagreement: to be rated first, then with all ratings."""
-        return self._case_page(request, by=request.query_params.get("by", "").strip())
+        return self._case_page(request, by=self._by(request.query_params.get("by", "")))
 
     async def decide(self, request: Request) -> Response:
         """Save a step and show the disagreement again, or say why it cannot be saved."""
@@ -96,11 +129,11 @@ class _LeadPages:
         return await run_in_threadpool(self._decided, request, form)
 
     def _decided(self, request: Request, form: dict[str, str]) -> Response:
-        by = form.get("by", "").strip()
+        by = self._by(form.get("by", ""))
         queue = self._queue(by)
         case = self._find(queue, request.path_params["code"])
         try:
-            _take_step(queue, case, form)
+            _take_step(queue, case, {**form, "by": by})
         except ValueError as error:
             return self._case_page(request, by=by, wrong=f"Not saved: {error}.")
         here = f"{self._address}/case/{request.path_params['code']}?by={quote(by)}"
@@ -137,7 +170,11 @@ class _LeadPages:
 
     def _page(self, template: str, *, status_code: int = 200, **values: object) -> Response:
         page = TEMPLATES.get_template(template).render(
-            address=self._address, evaluation=self._study.evaluation.name, **values
+            address=self._address,
+            evaluation=self._study.evaluation.name,
+            adjudicators=self._study.evaluation.labelling.adjudicators,
+            is_lead=self._adjudicator is None,
+            **values,
         )
         return HTMLResponse(page, status_code=status_code)
 

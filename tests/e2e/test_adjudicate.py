@@ -115,4 +115,10 @@ def test_the_queue_is_listed_without_a_terminal(folder: Evaluated) -> None:
         "2 disagreements, 2 open.",
     ]
     assert refused.return_value == 2
+    declared = (folder.path / "evaluation.yaml").read_text()
+    (folder.path / "evaluation.yaml").write_text(f"{declared}labelling: {{adjudicators: [lea]}}\n")
+    blind = runner.invoke(adjudicate, [*data, "--rater", "lea", "--list"], standalone_mode=False)
+    other = runner.invoke(adjudicate, [*data, "--rater", "max"], standalone_mode=False)
+    assert blind.stdout.splitlines()[:2] == ["    -  depth  not rated yet  open"] * 2
+    assert "max is not an adjudicator here: lea." in str(other.exception)
     assert "serve --lead" in refused.stderr

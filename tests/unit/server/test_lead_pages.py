@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from starlette.testclient import TestClient
 from eval_assets.labelling.adjudication import Disagreement, read_adjudications
 from eval_assets.labelling.quality import QualityFigure
 from eval_assets.labelling.study import Study
-from eval_assets.server.app import lead_token, make_app, rater_links
+from eval_assets.server.app import adjudicator_links, lead_token, make_app, rater_links
 from eval_assets.server.lead_pages import LeadSources
 from tests.unit.labelling.conftest import study_of
 
@@ -49,7 +50,7 @@ def test_the_lead_sees_progress_figures_and_what_to_do(client: TestClient, study
 def test_the_queue_shows_no_rating(client: TestClient, study: Study) -> None:
     page = client.get(f"/lead/{lead_token(study)}/queue", params={"by": "lea"}).text
 
-    assert "100 % of the scale apart" in page
+    assert "of the scale apart" not in page
     assert "superb" not in page
     assert "&lt;b&gt;one" in page
 
@@ -60,6 +61,8 @@ def test_ratings_are_shown_only_after_ones_own(client: TestClient, study: Study)
     after = client.post(link, data={"step": "rate", "by": "lea", "value": "2"}).text
 
     assert "superb" not in before
+    queue = client.get(f"/lead/{lead_token(study)}/queue", params={"by": "lea"}).text
+    assert re.findall(r"(\d+) % of the scale apart", queue) == ["100"]
     assert "Rate the response yourself first" in before
     assert "superb" in after
     assert "superb" not in client.get(link.replace("by=lea", "by=max")).text
@@ -139,6 +142,36 @@ def test_raters_cannot_reach_the_pages_of_the_lead(client: TestClient, study: St
 def test_without_lead_nothing_of_it_is_served(study: Study) -> None:
     with TestClient(make_app(study, hosts=["testserver"])) as client:
         assert client.get(f"/lead/{lead_token(study)}").status_code == 404
+
+
+def test_rater_of_a_case_cannot_see_or_settle_it(client: TestClient, study: Study) -> None:
+    link = case_links(client, study)[0]
+    form = {"step": "rate", "by": "Ben", "value": "4"}
+
+    assert case_links(client, study, by="ben") == []
+    assert client.get(link.replace("by=lea", "by=ben")).status_code == 404
+    assert client.post(link, data=form).status_code == 404
+    assert read_adjudications(study.evaluation) == []
+
+
+def test_declared_adjudicators_have_links_of_their_own(study: Study) -> None:
+    labelling = replace(study.evaluation.labelling, adjudicators=("lea", "max"))
+    study = replace(study, evaluation=replace(study.evaluation, labelling=labelling))
+    sources = LeadSources(
+        disagreements=lambda: [Disagreement("a0", "clarity", {"anna": 1.0, "ben": 5.0}, 1.0)],
+        quality=list,
+    )
+    links = adjudicator_links(study, address="")
+    with TestClient(make_app(study, hosts=["testserver"], lead=sources)) as client:
+        lead = f"/lead/{lead_token(study)}"
+        assert "Adjudicators, each with an own link: lea, max." in client.get(lead).text
+        assert client.get(f"{lead}/queue", params={"by": "lea"}).status_code == 404
+        [case] = re.findall(r'href="([^"]*/case/[^"]*)"', client.get(links["lea"]).text)
+        assert "Ratings" not in client.get(case).text
+        client.post(case, data={"step": "rate", "by": "max", "value": "2"})
+
+    [step] = read_adjudications(study.evaluation)
+    assert (step.by, step.step) == ("lea", "rating")
 
 
 def test_a_disagreement_that_is_gone_is_not_found(client: TestClient, study: Study) -> None:

@@ -412,13 +412,21 @@ def test_yes_and_no_and_dates_are_text(write: Write) -> None:
 
 
 def test_how_people_label_is_declared_in_a_section(write: Write) -> None:
-    section = "{raters: [anna, ben], round: 2, show: [plugin], hide: [expected], experts: [ben]}"
+    section = (
+        "{raters: [anna, ben], round: 2, show: [plugin], hide: [expected], experts: [ben], "
+        "adjudicators: [lea]}"
+    )
     folder = write({"evaluation.yaml": f"{HEAD}labelling: {section}\n"})
 
     labelling = read_evaluation(folder).labelling
 
     assert labelling == Labelling(
-        raters=("anna", "ben"), round=2, show=("plugin",), hide=("expected",), experts=("ben",)
+        raters=("anna", "ben"),
+        round=2,
+        show=("plugin",),
+        hide=("expected",),
+        experts=("ben",),
+        adjudicators=("lea",),
     )
 
 
@@ -432,6 +440,7 @@ def test_how_people_label_is_declared_in_a_section(write: Write) -> None:
         ("{hide: [response_text]}", "raters cannot rate what they do not see"),
         ("{raters: [a], experts: [b]}", "b is not among the raters. Add the name there."),
         ("{raters: [anna, Anna]}", "Anna is repeated. Name each rater once."),
+        ("{adjudicators: [lea, Lea]}", "Lea is repeated. Name each adjudicator once."),
     ],
 )
 def test_labelling_that_makes_no_sense_is_reported(
