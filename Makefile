@@ -37,7 +37,8 @@ run: .venv/installed
 ui: .venv/installed
 	@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null \
 	  || { echo 'Port $(PORT) is in use: make ui PORT=...'; exit 1; }
-	@data='$(UI_DATA)'; case "$$data" in /*) ;; *) data="$(CURDIR)/$$data" ;; esac; \
+	@data='$(UI_DATA:/=)'; case "$$data" in /*) ;; *) data="$(CURDIR)/$$data" ;; esac; \
+	  case "$$data" in "$(CURDIR)"/data/*) data='$(CURDIR)/data' ;; esac; \
 	  home='$(CURDIR)'; if [ -f "$$data/evaluation.yaml" ]; then home="$$data/out/dagster"; \
 	  mkdir -p "$$home"; sed '1,/^$$/d' dagster.yaml > "$$home/dagster.yaml"; fi; cd "$$home" && \
 	  EVAL_DATA="$$data" DAGSTER_HOME="$$home" EVAL_UI_URL="$${EVAL_UI_URL:-http://127.0.0.1:$(PORT)}" \

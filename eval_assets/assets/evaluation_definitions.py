@@ -63,9 +63,14 @@ _ASKING = ("generated_responses", "judge_scores", "judge_drift", "judge_robustne
 """Assets that ask models, if the evaluation declares live ones."""
 
 
-def definitions_of(root: EvaluationFolder) -> dg.Definitions:
-    """Return the definitions of an evaluation folder, or of a folder of several."""
-    names = evaluations_in(root.root)
+def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
+    """Return the definitions of an evaluation folder, or of a folder of several.
+
+    Args:
+        root: The folder.
+        only: Name of the evaluation of several that is wanted; empty for all.
+    """
+    names = [only] if only else evaluations_in(root.root)
     return dg.Definitions.merge(
         dg.Definitions(
             jobs=jobs_of_each([names_before(name, root) for name in names]) if names else [],

@@ -176,7 +176,8 @@ def job_of(data: str, database: str, name: str) -> dg.JobDefinition:
     with warnings.catch_warnings():
         # Of a parameter that only Dagster itself passes, when it copies a sensor.
         warnings.filterwarnings("ignore", "Parameter `owners`", dg.BetaWarning)
-        return definitions_of(root).resolve_job_def(names_before(name, root) + "evaluate")
+        job = names_before(name, root) + "evaluate"
+        return definitions_of(root, only=name).resolve_job_def(job)
 
 
 def _absolute(folder: EvaluationFolder) -> EvaluationFolder:
@@ -328,8 +329,21 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     """
     if not os.environ.get("DAGSTER_HOME"):  # empty is unset, which Dagster takes for an error
         os.environ.pop("DAGSTER_HOME", None)
-    if "DAGSTER_HOME" not in os.environ and folder.name and Path("dagster.yaml").is_file():
-        os.environ["DAGSTER_HOME"] = str(Path.cwd())
+    is_shared = "DAGSTER_HOME" not in os.environ and folder.name and Path("dagster.yaml").is_file()
+    if not is_shared:
+        with _opened(folder) as instance:
+            yield instance
+        return
+    os.environ["DAGSTER_HOME"] = str(Path.cwd())
+    try:
+        with _opened(folder) as instance:
+            yield instance
+    finally:
+        del os.environ["DAGSTER_HOME"]
+
+
+@contextmanager
+def _opened(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     home = Path(os.environ.get("DAGSTER_HOME") or folder.out / "dagster")
     with suppress(OSError):
         home.mkdir(parents=True, exist_ok=True)

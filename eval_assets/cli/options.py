@@ -150,6 +150,19 @@ def resolve_database(data: Path, database: str | None) -> Path:
     return database_path(data, setting=database)
 
 
+def in_project(data: Path, database: str | None) -> tuple[Path, str]:
+    """Return the folder of several evaluations that `make ui` shows this one in, and its name.
+
+    That is the folder `data` beside the dagster.yaml of the current folder. An evaluation
+    elsewhere, or whose database or Dagster records are elsewhere, is on its own: its name is empty.
+    """
+    elsewhere = database or os.environ.get("EVAL_DATABASE") or os.environ.get("DAGSTER_HOME")
+    is_in_data = Path(os.path.abspath(data)).parent == Path.cwd() / "data"  # noqa: PTH100 - links stay
+    if elsewhere or not (is_in_data and Path("dagster.yaml").is_file()):
+        return data, ""
+    return Path("data"), Path(os.path.abspath(data)).name  # noqa: PTH100
+
+
 class _ScaleType(click.ParamType["Scale"]):
     """A scale as `Scale.parse` reads it."""
 

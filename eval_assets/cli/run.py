@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED
-from eval_assets.cli.options import data_option, database_option
+from eval_assets.cli.options import data_option, database_option, in_project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,8 @@ def run(  # noqa: PLR0913 - one for each option
         from eval_assets.assets.resources import EvaluationFolder
         from eval_assets.cli.materialize import materialize
 
-        folder = EvaluationFolder(data=str(data), database=str(database or ""), name=name)
+        several, own = (data, name) if name else in_project(data, database)
+        folder = EvaluationFolder(data=str(several), database=str(database or ""), name=own)
         codes.add(materialize(folder, select=select, verbose=verbose, output=output or "text"))
     if len(names) > 1 and FAILED not in codes and output is None:
         _print_judges_over(data, names, database)

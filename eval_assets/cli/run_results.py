@@ -217,6 +217,8 @@ def _state(evaluation: Evaluation, database: Path) -> str:
         sorted(environment.items()),
         str(folder.resolve()),
         home.exists(),
+        # Records that `make ui` shows: a run from another folder leaves none there.
+        Path("dagster.yaml").is_file() and (str(Path.cwd()), Path(".dagster").exists()),
         folder_states(folder, besides="out"),
         folder_states(Path(eval_assets.__file__).parent, besides="__pycache__"),
         named_states(evaluation),

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
-from eval_assets.cli.options import data_option, database_option, ledger_of, resolve_database
+from eval_assets.cli.options import (
+    data_option,
+    database_option,
+    in_project,
+    ledger_of,
+    resolve_database,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +66,8 @@ def tune(
     from eval_assets.assets.resources import EvaluationFolder
     from eval_assets.cli.materialize import materialize
 
-    folder = EvaluationFolder(data=str(data), database=str(database or ""))
+    several, name = in_project(data, database)
+    folder = EvaluationFolder(data=str(several), database=str(database or ""), name=name)
     return materialize(folder, select=ASSETS, verbose=False, output="text", read_tests=True)
 
 

@@ -1,5 +1,6 @@
 """Runs in this process."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,10 @@ from dagster._core.execution.retries import RetryMode
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.materialize import _errors, _instance
+from eval_assets.cli.run import run
 from eval_assets.errors import StoreError
+
+TOP = Path(__file__).parents[3]
 
 
 def test_records_that_are_deleted_during_a_run_are_one_line(
@@ -45,6 +49,33 @@ def test_a_single_evaluation_has_records_of_its_own_beside_those_that_several_sh
     with _instance(folder) as instance:
         home = Path(instance.root_directory)
     assert home == (tmp_path if name else tmp_path / "data" / "out" / "dagster")
+
+
+def test_a_run_in_a_project_is_recorded_where_its_ui_shows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DAGSTER_HOME", "EVAL_DATABASE"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(TOP / "dagster.yaml", tmp_path)
+    for name in ("one", "two"):
+        ignored = shutil.ignore_patterns("out", "ledger*")
+        shutil.copytree(TOP / "data" / "sample", tmp_path / "data" / name, ignore=ignored)
+
+    options = ["--data", "data/one/"]
+    first = run.main(options, standalone_mode=False)
+    again = run.main(options, standalone_mode=False)
+
+    assert (first, again) == (0, 0)
+    assert "Nothing changed in data/one since the last run" in capsys.readouterr().out
+    assert "DAGSTER_HOME" not in os.environ
+    assert not (tmp_path / "data" / "one" / "out" / "dagster").exists()
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))  # as in `make ui`
+    with dg.DagsterInstance.get() as instance:
+        assert {key.path[0] for key in instance.get_asset_keys()} == {"one"}
+        made = instance.get_latest_materialization_event(dg.AssetKey(["one", "agreement_report"]))
+    assert made is not None
 
 
 def test_records_are_kept_open_and_no_other_database_waits_less_for_the_disk(
