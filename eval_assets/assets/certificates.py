@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
+import duckdb
 import pandas as pd
 
 from eval_assets.agreement.drift import moved_judges
@@ -22,6 +23,7 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.assets.tuning import judge_versions, judged_questions
 from eval_assets.catalogue import Figure
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.store.connection import transaction
 from eval_assets.store.drift import current_drift
 from eval_assets.store.ledger.copies import copy_ledger
@@ -75,6 +77,7 @@ def tuned_judge_evaluation(
                 texts=has_prompts(ledger),
             )
             restore_readings(ledger, connection)
+            reported = unevaluated_tests(connection)
             judges = current_judges(connection, ledger, units)
             rows: list[Row] = []
             parts: list[Row] = []
@@ -107,6 +110,8 @@ def tuned_judge_evaluation(
                 replace_records(connection, "sealed_test_plans", plans)
                 copy_ledger(ledger, connection, "test_set_uses")
             table = table_metadata(connection, "tuned_judge_evaluation")
+            if not unevaluated_tests(connection).equals(reported):
+                _write_report_again(folder, evaluation, connection)
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
@@ -162,12 +167,9 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 ]
                 write_stand_in_scores(connection, parts, evaluation.rubric)
             table = table_metadata(connection, "judge_certificates")
-            # The report was written before, so that a closed gate cannot hold it back.
-            report, unevaluated = None, unevaluated_tests(connection)
-            if (rows or len(unevaluated)) and (folder.out / "report.html").exists():
-                report = report_data(connection, evaluation, measured_now(connection, evaluation))
-        if report is not None:
-            write_report(report, folder.out)
+            unevaluated = unevaluated_tests(connection)
+            if rows:
+                _write_report_again(folder, evaluation, connection)
         files = certificate_files([item for result in readings.values() for item in result])
         _write_files(folder.out / "certificates", files)
     shown = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]
@@ -182,6 +184,18 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
         },
     )
+
+
+def _write_report_again(
+    folder: EvaluationFolder, evaluation: Evaluation, connection: duckdb.DuckDBPyConnection
+) -> None:
+    """Add to the report, if there is one, what came of the sealed tests.
+
+    It was written before, so that a closed gate cannot hold it back.
+    """
+    if (folder.out / "report.html").exists():
+        measured = measured_now(connection, evaluation)
+        write_report(report_data(connection, evaluation, measured), folder.out)
 
 
 def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:

@@ -51,7 +51,7 @@ def test_a_run_opens_and_parses_once_and_renders_before_and_after_sealed_tests(
         "_open": 1,
         "parse_evaluation": 1,
     }
-    # A closed gate cannot hold the first report back; the second says what came of the tests.
+    # A closed gate cannot hold the first report back; the second says why no test was evaluated.
     rendered = ("render_html", "render_markdown", "render_json")
     assert {name: calls[name] for name in rendered} == dict.fromkeys(rendered, 2)
     # All tables at first; then those that the run wrote.
