@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from itertools import pairwise
@@ -18,6 +19,7 @@ import pytest
 from eval_assets.cli.main import program
 from eval_assets.definitions import defs
 from eval_assets.store.connection import connect
+from tests.postgres import Postgres
 
 TOP = Path(__file__).parents[1]
 PAGES = sorted(
@@ -55,18 +57,18 @@ def clone(tmp_path: Path) -> Path:
     return clone
 
 
-def run_as_written(script: str, folder: Path) -> str:
+def run_as_written(script: str, folder: Path, environment: Mapping[str, str] | None = None) -> str:
     """Run a script and return what it prints; end what it leaves running."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
     bin_folder = Path(sys.executable).parent
-    environment = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "HOME": str(folder.parent)}
+    variables = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "HOME": str(folder.parent)}
     output = folder.parent / "printed"
     with output.open("w", encoding="utf-8") as printed:
         shell = subprocess.Popen(
             ["bash", "-euo", "pipefail", "-c", script.replace(PORT_SHOWN, port)],
             cwd=folder,
-            env=environment,
+            env=variables | dict(environment or {}),
             stdout=printed,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -84,6 +86,24 @@ def run_as_written(script: str, folder: Path) -> str:
 @pytest.mark.parametrize("page", pages_with("sh"))
 def test_the_shell_blocks_of_a_page_run_one_after_the_other(page: str, clone: Path) -> None:
     run_as_written("\n".join(blocks_of(page, "sh")), clone)
+
+
+@pytest.mark.slow
+def test_the_steps_past_one_machine_print_the_figures_of_one_process(
+    clone: Path, postgres: Postgres
+) -> None:
+    [script] = blocks_of("docs/scale-out.md", "bash")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        script = script.replace("6380", str(server.getsockname()[1]))
+    server_of_ledger = {"PGHOST": "127.0.0.1", "PGPORT": str(postgres.port), "PGUSER": "eval"}
+
+    printed = run_as_written(script, clone, server_of_ledger)
+
+    in_one_process, on_workers = re.findall(
+        r"^Human agreement: .*?(?=^Report )", printed, re.MULTILINE | re.DOTALL
+    )
+    assert "haiku" in in_one_process
+    assert on_workers == in_one_process
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Executors of the steps of a run: in one process, in several, on Celery or on Kubernetes."""
+"""Executors of the steps of a run: in one process, in several, or on Celery."""
 
 import os
 
@@ -6,7 +6,7 @@ import dagster as dg
 
 from eval_assets.errors import InputError, InputProblem
 
-EXECUTORS = ("in_process", "multiprocess", "celery", "k8s")
+EXECUTORS = ("in_process", "multiprocess", "celery")
 
 DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
 
@@ -23,8 +23,8 @@ _SETTINGS = {
 }
 """Settings of runs; deploy/celery/ has those of workers."""
 
-_NOT_INSTALLED = "EVAL_EXECUTOR names {}, which is not installed"
-_INSTALL = "Run: pip install 'eval-assets[{}]'"
+_NOT_INSTALLED = "EVAL_EXECUTOR names celery, which is not installed"
+_INSTALL = "Run: pip install 'eval-assets[scale]'"
 
 
 def executor_name() -> str:
@@ -49,8 +49,6 @@ def executor() -> dg.ExecutorDefinition:
     match executor_name():
         case "celery":
             return _celery()
-        case "k8s":
-            return _kubernetes()
         case "multiprocess":
             return dg.multiprocess_executor
         case _:
@@ -65,7 +63,7 @@ def require_broker() -> None:
         from kombu.connection import Connection
         from kombu.exceptions import OperationalError
     except ModuleNotFoundError:
-        raise _unusable(_NOT_INSTALLED.format("celery"), _INSTALL.format("scale")) from None
+        raise _unusable(_NOT_INSTALLED, _INSTALL) from None
     with Connection(  # type: ignore[no-untyped-call]
         _broker(), connect_timeout=_SECONDS_TO_CONNECT
     ) as connection:
@@ -92,11 +90,13 @@ def _celery() -> dg.ExecutorDefinition:
     try:
         from dagster_celery.executor import CELERY_CONFIG, celery_executor
     except ModuleNotFoundError:
-        raise _unusable(_NOT_INSTALLED.format("celery"), _INSTALL.format("scale")) from None
+        raise _unusable(_NOT_INSTALLED, _INSTALL) from None
 
     def checked(init_context: dg.InitExecutorContext) -> dg.Executor:
         require_broker()
-        return _made(celery_executor, init_context)
+        make = celery_executor.executor_creation_fn
+        assert make is not None  # noqa: S101 - of an optional type in Dagster
+        return make(init_context)
 
     return dg.ExecutorDefinition(
         name="celery",
@@ -104,39 +104,6 @@ def _celery() -> dg.ExecutorDefinition:
         requirements=dg.multiple_process_executor_requirements(),
         executor_creation_fn=checked,
     ).configured({"broker": _broker(), "backend": _backend(), "config_source": _SETTINGS})
-
-
-def _kubernetes() -> dg.ExecutorDefinition:
-    """Return Dagster's executor on Kubernetes, which says so if it is in no cluster.
-
-    A step's pod has the image, environment and volumes of the run's.
-    """
-    try:
-        from dagster_k8s import k8s_job_executor
-        from kubernetes.config import ConfigException  # type: ignore[import-untyped]
-    except ModuleNotFoundError:
-        raise _unusable(_NOT_INSTALLED.format("k8s"), _INSTALL.format("kubernetes")) from None
-
-    def checked(init_context: dg.InitExecutorContext) -> dg.Executor:
-        try:
-            return _made(k8s_job_executor, init_context)
-        except ConfigException as error:
-            why = str(error).rstrip(".")
-            message = f"EVAL_EXECUTOR names k8s, and this is not a pod of a cluster ({why})"
-            raise _unusable(message, "Start the run from Dagster's chart") from error
-
-    return dg.ExecutorDefinition(
-        name="k8s",
-        config_schema=k8s_job_executor.config_schema.as_field(),
-        requirements=dg.multiple_process_executor_requirements(),
-        executor_creation_fn=checked,
-    )
-
-
-def _made(definition: dg.ExecutorDefinition, init_context: dg.InitExecutorContext) -> dg.Executor:
-    make = definition.executor_creation_fn
-    assert make is not None  # noqa: S101 - of an optional type in Dagster
-    return make(init_context)
 
 
 def _broker() -> str:
