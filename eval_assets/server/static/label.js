@@ -37,18 +37,18 @@
         resolve(null);
       }
     });
-    const transact = async (work) => {
+    const transact = async (work, mode = "readwrite") => {
       const open = await database;
       return new Promise((resolve, reject) => {
         const names = Object.keys(memory);
-        const transaction = open.transaction(names, "readwrite", { durability: "strict" });
+        const transaction = open.transaction(names, mode, { durability: "strict" });
         const request = work((name) => transaction.objectStore(name));
         transaction.oncomplete = () => resolve(request.result);
         transaction.onabort = () => reject(transaction.error);
       });
     };
     const list = async (name) => {
-      const stored = await transact((table) => table(name).getAll()).catch(() => []);
+      const stored = await transact((table) => table(name).getAll(), "readonly").catch(() => []);
       const all = [...stored.filter((op) => op.page === task.page), ...memory[name]];
       return all.filter((op) => name !== "kept" || !removed.has(op.id));
     };
@@ -113,7 +113,7 @@
 
   const showKept = async () => {
     const refused = await store.refused();
-    nKept = (await store.kept()).length;
+    nKept = task.isOffline ? store.countOffDisk() : (await store.kept()).length;
     const counts = [];
     if (nKept && !task.isOffline) counts.push(`Not saved yet: ${nKept}.`);
     if (store.countOffDisk()) counts.push(`Not on disk: ${store.countOffDisk()}.`);
@@ -546,7 +546,7 @@
     else if (hiddenSince) hiddenMs += performance.now() - hiddenSince;
   });
   window.addEventListener("beforeunload", (event) => {
-    if (nKept && (!task.isOffline || store.countOffDisk())) event.preventDefault();
+    if (nKept) event.preventDefault();
   });
   for (const button of document.querySelectorAll("[data-key]")) {
     button.addEventListener("click", () => isStoring || actions[button.dataset.key]());
