@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from documentation.commands import commands_page
+from documentation.imports import imports_page
 from documentation.keys import keys_page
 from documentation.methods import methods_html
 from documentation.statistics import statistics_pages
@@ -15,6 +16,7 @@ def pages() -> dict[Path, str]:
     """Return the text of every generated page."""
     return {
         DOCS / "cli.md": commands_page(),
+        DOCS / "import.md": imports_page(),
         DOCS / "keys.md": keys_page(),
         METHODS: methods_html((DOCS / "methods.md").read_text("utf-8")),
         **{DOCS / path: text for path, text in statistics_pages().items()},

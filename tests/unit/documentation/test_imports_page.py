@@ -1,0 +1,42 @@
+"""docs/import.md names every tool, what is read of it, and what is not."""
+
+from pathlib import Path
+
+from documentation.imports import imports_page
+from eval_assets.readers.importers import TOOLS
+
+
+def test_every_tool_has_a_row_with_its_export_and_address() -> None:
+    rows = [line for line in imports_page().splitlines() if line.startswith("| [")]
+
+    assert [row.partition("]")[0].removeprefix("| [") for row in rows] == sorted(TOOLS)
+    assert all("](https://" in row for row in rows)
+    assert all(len(row.split(" | ")[1]) > 20 for row in rows)
+
+
+def test_what_helpers_of_an_importer_leave_out_is_in_its_row() -> None:
+    page = imports_page()
+    [mlflow] = [line for line in page.splitlines() if line.startswith("| [mlflow]")]
+
+    assert mlflow.endswith(
+        "| assessments are expectations, not feedback; assessments were overwritten later |"
+    )
+    assert "- ratings of NAME do not say who gave them" in page
+
+
+def test_every_message_on_the_page_of_refusals_is_one_of_the_readers() -> None:
+    top = Path(__file__).parents[3]
+    folders = (top / "eval_assets" / "readers", top / "eval_assets" / "cli")
+    files = [top / "eval_assets" / "file_agreement.py"]
+    files += [path for folder in folders for path in folder.rglob("*.py")]
+    source = " ".join(" ".join(path.read_text("utf-8").split()) for path in files)
+    source = source.replace('" f"', "").replace('" "', "")
+    page = (top / "docs" / "refused.md").read_text("utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| ")][2:]
+    pieces = [p.strip(" .,") for row in rows for p in row.partition("(")[0].split("...")]
+
+    assert len(rows) >= 10
+    values = ('"9x"', '"a" on "rating" by "x"', "5, others of 7", '".docx"')
+    for piece in pieces:
+        words = next((piece.replace(v, "").strip() for v in values if v in piece), piece)
+        assert words in source, words
