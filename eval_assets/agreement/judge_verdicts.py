@@ -9,6 +9,7 @@ from eval_assets.catalogue import Figure
 from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import GateResult, JudgeVerdict
+from eval_assets.wording import counted, rounded_up
 
 CLOSE = 0.05
 """Largest A^HA below A^HH that still counts as matching: a twentieth of the scale."""
@@ -103,6 +104,49 @@ def judge_verdict(  # noqa: PLR0911, PLR0913 - a return per verdict, a figure pe
     if above_people.high < 0:
         return JudgeVerdict.BELOW_HUMANS
     return JudgeVerdict.INCONCLUSIVE
+
+
+def more_groups(row: JudgeHumanFigures) -> int | None:
+    """Return how many more response groups would tell whether a judge matches human agreement.
+
+    Its interval narrows with the square root of the number of groups; its figure is taken to stay.
+
+    Returns:
+        The number; None if the verdict is certain, if another comparison leaves it open, or if it
+        takes more than a hundred times the groups.
+    """
+    gap = row.a_ha_above_people
+    is_better_than_controls = (
+        row.a_ha_above_constant.low > TOLERANCE
+        and max(row.a_ha_above_shuffled.low, row.spearman.low) > TOLERANCE
+        and (row.a_ha_within.low > TOLERANCE or not row.a_hh_within.low > TOLERANCE)
+    )
+    is_open = gap.low <= -CLOSE and gap.high >= 0
+    if not (row.verdict is JudgeVerdict.INCONCLUSIVE and is_better_than_controls and is_open):
+        return None
+    matches = gap.value > -CLOSE
+    half_width = gap.value - gap.low if matches else gap.high - gap.value
+    distance = gap.value + CLOSE if matches else -gap.value
+    factor = (half_width / distance) ** 2
+    if factor > _MOST_TIMES:
+        return None
+    return max(1, rounded_up(math.ceil(row.n_groups * (factor - 1))))
+
+
+def more_groups_sentence(row: JudgeHumanFigures) -> str:
+    """Return what would decide an inconclusive verdict, as a sentence; empty if that is unknown."""
+    n_more = more_groups(row)
+    if n_more is None:
+        return ""
+    n_units = rounded_up(math.ceil(n_more * row.n_units / row.n_groups))
+    return (
+        f"{row.judge_id} on {row.question_id}: about {counted(n_more, 'more response group')} "
+        f"({counted(n_units, row.unit)}), rated and scored like those so far, would tell whether "
+        "it matches human agreement."
+    )
+
+
+_MOST_TIMES = 100
 
 
 def gap_beyond_chance(row: JudgeHumanFigures, humans: HumanFigures) -> float:

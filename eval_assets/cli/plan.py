@@ -65,7 +65,23 @@ def plan(
         seed=seed,
     ):
         _print(gate_plan, _room(files, labels))
+    _print_judges(data, database)
     return DONE
+
+
+def _print_judges(data: Path, database: str | None) -> None:
+    """Print what would decide the inconclusive verdicts on judges that the last run found."""
+    from eval_assets.cli.tables import print_groups_wanted
+    from eval_assets.figures import JudgeHumanFigures
+    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.figures import read_figures
+
+    path = resolve_database(data, database)
+    if is_stored(path):
+        with connect(path, folder=data, is_reading=True) as connection:
+            agreement = read_figures(connection, JudgeHumanFigures)
+        click.echo()
+        print_groups_wanted(agreement)
 
 
 @dataclass(frozen=True)

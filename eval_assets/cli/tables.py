@@ -286,6 +286,15 @@ def print_judges(
         ],
         numbers=numbers,
     )
+    print_groups_wanted(agreement)
+
+
+def print_groups_wanted(agreement: Sequence[JudgeHumanFigures]) -> None:
+    """Print how many more response groups would decide each inconclusive verdict on a judge."""
+    from eval_assets.agreement.judge_verdicts import more_groups_sentence
+
+    for sentence in filter(None, map(more_groups_sentence, agreement)):
+        click.echo(f"{sentence}\n")
 
 
 def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:

@@ -1,10 +1,11 @@
 """The first screen: whether judges can be trusted, and the next step, each with its evidence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
+from eval_assets.agreement.judge_verdicts import more_groups
 from eval_assets.bands import CONTRADICTING_ALPHA
 from eval_assets.figures import JudgeHumanFigures
 from eval_assets.render.document import Cell, anchor
@@ -268,12 +269,34 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
         yield Cell(f"{words}, and the gates are open.", link="judge-human")
     if inconclusive := _questions_with(best, JudgeVerdict.INCONCLUSIVE):
         words = f"Have more responses rated on {named_questions(inconclusive)}: it is inconclusive"
-        yield Cell(f"{words} whether a judge matches human agreement.", link="judge-human")
+        words = (
+            f"{words} whether a judge matches human agreement.{_groups_wanted(data, inconclusive)}"
+        )
+        yield Cell(words, link="judge-human")
     yield from _uses(data, [j.id for j in data.evaluation.judges if matched_questions(data, j.id)])
     if repeated := _questions_with(best, JudgeVerdict.REPEATS_A_RATER):
         words = "Have judges score without the labels: the scores of every judge on"
         yield Cell(f"{words} {named_questions(repeated)} are those of one rater.", link="cautions")
     yield Cell("Have the judges score responses that humans rated.", link="judges")
+
+
+def _groups_wanted(data: ReportData, question_ids: Sequence[str]) -> str:
+    """Return how many more response groups would decide, by question, as a sentence or nothing."""
+    wanted = [
+        (min(numbers), question_id)
+        for question_id in question_ids
+        if (
+            numbers := [
+                n
+                for row in data.judge_humans
+                if row.question_id == question_id and (n := more_groups(row)) is not None
+            ]
+        )
+    ]
+    if not wanted:
+        return ""
+    numbers_on = listed([f"{n:,} on {question_id}" for n, question_id in wanted])
+    return f" The number of further response groups that would tell is about {numbers_on}."
 
 
 def _uses(data: ReportData, judges: list[str]) -> Iterator[Cell]:

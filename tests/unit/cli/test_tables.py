@@ -5,9 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from eval_assets.cli.tables import print_gates, print_humans, print_judges, print_table
+from eval_assets.agreement.judge_verdicts import more_groups
+from eval_assets.catalogue import Figure
+from eval_assets.cli.tables import (
+    print_gates,
+    print_groups_wanted,
+    print_humans,
+    print_judges,
+    print_table,
+)
 from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.report.sections.first_screen import first_screen
 from eval_assets.scale import Scale
 from eval_assets.verdicts import JudgeVerdict
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured
@@ -139,3 +148,39 @@ def test_values_without_order_have_no_rank_correlation_and_no_bias(
     figures = {(row[0], row[1]): row[5:7] for row in rows if "tone" in row or "clarity" in row}
     assert figures["gpt", "clarity"] == ["0.840", "+0.31"]
     assert figures["gpt", "tone"] == ["--", "--"]
+
+
+def test_inconclusive_judges_say_how_many_more_groups_would_tell(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """From 0.05 to 0.02 on either side takes 6.25 times the 80 groups."""
+    case = Case(verdicts={("gpt", "safe"): JudgeVerdict.INCONCLUSIVE})
+    data = case.data()
+    rows = [replace(row, a_ha_above_people=Figure(-0.03, -0.08, 0.02)) for row in data.judge_humans]
+
+    print_judges(rows, data.gates, data.evaluation)
+    sentence = (
+        "gpt on safe: about 420 more response groups (420 responses), rated and scored like those "
+        "so far, would tell whether it matches human agreement."
+    )
+    assert capsys.readouterr().out.count("more response groups (") == 1
+    print_groups_wanted(rows)
+    assert capsys.readouterr().out == f"{sentence}\n\n"
+    screen = first_screen(replace(data, judge_humans=tuple(rows)))
+    assert "whether a judge matches human agreement" not in screen.next_step.text
+    both = {(judge, "safe"): JudgeVerdict.INCONCLUSIVE for judge in ("gpt", "haiku")}
+    data = Case(verdicts=both).data()
+    rows = [replace(row, a_ha_above_people=Figure(-0.03, -0.08, 0.02)) for row in data.judge_humans]
+    screen = first_screen(replace(data, judge_humans=tuple(rows)))
+    assert screen.next_step.text.endswith(
+        "The number of further response groups that would tell is about 420 on safe."
+    )
+
+
+@pytest.mark.parametrize(
+    "gap", [Figure(-0.03, -0.04, -0.02), Figure(-0.0499, -0.2, 0.1), Figure(0.0, -0.04, 0.04)]
+)
+def test_no_number_of_groups_is_named_where_none_would_tell(gap: Figure) -> None:
+    data = Case(verdicts={("gpt", "safe"): JudgeVerdict.INCONCLUSIVE}).data()
+
+    assert {more_groups(replace(row, a_ha_above_people=gap)) for row in data.judge_humans} == {None}
