@@ -66,6 +66,6 @@ def _text(node: ast.expr) -> str:
             return text
         case ast.JoinedStr(values=parts):
             return "".join(
-                part.value if isinstance(part, ast.Constant) else "NAME" for part in parts
+                str(part.value) if isinstance(part, ast.Constant) else "NAME" for part in parts
             )
     return ""

@@ -1,12 +1,16 @@
 """The report in a real browser: readable at every width, without a script, and by everybody."""
 
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from eval_assets.report.html import render_html
-from tests.browser.conftest import OpenPage, violations
+from tests.browser.conftest import CHROMIUM, OpenPage, violations
 from tests.unit.report.builder import CASES, Case, many_disagreements, twelve_questions
 
 if TYPE_CHECKING:
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
+TOP = Path(__file__).parents[2]
 WIDTHS = (390, 1440)
 LABEL = "Disagreements between raters"
 
@@ -117,13 +122,28 @@ def test_every_link_leads_to_a_place_that_is_shown(open_page: OpenPage) -> None:
         assert page.locator(f'[id="{target}"]').is_visible(), target
 
 
-def test_a_printed_page_holds_what_is_folded_on_the_screen(open_page: OpenPage) -> None:
+def test_a_printed_page_holds_the_summaries_of_what_is_folded(open_page: OpenPage) -> None:
     page = open_page(render_html(Case().data()))
     page.emulate_media(media="print")
 
-    assert page.get_by_text("Use sorted with a key that returns a tuple.").first.is_visible()
+    assert page.locator("details > summary").first.is_visible()
+    assert not page.get_by_text("Use sorted with a key that returns a tuple.").first.is_visible()
     assert not page.locator("nav").is_visible()
     assert page.locator(".filter").count() == 0 or not page.locator(".filter").first.is_visible()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_the_report_on_the_sample_prints_on_at_most_twelve_pages(tmp_path: Path) -> None:
+    ignored = shutil.ignore_patterns("out", "ledger*")
+    data = shutil.copytree(TOP / "data" / "sample", tmp_path / "sample", ignore=ignored)
+    program = [sys.executable, "-m", "eval_assets", "run", "--data", str(data)]
+    subprocess.run(program, check=True, capture_output=True, cwd=tmp_path)
+    pdf = tmp_path / "report.pdf"
+    options = ("--headless", "--no-sandbox", "--no-pdf-header-footer", f"--print-to-pdf={pdf}")
+    report = (data / "out" / "report.html").as_uri()
+    subprocess.run([str(CHROMIUM), *options, report], check=True, capture_output=True)
+
+    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) <= 12
 
 
 def test_texts_from_data_run_nothing(open_page: OpenPage) -> None:
