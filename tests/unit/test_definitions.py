@@ -39,7 +39,8 @@ def test_one_folder_has_assets_without_prefix() -> None:
 
     assert {"human_agreement", "judge_splits"} <= keys(found)
     assert {sensor.name for sensor in repository.sensor_defs} >= {"new_files", "check_alerts"}
-    assert [schedule.name for schedule in repository.schedule_defs] == ["scheduled_rerun"]
+    schedules = {schedule.name for schedule in repository.schedule_defs}
+    assert schedules == {"scheduled_rerun", "daily_removal"}
     assert {"evaluate", "score"} <= {job.name for job in repository.get_all_jobs()}
 
 
