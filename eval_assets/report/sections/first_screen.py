@@ -1,5 +1,6 @@
 """The first screen: whether judges can be trusted, and the next step, each with its evidence."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -98,12 +99,16 @@ def _judge_cell(data: ReportData, judge_id: str) -> Cell:
     tone = Tone.FAIR
     if matching and len(matching) == len(rows):
         tone = Tone.GOOD
-    elif not matching and tones <= {Tone.WEAK, Tone.POOR}:
+    elif not matching and tones <= {Tone.WEAK, Tone.POOR} and not _is_fit_in_part(data, judge_id):
         tone = Tone.POOR
     link = anchor("judge", judge_id) if rows else "judges"
     n_words = _MOST_WORDS - len(judge_id.split())
     words = judge_bullet(data, judge_id, most_words=n_words)
     return Cell(f"{judge_id}: {words}.", tone=tone, link=link)
+
+
+def _is_fit_in_part(data: ReportData, judge_id: str) -> bool:
+    return any(not math.isnan(test.share) for test in sealed_tests(data, judge_id))
 
 
 def matched_questions(data: ReportData, judge_id: str) -> list[str]:
@@ -245,11 +250,7 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
     judges = [judge.id for judge in data.evaluation.judges]
     tunable = {*data.tunable}
     yield from _uses(data, [j for j in judges if tunable <= {*matched_questions(data, j)}])
-    for (judge_id, version), questions in _fit_versions(data, is_in_use=False).items():
-        words = (
-            f"Set version: {version} for {judge_id} in evaluation.yaml: a sealed test found it fit"
-        )
-        yield Cell(f"{words} on {named_questions(questions)}.", link="certificates")
+    yield from _versions_to_use(data)
     yield from _useless_prompts(data)
     for outcome in data.gates:
         for verdict in outcome.questions:
@@ -259,6 +260,21 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
                     f"On {verdict.question_id}: {text[0].lower()}{text[1:]}", outcome
                 )
     yield from _judge_steps(data)
+
+
+def _versions_to_use(data: ReportData) -> Iterator[Cell]:
+    """Yield the versions that a sealed test found fit, on all responses or a part, for use."""
+    for (judge_id, version), questions in _fit_versions(data, is_in_use=False).items():
+        words = (
+            f"Set version: {version} for {judge_id} in evaluation.yaml: a sealed test found it fit"
+        )
+        yield Cell(f"{words} on {named_questions(questions)}.", link="certificates")
+    for judge in data.evaluation.judges:
+        for test in sealed_tests(data, judge.id):
+            if not (math.isnan(test.share) or test.is_in_use):
+                words = f"Set version: {test.version} for {judge.id} in evaluation.yaml"
+                part = f"{100 * test.share:.0f} % of the responses on {test.question_id}"
+                yield Cell(f"{words}: a sealed test found it fit on {part}.", link="certificates")
 
 
 def _judge_steps(data: ReportData) -> Iterator[Cell]:

@@ -1,5 +1,6 @@
 """The verdict on each judge in words."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.agreement.judge_verdicts import gap_beyond_chance, why_not_judged
 from eval_assets.figures import JudgeHumanFigures, Scope
 from eval_assets.render.document import Cell
-from eval_assets.report.data import ReportData, text
+from eval_assets.report.data import ReportData, number, text
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import Fitness, JudgeVerdict
 from eval_assets.wording import counted, listed
@@ -89,7 +90,17 @@ def _test_parts(data: ReportData, judge_id: str) -> list[str]:
         where = _questions(questions, n_all)
         tested = version if is_in_use else f"{version}, which is not in use,"
         parts.append(f"a sealed test found {tested} {fitness} for use on {where}")
-    return parts
+    return [*parts, *_part_tests(data, judge_id)]
+
+
+def _part_tests(data: ReportData, judge_id: str) -> list[str]:
+    """Return the sealed tests that found a version fit on a part of the responses."""
+    return [
+        f"a sealed test found {test.version}{'' if test.is_in_use else ', which is not in use,'} "
+        f"fit for use on {100 * test.share:.0f} % of the responses on {test.question_id}"
+        for test in sealed_tests(data, judge_id)
+        if not math.isnan(test.share)
+    ]
 
 
 @dataclass(frozen=True)
@@ -99,13 +110,16 @@ class SealedTest:
     Args:
         question_id: Question.
         version: The version that was tested.
-        fitness: The verdict.
+        fitness: The verdict on all responses.
+        share: Share of the responses on which it is fit with people on the rest; NaN if no such
+            part was certified.
         is_in_use: Whether the judge rates as this version.
     """
 
     question_id: str
     version: str
     fitness: Fitness
+    share: float
     is_in_use: bool
 
 
@@ -118,6 +132,7 @@ def sealed_tests(data: ReportData, judge_id: str) -> list[SealedTest]:
             question_id=text(record, "question_id"),
             version=text(record, "version"),
             fitness=Fitness(text(record, "fitness")),
+            share=number(record, "share") if text(record, "claim") == "fit_in_part" else math.nan,
             is_in_use=_is_in_use(text(record, "version"), used),
         )
         for record in data.rows("judge_certificates")

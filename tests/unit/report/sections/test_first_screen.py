@@ -254,6 +254,25 @@ def test_only_the_version_that_a_judge_rates_as_is_in_use() -> None:
     assert "a sealed test found gpt 1.0.2 fit, and 1.0.1 is in use" in first_screen(data).answer
 
 
+def test_version_that_is_fit_on_a_part_is_named_with_its_share() -> None:
+    row: dict[str, object]
+    row = {"judge_id": "gpt", "question_id": "safe", "version": "1.0.1", "fitness": "undecided"}
+    row |= {"claim": "fit_in_part", "share": 0.842, "n_readings": 1, "reason": ""}
+    below = {("gpt", question): JudgeVerdict.BELOW_HUMANS for question in ("clarity", "safe")}
+    data = Case(judges=JUDGES[:1], verdicts=below).data()
+    certificates = pd.DataFrame([row | {"stale_because": None, "certificate": None}])
+    screen = first_screen(with_tables(data, judge_certificates=certificates))
+
+    assert screen.judges[0].text.startswith(
+        "gpt: a sealed test found 1.0.1, which is not in use, fit for use on 84 % of the responses "
+        "on safe"
+    )
+    assert screen.next_step.text == (
+        "Set version: 1.0.1 for gpt in evaluation.yaml: a sealed test found it fit on 84 % of the "
+        "responses on safe."
+    )
+
+
 @pytest.mark.parametrize(
     "negative",
     [JudgeVerdict.BELOW_HUMANS, JudgeVerdict.LIKE_CONSTANT, JudgeVerdict.LIKE_SHUFFLED],
