@@ -185,12 +185,12 @@ def test_the_web_server_refuses_tuning_alone_and_shows_why(
 
 
 def test_a_tick_of_the_schedule_runs_everything_and_does_not_tune(
-    closed_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
+    closed_folder: Evaluated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVAL_DATA", str(closed_folder.path))
     monkeypatch.delenv("EVAL_DATABASE", raising=False)
     schedule = defs.resolve_schedule_def("scheduled_rerun")
-    with dg.DagsterInstance.ephemeral() as instance:
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
         context = dg.build_schedule_context(
             instance,
             repository_def=defs.get_repository_def(),
