@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED
+from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED, nothing_measured
 from eval_assets.cli.options import data_option, database_option, ledger_of, resolve_database
 from eval_assets.errors import InputError, InputProblem
 
@@ -93,7 +93,7 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
     and 4 if files, judges or verdicts of the gates changed since the last run.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.store.connection import connect
+    from eval_assets.store.connection import connect, is_stored
 
     if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
         data = context.obj[0]
@@ -101,6 +101,9 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
     certificate = _read(file)
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
+    if not is_stored(path):
+        nothing_measured(data)
+        return CANNOT_TELL
     with connect(path, folder=data, is_reading=True) as connection:
         unread = _why_outdated(connection, evaluation)
         stale = _stale_claims(connection, certificate)

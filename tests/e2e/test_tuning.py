@@ -451,6 +451,18 @@ def test_the_report_says_which_judge_may_be_used(planted_once: Evaluated) -> Non
     assert "steady 1.0.0 may stand in for a rater on completeness" in page
 
 
+def test_certificate_cannot_be_verified_before_a_run(planted: Evaluated, tmp_path: Path) -> None:
+    path = tmp_path / "steady-1.0.0.json"
+    shutil.copy(planted.path / "out" / "certificates" / path.name, path)
+    shutil.rmtree(planted.path / "out")
+
+    result = called(planted, certificates_command, "verify", str(path))
+
+    assert result.return_value == 4
+    assert result.stderr.startswith("Nothing is measured yet. Run: eval-assets run --data ")
+    assert not (planted.path / "out").exists()
+
+
 def test_every_figure_of_a_certificate_is_computed_again_on_another_machine(
     planted: Evaluated,
 ) -> None:

@@ -36,8 +36,10 @@ _PAGES = ("data", "results", "rows", "traces", "scores", "runs", "events", "reco
 _RECORD_KEYS = {"id", "trace_id", "traceId", "name", "input", "output", "run_id"}
 """Keys of records, which a page does not have."""
 
-_OF_RATINGS = re.compile(r"(.*_)?(rating|score|label|grade|feedback|assessment|vote)s?")
-"""Names of fields whose values are probably ratings."""
+_OF_RATINGS = re.compile(
+    r"(?!m(in|ax)_)(.*_)?(rating|score|label|grade|feedback|assessment|vote)s?"
+)
+"""Names of fields whose values are probably ratings, and not the ends of a scale."""
 
 _SAMPLE = 20
 """Records from which the tool is recognised."""

@@ -40,7 +40,8 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
 
 def judge_bullet(data: ReportData, judge_id: str, *, most_words: int) -> str:
     """Return the verdicts on a judge in so many words: those of tests first, then the best."""
-    tests, verdicts = _test_parts(data, judge_id), _verdict_parts(data, judge_id)
+    tests = [*_stale_tests(data, judge_id), *_test_parts(data, judge_id)]
+    verdicts = _verdict_parts(data, judge_id)
     parts = [*tests, *verdicts] or [JudgeVerdict.NOT_COMPARED.sentence]
     return shortened(parts, most_words=most_words)
 
@@ -91,6 +92,20 @@ def _test_parts(data: ReportData, judge_id: str) -> list[str]:
         tested = version if is_in_use else f"{version}, which is not in use,"
         parts.append(f"a sealed test found {tested} {fitness} for use on {where}")
     return [*parts, *_part_tests(data, judge_id)]
+
+
+def _stale_tests(data: ReportData, judge_id: str) -> list[str]:
+    """Return the sealed tests that no longer hold, and why."""
+    used = _pinned_version(data, judge_id)
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for record in data.rows("judge_certificates"):
+        version, reason = text(record, "version"), text(record, "stale_because")
+        if text(record, "judge_id") == judge_id and reason and _is_in_use(version, used):
+            by_reason.setdefault((version, reason), []).append(text(record, "question_id"))
+    return [
+        f"the sealed test of {version} on {named_questions(questions)} no longer holds: {reason}"
+        for (version, reason), questions in by_reason.items()
+    ]
 
 
 def _part_tests(data: ReportData, judge_id: str) -> list[str]:

@@ -297,10 +297,13 @@ def test_a_match_requires_agreement_beyond_chance_near_that_of_humans() -> None:
     )
 
 
-def test_a_stale_test_says_nothing() -> None:
+def test_stale_test_decides_nothing_and_is_named() -> None:
     screen = screen_after("unfit", stale="the labels changed")
 
     assert screen.answer == "Yes: gpt matches human agreement"
+    assert screen.judges[0].text.startswith(
+        "gpt: the sealed test of 1.0.0 on safe no longer holds: the labels changed; matches"
+    )
 
 
 def test_agreeing_like_people_who_disagree_is_no_merit() -> None:
