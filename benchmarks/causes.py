@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from eval_assets.agreement.causes import CauseKind, causes_of_disagreement
+from eval_assets.agreement.cause_tests import causes_of_disagreement
+from eval_assets.agreement.causes import CauseKind
 from tests.unit.agreement.planted_causes import planted_study
 
 N_STUDIES = 200

@@ -5,11 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.scale import Level
 from eval_assets.stats import krippendorff_alpha
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 Part = tuple[LongRatings, Level]
 """Ratings on [0, 1] and the level of their alpha."""
@@ -70,10 +74,23 @@ def alpha_over_evaluations(
     )
 
 
-def _alpha(ratings: LongRatings, level: Level, *, without: int | None) -> float:
-    kept = ratings.rater != (-1 if without is None else without)
-    unit, rater, value = ratings.unit[kept], ratings.rater[kept], ratings.value[kept]
+def alpha_of_labels(unit: Integers, rater: Integers, value: Floats, *, level: Level) -> float:
+    """Return Krippendorff's alpha of labels in long form.
+
+    Args:
+        unit: Unit of each label.
+        rater: Index of its rater.
+        value: Its value.
+        level: Level of measurement.
+    """
     units, row = np.unique(unit, return_inverse=True)
     matrix = np.full((len(units), int(rater.max(initial=0)) + 1), np.nan)
     matrix[row, rater] = value
     return krippendorff_alpha(matrix, level=level)
+
+
+def _alpha(ratings: LongRatings, level: Level, *, without: int | None) -> float:
+    kept = ratings.rater != (-1 if without is None else without)
+    return alpha_of_labels(
+        ratings.unit[kept], ratings.rater[kept], ratings.value[kept], level=level
+    )

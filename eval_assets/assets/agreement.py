@@ -11,8 +11,9 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement.causes import Cause, causes_of_disagreement
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.cause_tests import causes_of_disagreement
+from eval_assets.agreement.causes import NO_CAUSE, Cause
+from eval_assets.agreement.gates.declarations import GATES, below_minimum
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges, measure_judges_against_humans
 from eval_assets.agreement.leave_one_judge_out import measure_leave_one_judge_out
@@ -50,7 +51,6 @@ from eval_assets.figures import (
     SliceFigures,
 )
 from eval_assets.render.tables import ALL_QUESTIONS
-from eval_assets.scale import TOLERANCE
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures
@@ -166,26 +166,18 @@ def _causes(
     return [
         cause
         for question in evaluation.rubric
-        if _is_below_a_gate(figures[question.id], evaluation)
+        if below_minimum(figures[question.id], evaluation.gates)
         for cause in causes_of_disagreement(
             rated_responses(connection, question.id, humans.ratings[question.id]), question
         )
     ]
 
 
-def _is_below_a_gate(figures: HumanFigures, evaluation: Evaluation) -> bool:
-    names: tuple[GateName, ...] = ("human_a_hh", "human_alpha")
-    return any(
-        GATES[name].figure(figures).value < evaluation.gates[name].minimum - TOLERANCE
-        for name in names
-    )
-
-
 def _causes_as_metadata(causes: Sequence[Cause]) -> dg.MarkdownMetadataValue:
     reported = [cause for cause in causes if cause.is_reported]
     return dg.MetadataValue.md(
         "\n".join(f"- **{cause.question_id}**: {cause}. {cause.kind.remedy}" for cause in reported)
-        or "No cause that was tested explains the disagreement."
+        or f"{NO_CAUSE.capitalize()}."
     )
 
 

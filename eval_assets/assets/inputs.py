@@ -1,6 +1,7 @@
 """Assets of the inputs: the rubric and the model responses."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -77,7 +78,7 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
             history = history_of(ledger, "rubric_wordings").to_dict("records")
             known = [RubricWording(**{str(k): v for k, v in row.items()}) for row in history]
             new = new_wordings(evaluation, known, labels_by_version(connection), at=now)
-            append_history(ledger, "rubric_wordings", [wording.row() for wording in new])
+            append_history(ledger, "rubric_wordings", [asdict(wording) for wording in new])
             with transaction(connection):
                 copy_ledger(ledger, connection, "rubric_wordings")
 

@@ -32,6 +32,7 @@ from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import TunedJudge
 from eval_assets.tuning.tuned_prompts import PromptSection, with_sections
 from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.wording import or_nan
 
 logger = logging.getLogger(__name__)
 
@@ -221,7 +222,7 @@ class _Models:
                     options=self._options(),
                 )
             )
-        self.paid_usd += math.nan if summary.spent_usd is None else summary.spent_usd
+        self.paid_usd += or_nan(summary.spent_usd)
         self._counted_usd += summary.counted_usd
         return [item.text if item.status == "ok" else None for item in summary.responses]
 
@@ -233,7 +234,7 @@ class _Models:
             summary = asyncio.run(
                 judge_portions([units], [model], worker, template=template, options=self._options())
             )
-        self.paid_usd += math.nan if summary.spent_usd is None else summary.spent_usd
+        self.paid_usd += or_nan(summary.spent_usd)
         self._counted_usd += summary.counted_usd
         return summary
 

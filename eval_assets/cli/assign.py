@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, question_of, resolve_database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,8 +102,8 @@ def assign(  # noqa: PLR0913 - one for each option
         )
     if reassign is not None:
         return _reassign(files, reassign)
-    if question is not None and question not in {q.id for q in files.evaluation.rubric}:
-        raise click.UsageError(f"There is no question {question} in the rubric.")
+    if question is not None:
+        question_of(files.evaluation, question)
     try:
         strata = strata_of(files.responses, stratify)
         plan = AssignmentPlan(

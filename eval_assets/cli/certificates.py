@@ -11,7 +11,13 @@ import click
 from click.core import ParameterSource
 
 from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED, nothing_measured
-from eval_assets.cli.options import data_option, database_option, ledger_of, resolve_database
+from eval_assets.cli.options import (
+    data_option,
+    database_option,
+    ledger_of,
+    question_of,
+    resolve_database,
+)
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
@@ -181,15 +187,14 @@ def _required(
     """Print whether a judge may be used, and return the exit code."""
     rows = tests.certificates
     judge_id, _, question = require.partition(":")
-    known = [item.id for item in evaluation.rubric]
-    if question and question not in known:
-        raise click.UsageError(f"there is no question {question}; there are {', '.join(known)}")
+    known = (
+        [question_of(evaluation, question).id] if question else [q.id for q in evaluation.rubric]
+    )
     judges = {*(row["judge_id"] for row in rows), *(judge.id for judge in evaluation.judges)}
     if judge_id not in judges:
         raise click.UsageError(f"there is no judge {judge_id}")
     codes = [
-        _verdict(tests, judge_id, question_id, rates_as.get(judge_id))
-        for question_id in ([question] if question else known)
+        _verdict(tests, judge_id, question_id, rates_as.get(judge_id)) for question_id in known
     ]
     return NOT_FIT if NOT_FIT in codes else max(codes)
 

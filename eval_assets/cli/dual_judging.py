@@ -34,7 +34,7 @@ from eval_assets.scale import TOLERANCE, Scale
 from eval_assets.store.ledger.copies import store_ledger
 from eval_assets.store.ledger.histories import DualJudgement, append_history
 from eval_assets.store.ledger.workers import Worker
-from eval_assets.wording import or_none
+from eval_assets.wording import or_nan, or_none
 
 _NUMBER_TOKENS = 10
 """Output tokens of a bare number, for a model that does not think."""
@@ -236,7 +236,7 @@ def _entry(
         "judge2_model": evaluation.judges[1].model,
         "kappa": row.kappa,
         "kappa_reason": row.kappa_reason,
-        "interpretation": kappa_label(math.nan if row.kappa is None else row.kappa),
+        "interpretation": kappa_label(or_nan(row.kappa)),
         "mean_difference": sum(d for _, d in distances) / len(distances) if distances else None,
         "disagreements": [document for document, d in distances if d > limit + TOLERANCE],
         "status": row.status,

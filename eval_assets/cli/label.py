@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE, MISUSED
-from eval_assets.cli.options import data_option, database_option, rater_option, resolve_database
+from eval_assets.cli.options import (
+    data_option,
+    database_option,
+    question_of,
+    rater_option,
+    resolve_database,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,9 +135,8 @@ def _queue(
 def _question_id(study: Study, dimension: str) -> str:
     """Return the question of that name, hyphens taken for underscores."""
     known = {q.id.lower().replace("-", "_"): q.id for q in study.evaluation.rubric}
-    if (wanted := dimension.lower().replace("-", "_")) not in known:
-        raise click.UsageError(f"There is no question {dimension}{_one_of(known.values())}.")
-    return known[wanted]
+    wanted = known.get(dimension.lower().replace("-", "_"), dimension)
+    return question_of(study.evaluation, wanted).id
 
 
 def _one_of(names: Iterable[str]) -> str:

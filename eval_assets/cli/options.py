@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from eval_assets.config.evaluation import Evaluation
+    from eval_assets.config.rubric import RubricQuestion
     from eval_assets.scale import Scale
     from eval_assets.store.ledger.engine import SqlLedger
     from eval_assets.store.tables import ExportFormat
@@ -148,6 +149,19 @@ def resolve_database(data: Path, database: str | None) -> Path:
     from eval_assets.store.database_file import database_path
 
     return database_path(data, setting=database)
+
+
+def question_of(evaluation: Evaluation, question_id: str) -> RubricQuestion:
+    """Return the question of the rubric that a person names.
+
+    Raises:
+        click.UsageError: If the rubric has none of that name.
+    """
+    declared = {question.id: question for question in evaluation.rubric}
+    if question_id not in declared:
+        names = ", ".join(declared)
+        raise click.UsageError(f"There is no question {question_id} (one of {names}).")
+    return declared[question_id]
 
 
 def in_project(data: Path, database: str | None) -> tuple[Path, str]:

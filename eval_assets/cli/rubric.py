@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, nothing_measured
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, question_of, resolve_database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,9 +42,7 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     from eval_assets.store.connection import connect, is_stored
 
     evaluation = read_evaluation(data)
-    declared = {q.id: q for q in evaluation.rubric}
-    if question not in declared:
-        raise click.UsageError(f'no question "{question}". Use one of {", ".join(declared)}.')
+    declared = question_of(evaluation, question)
     path = data / "guidelines" / f"{question}.draft.md"
     if path.exists():
         raise click.UsageError(f"{path} exists. Rename it, or remove it.")
@@ -51,7 +50,7 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     if not is_stored(stored):
         return nothing_measured(data)
     with connect(stored, folder=data, is_reading=True) as connection:
-        text = _draft(connection, evaluation, declared[question], judge=judge)
+        text = _draft(connection, evaluation, declared, judge=judge)
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
     click.echo(f"wrote {path}")
@@ -70,7 +69,7 @@ def _draft(
     *,
     judge: str | None,
 ) -> str:
-    from eval_assets.agreement.causes import causes_of_disagreement
+    from eval_assets.agreement.cause_tests import causes_of_disagreement
     from eval_assets.labelling.rubric_draft import RubricExample, draft_guidelines, drafting_prompt
     from eval_assets.store.rated_responses import rated_responses
     from eval_assets.store.ratings import human_ratings
@@ -89,13 +88,10 @@ def _draft(
     disputed = _disputed(connection, question, causes)
     if disputed and not to_decide:
         to_decide = ["what distinguishes the values on the responses below"]
-    text = draft_guidelines(question, anchors, to_decide=to_decide, disputed=disputed)
+    drafted = partial(draft_guidelines, question, anchors, to_decide=to_decide, disputed=disputed)
     if judge is None:
-        return text
-    wording = _worded(drafting_prompt(question, text), evaluation, judge)
-    return draft_guidelines(
-        question, anchors, to_decide=to_decide, disputed=disputed, wording=wording
-    )
+        return drafted()
+    return drafted(wording=_worded(drafting_prompt(question, drafted()), evaluation, judge))
 
 
 def _disputed(

@@ -129,6 +129,8 @@ def print_run(
 
 def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
     """Print why raters disagree on the questions below a gate, as far as tests tell."""
+    from eval_assets.agreement.causes import NO_CAUSE
+
     if not causes:
         return
     reported = [cause for cause in causes if cause.is_reported]
@@ -138,7 +140,7 @@ def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
     for cause in reported:
         click.echo(f"{cause.question_id}: {cause}. {cause.kind.remedy}")
     if others:
-        click.echo(f"{listed(others)}: no cause that was tested explains the disagreement.")
+        click.echo(f"{listed(others)}: {NO_CAUSE}.")
     folder = quote(str(evaluation.folder))
     click.echo(f"Examples: eval-assets why {causes[0].question_id} --data {folder}")
     click.echo(f"A new wording: eval-assets rubric draft {causes[0].question_id} --data {folder}\n")

@@ -13,6 +13,7 @@ from eval_assets.cli.options import (
     database_option,
     in_project,
     ledger_of,
+    question_of,
     resolve_database,
 )
 
@@ -171,9 +172,7 @@ def _open(
     from eval_assets.store.tuned_judges import background_of, current_judges
     from eval_assets.tuning.sealed_evaluation import open_seal
 
-    known = [question.id for question in evaluation.rubric]
-    if question_id not in known:
-        raise click.UsageError(f"there is no question {question_id}; there are {', '.join(known)}")
+    question = question_of(evaluation, question_id)
     if not yes:
         click.confirm(
             f"After this, the labels in the test of {question_id} certify nothing any more. Open?",
@@ -182,7 +181,7 @@ def _open(
     with connect(database, folder=data) as connection:
         if question_id not in _open_questions(connection, evaluation):
             return GATE_CLOSED
-        questions = [evaluation.question(question_id)]
+        questions = [question]
         units = tuning_units(connection, questions, shares=evaluation.tuning.split)
         with ledger_of(data, evaluation, database=database) as ledger:
             rows = open_seal(

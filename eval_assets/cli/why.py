@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE, nothing_measured
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, question_of, resolve_database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,23 +27,21 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
     Each cause is shown with the gain in alpha if it is fixed and the responses that show it best.
     It is tested by permutation: at most one question in twenty without a cause has one reported.
     """
-    from eval_assets.agreement.causes import causes_of_disagreement
+    from eval_assets.agreement.cause_tests import causes_of_disagreement
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.rated_responses import rated_responses
     from eval_assets.store.ratings import human_ratings
 
     evaluation = read_evaluation(data)
-    declared = {q.id: q for q in evaluation.rubric}
-    if question not in declared:
-        raise click.UsageError(f'no question "{question}". Use one of {", ".join(declared)}.')
+    declared = question_of(evaluation, question)
     path = resolve_database(data, database)
     if not is_stored(path):
         return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         ratings = human_ratings(connection, evaluation).ratings[question]
         responses = rated_responses(connection, question, ratings)
-    causes = causes_of_disagreement(responses, declared[question])
+    causes = causes_of_disagreement(responses, declared)
     if as_json:
         rows = [cause.to_json() for cause in causes]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -54,7 +52,7 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
 
 def _print(question: str, causes: tuple[Cause, ...]) -> None:
     """Print what is reported, then what else was tested."""
-    from eval_assets.agreement.causes import names_of_others
+    from eval_assets.agreement.causes import NO_CAUSE, names_of_others
     from eval_assets.cli.tables import print_table
     from eval_assets.wording import figure_text, listed
 
@@ -64,7 +62,7 @@ def _print(question: str, causes: tuple[Cause, ...]) -> None:
     reported = [cause for cause in causes if cause.is_reported]
     others = names_of_others(causes)
     if not reported:
-        click.echo(f"{question}: no cause that was tested explains the disagreement.")
+        click.echo(f"{question}: {NO_CAUSE}.")
     else:
         print_table(
             f"Why raters disagree on {question}: alpha {causes[0].alpha:.3f} (interval level)",

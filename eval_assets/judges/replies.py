@@ -21,7 +21,7 @@ from eval_assets.judges._statements import (
 from eval_assets.judges.calling.requests import Answer, RequestFailed
 from eval_assets.ledger import Status
 from eval_assets.scale import Scale
-from eval_assets.wording import storable
+from eval_assets.wording import or_nan, storable
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def _json_score(value: object, scale: Scale) -> float:
             return float(value) if abs(value) <= _LARGEST else math.nan
         case str():
             number = whole_number(value)
-            return math.nan if number is None else number
+            return or_nan(number)
         case _:
             return math.nan
 

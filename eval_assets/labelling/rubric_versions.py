@@ -4,7 +4,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -42,10 +42,6 @@ class RubricWording:
     guidelines: str
     first_seen_at: str
     labels_before: str = ""
-
-    def row(self) -> dict[str, object]:
-        """Return the row."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)

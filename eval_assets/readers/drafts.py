@@ -211,11 +211,10 @@ def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
 def _as_bytes(content: Content) -> bytes:
     if isinstance(content, bytes):
         return content
-    text = io.StringIO(newline="")
     if isinstance(content, str):
-        text.write(content)
-    else:
-        csv.writer(text, lineterminator="\n").writerows(content)
+        return content.encode()
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(content)
     return text.getvalue().encode()
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from eval_assets.catalogue import Figure
 from eval_assets.figures import RECORDS, FigureRecord, fields_of
+from eval_assets.wording import or_nan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -171,7 +171,7 @@ def _insert(
                    f.low, f.high, n, n_groups, method, data_version
             FROM (
                 SELECT (SELECT coalesce(max("row"), 0) FROM figures
-                        WHERE table_name = '{record.table}') + row_number() OVER () AS "row",
+                        WHERE table_name = '{record.table}') + rowor_nan() OVER () AS "row",
                        {column(record.subject)} AS subject,
                        json_object({", ".join(key)})::VARCHAR AS key,
                        {column(n_field)} AS n, {column("n_groups")} AS n_groups,
@@ -221,18 +221,14 @@ def _record(record: type[Record], row: Sequence[Any]) -> Record:
     cells = iter(row)
     for field in fields_of(record):
         if field.type is Figure:
-            values[field.name] = Figure(*(_number(next(cells)) for _ in field.columns))
+            values[field.name] = Figure(*(or_nan(next(cells)) for _ in field.columns))
         else:
             value = next(cells)
             if field.statistic:
-                value = _number(value)
+                value = or_nan(value)
             elif (
                 value is not None and isinstance(field.type, type) and issubclass(field.type, Enum)
             ):
                 value = field.type(value)
             values[field.name] = value
     return record(**values)
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_assets.catalogue import A_HH, ALPHA, Figure, Statistic
-from eval_assets.config.evaluation import GateName
+from eval_assets.config.evaluation import Gate, GateName
 from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, RaterKind
+from eval_assets.scale import TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -78,3 +79,10 @@ HUMAN_GATES = tuple(name for name, gate in GATES.items() if gate.raters == "huma
 def applicable_gates(*, n_judges: int) -> tuple[GateName, ...]:
     """Return the gates that apply: agreement between judges requires two of them."""
     return tuple(GATES) if n_judges > 1 else HUMAN_GATES
+
+
+def below_minimum(figures: HumanFigures, gates: Mapping[GateName, Gate]) -> bool:
+    """Return whether a figure of human agreement is below the minimum of its gate."""
+    return any(
+        GATES[name].figure(figures).value < gates[name].minimum - TOLERANCE for name in HUMAN_GATES
+    )

@@ -18,6 +18,7 @@ from eval_assets.catalogue import A_HH
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import HumanFigures, JudgeFigures, RaterKind, Scope
 from eval_assets.scale import Level
+from eval_assets.wording import or_nan
 
 AgreementFigures = HumanFigures | JudgeFigures
 MeasuredAgreement = Mapping[RaterKind, Sequence[AgreementFigures]]
@@ -165,7 +166,7 @@ def _if_settled(gate: GateDeclaration, row: AgreementFigures) -> float:
     if not isinstance(row, HumanFigures):
         return math.nan
     settled = row.a_hh_settled if gate.statistic is A_HH else row.alpha_settled
-    return math.nan if settled is None else settled
+    return or_nan(settled)
 
 
 def _little_variation(row: AgreementFigures, *, largest_share: float) -> str:

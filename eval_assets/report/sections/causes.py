@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from eval_assets.agreement.causes import Cause, names_of_others
+from eval_assets.agreement.causes import NO_CAUSE, Cause, names_of_others
 from eval_assets.render.document import (
     Card,
     Cell,
@@ -38,7 +38,7 @@ def _card(question: str, causes: list[Cause]) -> Card:
     others = names_of_others(causes)
     rest = f"Tested, and not more than chance: {listed(others)}." if others else ""
     if not reported:
-        nothing = "No cause that was tested explains the disagreement."
+        nothing = f"{NO_CAUSE.capitalize()}."
         return Card(
             question, (Text(nothing), Text(rest, is_small=True)), anchor("causes", question)
         )

@@ -1,11 +1,13 @@
 """Planted causes of disagreement are named, and nothing else is."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from eval_assets.agreement.causes import Cause, CauseKind, RatedResponses, causes_of_disagreement
+from eval_assets.agreement.cause_tests import causes_of_disagreement
+from eval_assets.agreement.causes import Cause, CauseKind, RatedResponses
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5, Scale
@@ -43,6 +45,14 @@ def test_two_camps_of_raters_are_told_apart() -> None:
     first = causes_of(CauseKind.CAMPS, n_raters=4)[0]
 
     assert first.kind is CauseKind.CAMPS
+    assert set(first.subject.split(" and ")) == {"{r0, r1}", "{r2, r3}"}
+
+
+def test_camps_are_told_apart_though_the_last_rater_rated_other_questions_only() -> None:
+    responses, question = planted_study(np.random.default_rng(1), CauseKind.CAMPS, n_raters=4)
+    ratings = replace(responses.ratings, rater_ids=(*responses.ratings.rater_ids, "absent"))
+    first = causes_of_disagreement(replace(responses, ratings=ratings), question)[0]
+
     assert set(first.subject.split(" and ")) == {"{r0, r1}", "{r2, r3}"}
 
 

@@ -151,7 +151,7 @@ def test_a_file_that_another_program_saved_in_another_form_is_kept(folder: Path)
     ("options", "said"),
     [
         (["--stratify", "mood"], "the responses have no column mood"),
-        (["--question", "nice"], "There is no question nice in the rubric"),
+        (["--question", "nice"], "There is no question nice (one of "),
     ],
 )
 def test_misuse_is_named(folder: Path, options: list[str], said: str) -> None:

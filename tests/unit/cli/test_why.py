@@ -25,4 +25,4 @@ def test_unknown_question_lists_those_declared(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(why, ["no-such", "--data", str(tmp_path)])
 
     assert outcome.exit_code == 2
-    assert 'no question "no-such". Use one of ' in outcome.stderr
+    assert "There is no question no-such (one of " in outcome.stderr

