@@ -227,7 +227,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     """
     with clear_failures():
         evaluation = folder.evaluation()
-        _seal_units(folder, evaluation)
+        seal_units(folder, evaluation)
         with folder.connect() as connection:
             n_excluded = count_excluded(connection)
             versions = rating_versions(connection).values()
@@ -283,7 +283,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     )
 
 
-def _seal_units(folder: EvaluationFolder, evaluation: Evaluation) -> None:
+def seal_units(folder: EvaluationFolder, evaluation: Evaluation) -> None:
     """Store which responses are under a seal, before judges are compared with people."""
     opened = folder.ledger(evaluation) if evaluation.seals_figures else nullcontext()
     with opened as ledger, folder.connect() as connection, transaction(connection):
@@ -435,7 +435,7 @@ def score_tables(
 ) -> Iterator[dg.MaterializeResult[None]]:
     """Tables of labels and scores side by side, in one step."""
     with clear_failures():
-        _seal_units(folder, folder.evaluation())
+        seal_units(folder, folder.evaluation())
     for key in sorted(context.selected_asset_keys):
         yield _TABLES[key.path[-1]](folder)._replace(asset_key=key)
 

@@ -205,8 +205,9 @@ def compared_answers(
 ) -> dict[tuple[str, str], ComparedAnswers]:
     """Return the answers that each judge scored with their reference values, by question and judge.
 
-    A judge that rates as a tuned version is corrected by ratings of the test alone: those of train
-    and dev made it what it is, and would say that it errs less than it does.
+    Ratings under a seal correct no judge. One that rates as a tuned version is corrected by ratings
+    of an open test alone: those of train and dev made it what it is, and would say that it errs
+    less than it does.
 
     Args:
         connection: The database.
@@ -229,7 +230,7 @@ def compared_answers(
         if name not in ("model_name", "prompt_id")
     }
     names = [question.id for question in questions]
-    humans = long_ratings(connection, "reference", names, group=group)
+    humans = long_ratings(connection, "unsealed_reference", names, group=group)
     judges = long_ratings(connection, "judge", names, group=group)
     tuned = dict(judge_fingerprints(connection).items() - declared_fingerprints(connection).items())
     seen = splits_of(rows["group"], shares) != "test" if tuned else np.zeros(len(group), bool)

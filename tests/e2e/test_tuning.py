@@ -645,6 +645,75 @@ def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
     assert planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement") == whole
 
 
+OF_PEOPLE = {
+    *("human_labels", "human_agreement", "reference_values", "label_disagreements"),
+    *("label_quality", "label_spread", "disagreement_causes", "label_findings"),
+}
+"""Tables of labels and of agreement between people, which no judge affects."""
+
+OF_ROWS = {"combined_scores", "combined_scores_long", "hij_combined_scores", "ground_truth"}
+"""Tables of single labels and scores, as the files have them."""
+
+OF_RUNS = {"imports", "figure_fingerprints", "agreement_history"}
+"""Tables of what was read and measured when."""
+
+
+def tables_on_judges(folder: Evaluated) -> dict[str, list[str]]:
+    """Return the rows of every table that has figures of judges, without times and versions."""
+    columns: dict[str, list[str]] = {}
+    for name, column, kind in folder.rows(
+        "SELECT table_name, column_name, data_type FROM information_schema.columns"
+    ):
+        if column not in {"data_version", "run_id"} and "TIMESTAMP" not in str(kind):
+            columns.setdefault(str(name), []).append(f'"{column}"')
+    rows = {}
+    for name in sorted(columns.keys() - OF_PEOPLE - OF_ROWS - OF_RUNS):
+        of_people = "false"
+        if '"rater_kind"' in columns[name]:
+            of_people = "rater_kind = 'human'"
+        if name == "figures":
+            of_people = """table_name = 'human_agreement' OR key LIKE '%"rater_kind":"human"%'"""
+        if name == "gate_verdicts":
+            of_people = "gate LIKE 'human%'"
+        query = f"SELECT {', '.join(columns[name])} FROM {name} WHERE NOT ({of_people})"  # noqa: S608
+        rows[name] = sorted(set(map(str, folder.rows(query))))  # histories repeat rows
+    return rows
+
+
+def lines_on_judges(text: str) -> set[str]:
+    """Return the lines that name a judge, except those of a history, which begin with a day."""
+    lines = text.splitlines()
+    return {x for x in lines if re.search("harsh|steady|verbose", x) and "| 20" not in x}
+
+
+def test_no_figure_of_a_judge_depends_on_a_sealed_label(planted: Evaluated) -> None:
+    """One of the judges rates with the map that was fitted on train."""
+    path = planted.path / "evaluation.yaml"
+    text = path.read_text().replace("{id: harsh, ", "{id: harsh, version: 1.0.1, ")
+    path.write_text(f"{text}\ntuning: {{evaluate: never}}\n")
+    with sqlite3.connect(planted.path / "ledger.sqlite") as ledger:
+        ledger.execute("DELETE FROM test_set_uses")
+    with connect(planted.database) as connection:
+        connection.execute("DELETE FROM test_set_uses; DELETE FROM judge_certificates")
+
+    def measured() -> tuple[dict[str, list[str]], set[str], set[str]]:
+        output = planted.call("run", "--force").stdout
+        report = (planted.path / "out" / "report.md").read_text()
+        return tables_on_judges(planted), lines_on_judges(output), lines_on_judges(report)
+
+    before = measured()
+    labels = planted.rows("SELECT * FROM human_labels")
+    relabelled(planted, splits={"test"})
+    after = measured()
+
+    assert planted.rows("SELECT * FROM human_labels") != labels
+    assert before[0]["system_comparison"]
+    corrected = "SELECT count(value) > 0 FROM system_comparison WHERE judge_id = 'steady'"
+    assert planted.rows(corrected) == [(True,)]
+    assert {name: rows for name, rows in before[0].items() if after[0][name] != rows} == {}
+    assert after[1:] == before[1:]
+
+
 def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     planted: Evaluated,
 ) -> None:
