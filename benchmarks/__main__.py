@@ -28,6 +28,7 @@ SIMULATIONS = (
     "promises",
     "pull_requests",
     "scale",
+    "selection",
 )
 """Likewise; they run for a quarter of an hour, and only if they are named."""
 

@@ -154,6 +154,18 @@ ALPHA_GAIN = Statistic(
     "Gain of alpha",
     "alpha less that of the round before, on the responses rated in both",
 )
+A_HH_WEIGHTED = Statistic(
+    "a_hh_weighted",
+    "A^HH, all responses",
+    "A^HH weighted to all responses by inverse probabilities to have two ratings",
+    limits=A_HH_LIMITS,
+)
+ALPHA_WEIGHTED = Statistic(
+    "alpha_weighted",
+    "Alpha, all responses",
+    "alpha weighted to all responses by inverse probabilities to have two ratings",
+    limits=ALPHA_LIMITS,
+)
 KAPPA_MACRO = Statistic(
     "kappa_macro",
     "Kappa (macro)",

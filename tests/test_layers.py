@@ -125,6 +125,7 @@ PARALLEL = {
     "rounds": "read from the store, measured and shown",
     "rubric": "declared, and drafted by the command",
     "scores": "read, parsed, stored and shown",
+    "selection": "tests and weights in stats/, measured in agreement/, features from the store",
     "tables": "read from files, and kept in the database",
     "tuning": "the layer, and its assets",
     "validation": "of evaluation.yaml and of label files",

@@ -34,6 +34,7 @@ from eval_assets.figures import (
     RoundFigures,
     RubricVersionFigures,
     ScoreFigures,
+    WeightedHumanFigures,
 )
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.report.content import report_content
@@ -55,6 +56,7 @@ from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ratings import human_ratings, judge_ratings
 from eval_assets.store.report_tables import read_report_tables, read_slices
 from eval_assets.store.scores import judged_models, status_counts
+from eval_assets.store.selection import stored_selection
 from eval_assets.store.tables import replace_rows
 
 
@@ -66,6 +68,7 @@ from eval_assets.store.tables import replace_rows
     deps=[
         judge_human_agreement,
         "combined_scores",
+        "rated_response_selection",
         "score_summary",
         label_quality,
         judge_robustness,
@@ -177,6 +180,8 @@ def report_data(
         rubric_versions=read_figures(connection, RubricVersionFigures),
         findings=measured.findings,
         causes=stored_causes(connection),
+        selection=stored_selection(connection),
+        weighted=read_figures(connection, WeightedHumanFigures),
         coverage=tuple(
             Coverage(str(judge_id), dict(zip(rows["status"], rows["n"], strict=True)))
             for judge_id, rows in status_counts(connection).groupby("judge_id")

@@ -10,6 +10,7 @@ import pandas as pd
 from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.causes import Cause
 from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.selection import SelectionTest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.figures import (
     HumanFigures,
@@ -20,6 +21,7 @@ from eval_assets.figures import (
     RubricVersionFigures,
     ScoreFigures,
     SliceFigures,
+    WeightedHumanFigures,
 )
 
 Record = Mapping[str, object]
@@ -67,6 +69,8 @@ class ReportData:
         rubric_versions: Likewise by wording of a question.
         findings: Remarks on the labels.
         causes: Tested causes of disagreement on questions that a gate of the raters closes.
+        selection: Tests of the responses with two ratings beside the rest.
+        weighted: Agreement weighted to all responses, where only part of them has two ratings.
         coverage: Units that each judge scored.
         judges: Agreement of judges with each other.
         leave_one_judge_out: Agreement of the judges without each of them.
@@ -89,6 +93,8 @@ class ReportData:
     rubric_versions: tuple[RubricVersionFigures, ...]
     findings: tuple[Finding, ...]
     causes: tuple[Cause, ...]
+    selection: tuple[SelectionTest, ...]
+    weighted: tuple[WeightedHumanFigures, ...]
     coverage: tuple[Coverage, ...]
     judges: tuple[JudgeFigures, ...]
     leave_one_judge_out: tuple[LeaveOneJudgeOutFigures, ...]

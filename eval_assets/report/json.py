@@ -49,6 +49,8 @@ def render_json(data: ReportData) -> str:
         "judge_agreement": _rows(data.judges),
         "label_findings": [asdict(finding) for finding in data.findings],
         "disagreement_causes": [cause.to_json() for cause in data.causes],
+        "rated_response_selection": [asdict(test) for test in data.selection],
+        "human_agreement_weighted": _rows(data.weighted),
         "score_summary": _rows(data.scores),
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

@@ -78,6 +78,14 @@ if TYPE_CHECKING:
     from eval_assets.stats.repeated_ratings import repeated_rater
     from eval_assets.stats.retrieval import precision_at_k, recall_at_k
     from eval_assets.stats.rubric_profile import OverallProfile, overall_profile
+    from eval_assets.stats.selection import (
+        SelectionShift,
+        SelectionWeights,
+        rank_components,
+        selection_shift,
+        selection_weights,
+        weighted_interval,
+    )
     from eval_assets.stats.sign_flips import MeanShift, least_p_value, mean_shift
 
 _MODULES = {
@@ -115,6 +123,10 @@ _MODULES = {
     "repeated_ratings": "repeated_rater",
     "records": "human_agreement_by_question rating_matrices",
     "retrieval": "precision_at_k recall_at_k",
+    "selection": (
+        "SelectionShift SelectionWeights rank_components selection_shift selection_weights "
+        "weighted_interval"
+    ),
     "sign_flips": "MeanShift least_p_value mean_shift",
 }
 """Exported names by module."""
@@ -147,6 +159,8 @@ __all__ = [
     "RatingPatterns",
     "Ratings",
     "Scale",
+    "SelectionShift",
+    "SelectionWeights",
     "agreement_gain",
     "agreement_profile",
     "alpha_by_cluster",
@@ -185,11 +199,15 @@ __all__ = [
     "precision_at_k",
     "prediction_powered_difference",
     "prediction_powered_mean",
+    "rank_components",
     "rating_matrices",
     "recall_at_k",
     "repeated_rater",
     "rogan_gladen",
+    "selection_shift",
+    "selection_weights",
     "spearman",
+    "weighted_interval",
     "wilcoxon_signed_rank",
 ]
 

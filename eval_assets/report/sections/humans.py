@@ -33,6 +33,8 @@ from eval_assets.render.document import (
     Text,
     anchor,
     bullets,
+    cells,
+    columns,
 )
 from eval_assets.report._figures import (
     Line,
@@ -47,7 +49,13 @@ from eval_assets.report._figures import (
 )
 from eval_assets.report.data import ReportData
 from eval_assets.verdicts import Tone
-from eval_assets.wording import UNDEFINED, counted, figure_text, percent_text
+from eval_assets.wording import (
+    UNDEFINED,
+    counted,
+    figure_text,
+    interval_text,
+    percent_text,
+)
 
 _LEAD = (
     "A judge can only be compared with humans who mean the same thing. A^HH says how close their "
@@ -61,6 +69,16 @@ _A_HH_EXPLAINED = (
 _KEY = "● value with 95 % interval   │ minimum of the gate   ┊ what chance alone gives"
 _KAPPA_NAMES = {"cohen": "Cohen's kappa", "fleiss": "Fleiss' kappa"}
 _GWET_NAMES = {"ac1": "Gwet's AC1", "ac2_quadratic": "Gwet's AC2 (quadratic weights)"}
+_WEIGHTED = (
+    "The responses with two ratings differ from the rest. Weighted to all responses, agreement is:"
+)
+_WEIGHTS = (
+    "Weights are inverse probabilities to have two ratings, by the features that were compared. "
+    "Gates do not go by them."
+)
+_ABSENT = (
+    "Up to {:,} responses are of models of which none has two ratings: no weight stands for them."
+)
 _MOST_OPEN = 4
 """Questions up to which all statistics are shown; with more a reader opens them."""
 
@@ -79,9 +97,48 @@ def section(data: ReportData) -> Section:
     else:
         blocks = (
             Card("", (Text(_KEY, is_small=True), _overview(data, shown))),
+            *_weighted(data),
             *(_card(data, row, question) for question, row in shown if question),
         )
     return Section("humans", "Do humans agree?", "Humans", (Text(_LEAD), *blocks))
+
+
+def _weighted(data: ReportData) -> Iterator[Card]:
+    """Yield agreement weighted to all responses, where those with two ratings differ."""
+    names = {test.question_id for test in data.selection if test.is_reported}
+    rows = [row for row in data.weighted if row.question_id in names]
+    if not rows:
+        return
+    titles = ("A^HH#", "A^HH, weighted#", "Alpha#", "Alpha, weighted#")
+    table = Table(
+        "Agreement weighted to all responses",
+        columns("Question", "Responses with two ratings#", *titles),
+        tuple(
+            TableRow(
+                cells(
+                    row.question_id,
+                    f"{row.n_responses:,} of {row.n_asked:,}",
+                    *(
+                        _with_interval(figure, A_HH_LIMITS)
+                        for figure in (row.a_hh, row.a_hh_weighted)
+                    ),
+                    *(
+                        _with_interval(figure, ALPHA_LIMITS)
+                        for figure in (row.alpha, row.alpha_weighted)
+                    ),
+                )
+            )
+            for row in rows
+        ),
+    )
+    most = max(row.n_unrepresented for row in rows)
+    absent = f" {_ABSENT.format(most)}" if most else ""
+    yield Card("", (Text(_WEIGHTED), table, Text(f"{_WEIGHTS}{absent}", is_small=True)))
+
+
+def _with_interval(figure: Figure, limits: tuple[float, ...]) -> Cell:
+    note = interval_text(figure.low, figure.high, limits=limits)
+    return Cell(figure_text(figure.value, limits=limits), note=note)
 
 
 def _overview(

@@ -1,0 +1,407 @@
+"""Responses with two ratings beside the rest, and agreement weighted to all responses."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_assets.agreement.gates.evidence import alpha_levels
+from eval_assets.agreement.ratings import HumanRatings, LongRatings
+from eval_assets.catalogue import CONFIDENCE, Figure
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import WeightedHumanFigures
+from eval_assets.scale import Level
+from eval_assets.stats import (
+    Alpha,
+    HumanAgreement,
+    coefficient_interval,
+    rank_components,
+    selection_shift,
+    selection_weights,
+    weighted_interval,
+)
+from eval_assets.wording import listed, percent_text
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+SIGNIFICANCE = 0.05
+"""Most often, an evaluation whose overlap was drawn at random has a difference reported."""
+
+N_PERMUTATIONS = 1_999
+
+_FEWEST = 10
+"""Responses of either side that are compared."""
+
+_MOST_MODELS = 20
+"""Models that are compared one by one; the rarer ones count together."""
+
+_OTHERS = "other models"
+_MOST_NAMED = 3
+
+
+class SelectionFeature(StrEnum):
+    """Feature by which responses with two ratings are compared with the rest.
+
+    Attributes:
+        more: What the responses with two ratings do if they have more of it.
+        less: What they do if they have less of it.
+        noun: What their order is by.
+    """
+
+    more: str
+    less: str
+    noun: str
+
+    LENGTH = "length", "are longer", "are shorter", "length"
+    PROMPT_LENGTH = (
+        "prompt_length",
+        "answer longer prompts",
+        "answer shorter prompts",
+        "the length of the prompt",
+    )
+    GROUP_SIZE = (
+        "group_size",
+        "belong to larger response groups",
+        "belong to smaller response groups",
+        "the size of the response group",
+    )
+    DATE = "date", "are newer", "are older", "date"
+    JUDGE_SCORE = (
+        "judge_score",
+        "have higher judge scores",
+        "have lower judge scores",
+        "judge score",
+    )
+    MODEL = "model", "are more often of {}", "are less often of {}", "model"
+
+    def __new__(cls, value: str, more: str, less: str, noun: str) -> Self:
+        """Return the feature with its wording."""
+        feature = str.__new__(cls, value)
+        feature._value_ = value
+        feature.more, feature.less, feature.noun = more, less, noun
+        return feature
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseFeatures:
+    """Features of the stored responses, in order of unit index.
+
+    Args:
+        lengths: Characters of each response.
+        prompt_lengths: Characters of its prompt; NaN without one.
+        dates: Time of each response in seconds; NaN if unknown.
+        models: Model of each response; empty if unknown.
+        asked: By question, whether it is asked of each response.
+        judge_scores: By question, the mean of the judges' scores on [0, 1]; NaN without one, and
+            under a seal.
+    """
+
+    lengths: Floats
+    prompt_lengths: Floats
+    dates: Floats
+    models: NDArray[np.object_]
+    asked: Mapping[str, Mask]
+    judge_scores: Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class SelectionTest:
+    """A test of a feature; a row of the table `rated_response_selection`.
+
+    Args:
+        question_id: The question.
+        feature: What was compared.
+        difference: Direction of the largest difference, in words.
+        figure: Whether `rated` and `rest` are mean ranks from 0 to 1, or shares.
+        rated: Figure of the responses with two ratings.
+        rest: That of the other responses.
+        n_rated: Responses with two ratings.
+        n_rest: The other responses.
+        n_groups: Response groups of both.
+        p_value: By permutation over response groups.
+        adjusted_p: Corrected for all tests of the evaluation (Holm 1979).
+        is_reported: Whether chance does not explain it.
+    """
+
+    question_id: str
+    feature: SelectionFeature
+    difference: str
+    figure: Literal["mean_rank", "share"]
+    rated: float
+    rest: float
+    n_rated: int
+    n_rest: int
+    n_groups: int
+    p_value: float
+    adjusted_p: float
+    is_reported: bool
+
+
+@dataclass(frozen=True)
+class SelectionMeasures:
+    """Selection of the responses that agreement is measured on.
+
+    Args:
+        tests: Rows of `rated_response_selection`.
+        weighted: Rows of `human_agreement_weighted`.
+    """
+
+    tests: tuple[SelectionTest, ...]
+    weighted: tuple[WeightedHumanFigures, ...]
+
+
+def measure_selection(
+    humans: HumanRatings, features: ResponseFeatures, evaluation: Evaluation
+) -> SelectionMeasures:
+    """Compare the responses with two ratings with the rest, and weight agreement to all.
+
+    Questions that are asked of the same responses, of which the same have two ratings, are tested
+    together. Questions with fewer than ten responses on either side are left out.
+
+    Args:
+        humans: Human ratings.
+        features: Features of the responses, and the questions to compare them on.
+        evaluation: The evaluation as declared now.
+
+    References:
+        Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
+        Journal of Statistics 6, 65-70.
+    """
+    levels = alpha_levels(evaluation, "human")
+    tests: list[list[SelectionTest]] = []
+    weighted: list[WeightedHumanFigures] = []
+    for overlap in _overlaps(humans.ratings, features, evaluation.rubric):
+        columns = dict(overlap.columns(features))
+        tests += [overlap.tested(feature, *item) for feature, item in columns.items()]
+        weighted += [
+            overlap.weighted(question, columns, levels[question.id], humans.data_version)
+            for question in overlap.questions
+        ]
+    order = {question.id: place for place, question in enumerate(evaluation.rubric)}
+    return SelectionMeasures(
+        tuple(sorted(_adjusted(tests), key=lambda test: order[test.question_id])),
+        tuple(sorted(weighted, key=lambda row: order[row.question_id])),
+    )
+
+
+def selection_sentences(tests: Sequence[SelectionTest]) -> list[str]:
+    """Return what is reported, a sentence for the questions that have the same differences."""
+    questions: dict[str, list[str]] = {}
+    for test in tests:
+        if test.is_reported:
+            questions.setdefault(_difference(test), []).append(test.question_id)
+    differences: dict[tuple[str, ...], list[str]] = {}
+    for difference, names in questions.items():
+        differences.setdefault(tuple(names), []).append(difference)
+    return [
+        f"Responses with two ratings {listed(of_questions)} than the rest, on {_some(names)}"
+        for names, of_questions in differences.items()
+    ]
+
+
+def _difference(test: SelectionTest) -> str:
+    if test.figure == "share":
+        shares = (percent_text(100 * share) for share in (test.rated, test.rest))
+        return f"{test.difference} ({' against '.join(shares)})"
+    return f"{test.difference} (mean rank {test.rated:.2f} against {test.rest:.2f})"
+
+
+def _some(names: Sequence[str]) -> str:
+    if len(names) <= _MOST_NAMED:
+        return listed(names)
+    return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+
+
+_Columns = tuple[Floats, Sequence[str]]
+"""Columns of a feature by response, and their names."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Overlap:
+    """Questions that are asked of the same responses, of which the same have two ratings.
+
+    Args:
+        questions: The questions.
+        ratings: Ratings of each.
+        asked: Indices of the responses that they are asked of.
+        is_rated: Whether each of these has two ratings.
+    """
+
+    questions: Sequence[RubricQuestion]
+    ratings: Mapping[str, LongRatings]
+    asked: NDArray[np.int64]
+    is_rated: Mask
+
+    @property
+    def group(self) -> NDArray[np.int64]:
+        """Response group of each response."""
+        return self.ratings[self.questions[0].id].group[self.asked]
+
+    def columns(self, features: ResponseFeatures) -> Iterator[tuple[SelectionFeature, _Columns]]:
+        """Yield the features that vary, as columns."""
+        group = self.ratings[self.questions[0].id].group
+        numbers = {
+            SelectionFeature.LENGTH: features.lengths,
+            SelectionFeature.PROMPT_LENGTH: features.prompt_lengths,
+            SelectionFeature.GROUP_SIZE: np.bincount(group)[group].astype(np.float64),
+            SelectionFeature.DATE: features.dates,
+            SelectionFeature.JUDGE_SCORE: self._judge_scores(features),
+        }
+        for feature, values in numbers.items():
+            of_asked = values[self.asked]
+            if len(np.unique(of_asked[~np.isnan(of_asked)])) > 1:
+                yield feature, (rank_components(of_asked), ())
+        models, code = np.unique(features.models[self.asked].astype(str), return_inverse=True)
+        if len(models) > 1:
+            yield SelectionFeature.MODEL, _indicators(code, models.tolist())
+
+    def _judge_scores(self, features: ResponseFeatures) -> Floats:
+        """Return the mean score over the questions; NaN unless all are scored."""
+        ordered = [question.id for question in self.questions if question.has_order]
+        scores = [features.judge_scores[name] for name in ordered if name in features.judge_scores]
+        if not scores:
+            return np.full(len(features.lengths), math.nan)
+        mean: Floats = np.mean(scores, axis=0)
+        return mean
+
+    def tested(
+        self, feature: SelectionFeature, components: Floats, names: Sequence[str]
+    ) -> list[SelectionTest]:
+        """Return the test of a feature, for each question."""
+        shift = selection_shift(
+            components,
+            self.is_rated,
+            groups=self.group,
+            n_permutations=N_PERMUTATIONS,
+            rng=np.random.default_rng(0),
+        )
+        is_more = shift.selected > shift.rest
+        is_rank = feature is not SelectionFeature.MODEL and shift.component == 0
+        if shift.component < 0 or math.isnan(shift.p_value):
+            difference = ""
+        elif feature is SelectionFeature.MODEL:
+            words = feature.more if is_more else feature.less
+            difference = words.format(names[shift.component])
+        elif is_rank:
+            difference = feature.more if is_more else feature.less
+        else:
+            often = "more" if is_more else "less"
+            difference = f"{often} often lie in the middle half by {feature.noun}"
+        return [
+            SelectionTest(
+                question_id=question.id,
+                feature=feature,
+                difference=difference,
+                figure="mean_rank" if is_rank else "share",
+                rated=shift.selected,
+                rest=shift.rest,
+                n_rated=shift.n_selected,
+                n_rest=shift.n_rest,
+                n_groups=shift.n_groups,
+                p_value=shift.p_value,
+                adjusted_p=math.nan,
+                is_reported=False,
+            )
+            for question in self.questions
+        ]
+
+    def weighted(
+        self,
+        question: RubricQuestion,
+        columns: Mapping[SelectionFeature, _Columns],
+        level: Level,
+        data_version: str,
+    ) -> WeightedHumanFigures:
+        """Return agreement on a question as it is, and weighted to all responses."""
+        is_represented = np.ones(len(self.asked), np.bool_)
+        if SelectionFeature.MODEL in columns:  # nothing stands for a model without two ratings
+            indicators = columns[SelectionFeature.MODEL][0]
+            is_absent = ~indicators[self.is_rated].any(axis=0)
+            is_represented = np.count_nonzero(indicators[:, is_absent], axis=1) == 0
+        used = [
+            feature
+            for feature, (components, _) in columns.items()
+            if feature is not SelectionFeature.JUDGE_SCORE or not np.isnan(components).any()
+        ]
+        kept = self.asked[is_represented]
+        weights = selection_weights(
+            np.column_stack([np.empty((len(self.asked), 0)), *(columns[f][0] for f in used)])[
+                is_represented
+            ],
+            self.is_rated[is_represented],
+            groups=self.group[is_represented],
+        )
+        matrix = self.ratings[question.id].matrix()[kept]
+        a_hh, alpha = HumanAgreement(question.scale), Alpha(level)
+        return WeightedHumanFigures(
+            question_id=question.id,
+            n_responses=int(self.is_rated.sum()),
+            n_asked=len(self.asked),
+            n_unrepresented=int((~is_represented).sum()),
+            n_effective=round(weights.n_effective),
+            weighted_by=", ".join(used),
+            a_hh=_plain(matrix, a_hh, self.group[is_represented]),
+            a_hh_weighted=Figure.of(
+                weighted_interval(matrix, a_hh, weights=weights, confidence=CONFIDENCE)
+            ),
+            alpha=_plain(matrix, alpha, self.group[is_represented]),
+            alpha_weighted=Figure.of(
+                weighted_interval(matrix, alpha, weights=weights, confidence=CONFIDENCE)
+            ),
+            alpha_level=level,
+            data_version=data_version,
+        )
+
+
+def _plain(matrix: Floats, coefficient: Alpha | HumanAgreement, group: NDArray[np.int64]) -> Figure:
+    return Figure.of(coefficient_interval(matrix, coefficient, confidence=CONFIDENCE, groups=group))
+
+
+def _indicators(code: NDArray[np.int64], names: list[str]) -> _Columns:
+    """Return an indicator of each class; those beyond the most frequent ones count together."""
+    counts = np.bincount(code)
+    kept = np.argsort(-counts, kind="stable")[:_MOST_MODELS]
+    columns = [(code == one).astype(np.float64) for one in kept]
+    titles = [names[one] or "no model" for one in kept]
+    if len(kept) < len(names):
+        columns.append(1 - np.sum(columns, axis=0))
+        titles.append(_OTHERS)
+    return np.column_stack(columns), titles
+
+
+def _overlaps(
+    ratings: Mapping[str, LongRatings],
+    features: ResponseFeatures,
+    rubric: Sequence[RubricQuestion],
+) -> Iterator[_Overlap]:
+    """Yield the overlaps with enough responses on either side."""
+    questions: dict[tuple[bytes, bytes], list[RubricQuestion]] = {}
+    overlaps = {}
+    for question in rubric:
+        if question.id not in features.asked:
+            continue
+        own, asked = ratings[question.id], features.asked[question.id]
+        is_rated = np.bincount(own.unit, minlength=own.n_responses) > 1
+        asked = asked | is_rated
+        key = asked.tobytes(), is_rated.tobytes()
+        questions.setdefault(key, []).append(question)
+        overlaps[key] = np.flatnonzero(asked), is_rated[asked]
+    for key, (units, has_two) in overlaps.items():
+        if _FEWEST <= has_two.sum() <= len(units) - _FEWEST:
+            yield _Overlap(questions[key], ratings, units, has_two)
+
+
+def _adjusted(tests: Sequence[Sequence[SelectionTest]]) -> Iterator[SelectionTest]:
+    """Yield the tests with p-values by Holm's procedure; each overlap's feature is one test."""
+    defined = [same for same in tests if not math.isnan(same[0].p_value)]
+    least = 0.0
+    for place, same in enumerate(sorted(defined, key=lambda same: same[0].p_value)):
+        least = max(least, min(1.0, (len(defined) - place) * same[0].p_value))
+        for test in same:
+            yield replace(test, adjusted_p=least, is_reported=least <= SIGNIFICANCE)
