@@ -171,7 +171,7 @@ def _insert(
                    f.low, f.high, n, n_groups, method, data_version
             FROM (
                 SELECT (SELECT coalesce(max("row"), 0) FROM figures
-                        WHERE table_name = '{record.table}') + rowor_nan() OVER () AS "row",
+                        WHERE table_name = '{record.table}') + row_number() OVER () AS "row",
                        {column(record.subject)} AS subject,
                        json_object({", ".join(key)})::VARCHAR AS key,
                        {column(n_field)} AS n, {column("n_groups")} AS n_groups,
