@@ -990,6 +990,13 @@ CREATE TABLE IF NOT EXISTS sealed_units (
     question_id VARCHAR NOT NULL
 );
 
+-- Rated responses outside the test on which judges were compared with people while tuning was
+-- declared. No later test counts their groups; a copy of the ledger.
+CREATE TABLE IF NOT EXISTS compared_responses (
+    fingerprints VARCHAR[] NOT NULL,       -- of the ids of those that were new
+    compared_at TIMESTAMPTZ NOT NULL
+);
+
 CREATE OR REPLACE VIEW unsealed_reference_values AS
 FROM reference_values ANTI JOIN sealed_units USING (response_id, question_id);
 

@@ -1,6 +1,7 @@
 """Inputs of tuning: rated responses with judges' scores, and their split."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
@@ -14,11 +15,14 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares
 from eval_assets.store._long_ratings import RATINGS_SQL, group_codes, long_ratings
+from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
-from eval_assets.store.tables import empty_table, insert_rows, read_table
+from eval_assets.store.tables import empty_table, insert_rows, read_rows, read_table
+from eval_assets.tuning.fingerprints import response_fingerprints
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.systems import ComparedAnswers
@@ -70,7 +74,10 @@ def write_splits(
 def write_sealed_units(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, ledger: SqlLedger | None
 ) -> None:
-    """Replace `sealed_units`: rated test responses whose seal is closed; none without a ledger."""
+    """Replace `sealed_units`: rated test responses whose seal is closed; none without a ledger.
+
+    The ledger keeps which of the others judges are compared with people on.
+    """
     empty_table(connection, "sealed_units")
     if ledger is None:
         return
@@ -82,11 +89,24 @@ def write_sealed_units(
     ).df()
     groups = rows["group_id"].astype(str)
     is_test = splits_of(groups, evaluation.tuning.split) == "test"
+    _keep_compared(connection, ledger, rows.loc[~is_test, "response_id"])
     readings = JudgeLedger(ledger)
     for question in evaluation.rubric:
         shown = Seal.of(readings.readings(question.id)).spent_groups
         is_sealed = is_test & (rows["question_id"] == question.id) & ~groups.isin(shown)
         insert_rows(connection, "sealed_units", rows.loc[is_sealed, ["response_id", "question_id"]])
+
+
+def _keep_compared(
+    connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, response_ids: Iterable[str]
+) -> None:
+    """Add responses outside the test to the ledger, and those that only the database has."""
+    stored = read_rows(connection, "compared_responses", order_by="compared_at")
+    every = {*response_fingerprints(response_ids)}.union(*(row["fingerprints"] for row in stored))
+    if new := every - JudgeLedger(ledger).compared_responses():
+        row = {"fingerprints": sorted(new), "compared_at": datetime.now(tz=UTC)}
+        append_history(ledger, "compared_responses", [row])
+    copy_ledger(ledger, connection, "compared_responses")
 
 
 def tuning_units(

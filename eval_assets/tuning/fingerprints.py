@@ -80,20 +80,21 @@ def training_fingerprints(units: Iterable[RatedUnits]) -> frozenset[str]:
     return frozenset(
         name
         for rated in units
-        for name in _response_fingerprints(rated.response_ids[rated.splits != "test"])
+        for name in response_fingerprints(rated.response_ids[rated.splits != "test"])
     )
 
 
-def are_trained_on(units: RatedUnits, trained_on: frozenset[str]) -> NDArray[np.bool_]:
-    """Return which units are of a group with a response that a version was trained on."""
-    if not trained_on:
+def are_grouped_with(units: RatedUnits, fingerprints: frozenset[str]) -> NDArray[np.bool_]:
+    """Return which units are of a group with a response that has one of these fingerprints."""
+    if not fingerprints:
         return np.zeros(len(units.groups), dtype=bool)
-    names = _response_fingerprints(units.response_ids)
-    is_known = np.fromiter(map(trained_on.__contains__, names), np.bool_, len(names))
+    names = response_fingerprints(units.response_ids)
+    is_known = np.fromiter(map(fingerprints.__contains__, names), np.bool_, len(names))
     return units.are_of(units.groups[is_known].tolist())
 
 
-def _response_fingerprints(response_ids: NDArray[np.str_]) -> list[str]:
+def response_fingerprints(response_ids: Iterable[str]) -> list[str]:
+    """Return the fingerprint of each response, by its id."""
     return [hashlib.sha256(str(name).encode()).hexdigest()[:12] for name in response_ids]
 
 

@@ -1,8 +1,8 @@
 """Readings of sealed tests, and the current seal of a question."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -158,12 +158,15 @@ class Seal:
         readings: Readings under it, in order.
         spent_groups: Groups under earlier seals, which no longer count: their labels were shown.
         n_elsewhere: Readings of the same labels under another name of question or evaluation.
+        n_compared: Spent groups on which judges were compared with people outside the test, as
+            under another split.
     """
 
     number: int
     readings: tuple[SealedEvaluation, ...]
     spent_groups: frozenset[str]
     n_elsewhere: int = 0
+    n_compared: int = 0
 
     @classmethod
     def of(
@@ -182,6 +185,11 @@ class Seal:
             spent_groups=frozenset(g for r in every if r.seal in ended for g in r.groups),
             n_elsewhere=sum(reading.seal not in ended for reading in elsewhere),
         )
+
+    def without(self, groups: Collection[str]) -> "Seal":
+        """Return the seal without groups on which judges were compared with people before."""
+        spent = self.spent_groups.union(groups)
+        return replace(self, spent_groups=spent, n_compared=len(spent) - len(self.spent_groups))
 
     @property
     def n_readings(self) -> int:

@@ -16,6 +16,7 @@ from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.fingerprints import (
+    are_grouped_with,
     fingerprints_of,
     group_fingerprints,
     label_fingerprints,
@@ -46,7 +47,7 @@ from eval_assets.tuning.reading import (
 from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
 from eval_assets.tuning.versions import JudgeVersion
-from eval_assets.wording import or_none
+from eval_assets.wording import counted, or_none
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,9 @@ class SealLedger(Protocol):
     def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of other questions and evaluations on the ledger."""
 
+    def compared_responses(self) -> frozenset[str]:
+        """Return the responses on which judges were compared with people outside the test."""
+
     def record(self, reading: SealedEvaluation) -> None:
         """Store a reading before the test is read; raise StoreError if its number is taken."""
 
@@ -70,15 +74,17 @@ class SealLedger(Protocol):
 def seal_of(ledger: SealLedger, units: RatedUnits) -> Seal:
     """Return the current seal of a question's test.
 
-    Readings of the same labels count under whatever name of the question or the evaluation.
+    Readings of the same labels count under whatever name of the question or the evaluation. Groups
+    on which judges were compared with people before, such as under another split, do not count.
     """
     test = units.part("test")
     labels, groups = label_fingerprints(test), group_fingerprints(test)
     elsewhere = ledger.readings_elsewhere(units.question.id)
-    return Seal.of(
+    seal = Seal.of(
         ledger.readings(units.question.id),
         [reading for reading in elsewhere if reading.has_read(labels, groups)],
     )
+    return seal.without(test.groups[are_grouped_with(test, ledger.compared_responses())].tolist())
 
 
 def read_if_due(  # noqa: PLR0913 - what is read, and when
@@ -99,6 +105,12 @@ def read_if_due(  # noqa: PLR0913 - what is read, and when
         StoreError: If another run took the reading meanwhile.
     """
     seal = seal_of(ledger, units)
+    if seal.n_compared:
+        logger.warning(
+            "%s: the test leaves out %s, on which judges were compared with people before, under "
+            "another split",
+            *(units.question.id, counted(seal.n_compared, "group")),
+        )
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
     if reason := why_not_read(live, candidates, seal):
         return unread_rows(units.question.id, candidates, reason=reason), False

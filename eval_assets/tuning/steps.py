@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from eval_assets.config.tuning import Step
 from eval_assets.stats import MonotoneMap, agreement_gain, concordance
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.fingerprints import are_trained_on
+from eval_assets.tuning.fingerprints import are_grouped_with
 from eval_assets.tuning.history import SealedEvaluation, accepted_version
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import shown_in
@@ -151,7 +151,7 @@ def _without_known_groups(
     version: JudgeVersion, rated: RatedUnits, scores: Floats, *, trained_on: frozenset[str]
 ) -> Floats:
     """Return scores, missing for test groups that the version's prompt or training contains."""
-    is_known = are_trained_on(rated, trained_on)
+    is_known = are_grouped_with(rated, trained_on)
     if version.prompt_text:
         test = rated.part("test")
         is_contained = shown_in(version.prompt_text, [str(text) for text in test.response_texts])

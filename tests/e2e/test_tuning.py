@@ -645,9 +645,36 @@ def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
     assert planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement") == whole
 
 
+def test_groups_with_printed_figures_enter_no_test_under_another_split(
+    planted: Evaluated,
+) -> None:
+    """Judges without training groups are protected too, and without the first ledger."""
+    path = planted.path / "evaluation.yaml"
+    text = path.read_text()
+    path.write_text(f"{text}\ntuning: {{evaluate: never}}\n")
+    planted.call("run")
+    (planted.path / "ledger.sqlite").unlink()
+    path.write_text(
+        f"{text}\ntuning: {{evaluate: always, split: {{train: 0.2, dev: 0, test: 0.8}}}}\n"
+    )
+    with connect(planted.database) as connection:
+        connection.execute("DELETE FROM test_set_uses")
+    output = planted.call("tune").stdout
+
+    [(candidates,)] = planted.rows("SELECT candidates FROM test_set_uses")
+    groups = json.loads(str(candidates))["groups"]
+    assert {split_of(group, SplitShares()) for group in groups} == {"test"}
+    assert len(groups) == 65
+    [(n_compared,)] = planted.rows(
+        "SELECT count(DISTINCT group_id) - 65 FROM judge_splits WHERE split = 'test'"
+    )
+    assert f"the test leaves out {n_compared} groups, on which judges were compared" in output
+
+
 OF_PEOPLE = {
     *("human_labels", "human_agreement", "reference_values", "label_disagreements"),
     *("label_quality", "label_spread", "disagreement_causes", "label_findings"),
+    "human_agreement_weighted",
 }
 """Tables of labels and of agreement between people, which no judge affects."""
 
@@ -672,7 +699,9 @@ def tables_on_judges(folder: Evaluated) -> dict[str, list[str]]:
         if '"rater_kind"' in columns[name]:
             of_people = "rater_kind = 'human'"
         if name == "figures":
-            of_people = """table_name = 'human_agreement' OR key LIKE '%"rater_kind":"human"%'"""
+            of_people = (
+                """table_name LIKE 'human_agreement%' OR key LIKE '%"rater_kind":"human"%'"""
+            )
         if name == "gate_verdicts":
             of_people = "gate LIKE 'human%'"
         query = f"SELECT {', '.join(columns[name])} FROM {name} WHERE NOT ({of_people})"  # noqa: S608

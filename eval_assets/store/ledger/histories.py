@@ -29,6 +29,7 @@ HistoryTable = Literal[
     "drift_anchors",
     "judge_drift",
     "rubric_wordings",
+    "compared_responses",
 ]
 """Tables of the database that the ledger keeps row by row, for ever."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,6 +11,7 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError
 from eval_assets.store.ledger._tables import judge_versions, test_set_uses
 from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.histories import history_of
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
@@ -74,6 +76,11 @@ class JudgeLedger:
     def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of other questions and evaluations on the ledger."""
         return _readings(self._ledger, ~self._is_own(question_id))
+
+    def compared_responses(self) -> frozenset[str]:
+        """Return the responses on which judges were compared with people outside the test."""
+        rows = history_of(self._ledger, "compared_responses")
+        return frozenset(chain.from_iterable(rows["fingerprints"])) if len(rows) else frozenset()
 
     def record(self, reading: SealedEvaluation) -> None:
         """Store a reading before the test is read.

@@ -6,6 +6,7 @@ import pytest
 
 from eval_assets.stats import concordance
 from eval_assets.tuning.certificate_contents import Background
+from eval_assets.tuning.fingerprints import response_fingerprints
 from eval_assets.tuning.history import Seal, SealedEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import read_test
@@ -13,6 +14,7 @@ from eval_assets.tuning.sealed_evaluation import (
     candidates_for,
     due_reading,
     make_reading,
+    read_if_due,
     recomputed_certificates,
     sealed_units,
     unread_rows,
@@ -51,8 +53,11 @@ def judge_of(scores: np.ndarray) -> TunedJudge:
 class Recorded:
     """A ledger of some readings."""
 
-    def __init__(self, readings: list[SealedEvaluation]) -> None:
+    def __init__(
+        self, readings: list[SealedEvaluation], compared: frozenset[str] = frozenset()
+    ) -> None:
         self._readings = readings
+        self._compared = compared
 
     def readings(self, question_id: str) -> list[SealedEvaluation]:
         """Return the readings of a question."""
@@ -61,6 +66,10 @@ class Recorded:
     def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
         """Return the readings of other questions."""
         return [reading for reading in self._readings if reading.question_id != question_id]
+
+    def compared_responses(self) -> frozenset[str]:
+        """Return the fingerprints of responses."""
+        return self._compared
 
     def record(self, reading: SealedEvaluation) -> None:
         """Add a reading."""
@@ -170,6 +179,24 @@ def test_rows_of_a_test_that_is_not_read_say_why_and_hold_nothing_else() -> None
         ("improvement", "not_evaluable", "too few"),
         ("fitness", "not_evaluable", "too few"),
     ]
+
+
+def test_groups_that_judges_were_compared_on_are_left_out_of_the_test(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    units, judge = made()
+    test = units.part("test")
+    compared = frozenset(response_fingerprints(test.response_ids[:1]))
+    renamed = replace(units, groups=np.array([f"new {name}" for name in units.groups]))
+    ledger = Recorded([], compared)
+
+    _, is_new = read_if_due(ledger, renamed, [judge], BACKGROUND, on_request=False, policy="always")
+
+    [reading] = ledger.readings("q")
+    assert is_new
+    assert f"new {test.groups[0]}" not in reading.groups
+    assert len(reading.groups) == test.n_groups - 1
+    assert "q: the test leaves out 1 group, on which judges were compared" in caplog.text
 
 
 def test_a_judge_without_a_score_in_the_test_is_not_a_candidate() -> None:
