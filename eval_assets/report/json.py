@@ -49,7 +49,7 @@ def render_json(data: ReportData) -> str:
         "judge_agreement": _rows(data.judges),
         "label_findings": [asdict(finding) for finding in data.findings],
         "disagreement_causes": [cause.to_json() for cause in data.causes],
-        "rated_response_selection": [asdict(test) for test in data.selection],
+        "rated_response_selection": [_plain(asdict(test)) for test in data.selection],
         "human_agreement_weighted": _rows(data.weighted),
         "score_summary": _rows(data.scores),
     }
