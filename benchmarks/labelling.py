@@ -18,6 +18,8 @@ import numpy as np
 from benchmarks.table import Row, duration, markdown
 from eval_assets.labelling.rater_queue import Answer, now
 from eval_assets.labelling.rater_view import response_views
+from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.sessions import Label, Session, SessionKey, TextHashes
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
@@ -28,6 +30,8 @@ CHROMIUM = shutil.which("chromium")
 NEXT_SECONDS = 0.05
 FIRST_SECONDS = 30
 PAGE_BYTES = 300 * 1024
+LABEL_CPU_SECONDS = 0.005
+MANY_LABELS = 100_000
 N_RESPONSES = 500
 N_KEYS = 100
 
@@ -53,7 +57,8 @@ def table() -> str:
     """Measure everything and return the rows as Markdown."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = _evaluation(Path(temporary))
-        rows = [*_on_disk(folder), _offline(folder), _in_terminal(folder)]
+        rows = [*_on_disk(folder), _in_long_session(folder / "long"), _offline(folder)]
+        rows += [_in_terminal(folder)]
         rows += _in_browser(folder) if CHROMIUM else []
     return markdown(rows)
 
@@ -88,6 +93,36 @@ def _on_disk(folder: Path) -> Iterator[Row]:
         yield _row(
             f"a label is on disk, session of {size} labels", taken[size - 50 : size], NEXT_SECONDS
         )
+
+
+def _in_long_session(folder: Path) -> Row:
+    """Processor time until a label of a long session is on disk."""
+    key = SessionKey(rater_id="ben", question_id="helpful")
+    hashes = TextHashes(prompt="p" * 12, response="r" * 12, guidelines="g" * 12)
+    start = now()
+
+    def label(number: int) -> Label:
+        at = start + timedelta(seconds=number)
+        return Label(response_id=f"a{number}", rating=4, labelled_at=at, hashes=hashes)
+
+    labels = map(label, range(MANY_LABELS))
+    session = Session(
+        key=key,
+        started_at=start,
+        updated_at=start,
+        n_units=2 * MANY_LABELS,
+        by_unit={one.unit: one for one in labels},
+    )
+    sessions = SessionFolder(folder)
+    sessions.change(key, lambda _: session)
+    taken = []
+    for number in range(MANY_LABELS, MANY_LABELS + N_KEYS):
+        started = time.process_time()
+        sessions.change(key, lambda stored, n=number: (stored or session).with_label(label(n)))
+        taken.append(time.process_time() - started)
+    return _row(
+        f"processor time of a label, session of {MANY_LABELS:,} labels", taken, LABEL_CPU_SECONDS
+    )
 
 
 def _offline(folder: Path) -> Row:

@@ -21,6 +21,11 @@ def session_paths(folder: Path) -> list[Path]:
     return sorted((folder / SESSIONS).glob("[!.]*.json"))
 
 
+def session_journal(path: Path) -> Path:
+    """Return the file of the changes that a session file does not hold yet."""
+    return path.with_suffix(".journal")
+
+
 @dataclass(frozen=True)
 class Labelling:
     """The section `labelling` of evaluation.yaml.

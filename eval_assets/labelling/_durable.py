@@ -68,6 +68,17 @@ def append_line(path: Path, line: str) -> None:
         _sync_folder(path.parent)
 
 
+def cut_end(path: Path, length: int) -> None:
+    """Cut a file to that many bytes and wait until that is on disk.
+
+    Raises:
+        InputError: If the file cannot be written.
+    """
+    with _failures_named(path), path.open("rb+") as file:
+        file.truncate(length)
+        os.fsync(file.fileno())
+
+
 @contextmanager
 def _failures_named(path: Path) -> Iterator[None]:
     """Turn an error of the system about a file into an InputError."""

@@ -126,36 +126,31 @@ class RaterQueue:
         return {unit.code: unit for unit in self.units}
 
     @cached_property
-    def _names(self) -> Mapping[SessionKey, frozenset[Unit]]:
-        names: dict[SessionKey, list[Unit]] = {}
-        for unit in self.units:
-            names.setdefault(unit.key, []).append(unit.name)
-        return {key: frozenset(of) for key, of in names.items()}
+    def _n_others(self) -> dict[SessionKey, int]:
+        """Labels of each session that are about none of the units; counted once."""
+        units = {(unit.key, unit.name) for unit in self.units}
+        return {
+            key: sum((key, name) not in units for name in session.by_unit) if session else 0
+            for key, session in self._stored().items()
+        }
+
+    def _stored(self) -> dict[SessionKey, Session | None]:
+        return {key: self.sessions.read(key) for key in self._n_units}
 
     def n_labels(self) -> int:
         """Return how many units have a label."""
-        stored = {key: self.sessions.read(key) for key in self._names}
+        n_others = self._n_others
         return sum(
-            label.unit in self._names[key]
-            for key, session in stored.items()
+            len(session.by_unit) - n_others[key]
+            for key, session in self._stored().items()
             if session is not None
-            for label in session.labels
         )
 
     def labels(self) -> dict[int, Label]:
         """Return the rater's label of each unit that has one, by the unit's place in `units`."""
-        stored = {key: self.sessions.read(key) for key in self._n_units}
-        by_unit = {
-            (key, label.unit): label
-            for key, session in stored.items()
-            if session is not None
-            for label in session.labels
-        }
-        return {
-            index: by_unit[unit.key, unit.name]
-            for index, unit in enumerate(self.units)
-            if (unit.key, unit.name) in by_unit
-        }
+        stored = {key: session.by_unit for key, session in self._stored().items() if session}
+        labels = (stored.get(unit.key, {}).get(unit.name) for unit in self.units)
+        return {index: label for index, label in enumerate(labels) if label is not None}
 
     def answer(
         self, unit: WorkUnit, answer: Answer, *, at: datetime, is_time_known: bool = True
@@ -186,6 +181,8 @@ class RaterQueue:
     def _change(
         self, unit: WorkUnit, change: Callable[[Session], Session], *, at: datetime
     ) -> Session:
+        if unit.code not in self.by_code:
+            self.__dict__.pop("_n_others", None)
         fresh = Session(
             key=unit.key,
             started_at=at,
@@ -198,7 +195,7 @@ class RaterQueue:
             session = change(stored or fresh)
             # A unit that is not assigned any more counts once it is labelled.
             n_units = self._n_units.get(unit.key, session.n_units)
-            return replace(session, n_units=max(n_units, len(session.labels)))
+            return replace(session, n_units=max(n_units, len(session.by_unit)))
 
         return self.sessions.change(
             unit.key, lambda stored: _closed_if_complete(changed(stored), at=at)
@@ -245,4 +242,4 @@ def _closed(session: Session | None, *, at: datetime) -> Session:
 
 
 def _closed_if_complete(session: Session, *, at: datetime) -> Session:
-    return replace(session, closed_at=at) if len(session.labels) >= session.n_units else session
+    return replace(session, closed_at=at) if len(session.by_unit) >= session.n_units else session

@@ -1,37 +1,72 @@
-"""Session files: one JSON file for each session, rewritten after every label."""
+"""Session files: one JSON file for each session, and a journal of what it does not hold yet."""
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
 
-from eval_assets.config.labelling import SESSIONS, session_paths
+from eval_assets.config.labelling import SESSIONS, session_journal, session_paths
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling._durable import append_line, cut_end, locked, replace_file
 from eval_assets.labelling.dimensions import with_fields, without_fields
-from eval_assets.labelling.sessions import Label, Session, SessionKey, Withdrawn
+from eval_assets.labelling.sessions import Label, Session, SessionKey, Time, Unit, Withdrawn
 
 _LABEL = TypeAdapter(Label)
+_LABELS = TypeAdapter(list[Label])
 _WITHDRAWN = TypeAdapter(list[Withdrawn], config=ConfigDict(defer_build=True))
 _KEY = TypeAdapter(SessionKey)
 _SESSION = TypeAdapter(Session)
+
+SHORT = 100
+"""Labels up to which a session file is rewritten after each of them."""
+
+REMNANT = ".remnant"
+"""Ending of the file of changes of a session that a crash cut short."""
+
+_FileVersion = tuple[int, int, int]
+"""Inode, time of the last change in nanoseconds, and size."""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A session as its file and the beginning of its journal hold it.
+
+    Args:
+        session: The session.
+        version: Version of the session file.
+        journal: Version of the journal; None if there is none.
+        end: Length of the journal up to the last complete change, in bytes.
+        n_changes: Changes in the journal.
+        checksum: Checksum of the last of them.
+    """
+
+    session: Session
+    version: _FileVersion
+    journal: _FileVersion | None = None
+    end: int = 0
+    n_changes: int = 0
+    checksum: str = ""
 
 
 class SessionFolder:
     """The session files of an evaluation.
 
-    Every change reads the file, changes what it holds and replaces it while the folder is locked,
-    so that two windows or programs of one rater add to each other's labels.
+    A change is made while the folder is locked, so that two windows or programs of one rater add
+    to each other's labels. A short session is rewritten. For a long one the change is a line at
+    the end of its journal, until the rater stops or the journal is as long as the session; then
+    the session is rewritten and the journal removed. A line holds the labels as they are after
+    the change, so a journal that a crash left beside the rewritten session changes nothing.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / SESSIONS
-        self._parsed: dict[Path, tuple[tuple[int, int, int], Session]] = {}
+        self._parsed: dict[Path, _Stored] = {}
 
     def read(self, key: SessionKey) -> Session | None:
         """Return the session as it is stored; None if the rater has not begun.
@@ -68,31 +103,216 @@ class SessionFolder:
         """Return all session files, by name."""
         return session_paths(self.path.parent)
 
+    def remnants(self) -> list[Path]:
+        """Return the files of changes that a crash cut short; no rater was told they are saved."""
+        return sorted(self.path.glob(f"[!.]*{REMNANT}"))
+
     def change(self, key: SessionKey, change: Callable[[Session | None], Session]) -> Session:
         """Put `change(session)` in place of the stored session and return it once it is on disk."""
         with locked(self.path):
             file = self._file(key)
-            stored = self._read(file)
-            changed = change(stored)
-            if changed != stored:
+            stored = self._stored(file)
+            before = stored.session if stored else None
+            changed = change(before)
+            if stored is not None and before is not None and not _differs(before, changed):
+                return before
+            touched, changed = changed.touched, replace(changed, touched=frozenset())
+            journal = session_journal(file)
+            if stored is not None and stored.journal and stored.journal[2] > stored.end:
+                _set_aside(journal, end=stored.end)
+            if stored is None or _is_rewritten(stored, changed):
                 replace_file(file, session_text(changed).encode())
-                self._parsed[file] = _version(file), changed
+                journal.unlink(missing_ok=True)
+                self._parsed[file] = _Stored(changed, _version(file))
+            else:
+                line = _change_line(stored.session, changed, touched=touched, after=stored.checksum)
+                append_line(journal, line)
+                self._parsed[file] = _appended(stored, changed, line, _version(journal))
             return changed
 
     def _file(self, key: SessionKey) -> Path:
         return self.path / f"{key.session_id}.json"
 
     def _read(self, file: Path) -> Session | None:
+        stored = self._stored(file)
+        return stored.session if stored else None
+
+    def _stored(self, file: Path) -> _Stored | None:
+        """Return the session with its journal, reading only what is new."""
+        journal, name = session_journal(file), f"{SESSIONS}/{file.name}"
         try:
-            version = _version(file)
-            version_parsed, session = self._parsed.get(file, (None, None))
-            if session is None or version_parsed != version:
-                text = file.read_text(encoding="utf-8")
-                session = parse_session(text, file=f"{SESSIONS}/{file.name}")
-                self._parsed[file] = version, session
+            while True:
+                version, journal_version = _version(file), _version_if_any(journal)
+                stored = self._parsed.get(file)
+                if stored is None or not _continues(stored, version, journal_version):
+                    text = file.read_text(encoding="utf-8")
+                    stored = _Stored(parse_session(text, file=name), version)
+                if journal_version != stored.journal:
+                    stored = _with_changes(stored, journal, journal_version)
+                # Another program may have rewritten the session meanwhile.
+                if _version(file) == version:
+                    self._parsed[file] = stored
+                    return stored
         except FileNotFoundError:
             return None
-        return session
+
+
+def _continues(stored: _Stored, version: _FileVersion, journal: _FileVersion | None) -> bool:
+    """Return whether the files hold what was read of them, and perhaps more changes."""
+    if stored.version != version:
+        return False
+    if stored.journal is None or stored.journal == journal:
+        return True
+    (inode, _, size) = stored.journal
+    return journal is not None and journal[0] == inode and journal[2] > size
+
+
+def _differs(before: Session, changed: Session) -> bool:
+    """Return whether a session was changed, without comparing all labels."""
+    if changed.touched or changed is before:
+        return changed is not before
+    return replace(changed, by_unit={}) != replace(before, by_unit={})
+
+
+def _is_rewritten(stored: _Stored, changed: Session) -> bool:
+    """Return whether the whole session is written, and not only what changed."""
+    before, n_labels = stored.session, len(changed.by_unit)
+    return (
+        n_labels <= SHORT
+        or stored.n_changes >= n_labels
+        or (changed.closed_at is not None and before.closed_at is None)
+        or changed.started_at != before.started_at
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Change:
+    """A line of a journal: what a change left of the units that it touched.
+
+    Args:
+        updated_at: When the last label was given or taken back.
+        closed_at: When the rater stopped; None while they are at it.
+        n_units: Units that the rater is to label.
+        removed: Units without any answer left.
+        withdrawn: Labels that were taken back.
+    """
+
+    __pydantic_config__ = ConfigDict(alias_generator=to_camel, extra="ignore", defer_build=True)
+
+    updated_at: Time
+    closed_at: Time | None
+    n_units: int
+    removed: tuple[Unit, ...]
+    withdrawn: tuple[Withdrawn, ...]
+
+
+_CHANGE = TypeAdapter(_Change)
+
+
+def _change_line(before: Session, changed: Session, *, touched: Iterable[Unit], after: str) -> str:
+    """Return a change as a line of a journal that follows the line with the checksum `after`."""
+    units = sorted(touched)
+    change = _Change(
+        updated_at=changed.updated_at,
+        closed_at=changed.closed_at,
+        n_units=changed.n_units,
+        removed=tuple(unit for unit in units if unit not in changed.by_unit),
+        withdrawn=tuple(changed.withdrawn - before.withdrawn),
+    )
+    labels = [changed.by_unit[unit] for unit in units if unit in changed.by_unit]
+    line = {
+        **_CHANGE.dump_python(change, mode="json", by_alias=True),
+        "labels": [_label_json(label, changed.key) for label in labels],
+    }
+    content = json.dumps(line, ensure_ascii=False)[:-1]
+    return f'{content}{_LINE_CHECKSUM}{_checksum(after + content)}"}}'
+
+
+_LINE_CHECKSUM = ', "checksum": "'
+
+
+def _with_changes(stored: _Stored, journal: Path, version: _FileVersion | None) -> _Stored:
+    """Return a session with the changes that its journal holds beyond those known.
+
+    Raises:
+        InputError: If a line other than the last is not a change.
+    """
+    lines = _complete_lines(journal, start=stored.end)
+    session, checksum = stored.session, stored.checksum
+    was_edited = session.was_edited
+    labels, withdrawn = dict(session.by_unit), set(session.withdrawn)
+    head: dict[str, Any] = {}
+    for number, line in enumerate(lines, start=stored.n_changes + 1):
+        try:
+            parsed = json.loads(line)
+            change = _CHANGE.validate_python(parsed)
+            changed = [_plain_label(label, session.key) for label in parsed["labels"]]
+            labels |= {label.unit: label for label in map(_LABEL.validate_python, changed)}
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(_not_a_change(journal, number)) from error
+        for unit in change.removed:
+            labels.pop(unit, None)
+        withdrawn |= {*change.withdrawn}
+        content, line_checksum = _line_checksum(line.decode())
+        was_edited |= line_checksum != _checksum(checksum + content)
+        checksum = line_checksum
+        head = {name: getattr(change, name) for name in ("updated_at", "closed_at", "n_units")}
+    session = replace(
+        session, by_unit=labels, withdrawn=frozenset(withdrawn), was_edited=was_edited, **head
+    )
+    return replace(
+        stored,
+        session=session,
+        journal=version,
+        end=stored.end + sum(len(line) + 1 for line in lines),
+        n_changes=stored.n_changes + len(lines),
+        checksum=checksum,
+    )
+
+
+def _appended(stored: _Stored, changed: Session, line: str, journal: _FileVersion) -> _Stored:
+    return replace(
+        stored,
+        session=changed,
+        journal=journal,
+        end=journal[2],
+        n_changes=stored.n_changes + 1,
+        checksum=_line_checksum(line)[1],
+    )
+
+
+def _line_checksum(line: str) -> tuple[str, str]:
+    """Return the content of a line of a journal, and the checksum at its end."""
+    content, _, end = line.rpartition(_LINE_CHECKSUM)
+    return content, end.partition('"')[0]
+
+
+def _complete_lines(journal: Path, *, start: int) -> list[bytes]:
+    """Return the lines of a journal from a byte on, without a last one that was cut short."""
+    try:
+        with journal.open("rb") as file:
+            file.seek(start)
+            *lines, _ = file.read().split(b"\n")
+    except FileNotFoundError:
+        return []
+    return lines if not lines or _is_json(lines[-1]) else lines[:-1]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _set_aside(journal: Path, *, end: int) -> None:
+    """Move what follows the last complete change of a journal to another file."""
+    with journal.open("rb") as file:
+        file.seek(end)
+        remnant = file.read()
+    append_line(journal.with_suffix(REMNANT), remnant.decode(errors="backslashreplace").strip())
+    cut_end(journal, end)
 
 
 def session_text(session: Session) -> str:
@@ -128,7 +348,7 @@ def _head(session: Session) -> dict[str, Any]:
     withdrawn = sorted(session.withdrawn, key=lambda label: (label.labelled_at, label.response_id))
     n_rated = sum(label.rating is not None for label in session.labels)
     fields = _SESSION.dump_python(
-        session, mode="json", by_alias=True, exclude={"key", "labels", "withdrawn"}
+        session, mode="json", by_alias=True, exclude={"key", "by_unit", "withdrawn", "touched"}
     )
     guideline_hash = fields.pop("guidelineHash")
     was_edited = {"wasEdited": True} if fields.pop("wasEdited") else {}
@@ -153,8 +373,8 @@ def parse_session(text: str, *, file: str) -> Session:
     try:
         parsed = json.loads(text)
         key = _KEY.validate_python(parsed)
-        labels = [_plain_label(label, key) for label in parsed["labels"]]
-        session = _SESSION.validate_python({**parsed, "key": key, "labels": labels})
+        labels = _LABELS.validate_python([_plain_label(label, key) for label in parsed["labels"]])
+        session = _SESSION.validate_python({**parsed, "key": key, "byUnit": _by_unit(labels)})
         # Files of earlier versions have no checksum.
         was_edited = session.was_edited or ("checksum" in parsed and _is_edited(text))
         return replace(session, was_edited=was_edited)
@@ -166,6 +386,13 @@ def parse_session(text: str, *, file: str) -> Session:
         raise InputError(_not_a_session(file, f"line {error.lineno}: {error.msg}")) from error
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(_not_a_session(file, f"{type(error).__name__}: {error}")) from error
+
+
+def _by_unit(labels: Sequence[Label]) -> dict[Unit, Label]:
+    by_unit = {label.unit: label for label in labels}
+    if len(by_unit) < len(labels):
+        raise ValueError("two labels of one response")
+    return by_unit
 
 
 @lru_cache(maxsize=10_000)
@@ -206,10 +433,22 @@ def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:
     return plain
 
 
-def _version(file: Path) -> tuple[int, int, int]:
+def _version(file: Path) -> _FileVersion:
     """Return the version of a file. A replaced file has another inode."""
     status = file.stat()
     return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _version_if_any(file: Path) -> _FileVersion | None:
+    try:
+        return _version(file)
+    except FileNotFoundError:
+        return None
+
+
+def _not_a_change(journal: Path, line: int) -> InputProblem:
+    file, remedy = f"{SESSIONS}/{journal.name}", "Restore the line from a backup, or remove it"
+    return InputProblem(file, line, None, "this is not a change of a session", remedy)
 
 
 def _not_a_session(file: str, reason: str) -> InputProblem:

@@ -1,8 +1,9 @@
 """Labelling sessions: the answers of one rater in one round of one question."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 from urllib.parse import quote
 
@@ -140,7 +141,7 @@ def time_text(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-_Time = Annotated[datetime, PlainSerializer(time_text, when_used="json-unless-none")]
+Time = Annotated[datetime, PlainSerializer(time_text, when_used="json-unless-none")]
 
 
 def file_name(name: str) -> str:
@@ -190,23 +191,31 @@ class Session:
         closed_at: When the rater stopped; None while they are at it.
         n_units: Units that the rater is to label.
         guideline_hash: Hash of the question and guidelines as they were at the start.
-        labels: One for each unit labelled, in the order of their first answers. Of several
-            answers about a unit the first rating decides; the others are its history.
+        by_unit: The label of each unit. Of several answers about a unit the first rating decides;
+            the others are its history.
         withdrawn: Labels taken back within a minute.
         was_edited: Whether anything else than this program changed the file.
+        touched: Units whose answers changed since the session was read.
     """
 
     __pydantic_config__ = _SESSION_IN_JSON
 
     key: SessionKey
-    started_at: _Time
-    updated_at: Annotated[_Time, Field(alias="lastUpdatedAt")]
-    closed_at: _Time | None = None
+    started_at: Time
+    updated_at: Annotated[Time, Field(alias="lastUpdatedAt")]
+    closed_at: Time | None = None
     n_units: Annotated[int, Field(alias="totalScenarios")]
     guideline_hash: str = ""
-    labels: tuple[Label, ...] = ()
+    by_unit: Mapping[Unit, Label] = field(default_factory=dict)
     withdrawn: frozenset[Withdrawn] = field(default_factory=frozenset)
     was_edited: bool = False
+    touched: frozenset[Unit] = field(default_factory=frozenset, compare=False)
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels in the order of their first answers."""
+        labels = self.by_unit.values()
+        return tuple(sorted(labels, key=lambda label: (_time(label.events[0]), label.unit)))
 
     def with_label(self, label: Label) -> "Session":
         """Return the session with one more answer.
@@ -260,25 +269,76 @@ class Session:
             if name not in withdrawn:
                 by_unit.setdefault(event.unit, []).append(event)
         latest = max(self, other, key=lambda session: session.updated_at)
+        labels = {unit: _decided(events) for unit, events in by_unit.items()}
+        units = {*labels, *self.by_unit}
         return replace(
             self,
             started_at=min(self.started_at, other.started_at),
             updated_at=latest.updated_at,
             closed_at=latest.closed_at,
             n_units=max(self.n_units, other.n_units),
-            labels=_in_order(map(_decided, by_unit.values())),
+            by_unit=labels,
+            touched=frozenset(u for u in units if labels.get(u) != self.by_unit.get(u)),
             withdrawn=withdrawn,
             was_edited=self.was_edited or other.was_edited,
         )
 
     def _events(self, unit: Unit) -> tuple[Label, ...]:
         """Return all answers about a unit, in order of time."""
-        return next((label.events for label in self.labels if label.unit == unit), ())
+        return self.by_unit[unit].events if unit in self.by_unit else ()
 
     def _with_events(self, unit: Unit, events: Sequence[Label], *, at: datetime) -> "Session":
-        others = [label for label in self.labels if label.unit != unit]
-        labels = _in_order([*others, _decided(events)] if events else others)
-        return replace(self, labels=labels, updated_at=max(self.updated_at, at), closed_at=None)
+        return replace(
+            self,
+            by_unit=_with_entry(self.by_unit, unit, _decided(events) if events else None),
+            touched=self.touched | {unit},
+            updated_at=max(self.updated_at, at),
+            closed_at=None,
+        )
+
+
+class _Overlay(Mapping[Unit, Label]):
+    """Many labels that versions of a session share, with a few changes of one version.
+
+    So a label of a long session does not copy the others.
+    """
+
+    def __init__(self, shared: Mapping[Unit, Label], changes: Mapping[Unit, Label | None]) -> None:
+        self.shared = shared
+        self.changes = changes
+        removed = sum(label is None for label in changes.values())
+        n_replaced = sum(unit in shared for unit in changes)
+        self._length = len(shared) + len(changes) - n_replaced - removed
+
+    def __getitem__(self, unit: Unit) -> Label:
+        label = self.changes[unit] if unit in self.changes else self.shared[unit]
+        if label is None:
+            raise KeyError(unit)
+        return label
+
+    def __iter__(self) -> Iterator[Unit]:
+        yield from (unit for unit in self.shared if unit not in self.changes)
+        yield from (unit for unit, label in self.changes.items() if label is not None)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+_MOST_CHANGES = 100
+"""Changes of an overlay from which on all labels are copied."""
+
+
+def _with_entry(
+    labels: Mapping[Unit, Label], unit: Unit, label: Label | None
+) -> Mapping[Unit, Label]:
+    """Return labels with another one of a unit, or with none."""
+    shared, changes = labels, {unit: label}
+    if isinstance(labels, _Overlay):
+        shared, changes = labels.shared, {**labels.changes, unit: label}
+    if label is None and unit not in shared:
+        del changes[unit]
+    overlay = _Overlay(shared, changes)
+    return overlay if len(changes) <= _MOST_CHANGES else dict(overlay)
 
 
 def _is_recent(label: Label, at: datetime) -> bool:
@@ -291,10 +351,6 @@ def _decided(events: Iterable[Label]) -> Label:
     decides = next((event for event in in_order if event.rating is not None), in_order[0])
     others = tuple(event for event in in_order if event is not decides)
     return replace(decides, history=others)
-
-
-def _in_order(labels: Iterable[Label]) -> tuple[Label, ...]:
-    return tuple(sorted(labels, key=lambda label: (_time(label.events[0]), label.unit)))
 
 
 def _time(label: Label) -> datetime:

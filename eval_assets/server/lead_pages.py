@@ -107,6 +107,7 @@ class _LeadPages:
             advice=[figure for figure in figures if figure.advice],
             damaged=damaged,
             edited=[session.key.session_id for session in sessions if session.was_edited],
+            remnants=[path.name for path in self._study.sessions.remnants()],
             n_open=sum(case.decision is None for case in self._queue("").cases()),
         )
 

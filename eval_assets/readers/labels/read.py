@@ -4,14 +4,20 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import SESSIONS, session_journal
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS
+from eval_assets.labelling.session_files import SessionFolder, session_text
 from eval_assets.readers._problems import quoted
+from eval_assets.readers.formats.files import named
+from eval_assets.readers.formats.json_rows import parse_json
+from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.readers.labels.parsed_labels import ParsedLabels
@@ -60,8 +66,7 @@ def read_labels(
     unusable: list[InputProblem] = []
     for path in evaluation.labels.files:
         try:
-            table = read_table(path, folder=evaluation.folder)
-            files.append(parsed_labels(table, questions=scales))
+            files.append(parsed_labels(_table(path, evaluation.folder), questions=scales))
         except InputError as error:
             unusable.append(error.problem)
     removed = _removed_questions(files, list(scales))
@@ -77,6 +82,15 @@ def read_labels(
         notes=tuple(notes),
         judge_ids=[judge.id for judge in evaluation.judges],
     )
+
+
+def _table(path: Path, folder: Path) -> FileTable:
+    """Return the rows of a label file; of a session also the labels in its journal."""
+    if path.parent == folder / SESSIONS and session_journal(path).exists():
+        session = SessionFolder(folder).find(path.stem)
+        if session is not None:
+            return parse_json(session_text(session), file=named(path, folder=folder))
+    return read_table(path, folder=folder)
 
 
 def joined_labels(

@@ -1,19 +1,23 @@
 import json
 import multiprocessing
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
+from eval_assets.config.labelling import session_journal
 from eval_assets.errors import InputError
 from eval_assets.labelling.session_files import (
+    SHORT,
     SessionFolder,
     parse_session,
     session_json,
     session_text,
 )
-from eval_assets.labelling.sessions import Session, SessionKey
+from eval_assets.labelling.sessions import Label, Session, SessionKey
 from tests.unit.labelling.conftest import KEY, after, label, session
 
 
@@ -156,3 +160,166 @@ def _label_many(folder: Path, worker: int) -> None:
             return (stored or session()).with_label(given)  # type: ignore[arg-type]
 
         sessions.change(KEY, add)
+
+
+def close(stored: Session | None) -> Session:
+    return replace(stored or session(), closed_at=after(2000))
+
+
+def long_session(n_labels: int = SHORT + 1) -> Session:
+    return replace(session(*(label(f"x{n}", at=n) for n in range(n_labels))), n_units=10_000)
+
+
+def journalled(folder: Path, *labels: Label) -> tuple[Path, Path]:
+    """Store a long session and more labels; return its file and its journal."""
+    sessions = SessionFolder(folder)
+    sessions.change(KEY, lambda _: long_session())
+    for one in labels:
+        sessions.change(KEY, _with(one))
+    [file] = sessions.files()
+    return file, session_journal(file)
+
+
+def _with(added: Label) -> Callable[[Session | None], Session]:
+    return lambda stored: (stored or session()).with_label(added)
+
+
+def test_label_of_a_long_session_is_one_line_of_its_journal(tmp_path: Path) -> None:
+    file, journal = journalled(tmp_path)
+    written = file.read_bytes()
+    sessions = SessionFolder(tmp_path)
+    for number in range(3):
+        sessions.change(KEY, _with(label(f"y{number}", at=1000 + number)))
+
+    assert file.read_bytes() == written
+    assert len(journal.read_text().splitlines()) == 3
+    assert SessionFolder(tmp_path).read(KEY) == sessions.read(KEY)
+    assert len(sessions.read(KEY).labels) == SHORT + 4  # type: ignore[union-attr]
+
+
+def test_closing_a_session_puts_its_journal_into_the_file(tmp_path: Path) -> None:
+    file, journal = journalled(tmp_path, label("y", at=1000))
+    left_by_a_crash = journal.read_bytes()
+    sessions = SessionFolder(tmp_path)
+    closed = sessions.change(KEY, close)
+
+    assert not journal.exists()
+    assert parse_session(file.read_text(), file="x.json") == closed
+    journal.write_bytes(left_by_a_crash)
+    again = SessionFolder(tmp_path).read(KEY)
+    assert again is not None
+    assert again.labels == closed.labels
+    assert not again.was_edited
+
+
+def test_journal_as_long_as_its_session_is_put_into_the_file(tmp_path: Path) -> None:
+    changes = [label("x0", n % 5 + 1, at=1000 + 100 * n) for n in range(SHORT + 3)]
+    file, journal = journalled(tmp_path, *changes)
+
+    assert len(journal.read_text().splitlines()) == 1
+    assert len(parse_session(file.read_text(), file="x.json").by_unit) == SHORT + 1
+
+
+@pytest.mark.parametrize("cut", [1, 2, 40, 150])
+def test_change_that_a_crash_cut_short_is_set_aside(tmp_path: Path, cut: int) -> None:
+    _, journal = journalled(tmp_path, label("y", at=1000), label("z", at=1001))
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(lines[0] + lines[1][:-cut])
+    sessions = SessionFolder(tmp_path)
+
+    assert "z" not in {one.response_id for one in sessions.read(KEY).labels}  # type: ignore[union-attr]
+    sessions.change(KEY, _with(label("w", at=1002)))
+    stored = SessionFolder(tmp_path).read(KEY)
+    assert stored is not None
+    assert [one.response_id for one in stored.labels][-2:] == ["y", "w"]
+    assert not stored.was_edited
+    [remnant] = sessions.remnants()
+    assert remnant.read_bytes().strip() == lines[1][:-cut].strip()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda lines: [lines[0].replace('"rating": 3', '"rating": 4'), *lines[1:]],
+        lambda lines: lines[1:],
+        lambda lines: [lines[1], lines[0], lines[2]],
+    ],
+    ids=["rating", "removed line", "order"],
+)
+def test_edit_of_a_journal_is_detected_and_stays_on_record(
+    tmp_path: Path, edit: Callable[[list[str]], list[str]]
+) -> None:
+    _, journal = journalled(tmp_path, *(label(f"y{n}", 3, at=1000 + n) for n in range(3)))
+    sessions = SessionFolder(tmp_path)
+    assert not sessions.read(KEY).was_edited  # type: ignore[union-attr]
+    journal.write_text("".join(edit(journal.read_text().splitlines(keepends=True))))
+
+    assert SessionFolder(tmp_path).read(KEY).was_edited  # type: ignore[union-attr]
+    assert sessions.read(KEY).was_edited  # type: ignore[union-attr]
+    sessions.change(KEY, close)
+    assert SessionFolder(tmp_path).read(KEY).was_edited  # type: ignore[union-attr]
+
+
+def test_line_of_a_journal_that_is_no_change_is_named(tmp_path: Path) -> None:
+    _, journal = journalled(tmp_path, label("y", at=1000), label("z", at=1001))
+    journal.write_text("\n".join(["nothing", *journal.read_text().splitlines()[1:], ""]))
+
+    with pytest.raises(InputError, match=r"sessions/anna\+clarity\+r1\.journal:1: this is not a"):
+        SessionFolder(tmp_path).read(KEY)
+
+
+def test_two_labels_of_one_response_are_no_session() -> None:
+    parsed = json.loads(session_text(session(label())))
+    twice = json.dumps({**parsed, "labels": 2 * parsed["labels"]})
+
+    with pytest.raises(InputError, match="two labels of one response"):
+        parse_session(twice, file="x.json")
+
+
+def test_programs_that_label_a_long_session_at_once_lose_no_label(tmp_path: Path) -> None:
+    journalled(tmp_path)
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_label_many, args=(tmp_path, n)) for n in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+    stored = SessionFolder(tmp_path).read(KEY)
+
+    assert stored is not None
+    assert len(stored.labels) == SHORT + 1 + 30
+    assert not stored.was_edited
+
+
+@pytest.mark.slow
+def test_kills_lose_no_label_of_a_long_session(tmp_path: Path) -> None:
+    journalled(tmp_path)
+    context = multiprocessing.get_context("spawn")
+    reported: list[str] = []
+    for number in range(25):
+        here, there = context.Pipe(duplex=False)
+        worker = context.Process(target=_label_until_killed, args=(tmp_path, number, there))
+        worker.start()
+        there.close()
+        reported += [here.recv() for _ in range(number % 7 + 1)]
+        worker.kill()
+        worker.join()
+        with suppress(EOFError):
+            while True:
+                reported.append(here.recv())
+
+    stored = SessionFolder(tmp_path).read(KEY)
+
+    assert stored is not None
+    assert {*reported} <= {one.response_id for one in stored.labels}
+    assert len(reported) > 25
+    assert not stored.was_edited
+
+
+def _label_until_killed(folder: Path, worker: int, report: Connection) -> None:
+    sessions = SessionFolder(folder)
+    for number in range(10_000):
+        name = f"{worker}-{number}"
+        sessions.change(KEY, _with(label(name, at=1000 + worker * 10_000 + number)))
+        report.send(name)

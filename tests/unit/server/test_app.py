@@ -305,6 +305,16 @@ def test_a_damaged_file_is_named_to_the_lead_only(study: Study) -> None:
     assert "sessions/anna+clarity+r1.json: this is not a labelling session" in to_lead.text
 
 
+def test_answer_that_a_crash_cut_short_is_named_to_the_lead(study: Study) -> None:
+    study.sessions.path.mkdir(exist_ok=True)
+    (study.sessions.path / "anna+clarity+r1.remnant").write_text('{"updatedAt')
+    lead = LeadSources(disagreements=list, quality=list)
+    with TestClient(make_app(study, hosts=["testserver"], lead=lead)) as client:
+        to_lead = client.get(f"/lead/{lead_token(study)}").text
+
+    assert "sessions/anna+clarity+r1.remnant has answers that a crash cut short." in to_lead
+
+
 def test_edited_session_file_is_named_to_the_lead(client: TestClient, study: Study) -> None:
     label(client, study, "anna", units(client, study, "anna")[0])
     lead = LeadSources(disagreements=list, quality=list)
