@@ -7,6 +7,8 @@ UI_DATA := $(or $(EVAL_DATA),data)
 EVAL_DATA ?= data/code
 export EVAL_DATA
 export DAGSTER_DISABLE_TELEMETRY = 1
+# Tests start many programs: compile their modules once, also where the shell that calls make does not.
+export PYTHONDONTWRITEBYTECODE =
 
 BIN := .venv/bin
 SOURCES := eval_assets tests documentation benchmarks data

@@ -163,16 +163,26 @@ def layer_of(path: Path) -> str:
     return "cli" if inside.stem == "__main__" else inside.stem if inside.stem in JOINING else ""
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield every module that `path` imports, except under TYPE_CHECKING."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return every node of a module."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def imported(path: Path) -> tuple[str, ...]:
+    """Return every module that `path` imports, except under TYPE_CHECKING."""
+    return tuple(_imported(path))
+
+
+def _imported(path: Path) -> Iterator[str]:
     unseen = {
         inner
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if node in unseen:
             continue
         if isinstance(node, ast.Import):
@@ -196,9 +206,8 @@ def layer_named(module: str) -> str:
 
 def texts(path: Path) -> Iterator[str]:
     """Yield every string in a module that is not a docstring."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    statements = {n.value for n in ast.walk(tree) if isinstance(n, ast.Expr)}
-    for node in ast.walk(tree):
+    statements = {n.value for n in nodes(path) if isinstance(n, ast.Expr)}
+    for node in nodes(path):
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
@@ -263,7 +272,7 @@ def test_database_file_is_opened_in_one_place() -> None:
     opening = {
         path.relative_to(PACKAGE).as_posix()
         for path in modules()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "duckdb.connect"
     }
 
@@ -283,7 +292,7 @@ def test_the_command_line_imports_dagster_only_in_the_module_that_runs_assets() 
 
 def test_nothing_catches_every_exception() -> None:
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ExceptHandler):
                 assert node.type is not None
                 assert "Exception" not in ast.unparse(node.type).split("."), path.name

@@ -20,6 +20,18 @@ def render_html(data: ReportData) -> str:
     Every text is escaped. The page's own policy forbids requests, and every script but the one
     that sorts and filters tables, which it names by its hash.
     """
+    environment = _environment()
+    script = environment.get_template("page.js").render()
+    return environment.get_template("report.html.jinja").render(
+        report=report_content(data),
+        script=script,
+        script_hash=_sha256(script),
+    )
+
+
+@lru_cache
+def _environment() -> Environment:
+    """Return the templates, each of which is compiled once in a process."""
     environment = Environment(
         loader=PackageLoader("eval_assets.report"),
         autoescape=True,
@@ -29,12 +41,7 @@ def render_html(data: ReportData) -> str:
     )
     environment.filters |= {"kind": _kind, "notation": _notation, "svg": svg, "shape": shape_key}
     environment.globals |= {"ticks": ticks}
-    script = environment.get_template("page.js").render()
-    return environment.get_template("report.html.jinja").render(
-        report=report_content(data),
-        script=script,
-        script_hash=_sha256(script),
-    )
+    return environment
 
 
 _AFTER_WORD = re.compile(r"(?<=[^\W_]{2}_)")
