@@ -16,10 +16,18 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.table import Row, duration, markdown
-from eval_assets.labelling.rater_queue import Answer, now
+from eval_assets.cli.study_files import CurrentStudy, disagreements_now, quality_now
+from eval_assets.labelling.rater_queue import label_of, now
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.labelling.sessions import Label, Session, SessionKey, TextHashes
+from eval_assets.labelling.sessions import (
+    UNDO,
+    Answer,
+    Label,
+    Session,
+    SessionKey,
+    TextHashes,
+)
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
@@ -31,9 +39,13 @@ NEXT_SECONDS = 0.05
 FIRST_SECONDS = 30
 PAGE_BYTES = 300 * 1024
 LABEL_CPU_SECONDS = 0.005
+LEAD_CPU_SECONDS = 0.5
+OPEN_SECONDS = 2
+N_LARGE = 10_000
 MANY_LABELS = 100_000
 N_RESPONSES = 500
 N_KEYS = 100
+RATERS = ("anna", "ben", "cleo", "dora", "eve")
 
 # A person reads before the next key, so each is pressed after the last label was saved.
 _PRESS = """async (keys) => {
@@ -58,19 +70,22 @@ def table() -> str:
     with tempfile.TemporaryDirectory() as temporary:
         folder = _evaluation(Path(temporary))
         rows = [*_on_disk(folder), _in_long_session(folder / "long"), _offline(folder)]
-        rows += [_in_terminal(folder)]
-        rows += _in_browser(folder) if CHROMIUM else []
+        rows += [_in_terminal(folder), *_on_lead_page(folder / "team")]
+        rows += [*_in_browser(folder), _opened(folder / "large")] if CHROMIUM else []
     return markdown(rows)
 
 
-def _evaluation(folder: Path) -> Path:
+def _evaluation(
+    folder: Path, *, n_responses: int = N_RESPONSES, raters: Sequence[str] = RATERS
+) -> Path:
     """Responses of 200 words and an evaluation of one question."""
+    folder.mkdir(exist_ok=True)
     declared = (
         "name: speed\nrubric:\n  - {id: helpful, question: How helpful is it?, scale: likert5}\n"
-        "labelling: {raters: [anna, ben, cleo, dora, eve]}\n"
+        f"labelling: {{raters: [{', '.join(raters)}]}}\n"
     )
     (folder / "evaluation.yaml").write_text(declared)
-    rows = [f"a{k},Prompt {k},{'word ' * 200}{k},m" for k in range(N_RESPONSES)]
+    rows = [f"a{k},Prompt {k},{'word ' * 200}{k},m" for k in range(n_responses)]
     header = "response_id,prompt_text,response_text,model_name"
     (folder / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
     return folder
@@ -122,6 +137,62 @@ def _in_long_session(folder: Path) -> Row:
         taken.append(time.process_time() - started)
     return _row(
         f"processor time of a label, session of {MANY_LABELS:,} labels", taken, LABEL_CPU_SECONDS
+    )
+
+
+def _on_lead_page(folder: Path) -> Iterator[Row]:
+    """Processor time of the lead's figures: 3,000 responses, each labelled by ten raters."""
+    raters = [f"r{number}" for number in range(10)]
+    current = CurrentStudy(_evaluation(folder, n_responses=3000, raters=raters), database=None)
+    rng = np.random.default_rng(0)
+    start = now() - timedelta(days=1)
+    for rater in raters:
+        units = current().queue(rater).units
+        labels = [
+            label_of(
+                unit, Answer(rating=float(rng.integers(1, 6)), seconds=20), at=start + k * UNDO
+            )
+            for k, unit in enumerate(units)
+        ]
+        session = Session(
+            key=units[0].key,
+            started_at=start,
+            updated_at=start,
+            n_units=len(units),
+            by_unit={one.unit: one for one in labels[:-N_KEYS]},
+        )
+        current().sessions.change(session.key, lambda _, session=session: session)
+    queue, taken = current().queue("r3"), []
+    for unit in queue.units[-10:]:
+        queue.answer(unit, Answer(rating=3), at=now())
+        started = time.process_time()
+        quality_now(current.files)
+        disagreements_now(current.files, between_judges=[])
+        taken.append(time.process_time() - started)
+    yield _row(
+        "processor time of the lead's page, 30,000 labels, at first", taken[:1], LEAD_CPU_SECONDS
+    )
+    name = "processor time of the lead's page, 30,000 labels, after another label"
+    yield _row(name, taken[1:], LEAD_CPU_SECONDS)
+
+
+def _opened(folder: Path) -> Row:
+    """Time until a page of many responses shows the first."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not in every environment
+
+    large = _evaluation(folder, n_responses=N_LARGE)
+    with _served(large) as links, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        taken = []
+        for rater in RATERS:
+            page = browser.new_page(viewport={"width": 390, "height": 844})
+            opened = time.perf_counter()
+            page.goto(links[rater])
+            page.wait_for_selector("body.ready")
+            taken.append(time.perf_counter() - opened)
+        browser.close()
+    return _row(
+        f"browser: from the link to the first of {N_LARGE:,} responses", taken, OPEN_SECONDS
     )
 
 

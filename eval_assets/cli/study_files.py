@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import session_journal
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
     Disagreement,
@@ -28,8 +30,10 @@ from eval_assets.labelling.session_frames import (
 )
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
+from eval_assets.readers.evaluation.input_files import FileState, file_state
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
-from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.labels.read import joined_labels, read_labels
+from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.inputs import generated_answers
@@ -43,6 +47,17 @@ class StudyFiles:
 
     study: Study
     responses: pd.DataFrame
+
+    @cached_property
+    def labels(self) -> "CurrentLabels":
+        """The labels, as their files are now."""
+        return CurrentLabels(self)
+
+    @cached_property
+    def n_assigned(self) -> dict[tuple[str, str], int]:
+        """How many responses each rater is to label, by (rater, question)."""
+        study = self.study
+        return n_assigned(unit for rater in study.raters for unit in study.queues[rater].units)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -73,6 +88,62 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     shown = response_views(evaluation, responses)
     study = Study(evaluation, shown, read_assignments(evaluation), covered)
     return StudyFiles(study, responses)
+
+
+class CurrentLabels:
+    """Labels that follow their files: a file is read again when it changed.
+
+    Labels of sessions that were begun since the study was read are included. Damaged sessions are
+    left out: the lead's page names them.
+    """
+
+    def __init__(self, files: StudyFiles) -> None:
+        self._files = files
+        self._checked: dict[Path, tuple[_Version, Labels]] = {}
+        self._joined: tuple[dict[Path, _Version], pd.DataFrame] | None = None
+
+    def ratings(self) -> pd.DataFrame:
+        """Return all labels.
+
+        Raises:
+            ExceptionGroup: Of an InputError for each bad row of all files.
+        """
+        evaluation = read_evaluation(self._files.evaluation.folder)
+        problems = self._files.study.sessions.readable()[1]
+        damaged = {evaluation.folder / problem.file for problem in problems}
+        paths = tuple(path for path in evaluation.labels.files if path not in damaged)
+        versions = {path: (file_state(path), file_state(session_journal(path))) for path in paths}
+        if self._joined is None or self._joined[0] != versions:
+            self._joined = versions, self._read(evaluation, versions)
+        return self._joined[1]
+
+    def _read(self, evaluation: Evaluation, versions: Mapping[Path, "_Version"]) -> pd.DataFrame:
+        try:
+            parts = [self._labels(evaluation, *item) for item in versions.items()]
+        except ExceptionGroup:
+            # The problems of all files, or none: each file alone may look wrong.
+            return self._read_labels(evaluation, *versions).ratings
+        judge_ids = [judge.id for judge in evaluation.judges]
+        rejects_rows = evaluation.labels.on_error == "reject_rows"
+        joined = joined_labels(
+            parts, unusable=(), rejects_rows=rejects_rows, notes=(), judge_ids=judge_ids
+        )
+        return joined.ratings
+
+    def _labels(self, evaluation: Evaluation, path: Path, version: "_Version") -> Labels:
+        known_version, labels = self._checked.get(path, (None, None))
+        if labels is None or known_version != version:
+            labels = self._read_labels(evaluation, path)
+            self._checked[path] = version, labels
+        return labels
+
+    def _read_labels(self, evaluation: Evaluation, *paths: Path) -> Labels:
+        labels = replace(evaluation.labels, files=paths)
+        return read_labels(replace(evaluation, labels=labels), self._files.responses)
+
+
+_Version = tuple[FileState, FileState]
+"""State of a label file, and of its journal if it is a session."""
 
 
 class CurrentStudy:
@@ -117,7 +188,7 @@ def disagreements_now(
     files: StudyFiles, *, between_judges: Sequence[Disagreement]
 ) -> list[Disagreement]:
     """Return disagreements between raters as the files are now, joined by those between judges."""
-    result = disagreements(files.evaluation, _labels_now(files))
+    result = disagreements(files.evaluation, files.labels.ratings())
     known = {one.unit for one in result}
     return worst_first([*result, *(one for one in between_judges if one.unit not in known)])
 
@@ -138,14 +209,13 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
 def quality_now(files: StudyFiles) -> list[QualityFigure]:
     """Return the quality of every rater's labels as the files are now."""
     study, (sessions, _) = files.study, files.study.sessions.readable()
-    labels = with_session_fields(_labels_now(files), sessions, study.responses)
+    labels = with_session_fields(files.labels.ratings(), sessions, study.responses)
     settled = decisions(read_adjudications(files.evaluation))
-    units = (unit for rater in study.raters for unit in study.queue(rater).units)
     return measure_quality(
         files.evaluation,
         lambda question: labels[labels["question_id"] == question.id],
         history_rows(sessions),
-        assigned=n_assigned(units),
+        assigned=files.n_assigned,
         controls=control_values(study.assignments or (), settled),
     )
 
@@ -163,16 +233,3 @@ def _between_judges(row: Mapping[Hashable, Any], evaluation: Evaluation) -> Disa
         spread=row["largest_difference"],
         between="judges",
     )
-
-
-def _labels_now(files: StudyFiles) -> pd.DataFrame:
-    """Return all labels, those of sessions that were begun since the study was read included.
-
-    Damaged sessions are left out: the lead's page names them.
-    """
-    evaluation = read_evaluation(files.evaluation.folder)
-    problems = files.study.sessions.readable()[1]
-    damaged = {evaluation.folder / problem.file for problem in problems}
-    readable = tuple(path for path in evaluation.labels.files if path not in damaged)
-    labels = replace(evaluation.labels, files=readable)
-    return read_labels(replace(evaluation, labels=labels), files.responses).ratings

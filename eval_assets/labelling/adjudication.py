@@ -166,19 +166,20 @@ def disagreements(evaluation: Evaluation, labels: pd.DataFrame) -> list[Disagree
     for question in evaluation.rubric:
         width = question.scale.high - question.scale.low
         question_labels = rated[rated["question_id"] == question.id]
-        for response_id, rows in question_labels.groupby("response_id", sort=True):
-            spread = float(rows["value"].max() - rows["value"].min()) / width
+        by_response: dict[str, list[tuple[str, float, str | None]]] = {}
+        columns = (question_labels[name] for name in ("response_id", "rater_id", "value", "notes"))
+        for response_id, *label in zip(*columns, strict=True):
+            by_response.setdefault(response_id, []).append((label[0], label[1], label[2]))
+        for response_id, ratings in by_response.items():
+            values = [value for _, value, _ in ratings]
+            spread = (max(values) - min(values)) / width
             if spread > TOLERANCE:
                 units.append(
                     Disagreement(
-                        response_id=str(response_id),
+                        response_id=response_id,
                         question_id=question.id,
-                        ratings=dict(zip(rows["rater_id"], rows["value"], strict=True)),
-                        notes={
-                            rater: note
-                            for rater, note in zip(rows["rater_id"], rows["notes"], strict=True)
-                            if note
-                        },
+                        ratings={rater: value for rater, value, _ in ratings},
+                        notes={rater: note for rater, _, note in ratings if note},
                         spread=spread,
                     )
                 )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -68,21 +69,23 @@ def with_session_fields(
 
     A label is outdated if its prompt or response is not what the rater saw.
     """
-    session_rows = pd.DataFrame(
-        [
-            {
-                "response_id": label.response_id,
-                "question_id": session.key.question_id,
-                "rater_id": session.key.rater_id,
-                "seconds": label.seconds,
-                "is_outdated": _is_outdated(label, responses),
-            }
-            for session in sorted(sessions, key=lambda session: session.key.round)
-            for label in session.labels
-            if not label.is_repeat
-        ],
-        columns=[*_UNIT_AND_RATER, "seconds", "is_outdated"],
-    ).drop_duplicates(_UNIT_AND_RATER, keep="last")
+    outdated = cache(partial(_is_outdated, responses))
+    in_order = sorted(sessions, key=lambda session: session.key.round)
+    entries = [
+        (
+            label.response_id,
+            session.key.question_id,
+            session.key.rater_id,
+            label.seconds,
+            outdated(label.response_id, label.hashes.prompt, label.hashes.response),
+        )
+        for session in in_order
+        for label in session.by_unit.values()
+        if not label.is_repeat
+    ]
+    columns = [*_UNIT_AND_RATER, "seconds", "is_outdated"]
+    session_rows = pd.DataFrame(entries, columns=columns)
+    session_rows = session_rows.drop_duplicates(_UNIT_AND_RATER, keep="last")
     if session_rows.empty:
         return labels.assign(seconds=math.nan, is_outdated=False)
     joined = labels.merge(session_rows, on=_UNIT_AND_RATER, how="left")
@@ -129,9 +132,11 @@ def _row(session: Session, kind: str, before: float | None, after: Label) -> dic
     }
 
 
-def _is_outdated(label: Label, responses: Mapping[str, ResponseView]) -> bool:
-    response = responses.get(label.response_id)
-    if response is None or not response.questions:
+def _is_outdated(
+    responses: Mapping[str, ResponseView], response_id: str, prompt: str, response: str
+) -> bool:
+    view = responses.get(response_id)
+    if view is None or not view.questions:
         return False
-    now = response.hashes(response.questions[0])
-    return (now.prompt, now.response) != (label.hashes.prompt, label.hashes.response)
+    now = view.hashes(view.questions[0])
+    return (now.prompt, now.response) != (prompt, response)

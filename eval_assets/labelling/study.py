@@ -50,6 +50,11 @@ class Study:
         """Return the store of the labelling sessions."""
         return SessionFolder(self.evaluation.folder)
 
+    @cached_property
+    def queues(self) -> dict[str, RaterQueue]:
+        """The work of each rater in the current round."""
+        return {rater: self.queue(rater) for rater in self.raters}
+
     def at_round(self, number: int) -> "Study":
         """Return the study as it is in a round."""
         if number == self.evaluation.labelling.round:

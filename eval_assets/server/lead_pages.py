@@ -162,7 +162,7 @@ class _LeadPages:
         return AdjudicationQueue(self._study, self._sources.disagreements, by=by)
 
     def _progress(self, rater: str) -> tuple[int | None, int, int | None]:
-        queue = self._study.queue(rater)
+        queue = self._study.queues[rater]
         try:
             labels = queue.labels().values()
         except InputError:
