@@ -20,6 +20,7 @@ PLANTED: dict[str, tuple[CauseKind, dict[str, float]]] = {
     "two middle levels of four confused": (CauseKind.LEVELS, {"n_levels": 4, "noise": 0.35}),
     "long responses": (CauseKind.LENGTH, {}),
     "responses of one model": (CauseKind.MODEL, {}),
+    "thirty responses with a copy": (CauseKind.COPIES, {"share_copied": 0.3}),
     "fatigue": (CauseKind.FATIGUE, {}),
 }
 
@@ -34,7 +35,8 @@ otherwise. Target: the planted cause is first in 80 %.
 _NULL = f"""
 {N_NULL_STUDIES:,} studies without a cause: 32 to 200 responses, two to six raters, two to seven
 levels or none, up to 30 % of the labels missing, quality shared within prompts and going with
-length and model. Target: at most 5 % report any cause.
+length and model; in every second one 40 % of the responses share their text with another. Target:
+at most 5 % report any cause.
 
 | studies with a cause reported | kinds |
 | --- | --- |
@@ -79,4 +81,5 @@ def _design(rng: np.random.Generator) -> dict[str, float]:
         "noise": float(rng.choice([0.4, 0.8, 1.3])),
         "share_missing": float(rng.choice([0.0, 0.3])),
         "skew": float(rng.choice([-1.0, 0.0])),
+        "share_copied": float(rng.choice([0.0, 0.4])),
     }

@@ -42,6 +42,8 @@ _FEWEST_OF_CAMPS = 4
 
 _FEWEST_OF_GROUP = 2
 _FEWEST_LENGTHS = 3
+_FEWEST_TEXTS = 5
+"""Texts that several responses share, and others, that are compared."""
 _MOST_MODELS = 11
 _LEAST_KNOWN = 0.5
 """Share of labels whose time is known, for a test of their order."""
@@ -273,6 +275,7 @@ class _Study:
         models, groups = self.responses.models[labels.stored], ratings.group[labels.stored]
         yield from self._category(CauseKind.MODEL, residual, stratum, models.astype(str))
         yield from self._category(CauseKind.GROUP, residual, stratum, groups.astype(str))
+        yield from self._copies(residual, stratum)
 
     def _length(self, residual: Floats, stratum: Integers, lengths: Floats) -> Cause:
         rank = _ranks(lengths)
@@ -286,6 +289,30 @@ class _Study:
             p_value,
             self.labels.alpha(kept=~is_worst[self.labels.unit]),
             self._top(residual * is_worst),
+        )
+
+    def _copies(self, residual: Floats, stratum: Integers) -> Iterator[Cause]:
+        """Yield the test of texts that several responses share.
+
+        A text counts once, with its mean: copies of a difficult text are difficult alike.
+        """
+        texts = self.responses.texts[self.labels.stored]
+        _, first, code, n = np.unique(
+            texts, return_index=True, return_inverse=True, return_counts=True
+        )
+        is_shared = n > 1
+        if not _FEWEST_TEXTS <= is_shared.sum() <= len(n) - _FEWEST_TEXTS:
+            return
+        mean = np.bincount(code, residual) / n
+        observed = float(mean @ is_shared)
+        p_value = self._within(stratum[first], lambda order: float(mean[order] @ is_shared))
+        is_copied = is_shared[code]
+        yield self._cause(
+            CauseKind.COPIES,
+            f"{is_copied.sum():,} duplicated or nearly identical responses",
+            p_value if observed > 0 else 1.0,
+            self.labels.alpha(kept=~is_copied[self.labels.unit]),
+            self._top(residual * is_copied),
         )
 
     def _category(

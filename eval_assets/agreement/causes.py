@@ -68,6 +68,11 @@ class CauseKind(StrEnum):
         "raters disagree more on {} than on others",
         "Read these prompts: the question may not fit them.",
     )
+    COPIES = (
+        "copies",
+        "raters disagree more on {}",
+        "Keep one response of each text, or have them rated side by side.",
+    )
     FATIGUE = (
         "fatigue",
         "raters disagree more on {}",
@@ -134,6 +139,8 @@ class RatedResponses:
         lengths: Characters of each response.
         models: Model of each response.
         positions: Position of each label in the work of its rater, from 0 to 1, NaN if unknown.
+        texts: Number of the text of each response, as `text_codes` returns it; nearly identical
+            texts share theirs.
     """
 
     ratings: LongRatings
@@ -141,6 +148,7 @@ class RatedResponses:
     lengths: Floats
     models: NDArray[np.object_]
     positions: Floats
+    texts: NDArray[np.int64]
 
 
 def names_of_others(causes: Sequence[Cause]) -> list[str]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from eval_assets.agreement.causes import RatedResponses
 from eval_assets.agreement.pooled_alpha import alpha_of_labels
+from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.rubric import RubricQuestion
 
 if TYPE_CHECKING:
@@ -101,10 +102,7 @@ class ComparedLabels:
 def compared_labels(responses: RatedResponses, question: RubricQuestion) -> ComparedLabels:
     """Return the labels of responses with at least two, of at most 3,000 drawn by a fixed seed."""
     ratings = responses.ratings
-    n = np.bincount(ratings.unit, minlength=ratings.n_responses)
-    stored = np.flatnonzero(n > 1)
-    if len(stored) > _MOST_UNITS:
-        stored = np.sort(np.random.default_rng(0).choice(stored, _MOST_UNITS, replace=False))
+    stored = compared_units(ratings)
     place = np.full(ratings.n_responses, -1)
     place[stored] = np.arange(len(stored))
     kept = place[ratings.unit] >= 0
@@ -115,6 +113,14 @@ def compared_labels(responses: RatedResponses, question: RubricQuestion) -> Comp
     return ComparedLabels(
         place[ratings.unit[kept]], ratings.rater[kept], value, responses.positions[kept], stored
     )
+
+
+def compared_units(ratings: LongRatings) -> Integers:
+    """Return the indices of the responses that are compared, ascending."""
+    stored = np.flatnonzero(np.bincount(ratings.unit, minlength=ratings.n_responses) > 1)
+    if len(stored) > _MOST_UNITS:
+        stored = np.sort(np.random.default_rng(0).choice(stored, _MOST_UNITS, replace=False))
+    return stored
 
 
 def rater_offsets(labels: ComparedLabels) -> Floats:

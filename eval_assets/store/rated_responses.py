@@ -2,8 +2,11 @@
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.agreement.causes import RatedResponses
+from eval_assets.agreement.compared_labels import compared_units
+from eval_assets.agreement.copied_texts import text_codes
 from eval_assets.agreement.ratings import LongRatings
 
 _POSITION_SQL = """
@@ -41,4 +44,20 @@ def rated_responses(
         lengths=responses["length"].to_numpy(dtype=np.float64),
         models=responses["model"].to_numpy(dtype=object),
         positions=position[ratings.unit, ratings.rater],
+        texts=_texts(connection, responses["response_id"].to_numpy(dtype=object), ratings),
     )
+
+
+def _texts(
+    connection: duckdb.DuckDBPyConnection, response_ids: NDArray[np.object_], ratings: LongRatings
+) -> NDArray[np.int64]:
+    """Return the number of each response's text; responses that are not compared share none."""
+    compared = compared_units(ratings)
+    rows = connection.execute(
+        """SELECT coalesce(response_text, '') FROM responses
+           WHERE list_contains($ids, response_id) ORDER BY response_id""",
+        {"ids": response_ids[compared].tolist()},
+    ).fetchall()
+    texts = len(compared) + np.arange(len(response_ids))
+    texts[compared] = text_codes([text for (text,) in rows])
+    return texts

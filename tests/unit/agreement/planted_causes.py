@@ -29,6 +29,7 @@ def planted_study(  # noqa: PLR0913 - one parameter for each part of the design
     noise: float = 0.6,
     share_missing: float = 0.0,
     skew: float = 0.0,
+    share_copied: float = 0.0,
 ) -> tuple[RatedResponses, RubricQuestion]:
     """Return labels with one planted cause, or none.
 
@@ -44,15 +45,21 @@ def planted_study(  # noqa: PLR0913 - one parameter for each part of the design
         noise: Standard deviation of a rater's error; that of quality is about 1.
         share_missing: Share of labels that are missing at random.
         skew: Shift of the scale's limits, in standard deviations of quality.
+        share_copied: Share of the responses whose text, and quality, another one has too.
     """
     group = np.arange(n_units) // PER_PROMPT
     model = rng.integers(0, N_MODELS, n_units)
     quality = rng.normal(0, 0.84, n_units) + rng.normal(0, 0.55, n_units // PER_PROMPT + 1)[group]
     length = np.exp(0.5 * quality + rng.normal(0, 0.5, n_units) + 5)
     quality += 0.3 * (model - 1)
+    text = np.arange(n_units)
+    text[1 : round(share_copied * n_units) : 2] -= 1
+    quality, length = quality[text], length[text]
     order = np.stack([rng.permutation(n_units) for _ in range(n_raters)], axis=1)
     position = order / (n_units - 1)
-    error = rng.normal(0, noise, (n_units, n_raters)) * _spread(kind, length, model, position)
+    error = rng.normal(0, noise, (n_units, n_raters)) * _spread(
+        kind, length, model, position, is_copied=np.bincount(text, minlength=n_units)[text] > 1
+    )
     seen = quality[:, None] + error
     match kind:
         case CauseKind.RATER:
@@ -78,16 +85,23 @@ def planted_study(  # noqa: PLR0913 - one parameter for each part of the design
             lengths=length,
             models=np.array([f"m{index}" for index in model], dtype=object),
             positions=position[unit, rater],
+            texts=text,
         ),
         RubricQuestion("clarity", "Is it clear?", scale, "ordinal" if n_levels else "interval"),
     )
 
 
 def _spread(
-    kind: CauseKind | None, length: Floats, model: NDArray[np.int64], position: Floats
+    kind: CauseKind | None,
+    length: Floats,
+    model: NDArray[np.int64],
+    position: Floats,
+    *,
+    is_copied: NDArray[np.bool_],
 ) -> Floats:
     """Return by how much each error is larger than it would be."""
     spreads: Mapping[CauseKind, Floats] = {
+        CauseKind.COPIES: np.where(is_copied, 2.2, 0.6)[:, None],
         CauseKind.FATIGUE: 0.4 + 1.6 * position,
         CauseKind.LENGTH: np.where(length > np.quantile(length, 0.6), 2, 0.6)[:, None],
         CauseKind.MODEL: np.where(model == N_MODELS - 1, 2.2, 0.6)[:, None],

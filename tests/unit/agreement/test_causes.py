@@ -63,6 +63,25 @@ def test_confused_levels_are_named() -> None:
     assert first.is_reported
 
 
+def test_copied_texts_on_which_raters_disagree_are_named() -> None:
+    first = causes_of(CauseKind.COPIES, share_copied=0.3)[0]
+
+    assert first.kind is CauseKind.COPIES
+    assert first.subject == "30 duplicated or nearly identical responses"
+    assert first.is_reported
+    assert first.gain > 0.02
+    assert all(int(name.removeprefix("x")) < 30 for name in first.examples)
+
+
+def test_copied_texts_are_compared_text_by_text() -> None:
+    """One text of 40 copies counts once, and is too few."""
+    responses, question = planted_study(np.random.default_rng(1), CauseKind.COPIES)
+    texts = np.maximum(np.arange(100), 40)
+    causes = causes_of_disagreement(replace(responses, texts=texts), question)
+
+    assert CauseKind.COPIES not in {cause.kind for cause in causes}
+
+
 def test_labels_without_a_cause_have_none_reported() -> None:
     causes = causes_of(None)
 
@@ -102,6 +121,7 @@ def test_unordered_classes_are_compared_by_equality() -> None:
         np.full(80, 10.0),
         np.full(80, "m", dtype=object),
         np.full(240, math.nan),
+        np.arange(80),
     )
     question = RubricQuestion("kind", "Which kind?", Scale.from_steps(low=1, high=4), "nominal")
     [only] = causes_of_disagreement(responses, question)
@@ -119,6 +139,7 @@ def test_raters_who_always_agree_have_no_cause() -> None:
         np.arange(20.0),
         np.array(["m", "n"] * 10, dtype=object),
         np.full(60, math.nan),
+        np.arange(20),
     )
     question = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
     causes = causes_of_disagreement(responses, question)
