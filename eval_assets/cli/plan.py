@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, question_of, resolve_database
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas as pd
 
     from eval_assets.cli.study_files import StudyFiles
+    from eval_assets.config.rubric import RubricQuestion
     from eval_assets.labelling.planning import GatePlan
+    from eval_assets.labelling.rubric_versions import RubricWording, VersionedLabels
 
 _RATERS = 2
+"""Raters of each further response."""
+
 _GAIN = 0.1
 """Gain of a figure that is worth a revision of the guidelines (a choice)."""
-
-"""Raters of each further response."""
 
 _ENOUGH = 0.8
 """Probability of a certain verdict from which on a number of responses is recommended."""
@@ -40,32 +45,162 @@ _ENOUGH = 0.8
     help="Further responses to try, each rated by two.",
 )
 @click.option("--simulations", type=click.IntRange(10), default=200, show_default=True)
+@click.option("--question", metavar="QUESTION", help="Only this question.  [default: all]")
+@click.option(
+    "--gain",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=_GAIN,
+    show_default=True,
+    help="Gain of a figure that new responses are to show after a rewording.",
+)
+@click.option(
+    "--draw",
+    is_flag=True,
+    help="Assign that many new responses to the raters of --question, which was reworded.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Source of chance.")
-def plan(
-    *, data: Path, database: str | None, more: tuple[int, ...], simulations: int, seed: int
+def plan(  # noqa: PLR0913 - one for each option
+    *,
+    data: Path,
+    database: str | None,
+    more: tuple[int, ...],
+    simulations: int,
+    question: str | None,
+    gain: float,
+    draw: bool,
+    seed: int,
 ) -> int:
     """Simulate the effect of more labels on the gates on human agreement.
 
     Further responses are drawn from those that two or more raters rated already, prompt by prompt:
     take them at random or stratified, as `eval-assets assign` does. For each number it prints how
     wide the interval then is and how likely it leaves no doubt about the gate.
+
+    --draw assigns new responses to the raters of a question that was reworded: as many as show the
+    gain in four of five studies, at random, and none that a rater has labelled on any question,
+    because raters remember.
     """
     from eval_assets.cli.study_files import read_study
     from eval_assets.labelling.planning import plan_gates
-    from eval_assets.readers.labels.read import read_labels
 
     files = read_study(data, database=resolve_database(data, database))
-    labels = read_labels(files.evaluation, files.responses).ratings
+    if question is not None:
+        question_of(files.evaluation, question)
+    versions = _versions(files, resolve_database(data, database))
+    if draw:
+        if question is None:
+            raise click.UsageError("--draw needs --question.")
+        return _draw(files, versions, question_of(files.evaluation, question), gain, seed)
+    labels = versions.labels.ratings
+    asked = [one for one in files.evaluation.rubric if question in {None, one.id}]
     for gate_plan in plan_gates(
-        files.evaluation,
+        replace(files.evaluation, rubric=tuple(asked)),
         labels,
         groups=_groups(files.responses),
         n_more=more,
         n_simulations=simulations,
         seed=seed,
     ):
-        _print(gate_plan, _room(files, labels))
-    _print_judges(data, database)
+        _print(gate_plan, _room(files, labels), gain)
+    if question is None:
+        _print_judges(data, database)
+    return DONE
+
+
+@dataclass(frozen=True)
+class _Versions:
+    """Labels of the latest round by version of their question.
+
+    `all_labels` are those of every round and version.
+    """
+
+    labels: VersionedLabels
+    wordings: Sequence[RubricWording]
+    all_labels: pd.DataFrame
+
+
+def _versions(files: StudyFiles, database: Path) -> _Versions:
+    """Return the labels as a run would count them now."""
+    from datetime import UTC, datetime
+
+    import pandas as pd
+
+    from eval_assets.cli.study_files import stored_wordings
+    from eval_assets.labelling.rubric_versions import by_rubric_version, new_wordings
+    from eval_assets.readers.labels.read import read_labels
+    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.inputs import labels_by_version
+
+    evaluation = files.evaluation
+    wordings: list[RubricWording] = []
+    stored: Mapping[str, Mapping[str, list[tuple[str, str, int]]]] = {}
+    if is_stored(database):
+        with connect(database, folder=evaluation.folder, is_reading=True) as connection:
+            wordings, stored = stored_wordings(connection), labels_by_version(connection)
+    wordings += new_wordings(evaluation, wordings, stored, at=datetime.now(tz=UTC))
+    read = read_labels(evaluation, files.responses)
+    counted = by_rubric_version(read.ratings, evaluation.rubric, wordings)
+    return _Versions(counted, wordings, pd.concat([read.ratings, read.earlier]))
+
+
+def _draw(
+    files: StudyFiles, versions: _Versions, question: RubricQuestion, gain: float, seed: int
+) -> int:
+    """Assign new responses to the raters of a reworded question, and say how to go on."""
+    from eval_assets.labelling.assignments import ASSIGNMENTS, add_assignments
+    from eval_assets.labelling.new_responses import draw_new_responses, responses_wanted
+    from eval_assets.labelling.planning import plan_gates
+    from eval_assets.labelling.rubric_versions import labels_before_rewording
+
+    folder = files.evaluation.folder
+    before = labels_before_rewording(versions.labels, question, versions.wordings)
+    if before.empty:
+        raise click.UsageError(
+            f"{question.id} has no labels under an earlier wording. Run eval-assets run, which "
+            f"numbers the present one, then reword the question in {folder}/evaluation.yaml."
+        )
+    n_wanted = responses_wanted(
+        plan_gates(
+            replace(files.evaluation, rubric=(question,)),
+            before,
+            groups=_groups(files.responses),
+            n_more=(),
+            n_simulations=0,
+            seed=seed,
+        ),
+        gain=gain,
+    )
+    if not n_wanted:
+        raise click.UsageError(f"Both gates were open for {question.id} before it was reworded.")
+    if math.isinf(n_wanted):
+        raise click.UsageError(
+            f"The labels before the rewording are too few to show a gain of {gain:g} over them. "
+            "Take a larger --gain."
+        )
+    drawn = draw_new_responses(
+        files.study,
+        question,
+        before=before,
+        known=set(versions.all_labels["response_id"]),
+        n_wanted=n_wanted,
+        seed=seed,
+    )
+    click.echo(
+        f"{question.id}: {n_wanted:,.0f} new responses show a gain of {gain:g} in four of five "
+        f"studies; {drawn.n_assigned:,} are assigned already."
+    )
+    if drawn.assignments:
+        add_assignments(folder, drawn.assignments)
+        n_drawn = len({one.response_id for one in drawn.assignments})
+        raters = ", ".join(dict.fromkeys(one.rater_id for one in drawn.assignments))
+        click.echo(
+            f"Added to {folder / ASSIGNMENTS}: {n_drawn:,} responses that no rater has labelled, "
+            f"for {raters}. Raters have nothing else to label than what this file says.\n"
+            f"Sheets: eval-assets sheet --new --data {quote(str(folder))}. Give raters the new "
+            "guidelines with them; pages of eval-assets serve and label show them."
+        )
+    if drawn.n_missing:
+        click.echo(f"{drawn.n_missing:,.0f} more are missing: add responses, and run this again.")
     return DONE
 
 
@@ -131,7 +266,7 @@ def _groups(responses: pd.DataFrame) -> pd.Series:
     return rows.set_index("response_id")["group_id"]
 
 
-def _print(gate_plan: GatePlan, room: _Room) -> None:
+def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
     """Print one gate on one question: as it is now, and after more labels."""
     click.echo(f"\n{gate_plan.question_id}: {gate_plan.gate}, minimum {gate_plan.minimum:g}")
     if math.isnan(gate_plan.now.value):
@@ -152,7 +287,7 @@ def _print(gate_plan: GatePlan, room: _Room) -> None:
             "  No more labels are needed for this gate."
             if gate_plan.verdict == "pass"
             else "  More labels would not open this gate. Revise the guidelines first."
-            + _after_revision(gate_plan)
+            + _after_revision(gate_plan, gain)
         )
         return
     if not gate_plan.outlooks:
@@ -179,18 +314,19 @@ def _print(gate_plan: GatePlan, room: _Room) -> None:
         )
 
 
-def _after_revision(gate_plan: GatePlan) -> str:
+def _after_revision(gate_plan: GatePlan, gain: float) -> str:
     """Return how many new responses show that revised guidelines work."""
     from eval_assets.labelling.planning import responses_to_show
 
     if math.isnan(gate_plan.now.low):
         return ""
-    n = responses_to_show(_GAIN, now=gate_plan.now, n_responses=gate_plan.n_responses)
+    n = responses_to_show(gain, now=gate_plan.now, n_responses=gate_plan.n_responses)
     if math.isinf(n):
-        return f" These labels are too few to show a gain of {_GAIN:g} over them."
+        return f" These labels are too few to show a gain of {gain:g} over them."
     return (
-        f"\n  Then {n:,.0f} new responses, rated by as many, show a gain of {_GAIN:g} in four of "
-        "five studies (raters remember responses that they rated before)."
+        f"\n  Then {n:,.0f} new responses, rated by as many, show a gain of {gain:g} in four of "
+        "five studies (raters remember responses that they rated before).\n  Reworded, draw them: "
+        f"eval-assets plan --question {gate_plan.question_id} --gain {gain:g} --draw"
     )
 
 

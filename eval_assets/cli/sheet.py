@@ -13,9 +13,10 @@ from eval_assets.cli.options import data_option, database_option, resolve_databa
 from eval_assets.errors import InputError, InputProblem, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from eval_assets.cli.study_files import StudyFiles
+    from eval_assets.labelling.rubric_versions import RubricWording
 
 
 @click.command()
@@ -58,6 +59,7 @@ def sheet(  # noqa: PLR0913 - one for each option
     for --merge.
     """
     from eval_assets.cli.study_files import read_study
+    from eval_assets.labelling.rubric_versions import reworded_questions
 
     files = read_study(data, database=resolve_database(data, database))
     if merge:
@@ -72,8 +74,23 @@ def sheet(  # noqa: PLR0913 - one for each option
     if html:
         _write_pages(files, chosen, to or data / "out" / "pages")
     else:
-        _write_sheets(files, chosen, to or data / "labels", new=new, needed=needed)
+        reworded = reworded_questions(files.evaluation.rubric, _wordings(data, database))
+        _write_sheets(
+            files, chosen, to or data / "labels", new=new, needed=needed, reworded=reworded
+        )
     return DONE
+
+
+def _wordings(data: Path, database: str | None) -> Sequence[RubricWording]:
+    """Return the versions of the questions that runs have seen."""
+    from eval_assets.cli.study_files import stored_wordings
+    from eval_assets.store.connection import connect, is_stored
+
+    path = resolve_database(data, database)
+    if not is_stored(path):
+        return ()
+    with connect(path, folder=data, is_reading=True) as connection:
+        return stored_wordings(connection)
 
 
 def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None:
@@ -93,8 +110,14 @@ def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None
         click.echo(f"wrote {path}, {len(files.study.queue(rater).units)} to label")
 
 
-def _write_sheets(
-    files: StudyFiles, raters: Sequence[str], folder: Path, *, new: bool, needed: bool
+def _write_sheets(  # noqa: PLR0913 - one for each option
+    files: StudyFiles,
+    raters: Sequence[str],
+    folder: Path,
+    *,
+    new: bool,
+    needed: bool,
+    reworded: Collection[str],
 ) -> None:
     from eval_assets.labelling.sessions import file_name
     from eval_assets.labelling.sheets import sheet_text, write_sheet
@@ -112,7 +135,10 @@ def _write_sheets(
         ]
         path = _free_path(folder, file_name(rater) or "sheet", new=new)
         try:
-            write_sheet(path, sheet_text(files.responses, units, hide=evaluation.labelling.hide))
+            text = sheet_text(
+                files.responses, units, hide=evaluation.labelling.hide, reworded=reworded
+            )
+            write_sheet(path, text)
         except InputError as error:
             refused.append(error)
         else:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
@@ -22,6 +23,7 @@ from eval_assets.labelling.adjudication import (
 from eval_assets.labelling.assignments import ASSIGNMENTS
 from eval_assets.labelling.quality import QualityFigure, measure_quality
 from eval_assets.labelling.rater_view import response_views
+from eval_assets.labelling.rubric_versions import RubricWording
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
@@ -38,7 +40,7 @@ from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.inputs import generated_answers
 from eval_assets.store.part_scores import covered_units
-from eval_assets.store.tables import read_table
+from eval_assets.store.tables import read_rows, read_table
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,12 @@ class CurrentStudy:
         paths = (self._data / name for name in (FILE, ASSIGNMENTS))
         status = (path.stat() if path.exists() else None for path in paths)
         return [(one.st_ino, one.st_mtime_ns) if one else None for one in status]
+
+
+def stored_wordings(connection: duckdb.DuckDBPyConnection) -> list[RubricWording]:
+    """Return the versions of the questions that runs have seen, oldest first."""
+    rows = read_rows(connection, "rubric_wordings", order_by="version")
+    return [RubricWording(**row) for row in rows]
 
 
 def disagreements_now(

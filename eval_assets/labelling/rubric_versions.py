@@ -94,6 +94,18 @@ def new_wordings(
     ]
 
 
+def reworded_questions(
+    rubric: Iterable[RubricQuestion], known: Iterable[RubricWording]
+) -> frozenset[str]:
+    """Return the questions of which a run has seen another version than the one declared now."""
+    current = {question.id: guideline_hash(question) for question in rubric}
+    return frozenset(
+        wording.question_id
+        for wording in known
+        if current.get(wording.question_id, wording.fingerprint) != wording.fingerprint
+    )
+
+
 def by_rubric_version(
     ratings: pd.DataFrame, rubric: Iterable[RubricQuestion], wordings: Sequence[RubricWording]
 ) -> VersionedLabels:
@@ -123,6 +135,26 @@ def by_rubric_version(
         notes += [note] if note else []
     labelled = ratings.assign(rubric_version=version)
     return VersionedLabels(labelled[is_counted], labelled[~is_counted], tuple(notes))
+
+
+def labels_before_rewording(
+    labels: VersionedLabels, question: RubricQuestion, wordings: Iterable[RubricWording]
+) -> pd.DataFrame:
+    """Return the labels of a question under the newest version before the one declared now.
+
+    Versions that are declared equivalent to it are not before it. Without another version there are
+    no labels.
+    """
+    current = next(
+        wording.version
+        for wording in wordings
+        if (wording.question_id, wording.fingerprint) == (question.id, guideline_hash(question))
+    )
+    both = pd.concat([labels.ratings, labels.older])
+    is_other = ~both["rubric_version"].isin([current, *question.equivalent_versions])
+    others = both[(both["question_id"] == question.id) & is_other]
+    newest: pd.DataFrame = others[others["rubric_version"] == others["rubric_version"].max()]
+    return newest
 
 
 def _versions(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
-from eval_assets.labelling.rater_view import CONVERSATION
+from eval_assets.labelling.rater_view import CONVERSATION, guideline_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -52,7 +52,11 @@ def neutralised(cell: str) -> str:
 
 
 def sheet_text(
-    responses: pd.DataFrame, units: Sequence[WorkUnit], *, hide: Sequence[str] = ()
+    responses: pd.DataFrame,
+    units: Sequence[WorkUnit],
+    *,
+    hide: Sequence[str] = (),
+    reworded: Collection[str] = (),
 ) -> str:
     """Return the sheet for one rater's units, in their order, with empty scores.
 
@@ -63,6 +67,8 @@ def sheet_text(
         responses: The responses, in `RESPONSE_COLUMNS`.
         units: What the rater is to label.
         hide: Columns whose cells stay empty.
+        reworded: Questions with several versions: a column then holds the fingerprint of the one
+            that is rated, whatever it is when the sheet is read.
     """
     by_id = responses.set_index("response_id")
     is_named = (
@@ -73,8 +79,9 @@ def sheet_text(
     columns = [
         *SHEET_COLUMNS,
         *([] if is_named else ["response_id"]),
-        *(["question_id"] if len({unit.question.id for unit in units}) > 1 else []),
+        *(["question_id"] if _needs_question(units) else []),
         *(["round"] if any(unit.key.round > 1 for unit in units) else []),
+        *(["guideline_hash"] if any(unit.question.id in reworded for unit in units) else []),
         *([] if _holds_all_turns(units) else ["history"]),
     ]
     rows = by_id.to_dict("index")
@@ -91,12 +98,18 @@ def sheet_text(
             "response_id": unit.response.response_id,
             "question_id": unit.question.id,
             "round": unit.key.round,
+            "guideline_hash": guideline_hash(unit.question),
             "history": _history(unit.response.earlier),
             "score": None,
         }
         cells |= dict.fromkeys(hide)
         writer.writerow([_cell(cells[column]) for column in columns])
     return text.getvalue()
+
+
+def _needs_question(units: Sequence[WorkUnit]) -> bool:
+    """Return whether a row's response leaves open which question it is rated on."""
+    return any(len(unit.response.questions) > 1 for unit in units)
 
 
 def _place_by_conversation(

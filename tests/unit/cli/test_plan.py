@@ -1,12 +1,18 @@
 """Recommended numbers of further responses, and what `assign` can give out."""
 
+import csv
+from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from eval_assets.cli.assign import assign
 from eval_assets.cli.plan import plan
+from eval_assets.cli.sheet import sheet
+from eval_assets.store.connection import connect
+from tests.e2e.conftest import Evaluated
 
 N_RATED = 16
 
@@ -27,6 +33,12 @@ def folder(tmp_path: Path) -> Path:
         "\n".join(["response_id,rater_id,question_id,rating", *rows])
     )
     return tmp_path
+
+
+def run_inputs(folder: Path) -> None:
+    """Store the rubric, which numbers its wordings, and the labels."""
+    inputs = ("rubric_questions", "model_responses", "human_labels")
+    assert Evaluated(folder).materialize(*inputs, checks=False).success
 
 
 def respond(folder: Path, n: int) -> None:
@@ -67,3 +79,108 @@ def test_without_assignments_no_command_is_needed(folder: Path) -> None:
     respond(folder, 400)
 
     assert recommendation(folder) == "Recommended: 300 more, at random or stratified."
+
+
+REWORDED = "Is every sentence clear?"
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text("utf-8-sig").splitlines()))
+
+
+def draw(folder: Path, *options: str) -> Result:
+    arguments = ["--data", str(folder), "--question", "clear", "--draw", *options]
+    return CliRunner().invoke(plan, arguments, standalone_mode=False)
+
+
+def reword(folder: Path) -> None:
+    declared = (folder / "evaluation.yaml").read_text()
+    (folder / "evaluation.yaml").write_text(declared.replace("Is it clear?", REWORDED))
+
+
+@pytest.fixture
+def reworded(folder: Path) -> Path:
+    """The evaluation with a third rater who disagrees, measured before it was reworded."""
+    path = folder / "labels.csv"
+    path.write_text(
+        path.read_text() + "".join(f"\nr{k},cleo,clear,{k % 3 == 0:d}" for k in range(16))
+    )
+    respond(folder, 400)
+    run_inputs(folder)
+    reword(folder)
+    return folder
+
+
+def test_new_responses_are_drawn_for_as_many_raters_as_before(reworded: Path) -> None:
+    done = draw(reworded, "--gain", "0.9")
+    rows = rows_of(reworded / "assignments.csv")
+
+    assert "new responses show a gain of 0.9 in four of five studies" in done.stdout
+    assert {row["question_id"] for row in rows} == {"clear"}
+    assert {Counter(row["response_id"] for row in rows)[row["response_id"]] for row in rows} == {3}
+    assert not {row["response_id"] for row in rows} & {f"r{k}" for k in range(N_RATED)}
+    n_wanted = int(done.stdout.removeprefix("clear: ").partition(" ")[0])
+    assert len({row["response_id"] for row in rows}) == n_wanted
+
+
+def test_new_responses_are_drawn_once(reworded: Path) -> None:
+    draw(reworded, "--gain", "0.9")
+    before = (reworded / "assignments.csv").read_text()
+
+    done = draw(reworded, "--gain", "0.9")
+
+    assert "are assigned already" in done.stdout
+    assert (reworded / "assignments.csv").read_text() == before
+
+
+def test_responses_that_are_missing_are_counted(reworded: Path) -> None:
+    respond(reworded, N_RATED + 2)
+
+    assert (
+        "more are missing: add responses, and run this again."
+        in draw(reworded, "--gain", "0.9").stdout
+    )
+
+
+def test_a_question_that_was_not_reworded_draws_nothing(folder: Path) -> None:
+    respond(folder, 400)
+    run_inputs(folder)
+    done = draw(folder)
+
+    assert isinstance(done.exception, click.UsageError)
+    assert "has no labels under an earlier wording" in str(done.exception)
+    assert not (folder / "assignments.csv").exists()
+
+
+def test_a_plan_goes_by_the_labels_that_count(reworded: Path) -> None:
+    """After the rewording, three new labels count and the others do not."""
+    path = reworded / "labels.csv"
+    rows = "".join(f"\nr{k},{r},clear,1" for k in range(20, 23) for r in ("anna", "ben"))
+    path.write_text(path.read_text() + rows)
+    options = ["--data", str(reworded), "--more", "20", "--simulations", "10"]
+
+    printed = CliRunner().invoke(plan, options, standalone_mode=False).stdout
+
+    assert "on 3 responses" in printed
+
+
+def test_a_filled_sheet_keeps_the_wording_that_it_was_written_for(reworded: Path) -> None:
+    """Though the question is reworded again before the sheet is read."""
+    draw(reworded, "--gain", "0.9")
+    run_inputs(reworded)
+    options = ["--data", str(reworded), "--rater", "anna"]
+    CliRunner().invoke(sheet, options, standalone_mode=False)
+    path = reworded / "labels" / "anna.csv"
+    rows = rows_of(path)
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, fieldnames=list(rows[0]))
+        table.writeheader()
+        table.writerows(row | {"score": "1"} for row in rows)
+    declared = (reworded / "evaluation.yaml").read_text()
+    declared = declared.replace(REWORDED, "Clear?").replace("labels.csv", "[labels.csv, labels/*]")
+    (reworded / "evaluation.yaml").write_text(declared)
+    run_inputs(reworded)
+
+    with connect(reworded / "out" / "eval.duckdb", folder=reworded) as connection:
+        versions = connection.execute("SELECT DISTINCT rubric_version FROM human_labels").fetchall()
+    assert versions == [(2,)]

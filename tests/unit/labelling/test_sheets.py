@@ -10,14 +10,14 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.errors import InputError
 from eval_assets.labelling.rater_queue import work_of
-from eval_assets.labelling.rater_view import response_views
+from eval_assets.labelling.rater_view import guideline_hash, response_views
 from eval_assets.labelling.sheets import (
     SHEET_COLUMNS,
     neutralised,
     sheet_text,
     write_sheet,
 )
-from tests.unit.labelling.conftest import CLARITY, evaluation_of, response_rows
+from tests.unit.labelling.conftest import CLARITY, CORRECT, evaluation_of, response_rows
 
 ROWS: list[dict[str, object]] = [
     {"indicator_id": "i", "convo_id": "c1", "turn_index": 1, "seed": "0"},
@@ -41,6 +41,24 @@ def test_the_header_is_exactly_that_of_the_format(tmp_path: Path) -> None:
     assert {row["rater_id"] for row in made} == {"anna"}
     assert {row["score"] for row in made} == {""}
     assert {row["model"] for row in made} == {"m1"}
+
+
+def test_a_reworded_question_has_its_fingerprint_after_the_header(tmp_path: Path) -> None:
+    made = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), ROWS, reworded={CLARITY.id})
+
+    assert tuple(made[0]) == (*SHEET_COLUMNS, "guideline_hash")
+    assert {row["guideline_hash"] for row in made} == {guideline_hash(CLARITY)}
+
+
+def test_rows_name_their_question_if_their_response_has_several(tmp_path: Path) -> None:
+    """Also if the rater has only one of them."""
+    evaluation = evaluation_of(tmp_path, rubric=(CLARITY, CORRECT))
+    responses = response_rows(ROWS)
+    units = work_of("anna", evaluation, response_views(evaluation, responses), None)
+
+    text = sheet_text(responses, [unit for unit in units if unit.question is CLARITY])
+
+    assert {row["question_id"] for row in csv.DictReader(io.StringIO(text))} == {CLARITY.id}
 
 
 def test_turns_of_a_conversation_follow_one_another(tmp_path: Path) -> None:
