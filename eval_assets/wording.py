@@ -169,6 +169,19 @@ def rounded_up(count: int) -> int:
     return math.ceil(count / unit) * unit
 
 
+def tested_verdict(verdict: str | None, *, is_stale: bool) -> str:
+    """Return a verdict of a sealed test as tables show it; a claim that was not asked is a dash.
+
+    Examples:
+        >>> tested_verdict("not_evaluable", is_stale=False), tested_verdict("fit", is_stale=True)
+        ('not evaluable', 'stale (was fit)')
+    """
+    if verdict is None:
+        return "--"
+    words = verdict.replace("_", " ")
+    return f"stale (was {words})" if is_stale else words
+
+
 def labels_wanted(
     groups_wanted: int,
     *,

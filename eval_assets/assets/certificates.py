@@ -1,16 +1,13 @@
 """Assets of sealed tests and of judge certificates."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement.drift import moved_judges
 from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
@@ -25,17 +22,16 @@ from eval_assets.assets.tuning import judge_versions, judged_questions
 from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.store.connection import transaction
-from eval_assets.store.drift import current_drift
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.ledger.takeover import restore_readings
 from eval_assets.store.part_scores import write_stand_in_scores
-from eval_assets.store.prompted import has_prompts, prompt_sources
+from eval_assets.store.prompted import has_prompts
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tables import replace_records, replace_rows
 from eval_assets.store.tuned_judges import (
     background_of,
-    current_evidence,
+    certificates_now,
     current_judges,
     unevaluated_tests,
 )
@@ -43,7 +39,6 @@ from eval_assets.tuning.certificate import Certificate
 from eval_assets.tuning.issued import (
     CertificateRow,
     certificate_files,
-    certificate_rows,
     certified_parts,
 )
 from eval_assets.tuning.plan import Plan
@@ -143,23 +138,9 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 shares=evaluation.tuning.split,
                 texts=has_prompts(ledger),
             )
-            sources = prompt_sources(connection) if units else frozenset[str]()
-            evidence = current_evidence(connection, ledger, units)
-            moved = moved_judges(current_drift(connection))
-            rows = [
-                row
-                for question in evaluation.rubric
-                for row in certificate_rows(
-                    readings[question.id],
-                    evidence.fingerprints,
-                    today=datetime.now(tz=UTC),
-                    sources=sources,
-                    moved=moved,
-                    left_out=""
-                    if question.id in open_questions
-                    else "the question no longer passes the gates",
-                )
-            ]
+            rows = certificates_now(
+                connection, ledger, units, readings, open_questions=open_questions
+            )
             with transaction(connection):
                 replace_rows(connection, "judge_certificates", _as_table(rows))
                 parts = [
@@ -257,8 +238,8 @@ def _write_files(folder: Path, certificates: Mapping[str, Certificate]) -> None:
     """Write every certificate to a file of its own, and remove files of others."""
     folder.mkdir(parents=True, exist_ok=True)
     written = set()
-    for name, certificate in certificates.items():
-        path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)}.json"
+    for certificate in certificates.values():
+        path = folder / certificate.file_name
         text = json.dumps(certificate.as_json(), indent=2, ensure_ascii=False)
         path.write_text(f"{text}\n", encoding="utf-8")
         written.add(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,19 +15,16 @@ from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED, nothing_m
 from eval_assets.cli.options import (
     data_option,
     database_option,
-    ledger_of,
     question_of,
     resolve_database,
 )
-from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
     import duckdb
 
-    from eval_assets.cli.tables import SealedTests
+    from eval_assets.cli.certificate_checks import CertificateEvidence
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.tuning.certificate import Certificate, QuestionCertificate
-    from eval_assets.tuning.history import SealedEvaluation
+    from eval_assets.tuning.issued import CertificateRow
 
 Rows = Sequence[Mapping[str, Any]]
 """Rows of judge_certificates."""
@@ -58,25 +56,29 @@ def certificates(
     `eval-assets run` reads the sealed tests and writes the files to out/certificates. A
     certificate is stale if the judge, the question, the labels or the model changed.
     """
-    from eval_assets.cli.tables import SealedTests, print_certificates
-    from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.store.connection import connect
-
     context.obj = data, database
     if context.invoked_subcommand is not None:
         return DONE
-    evaluation = read_evaluation(data)
-    with connect(resolve_database(data, database), folder=data, is_reading=True) as connection:
-        tests = SealedTests.stored(connection)
-        rows = tests.certificates
-        rates_as = _versions_in_use(connection)
-        unread = _why_outdated(connection, evaluation)
-    if unread and (require is not None or not as_json):
-        click.echo(unread, err=as_json)
+    from eval_assets.cli.certificate_checks import certificate_evidence, why_outdated
+    from eval_assets.cli.tables import SealedTests, print_certificates
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.connection import connect, is_stored
+
+    evaluation, path = read_evaluation(data), resolve_database(data, database)
+    if not is_stored(path):
+        _no_results(data, evaluation, path)
+        return DONE if require is None else CANNOT_TELL
+    with connect(path, folder=data, is_reading=True) as connection:
+        unread = why_outdated(connection, evaluation)
+        if unread and (require is not None or not as_json):
+            click.echo(unread, err=as_json)
         if require is not None:
-            return CANNOT_TELL
-    if require is not None:
-        return _required(tests, require, evaluation, rates_as)
+            if unread:
+                return CANNOT_TELL
+            with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
+                return _required(evidence, require, data / "out" / "certificates")
+        tests = SealedTests.stored(connection)
+    rows = tests.certificates
     if as_json:
         click.echo(json.dumps(_as_json(rows), indent=2, ensure_ascii=False))
     else:
@@ -86,88 +88,78 @@ def certificates(
     return DONE
 
 
-@certificates.command(short_help="Recompute a certificate from what is stored.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@certificates.command(short_help="Recompute certificates from what is stored.")
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_option
 @database_option
 @click.pass_context
-def verify(context: click.Context, file: Path, data: Path, database: str | None) -> int:
-    """Recompute every figure of a certificate file from tables and ledger; list what differs.
+def verify(
+    context: click.Context, files: tuple[Path, ...], data: Path, database: str | None
+) -> int:
+    """Recompute every figure of certificate files from tables and ledger; list what differs.
 
-    Numbers must agree to 1e-9. Costs, human agreement and the control by length are those of the
-    day, which the ledger keeps. The exit code is 3 if anything differs or the certificate is stale,
-    and 4 if files, judges or verdicts of the gates changed since the last run.
+    Without FILES it takes those of out/certificates. Numbers must agree to 1e-9. Costs, human
+    agreement and the control by length are those of the day, which the ledger keeps. The exit code
+    is 3 if anything differs or a certificate is stale, and 4 if files, judges or verdicts of the
+    gates changed since the last run.
     """
+    from eval_assets.cli.certificate_checks import (
+        certificate_evidence,
+        read_certificate,
+        why_outdated,
+    )
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
 
     if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
         data = context.obj[0]
     database = database or context.obj[1]
-    certificate = _read(file)
+    files = files or tuple(sorted((data / "out" / "certificates").glob("*.json")))
+    certificates = {file: read_certificate(file) for file in files}
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     if not is_stored(path):
-        nothing_measured(data)
+        _no_results(data, evaluation, path)
         return CANNOT_TELL
     with connect(path, folder=data, is_reading=True) as connection:
-        unread = _why_outdated(connection, evaluation)
-        stale = _stale_claims(connection, certificate)
-    if unread:
-        click.echo(unread)
-        return CANNOT_TELL
-    lines = [*stale, *_differences(certificate, evaluation, data, path)]
-    for line in lines:
-        click.echo(line)
-    if not lines:
-        n_questions = len(certificate.predicate.questions)
-        click.echo(f"{file}: every figure of {n_questions} question(s) was computed again")
-    return NOT_FIT if lines else DONE
+        if unread := why_outdated(connection, evaluation):
+            click.echo(unread)
+            return CANNOT_TELL
+        with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
+            problems = {
+                file: evidence.problems(certificate) for file, certificate in certificates.items()
+            }
+    for file, lines in problems.items():
+        for line in lines:
+            click.echo(f"{file}: {line}" if len(files) > 1 else line)
+        if not lines:
+            n_questions = len(certificates[file].predicate.questions)
+            click.echo(f"{file}: every figure of {n_questions} question(s) was computed again")
+    if not files:
+        click.echo(f"There is no certificate in {data / 'out' / 'certificates'}.")
+    return NOT_FIT if any(problems.values()) else DONE
 
 
-def _stale_claims(connection: duckdb.DuckDBPyConnection, certificate: Certificate) -> list[str]:
-    """Return why claims of a certificate no longer hold, a line for each question."""
-    from eval_assets.store.tables import read_rows
+def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
+    """Print what to run, and how often sealed tests were evaluated before the results went."""
+    from eval_assets.cli.options import ledger_of
+    from eval_assets.store.ledger.engine import ledger_file
+    from eval_assets.store.ledger.seals import JudgeLedger
+    from eval_assets.wording import counted
 
-    judge = certificate.predicate.judge
-    return [
-        f"{row['question_id']}: stale, because {row['stale_because']}"
-        for row in read_rows(connection, "judge_certificates", order_by="question_id")
-        if (row["judge_id"], row["version"]) == (judge.judge_id, judge.version)
-        and row["stale_because"] is not None
-    ]
-
-
-_EVIDENCE = {"human_labels", "judge_scores", "responses"}
-"""Tables that certificates rest on."""
-
-
-def _why_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
-    """Return what certificates rest on and changed since the last run; empty if nothing did.
-
-    These are files, judges and gates: the last run says nothing about them as they are now.
-    """
-    from eval_assets.readers.evaluation.input_files import source_fingerprints
-    from eval_assets.store.gates import decide_as_stored, stored_gate_outcomes
-    from eval_assets.store.inputs import changed_tables
-    from eval_assets.store.scores import are_stored_judges
-    from eval_assets.store.tables import count_rows
-
-    sources = source_fingerprints(evaluation)
-    changed = set(changed_tables(connection, sources)) & _EVIDENCE
-    if changed:
-        subject = f"the files of {', '.join(sorted(changed))} changed"
-    elif not count_rows(connection, "judge_certificates"):
-        return ""
-    elif not are_stored_judges(connection, evaluation.judges):
-        subject = "the declared judges changed"
-    elif not decide_as_stored(
-        connection, stored_gate_outcomes(connection, evaluation, sources=sources)
-    ):
-        subject = "the verdicts of the gates changed"
-    else:
-        return ""
-    return f"cannot tell: {subject} since the last run. Run eval-assets run"
+    nothing_measured(data)
+    file = ledger_file(data, os.environ.get("EVAL_LEDGER"))
+    if file is not None and not file.exists():
+        return
+    with ledger_of(data, evaluation, database=database, is_reading=True) as ledger:
+        judges = JudgeLedger(ledger)
+        n_readings = sum(len(judges.readings(question.id)) for question in evaluation.rubric)
+    if n_readings:
+        click.echo(
+            f"The ledger has {counted(n_readings, 'evaluation')} of sealed tests: the run shows "
+            "the verdicts again, and reads no test twice.",
+            err=True,
+        )
 
 
 def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -181,45 +173,65 @@ def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return {row["judge_id"]: row["version"] for row in (*declared, *pinned)}
 
 
-def _required(
-    tests: SealedTests, require: str, evaluation: Evaluation, rates_as: Mapping[str, str]
-) -> int:
+def _required(evidence: CertificateEvidence, require: str, folder: Path) -> int:
     """Print whether a judge may be used, and return the exit code."""
-    rows = tests.certificates
+    evaluation = evidence.evaluation
     judge_id, _, question = require.partition(":")
     known = (
         [question_of(evaluation, question).id] if question else [q.id for q in evaluation.rubric]
     )
-    judges = {*(row["judge_id"] for row in rows), *(judge.id for judge in evaluation.judges)}
+    judges = {row.judge_id for row in evidence.rows} | {judge.id for judge in evaluation.judges}
     if judge_id not in judges:
         raise click.UsageError(f"there is no judge {judge_id}")
-    codes = [
-        _verdict(tests, judge_id, question_id, rates_as.get(judge_id)) for question_id in known
-    ]
+    codes = [_verdict(evidence, judge_id, question_id, folder) for question_id in known]
     return NOT_FIT if NOT_FIT in codes else max(codes)
 
 
-def _verdict(tests: SealedTests, judge_id: str, question_id: str, rates_as: str | None) -> int:
+def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, folder: Path) -> int:
     """Print whether a judge may be used for one question, and return the exit code."""
+    from eval_assets.store.tuned_judges import unevaluated_tests
+
     unit = judge_id, question_id
-    own = [row for row in tests.certificates if (row["judge_id"], row["question_id"]) == unit]
-    valid = [row for row in own if row["stale_because"] is None]
-    fit = [row["version"] for row in valid if row["fitness"] == "fit"]
+    own = sorted(
+        (row for row in evidence.rows if (row.judge_id, row.question_id) == unit),
+        key=lambda row: row.created_at,
+    )
+    objections = {row.version: evidence.objection(row, folder) for row in own}
+    valid = [row for row in own if not objections[row.version]]
+    fit = [row.version for row in valid if row.fitness == "fit"]
+    rates_as = _versions_in_use(evidence.connection).get(judge_id)
+    part = next((row for row in reversed(valid) if row.claim == "fit_in_part"), None)
     if rates_as in fit:
         code, said = DONE, "fit"
     elif fit:
         code = DONE
         said = f"fit as version {fit[-1]}, while it rates as {rates_as}: declare version: {fit[-1]}"
-    elif any(row["fitness"] == "unfit" for row in valid):
+    elif any(row.fitness == "unfit" for row in valid):
         code, said = NOT_FIT, "unfit"
     else:
-        newest = sorted(own, key=lambda row: row["created_at"])[-1:]
-        reasons = [row["stale_because"] or row["reason"] for row in newest]
-        held_back = tests.unevaluated.get(question_id)
-        reasons += [f"not evaluated: {held_back}"] if held_back else []
+        reasons = [objections[row.version] or row.reason for row in own[-1:]]
+        held_back = unevaluated_tests(evidence.connection).set_index("question_id")["reason"]
+        if question_id in held_back.index:
+            reasons.append(f"not evaluated: {held_back[question_id]}")
         code, said = CANNOT_TELL, f"cannot tell: {'; '.join(reasons) or 'it was not tested'}"
+    if part is not None and code != DONE:
+        said = _in_part(part, code)
     click.echo(f"{judge_id} on {question_id}: {said}")
     return code
+
+
+def _in_part(row: CertificateRow, code: int) -> str:
+    """Return what a version may be used for that is certified on a part of the responses."""
+    from eval_assets.tuning.partial_automation import JudgePart, part_condition
+
+    part = JudgePart(str(row.doubt_source), float(row.doubt_threshold or 0))
+    share = round(100 * float(row.share or 0))
+    reason = row.certificate.claims.fitness.reason if row.certificate else row.reason
+    return (
+        f"fit on {share} % of responses as version {row.version} ({part_condition(part)}); people "
+        f"rate the other {100 - share} %: eval-assets sheet --needed. Exit code {code}, because on "
+        f"all responses it is {row.fitness}: {reason}"
+    )
 
 
 def _as_json(rows: Rows) -> list[dict[str, Any]]:
@@ -231,102 +243,3 @@ def _as_json(rows: Rows) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-
-
-def _read(file: Path) -> Certificate:
-    """Return the certificate that a file holds.
-
-    Raises:
-        InputError: If the file is not a certificate, or was changed so that its digest is wrong.
-    """
-    from eval_assets.tuning.certificate import Certificate
-
-    try:
-        text = file.read_text("utf-8")
-        json.loads(text)
-    except (OSError, ValueError) as error:
-        problem = f"it cannot be read as JSON ({error})"
-        raise InputError(
-            InputProblem(str(file), None, None, problem, "Give a certificate")
-        ) from error
-    try:
-        return Certificate.parse(text)
-    except ValueError as error:
-        problem = (
-            "this is not a certificate of a judge, or its digest is not that of its definition"
-        )
-        remedy = "Give a file from out/certificates as it was written"
-        raise InputError(InputProblem(str(file), None, None, problem, remedy)) from error
-
-
-def _differences(
-    certificate: Certificate, evaluation: Evaluation, data: Path, database: Path
-) -> list[str]:
-    """Return what a certificate says that is not computed again, one line each."""
-    from eval_assets.store.connection import connect
-    from eval_assets.store.ledger.seals import JudgeLedger
-    from eval_assets.store.splits import tuning_units
-    from eval_assets.store.tuned_judges import background_of, edited_scores, version_scores
-    from eval_assets.tuning.certificate import differences
-    from eval_assets.tuning.issued import certificate_files
-    from eval_assets.tuning.sealed_evaluation import recomputed_certificates
-
-    judge_id, name = certificate.predicate.judge.judge_id, certificate.name
-    with (
-        connect(database, folder=data, is_reading=True) as connection,
-        ledger_of(data, evaluation, database=database, is_reading=True) as ledger,
-    ):
-        units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
-        judges = JudgeLedger(ledger)
-        scores = version_scores(connection, ledger, units)
-        readings = [r for q in evaluation.rubric for r in judges.readings(q.id)]
-        issued = certificate_files(readings).get(name)
-        if issued is None:
-            return [f"the ledger has no certificate of {name}"]
-        lines = differences(certificate.head(), issued.head())
-        lines += edited_scores(connection, scores.versions)
-        for claimed in certificate.predicate.questions:
-            question_id = claimed.question_id
-            reading = _reading_of(claimed, readings, judge_id, name)
-            if reading is None:
-                lines.append(
-                    f"{question_id}: the ledger has no certificate of {name} from reading "
-                    f"{claimed.reading} under seal {claimed.seal}"
-                )
-                continue
-            kept = reading.certificates[judge_id]
-            margin = kept.claims.fitness.margin or 0.0
-            background = background_of(
-                connection, question_id, margin=margin, stand_in=evaluation.tuning.stand_in
-            )
-            again = recomputed_certificates(judges, scores, reading, background).get(judge_id)
-            if again is None:
-                lines.append(f"{question_id}: no claim holds when the test is computed again")
-                continue
-            changes = differences(claimed.as_json(), again.as_of(kept).as_json())
-            lines += [f"{question_id}: {line}" for line in changes]
-    return lines
-
-
-def _reading_of(
-    claimed: QuestionCertificate, readings: Sequence[SealedEvaluation], judge_id: str, name: str
-) -> SealedEvaluation | None:
-    """Return the reading that a certificate's question refers to; None if there is none.
-
-    Args:
-        claimed: What the certificate says of the question.
-        readings: All readings in the ledger.
-        judge_id: The judge.
-        name: The judge's name with its version.
-    """
-    place = claimed.question_id, claimed.seal, claimed.reading
-    return next(
-        (
-            reading
-            for reading in readings
-            if (reading.question_id, reading.seal, reading.number) == place
-            and name in {f"{v.judge_id}-{v.version}" for v in reading.candidates}
-            and judge_id in reading.certificates
-        ),
-        None,
-    )

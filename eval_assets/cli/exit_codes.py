@@ -75,5 +75,5 @@ def error_lines(error: BaseException) -> Iterator[str]:
 def nothing_measured(data: Path) -> int:
     """Print what to run before figures can be shown; return the exit code."""
     command = f"eval-assets run --data {quote(str(data))}"
-    click.echo(f"Nothing is measured yet. Run: {command}", err=True)
+    click.echo(f"There are no results. Run: {command}", err=True)
     return FAILED

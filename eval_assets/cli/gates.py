@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import click
 
-from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED
+from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED, nothing_measured
 from eval_assets.cli.options import data_option, database_option, resolve_database
 
 if TYPE_CHECKING:
@@ -52,12 +52,15 @@ def gates(data: Path, database: str | None, form: Format, base: Path | None) -> 
     from eval_assets.cli.tables import print_gates
     from eval_assets.readers.evaluation.input_files import source_fingerprints
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.store.connection import connect
+    from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.gates import stored_gate_outcomes
 
     before = read_base(base) if base else None
     evaluation = read_evaluation(data)
-    with connect(resolve_database(data, database), folder=data, is_reading=True) as connection:
+    path = resolve_database(data, database)
+    if not is_stored(path):
+        nothing_measured(data)
+    with connect(path, folder=data, is_reading=True) as connection:
         outcomes = stored_gate_outcomes(
             connection, evaluation, sources=source_fingerprints(evaluation)
         )
@@ -67,7 +70,7 @@ def gates(data: Path, database: str | None, form: Format, base: Path | None) -> 
         case "json":
             click.echo(json.dumps([outcome.to_json() for outcome in outcomes], indent=2))
         case "markdown":
-            certificates = stored_certificates(data, resolve_database(data, database))
+            certificates = stored_certificates(data, path)
             click.echo(comment(evaluation.name, outcomes, certificates=certificates, base=before))
         case "junit":
             click.echo(_junit(evaluation.name, outcomes))

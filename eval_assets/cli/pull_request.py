@@ -19,7 +19,7 @@ import click
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
 from eval_assets.render.markdown import escape_markdown
 from eval_assets.verdicts import GateState
-from eval_assets.wording import figure_text
+from eval_assets.wording import figure_text, tested_verdict
 
 Decision = Literal["pass", "fail", "cannot tell"]
 
@@ -169,7 +169,12 @@ def _certificates(rows: Sequence[Mapping[str, Any]]) -> str:
             (
                 str(row["judge_id"]),
                 str(row["question_id"]),
-                *(str(row[kind] or "not asked").replace("_", " ") for kind in _KINDS),
+                *(
+                    tested_verdict(row[kind], is_stale=bool(row["stale_because"]))
+                    if row[kind]
+                    else "not asked"
+                    for kind in _KINDS
+                ),
                 f"stale: {row['stale_because']}" if row["stale_because"] else row["reason"] or "",
             )
             for row in rows

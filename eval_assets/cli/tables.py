@@ -13,7 +13,13 @@ from rich.text import Text
 
 from eval_assets.bands import FEW_GROUPS
 from eval_assets.verdicts import GateState
-from eval_assets.wording import SEALED_TEST, counted, labels_wanted, unevaluated_sentences
+from eval_assets.wording import (
+    SEALED_TEST,
+    counted,
+    labels_wanted,
+    tested_verdict,
+    unevaluated_sentences,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -133,7 +139,7 @@ def _print_tested(tests: SealedTests) -> None:
                 row["version"],
                 row["question_id"],
                 _fitness(row),
-                _verdict(row["improvement"]),
+                _verdict(row["improvement"], is_stale=row["stale_because"] is not None),
                 "--" if row["n_groups"] is None else f"{row['n_groups']:,}",
                 f"stale: {stale}" if (stale := row["stale_because"]) else _reason(row, tests.plans),
             )
@@ -183,17 +189,18 @@ def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
 
 def _fitness(row: Mapping[str, Any]) -> Text:
     """Return the verdict on use in place of a rater; of a part, on how many responses."""
+    is_stale = row["stale_because"] is not None
     if row["claim"] == "fit_in_part":
-        return Text(f"on {100 * row['share']:.0f} %", style="green")
-    return _verdict(row["fitness"])
+        words = tested_verdict(f"on {100 * row['share']:.0f} %", is_stale=is_stale)
+        return Text(words, style="yellow" if is_stale else "green")
+    return _verdict(row["fitness"], is_stale=is_stale)
 
 
-def _verdict(verdict: str | None) -> Text:
-    """Return a verdict of a test in its colour; a claim that was not asked is a dash."""
-    if verdict is None:
-        return Text("--")
+def _verdict(verdict: str | None, *, is_stale: bool) -> Text:
+    """Return a verdict of a test in its colour."""
     styles = {"fit": "green", "accepted": "green", "unfit": "red", "rejected": "red"}
-    return Text(str(verdict).replace("_", " "), style=styles.get(str(verdict), "yellow"))
+    style = "yellow" if is_stale else styles.get(str(verdict), "yellow")
+    return Text(tested_verdict(verdict, is_stale=is_stale), style=style if verdict else "")
 
 
 def print_humans(agreement: Sequence[HumanFigures]) -> None:

@@ -140,14 +140,14 @@ def connect(
         folder: Evaluation folder that the database must belong to; None to open any.
         wait_seconds: How long to wait for another process; the log says so meanwhile.
         is_reading: Whether nothing is stored, so that the file need not be writable; if there is
-            none, and none can be made, an empty database is opened.
+            none, an empty database is opened, and no file is made.
 
     Raises:
         StoreError: If it stays locked, cannot be written, is no database or is of a newer schema.
         DamagedError: If it cannot be read.
     """
     path = path if str(path) == ":memory:" else path.resolve()
-    if is_reading and not path.exists() and not is_writable(path):
+    if is_reading and not path.exists():
         path = Path(":memory:")
     is_read_only = is_reading and path.exists() and not is_writable(path)
     owner = folder and folder.resolve()

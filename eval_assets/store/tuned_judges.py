@@ -1,27 +1,32 @@
 """Stored scores that the sealed tests of tuned judges use."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 
 import duckdb
 import numpy as np
 import pandas as pd
 
+from eval_assets.agreement.drift import moved_judges
 from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
 from eval_assets.figures import HumanFigures
 from eval_assets.scale import TOLERANCE
+from eval_assets.store.drift import current_drift
 from eval_assets.store.figures import read_figures
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.seals import JudgeLedger
-from eval_assets.store.prompted import prompted_scores
+from eval_assets.store.prompted import prompt_sources, prompted_scores
 from eval_assets.store.scores import declared_fingerprints
 from eval_assets.store.splits import (
     costs_of_prompts,
     models_returned,
     questions_where_people_agree,
 )
-from eval_assets.store.tables import read_rows, read_table
+from eval_assets.store.tables import read_table
 from eval_assets.tuning.certificate_contents import Background
-from eval_assets.tuning.issued import CurrentEvidence
+from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.issued import CertificateRow, CurrentEvidence, certificate_rows
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
 from eval_assets.tuning.versions import JudgeVersion
@@ -107,30 +112,28 @@ def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
 
 
 def edited_scores(
-    connection: duckdb.DuckDBPyConnection, versions: Sequence[JudgeVersion]
-) -> list[str]:
-    """Return a line for each judge whose scores are not what its version makes of its replies."""
-    rates_as = {
-        row["judge_id"]: row["version"]
-        for row in read_rows(connection, "judges", order_by="judge_id")
-    }
-    in_use = {v.judge_id: v for v in versions if v.version == rates_as.get(v.judge_id)}
+    connection: duckdb.DuckDBPyConnection, versions: Sequence[JudgeVersion], *, judge_id: str
+) -> dict[str, str]:
+    """Return where scores of a judge are not what its version makes of its replies, by question."""
+    [rates_as] = connection.execute(
+        "SELECT version FROM judges WHERE judge_id = ?", [judge_id]
+    ).fetchall() or [(None,)]
+    in_use = [v for v in versions if (v.judge_id, v.version) == (judge_id, *rates_as)]
     rows = connection.execute(
-        """SELECT DISTINCT judge_id, question_id, raw_score, score FROM judge_scores
-           WHERE status = 'ok' ORDER BY ALL"""
+        """SELECT DISTINCT question_id, raw_score, score FROM judge_scores
+           WHERE status = 'ok' AND judge_id = ? ORDER BY ALL""",
+        [judge_id],
     ).fetchall()
-    edited: dict[tuple[str, str], int] = {}
-    for judge_id, question_id, raw, score in rows:
-        version = in_use.get(judge_id)
+    n_edited = Counter[str]()
+    for question_id, raw, score in rows:
         scores = np.array([raw])
-        [expected] = scores if version is None else version.mapped(question_id, scores)
-        if score is None or abs(score - expected) > TOLERANCE:
-            unit = judge_id, question_id
-            edited[unit] = edited.get(unit, 0) + 1
-    return [
-        f"{question_id}: {n} distinct values of judge_scores.score differ from {judge_id}'s replies"
-        for (judge_id, question_id), n in edited.items()
-    ]
+        [expected] = in_use[0].mapped(question_id, scores) if in_use else scores
+        n_edited[question_id] += score is None or abs(score - expected) > TOLERANCE
+    return {
+        question_id: f"{n} distinct values of judge_scores.score differ from {judge_id}'s replies"
+        for question_id, n in n_edited.items()
+        if n
+    }
 
 
 def current_evidence(
@@ -142,3 +145,39 @@ def current_evidence(
         declared=declared_fingerprints(connection),
         models_returned=models_returned(connection),
     )
+
+
+def certificates_now(
+    connection: duckdb.DuckDBPyConnection,
+    ledger: SqlLedger,
+    units: Mapping[str, RatedUnits],
+    readings: Mapping[str, Sequence[SealedEvaluation]],
+    *,
+    open_questions: Collection[str],
+) -> list[CertificateRow]:
+    """Return rows of `judge_certificates` as they are now.
+
+    Args:
+        connection: The database.
+        ledger: The ledger.
+        units: Rated units of the questions that have readings.
+        readings: All readings by question, in the rubric's order.
+        open_questions: Questions that pass the gates.
+    """
+    sources = prompt_sources(connection) if units else frozenset[str]()
+    evidence = current_evidence(connection, ledger, units)
+    moved = moved_judges(current_drift(connection))
+    return [
+        row
+        for question_id, of_question in readings.items()
+        for row in certificate_rows(
+            of_question,
+            evidence.fingerprints,
+            today=datetime.now(tz=UTC),
+            sources=sources,
+            moved=moved,
+            left_out=""
+            if question_id in open_questions
+            else "the question no longer passes the gates",
+        )
+    ]

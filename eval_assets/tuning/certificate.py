@@ -1,6 +1,7 @@
 """Judge certificates: the schema of their files, and the comparison of two of them."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any, Final, Literal, Self, get_args
@@ -317,8 +318,13 @@ class Certificate(_Record):
 
     @property
     def name(self) -> str:
-        """Name of the certificate's file, without its suffix."""
+        """Name of the judge with its version."""
         return f"{self.predicate.judge.judge_id}-{self.predicate.judge.version}"
+
+    @property
+    def file_name(self) -> str:
+        """Name of the certificate's file."""
+        return f"{re.sub(r'[^A-Za-z0-9._-]', '_', self.name)}.json"
 
     def head(self) -> dict[str, Any]:
         """Return the JSON of all parts except the questions."""
@@ -333,11 +339,17 @@ def certificate_schema() -> dict[str, Any]:
     return schema
 
 
-def differences(stated: Mapping[str, Any], recomputed: Mapping[str, Any]) -> list[str]:
-    """Return a line for each difference of two certificates' JSON. Numbers may differ by 1e-9."""
+def differences(stated: Mapping[str, Any], other: Mapping[str, Any], *, source: str) -> list[str]:
+    """Return a line for each difference of two certificates' JSON. Numbers may differ by 1e-9.
+
+    Args:
+        stated: Certificate of a file.
+        other: Certificate that it is compared with.
+        source: Words before a value of the other one, such as `recomputed`.
+    """
     return [
-        f"{path}: the file says {_excerpt(value)}, recomputed {_excerpt(other)}"
-        for path, value, other in _compared("", stated, recomputed)
+        f"{path}: the file says {_excerpt(value)}, {source} {_excerpt(expected)}"
+        for path, value, expected in _compared("", stated, other)
     ]
 
 

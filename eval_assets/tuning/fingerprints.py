@@ -142,6 +142,13 @@ def changed_since(then: Fingerprints, now: Fingerprints | None) -> str:
     )
 
 
+def is_read_again(then: Fingerprints, now: Fingerprints | None) -> bool:
+    """Return whether another reading would see other labels or scores of the same judge."""
+    if now is None or now.fingerprint != then.fingerprint:
+        return False
+    return (now.labels, now.scores, now.doubts) != (then.labels, then.scores, then.doubts)
+
+
 def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:
     """Return a function of each row's sorted ratings. Equal rows are computed once."""
     whole = np.sort(ratings, axis=1).tobytes()  # gaps come last

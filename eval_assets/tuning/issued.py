@@ -11,6 +11,7 @@ from eval_assets.tuning.fingerprints import (
     Fingerprints,
     changed_since,
     fingerprints_of,
+    is_read_again,
     stale_because,
 )
 from eval_assets.tuning.history import Seal, SealedEvaluation
@@ -136,13 +137,14 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     for (judge, number), reading in readings_by_version.items():
         [version] = [v for v in reading.candidates if v.judge_id == judge]
         certificate, reasons = reading.certificates.get(judge), list[str]()
-        evidence = reading.evidence.get(judge)
-        now = fingerprints_now(reading, judge) if certificate or evidence else None
+        evidence = certificate.evidence if certificate else reading.evidence.get(judge)
+        now = fingerprints_now(reading, judge) if evidence else None
+        superseded = _superseded(judge, number, reading, in_order)
         if certificate is None and evidence is not None:
-            reasons = [changed_since(evidence, now and replace(now, models_returned=()))]
+            reasons = [left_out, changed_since(evidence, now and replace(now, models_returned=()))]
         if certificate is not None:
             reasons = [
-                _superseded(judge, number, reading, in_order),
+                superseded,
                 left_out,
                 _withdrawn(version, sources),
                 "it scores the same answers otherwise than it did" if judge in moved else "",
@@ -153,6 +155,8 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
                     today=today,
                 ),
             ]
+        if evidence and is_read_again(evidence, now) and not (left_out or superseded):
+            reasons.append(f"eval-assets tune asks for another evaluation of {judge}, which counts")
         stale = "; ".join(filter(None, reasons)) or None
         rows.append(_row(version, reading, in_order, stale=stale))
     return rows

@@ -30,13 +30,18 @@ def rewrite(path: Path, change: Callable[[Row], Row | None]) -> None:
         table.writerows(rows)
 
 
+OTHER_SPLIT = SplitShares(train=0.6, dev=0.2, test=0.2)
+"""Split of the walk whose test lies in the default one, which keeps nothing else after it."""
+
+
 def opposite(path: Path, column: str, *, split: Split, judge: str = "") -> None:
     """Turn the first value of a split around, of one judge if it is named."""
+    shares = OTHER_SPLIT if split == "test" else SplitShares()
     n_changed = 0
 
     def change(row: Row) -> Row:
         nonlocal n_changed
-        of_split = split_of(row["response_id"].partition("-")[0], SplitShares()) == split
+        of_split = split_of(row["response_id"].partition("-")[0], shares) == split
         if n_changed or not of_split or row.get("judge_model", "") != judge:
             return row
         if row[column] in {"", "3"}:

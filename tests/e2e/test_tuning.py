@@ -441,7 +441,11 @@ def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
     assert (steady.return_value, steady.stdout) == (0, "steady on completeness: fit\n")
     assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: unfit\n")
     assert harsh.return_value == 4
-    assert harsh.stdout.startswith("harsh on completeness: cannot tell: ")
+    assert harsh.stdout.startswith(
+        "harsh on completeness: fit on 38 % of responses as version 1.0.1 (where steady gives the "
+        "same score); people rate the other 62 %: eval-assets sheet --needed. Exit code 4, because "
+        "on all responses it is undecided: 65 groups cannot tell"
+    )
 
 
 def test_the_report_says_which_judge_may_be_used(planted_once: Evaluated) -> None:
@@ -459,7 +463,7 @@ def test_certificate_cannot_be_verified_before_a_run(planted: Evaluated, tmp_pat
     result = called(planted, certificates_command, "verify", str(path))
 
     assert result.return_value == 4
-    assert result.stderr.startswith("Nothing is measured yet. Run: eval-assets run --data ")
+    assert result.stderr.startswith("There are no results. Run: eval-assets run --data ")
     assert not (planted.path / "out").exists()
 
 
@@ -761,21 +765,63 @@ def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     verbose = called(planted, certificates_command, "--require", "verbose")
     steady = called(planted, certificates_command, "--require", "steady")
     assert verbose.return_value == 4
-    assert "the judge's scores changed since the test" in verbose.stdout
+    assert verbose.stdout == (
+        "verbose on completeness: cannot tell: the judge's scores changed since the test; "
+        "eval-assets tune asks for another evaluation of verbose, which counts\n"
+    )
     assert steady.return_value == 0
+    listing = called(planted, certificates_command).stdout.splitlines()
+    [line] = [line for line in listing if line.startswith("verbose")]
+    assert re.split("  +", line)[3:5] == ["stale (was unfit)", "stale (was unchanged)"]
 
 
-def test_an_edited_score_in_the_database_fails_verification(planted: Evaluated) -> None:
-    path = planted.path / "out" / "certificates" / "steady-1.0.0.json"
+@pytest.mark.parametrize(
+    ("judge", "edit", "reason"),
+    [
+        ("steady", "judge_scores SET score = 1 WHERE score = 5", "differ from steady's replies"),
+        ("steady", "judge_scores SET raw_score = 1 WHERE raw_score = 5", "scores changed since"),
+        ("verbose", "judge_scores SET raw_score = 1 WHERE raw_score = 5", "scores changed since"),
+        ("verbose", "judge_certificates SET fitness = 'fit' WHERE true", ""),
+    ],
+)
+def test_an_edited_table_has_one_meaning_for_all_checks(
+    planted: Evaluated, judge: str, edit: str, reason: str
+) -> None:
     with connect(planted.database) as connection:
-        connection.execute(
-            """UPDATE judge_scores SET score = 1 WHERE judge_id = 'steady' AND score = 5"""
-        )
+        connection.execute(f"UPDATE {edit} AND judge_id = '{judge}'")
 
-    found = called(planted, certificates_command, "verify", str(path))
+    required = called(planted, certificates_command, "--require", judge)
+    verified = called(planted, certificates_command, "verify")
 
-    assert found.return_value == 3
-    assert "differ from steady's replies" in found.stdout
+    assert required.return_value == (4 if reason else 3)
+    assert reason in required.stdout
+    assert verified.return_value == (3 if judge == "steady" else 0)
+    assert judge == "verbose" or reason in verified.stdout
+
+
+def test_an_edited_certificate_file_has_one_meaning_for_all_checks(planted: Evaluated) -> None:
+    path = planted.path / "out" / "certificates" / "steady-1.0.0.json"
+    path.write_text(path.read_text().replace('"verdict": "fit"', '"verdict": "unfit"', 1))
+
+    required = called(planted, certificates_command, "--require", "steady")
+    verified = called(planted, certificates_command, "verify", str(path))
+
+    assert (required.return_value, verified.return_value) == (4, 3)
+    assert f"All that differs: eval-assets certificates verify {path}" in required.stdout
+
+
+def test_commands_say_what_to_run_once_the_results_are_deleted(planted: Evaluated) -> None:
+    shutil.rmtree(planted.path / "out")
+
+    for arguments in ([], ["--require", "steady"]):
+        result = called(planted, certificates_command, *arguments)
+        assert result.return_value == (4 if arguments else 0)
+        assert "There are no results. Run: eval-assets run" in result.stderr
+        assert "The ledger has 1 evaluation of sealed tests" in result.stderr
+    gates = planted.call("gates")
+    assert gates.returncode == 3
+    assert "There are no results. Run: eval-assets run" in gates.stderr
+    assert not (planted.path / "out").exists()
 
 
 def test_readings_count_after_the_ledger_was_replaced_by_an_older_one(

@@ -21,7 +21,7 @@ from eval_assets.render.document import (
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.verdicts import Tone
-from eval_assets.wording import UNDEFINED, labels_wanted, unevaluated_sentences
+from eval_assets.wording import UNDEFINED, labels_wanted, tested_verdict, unevaluated_sentences
 
 _LEAD = (
     "Tests on response groups that tuning never saw, at a level that keeps all readings of a test "
@@ -120,8 +120,9 @@ def _cells(row: Record, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
 
 def _share(row: Record, *, is_stale: bool) -> Cell:
     """Return the share of responses on which a judge can replace a rater."""
+    words = tested_verdict(f"on {100 * number(row, 'share'):.0f} %", is_stale=is_stale)
     tone = Tone.NONE if is_stale else Tone.GOOD
-    return Cell(f"on {100 * number(row, 'share'):.0f} %", note="of the responses", tone=tone)
+    return Cell(words, note="of the responses", tone=tone)
 
 
 def _parts_table(data: ReportData) -> Table | None:
@@ -196,7 +197,7 @@ def _part_row(
 
 def _verdict(verdict: str, *, is_stale: bool) -> Cell:
     tone = Tone.NONE if is_stale else _TONES.get(verdict, Tone.NONE)
-    return Cell(verdict.replace("_", " ") or UNDEFINED, tone=tone)
+    return Cell(tested_verdict(verdict, is_stale=is_stale) if verdict else UNDEFINED, tone=tone)
 
 
 def _note(data: ReportData, row: Record) -> str:

@@ -18,7 +18,7 @@ def test_a_folder_without_figures_is_reported_what_to_run_and_stays_as_it_is(
     outcome = CliRunner().invoke(irr, ["--data", str(folder)], standalone_mode=False)
 
     assert outcome.return_value == 1
-    assert outcome.stderr == (f"Nothing is measured yet. Run: eval-assets run --data '{folder}'\n")
+    assert outcome.stderr == (f"There are no results. Run: eval-assets run --data '{folder}'\n")
     assert sorted(folder.iterdir()) == given
 
 

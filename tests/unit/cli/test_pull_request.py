@@ -64,7 +64,7 @@ def test_the_comment_lists_certificates_and_what_changed() -> None:
     text = comment("pilot", [outcome(0.6)], certificates=[certificate], base=base(0.85))
 
     assert text.startswith("### pilot: gates closed: human_a_hh\n")
-    assert "| gpt | clarity | fit | not asked | stale: labels changed |" in text
+    assert "| gpt | clarity | stale (was fit) | not asked | stale: labels changed |" in text
     assert "**human_a_hh is closed now**" in text
     assert "human_a_hh, clarity: 0.850 → 0.600" in text
     assert "this holds up the pull request" in text

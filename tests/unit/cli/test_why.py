@@ -16,7 +16,7 @@ def test_folder_without_figures_is_told_what_to_run(tmp_path: Path) -> None:
     )
 
     assert outcome.return_value == 1
-    assert outcome.stderr == f"Nothing is measured yet. Run: eval-assets run --data {tmp_path}\n"
+    assert outcome.stderr == f"There are no results. Run: eval-assets run --data {tmp_path}\n"
 
 
 def test_unknown_question_lists_those_declared(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_certificate_that_says_the_same_has_no_differences() -> None:
     again = json.loads(json.dumps(found.as_json()))
     again["beside"]["a_ha"] += 1e-10
 
-    assert differences(again, found.as_json()) == []
+    assert differences(again, found.as_json(), source="recomputed") == []
 
 
 def test_whatever_differs_is_named_with_its_place() -> None:
@@ -155,7 +155,7 @@ def test_whatever_differs_is_named_with_its_place() -> None:
     changed["claims"]["fitness"]["kappa"] = 0.99
     changed["beside"]["confusion"] = changed["beside"]["confusion"][1:]
     changed["cautions"][0] = "No risk at all."
-    lines = differences(changed, found.as_json())
+    lines = differences(changed, found.as_json(), source="recomputed")
 
     assert len(lines) == 3
     assert any(line.startswith("claims.fitness.kappa: the file says 0.99, rec") for line in lines)

@@ -1,0 +1,265 @@
+"""Checks of certificates against tables and ledger, the same for `verify` and `--require`."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eval_assets.agreement.gates.decision import tunable_questions
+from eval_assets.cli.options import ledger_of
+from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.store.gates import decide_as_stored, stored_gate_outcomes
+from eval_assets.store.inputs import changed_tables
+from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.prompted import has_prompts
+from eval_assets.store.scores import are_stored_judges
+from eval_assets.store.splits import tuning_units
+from eval_assets.store.tables import count_rows
+from eval_assets.store.tuned_judges import (
+    background_of,
+    certificates_now,
+    edited_scores,
+    version_scores,
+)
+from eval_assets.tuning.certificate import Certificate, differences
+from eval_assets.tuning.issued import certificate_files
+from eval_assets.tuning.sealed_evaluation import recomputed_certificates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.tuning.certificate import QuestionCertificate
+    from eval_assets.tuning.history import SealedEvaluation
+    from eval_assets.tuning.issued import CertificateRow
+    from eval_assets.tuning.steps import VersionScores
+
+_EVIDENCE = {"human_labels", "judge_scores", "responses"}
+"""Tables that certificates rest on."""
+
+
+def why_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
+    """Return what certificates rest on and changed since the last run; empty if nothing did.
+
+    These are files, judges and gates: the last run says nothing about them as they are now.
+    """
+    sources = source_fingerprints(evaluation)
+    changed = set(changed_tables(connection, sources)) & _EVIDENCE
+    if changed:
+        subject = f"the files of {', '.join(sorted(changed))} changed"
+    elif not count_rows(connection, "judge_certificates"):
+        return ""
+    elif not are_stored_judges(connection, evaluation.judges):
+        subject = "the declared judges changed"
+    elif not decide_as_stored(
+        connection, stored_gate_outcomes(connection, evaluation, sources=sources)
+    ):
+        subject = "the verdicts of the gates changed"
+    else:
+        return ""
+    return f"cannot tell: {subject} since the last run. Run eval-assets run"
+
+
+@dataclass(frozen=True, eq=False)
+class CertificateEvidence:
+    """Everything that certificates are checked against.
+
+    Args:
+        evaluation: The evaluation as declared now.
+        connection: The database.
+        ledger: Readings and versions.
+        scores: Scores of all versions on the rated units.
+        readings: All readings in the ledger.
+        rows: Rows of `judge_certificates` as they are now, whatever the table says.
+        issued: Certificates that the ledger issued, by file name.
+    """
+
+    evaluation: Evaluation
+    connection: duckdb.DuckDBPyConnection
+    ledger: JudgeLedger
+    scores: VersionScores
+    readings: Sequence[SealedEvaluation]
+    rows: Sequence[CertificateRow]
+    issued: Mapping[str, Certificate]
+
+    def problems(self, certificate: Certificate, *, question_id: str | None = None) -> list[str]:
+        """Return why a certificate cannot be relied on, one line each.
+
+        If a question is given, problems of others are left out.
+
+        A stale claim has its reason alone: its figures are those of the test, and follow what
+        changed since.
+        """
+        issued = self.issued.get(certificate.name)
+        if issued is None:
+            return [f"the ledger has no certificate of {certificate.name}"]
+        lines = differences(certificate.head(), issued.head(), source="the ledger has")
+        claimed = {claim.question_id: claim for claim in certificate.predicate.questions}
+        edited = self.edited_scores(certificate.predicate.judge.judge_id)
+        for name in [claim.question_id for claim in issued.predicate.questions]:
+            if question_id not in (None, name):
+                continue
+            changes = ["the file lacks it"]
+            if name in claimed:
+                changes = self._changes(certificate, claimed[name])
+            changes += [edited[name]] if name in edited else []
+            lines += [f"{name}: {line}" for line in changes]
+        return lines
+
+    def edited_scores(self, judge_id: str) -> Mapping[str, str]:
+        """Return where scores of a judge are not its version's, by question."""
+        return edited_scores(self.connection, self.scores.versions, judge_id=judge_id)
+
+    def objection(self, row: CertificateRow, folder: Path) -> str:
+        """Return why a verdict cannot be relied on; empty if it can.
+
+        Args:
+            row: The verdict.
+            folder: Folder of certificate files; one that is missing counts as it was issued.
+        """
+        if row.stale_because:
+            return row.stale_because
+        if row.certificate is None:
+            return self.edited_scores(row.judge_id).get(row.question_id, "")
+        certificate = self.issued[f"{row.judge_id}-{row.version}"]
+        path = folder / certificate.file_name
+        if path.exists():
+            certificate = read_certificate(path)
+        problems = self.problems(certificate, question_id=row.question_id)
+        if not problems:
+            return ""
+        first = problems[0].removeprefix(f"{row.question_id}: ")
+        return f"{first}. All that differs: eval-assets certificates verify {path}"
+
+    def _changes(self, certificate: Certificate, claimed: QuestionCertificate) -> list[str]:
+        judge, name = certificate.predicate.judge, certificate.name
+        reading = _reading_of(claimed, self.readings, judge.judge_id, name)
+        if reading is None:
+            return [
+                f"the ledger has none of {name} from reading {claimed.reading} under seal "
+                + str(claimed.seal)
+            ]
+        kept = reading.certificates[judge.judge_id]
+        if stale := self._stale(judge.judge_id, judge.version, claimed.question_id):
+            edited = differences(claimed.as_json(), kept.as_json(), source="the ledger has")
+            return [f"stale, because {stale}", *edited]
+        again = self._recomputed(reading, kept).get(judge.judge_id)
+        if again is None:
+            return ["no claim holds when the test is computed again"]
+        return differences(claimed.as_json(), again.as_of(kept).as_json(), source="recomputed")
+
+    def _stale(self, judge_id: str, version: str, question_id: str) -> str:
+        unit = judge_id, version, question_id
+        return next(
+            (
+                row.stale_because or ""
+                for row in self.rows
+                if (row.judge_id, row.version, row.question_id) == unit
+            ),
+            "",
+        )
+
+    def _recomputed(
+        self, reading: SealedEvaluation, kept: QuestionCertificate
+    ) -> Mapping[str, QuestionCertificate]:
+        background = background_of(
+            self.connection,
+            reading.question_id,
+            margin=kept.claims.fitness.margin or 0.0,
+            stand_in=self.evaluation.tuning.stand_in,
+        )
+        return recomputed_certificates(self.ledger, self.scores, reading, background)
+
+
+@contextmanager
+def certificate_evidence(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, data: Path, database: Path
+) -> Iterator[CertificateEvidence]:
+    """Open the ledger, and yield what certificates are checked against.
+
+    Args:
+        connection: The database.
+        evaluation: The evaluation.
+        data: Its folder.
+        database: The file of the database.
+    """
+    outcomes = stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
+    question_ids = [question.id for question in evaluation.rubric]
+    with ledger_of(data, evaluation, database=database, is_reading=True) as ledger:
+        judges = JudgeLedger(ledger)
+        readings = {question_id: judges.readings(question_id) for question_id in question_ids}
+        units = tuning_units(
+            connection,
+            [question for question in evaluation.rubric if readings[question.id]],
+            shares=evaluation.tuning.split,
+            texts=has_prompts(ledger),
+        )
+        yield CertificateEvidence(
+            evaluation,
+            connection,
+            judges,
+            version_scores(connection, ledger, units),
+            readings=[reading for result in readings.values() for reading in result],
+            rows=certificates_now(
+                connection,
+                ledger,
+                units,
+                readings,
+                open_questions=tunable_questions(outcomes, question_ids),
+            ),
+            issued=certificate_files([r for result in readings.values() for r in result]),
+        )
+
+
+def read_certificate(file: Path) -> Certificate:
+    """Return the certificate that a file holds.
+
+    Raises:
+        InputError: If the file is not a certificate, or was changed so that its digest is wrong.
+    """
+    try:
+        text = file.read_text("utf-8")
+        json.loads(text)
+    except (OSError, ValueError) as error:
+        problem = f"it cannot be read as JSON ({error})"
+        raise InputError(
+            InputProblem(str(file), None, None, problem, "Give a certificate")
+        ) from error
+    try:
+        return Certificate.parse(text)
+    except ValueError as error:
+        problem = (
+            "this is not a certificate of a judge, or its digest is not that of its definition"
+        )
+        remedy = "Give a file from out/certificates as it was written"
+        raise InputError(InputProblem(str(file), None, None, problem, remedy)) from error
+
+
+def _reading_of(
+    claimed: QuestionCertificate, readings: Sequence[SealedEvaluation], judge_id: str, name: str
+) -> SealedEvaluation | None:
+    """Return the reading that a certificate's question refers to; None if there is none.
+
+    Args:
+        claimed: What the certificate says of the question.
+        readings: All readings in the ledger.
+        judge_id: The judge.
+        name: The judge's name with its version.
+    """
+    place = claimed.question_id, claimed.seal, claimed.reading
+    return next(
+        (
+            reading
+            for reading in readings
+            if (reading.question_id, reading.seal, reading.number) == place
+            and name in {f"{v.judge_id}-{v.version}" for v in reading.candidates}
+            and judge_id in reading.certificates
+        ),
+        None,
+    )
