@@ -154,6 +154,18 @@ ALPHA_GAIN = Statistic(
     "Gain of alpha",
     "alpha less that of the round before, on the responses rated in both",
 )
+A_HH_CHANGE = Statistic(
+    "a_hh_change",
+    "Change of A^HH",
+    "A^HH of responses that are new under a wording less that of all responses under the one "
+    "before",
+)
+ALPHA_CHANGE = Statistic(
+    "alpha_change",
+    "Change of alpha",
+    "alpha of responses that are new under a wording less that of all responses under the one "
+    "before",
+)
 A_HH_WEIGHTED = Statistic(
     "a_hh_weighted",
     "A^HH, all responses",

@@ -14,7 +14,6 @@ from typing import (
     ClassVar,
     Literal,
     NamedTuple,
-    Self,
     cast,
     get_args,
     get_origin,
@@ -183,7 +182,8 @@ class RoundFigures(FigureRecord):
 class RubricVersionFigures(FigureRecord):
     """Agreement of human raters under one version of a question, and its gain over the one before.
 
-    A gain is measured on the responses that were rated under both.
+    A gain is measured on the responses that were rated under both, a change on responses that were
+    rated under no earlier version.
     """
 
     table = "agreement_by_rubric_version"
@@ -201,14 +201,11 @@ class RubricVersionFigures(FigureRecord):
     n_groups_in_both: int | None
     a_hh_gain: Annotated[Figure, c.A_HH_GAIN]
     alpha_gain: Annotated[Figure, c.ALPHA_GAIN]
+    n_new: Annotated[int | None, "responses with two ratings that no earlier version has"]
+    n_groups_new: int | None
+    a_hh_change: Annotated[Figure, c.A_HH_CHANGE]
+    alpha_change: Annotated[Figure, c.ALPHA_CHANGE]
     data_version: _DataVersion
-
-    @classmethod
-    def of(cls, row: RoundFigures) -> Self:
-        """Return the figures of a version, which were measured as those of a round."""
-        values = {field.name: getattr(row, field.name) for field in fields(row)}
-        number, previous = values.pop("round"), values.pop("previous_round")
-        return cls(**values, rubric_version=number, previous_version=previous)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,19 +1,20 @@
 """Agreement by round of labelling, and its change from round to round."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
 from eval_assets.agreement.gates.evidence import alpha_levels
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
-from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation, Gate
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.figures import RoundFigures
-from eval_assets.scale import Level
+from eval_assets.figures import RoundFigures, RubricVersionFigures
+from eval_assets.scale import TOLERANCE, Level
 from eval_assets.stats import (
     Alpha,
     HumanAgreement,
@@ -21,6 +22,7 @@ from eval_assets.stats import (
     coefficient_interval,
     difference_interval,
 )
+from eval_assets.wording import counted, figure_text
 
 _Round = tuple[int, LongRatings]
 
@@ -55,6 +57,92 @@ def measure_rounds(
             rows.append(_without_gain(row) if is_selected else row)
             previous = current
     return tuple(rows)
+
+
+def measure_rewordings(
+    versions: Mapping[str, Mapping[int, LongRatings]], evaluation: Evaluation, *, data_version: str
+) -> tuple[RubricVersionFigures, ...]:
+    """Return the figures of each version of each question that has several.
+
+    Gains are as in `measure_rounds`. Changes compare responses that were rated under no earlier
+    version, which raters cannot remember, with all responses under the version before.
+
+    Args:
+        versions: Human ratings by question and version.
+        evaluation: The evaluation as declared now.
+        data_version: Version of the ratings.
+    """
+    levels = alpha_levels(evaluation, "human")
+    questions = {question.id: question for question in evaluation.rubric}
+    rows = []
+    for row in measure_rounds(versions, evaluation, data_version=data_version):
+        values = {field.name: getattr(row, field.name) for field in fields(row)}
+        number, previous = values.pop("round"), values.pop("previous_round")
+        changes: tuple[Interval, Interval] | None = None
+        if previous is not None:
+            changes = _changes(
+                versions[row.question_id], row, questions[row.question_id], levels[row.question_id]
+            )
+        rows.append(
+            RubricVersionFigures(
+                **values,
+                rubric_version=number,
+                previous_version=previous,
+                n_new=changes[0].n_units if changes else None,
+                n_groups_new=changes[0].n_groups if changes else None,
+                a_hh_change=Figure.of(changes[0]) if changes else UNDEFINED_FIGURE,
+                alpha_change=Figure.of(changes[1]) if changes else UNDEFINED_FIGURE,
+            )
+        )
+    return tuple(rows)
+
+
+def rewording_sentences(
+    rows: Sequence[RubricVersionFigures], evaluation: Evaluation
+) -> Iterator[str]:
+    """Yield the change of agreement with each new wording, and what gates make of it."""
+    before = {(row.question_id, row.rubric_version): row for row in rows}
+    for row in rows:
+        if not row.n_new or row.previous_version is None:
+            continue
+        earlier = before[row.question_id, row.previous_version]
+        effects = [
+            f"{name} was {_beside_minimum(GATES[name].figure(earlier), gate)}, and is "
+            f"{_beside_minimum(GATES[name].figure(row), gate)}"
+            for name in HUMAN_GATES
+            if (gate := evaluation.gates[name])
+        ]
+        yield (
+            f"{row.question_id}, version {row.rubric_version} after version "
+            f"{row.previous_version}: {change_text(row.alpha_change, row.a_hh_change)} on "
+            f"{counted(row.n_new, 'response')} not rated under an earlier one. "
+            f"{'; '.join(effects)}"
+        )
+
+
+def _beside_minimum(figure: Figure, gate: Gate) -> str:
+    compared = figure.low if gate.by == "low" else figure.value
+    if math.isnan(compared):
+        return "undefined"
+    is_reached = compared >= gate.minimum - TOLERANCE
+    return (
+        f"{figure_text(figure.value, limits=[gate.minimum])}, "
+        f"{'at or above' if is_reached else 'below'} the minimum {gate.minimum:g}"
+    )
+
+
+def change_text(alpha: Figure, a_hh: Figure) -> str:
+    """Return by how much alpha changed, or A^HH if alpha is undefined, and whether clearly."""
+    named = ((alpha, "alpha"), (a_hh, "A^HH"))
+    gain, name = next((pair for pair in named if pair[0].is_defined), named[0])
+    if not gain.is_defined:
+        return "the change is undefined"
+    if not gain.has_interval:
+        return f"{name} changed by {gain.value:+.3f}, without an interval,"
+    interval = f"(95 % interval {gain.low:+.3f} to {gain.high:+.3f})"
+    if gain.low <= 0 <= gain.high:
+        return f"no clear change of {name}, {gain.value:+.3f} {interval},"
+    return f"{name} {'rose' if gain.value > 0 else 'fell'} by {abs(gain.value):.3f} {interval}"
 
 
 def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuestion) -> bool:
@@ -163,6 +251,36 @@ def _figures(
         a_hh_gain=Figure.of(gains[0]) if gains else UNDEFINED_FIGURE,
         alpha_gain=Figure.of(gains[1]) if gains else UNDEFINED_FIGURE,
         data_version=data_version,
+    )
+
+
+def _changes(
+    versions: Mapping[int, LongRatings], row: RoundFigures, question: RubricQuestion, level: Level
+) -> tuple[Interval, Interval]:
+    """Return by how much A^HH and alpha of new responses are above those of the version before."""
+    later, before = versions[row.round], versions[row.previous_round or 0]
+    is_known = np.zeros(later.n_responses, np.bool_)
+    for number, ratings in versions.items():
+        if number < row.round:
+            is_known[ratings.unit] = True
+    new, old = later.matrix()[~is_known], before.matrix()
+    a_hh, alpha = (
+        difference_interval(
+            new,
+            old,
+            coefficient,
+            paired=False,
+            confidence=CONFIDENCE,
+            groups=later.group[~is_known],
+            groups_b=before.group,
+        )
+        for coefficient in (HumanAgreement(question.scale), Alpha(level))
+    )
+    is_new = np.flatnonzero(_is_rated_twice(new))
+    n_groups = len(np.unique(later.group[~is_known][is_new]))
+    return (
+        replace(a_hh, n_units=len(is_new), n_groups=n_groups),
+        replace(alpha, n_units=len(is_new), n_groups=n_groups),
     )
 
 

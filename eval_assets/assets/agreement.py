@@ -19,7 +19,7 @@ from eval_assets.agreement.judges import measure_judges, measure_judges_against_
 from eval_assets.agreement.leave_one_judge_out import measure_leave_one_judge_out
 from eval_assets.agreement.pairs import measure_pairs
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
-from eval_assets.agreement.rounds import measure_rounds
+from eval_assets.agreement.rounds import measure_rewordings, measure_rounds
 from eval_assets.agreement.selection import (
     SelectionMeasures,
     measure_selection,
@@ -128,10 +128,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             causes = _causes(connection, evaluation, humans, measures.agreement)
         rounds = measure_rounds(by_round, evaluation, data_version=humans.data_version)
-        versions = [
-            RubricVersionFigures.of(row)
-            for row in measure_rounds(by_version, evaluation, data_version=humans.data_version)
-        ]
+        versions = measure_rewordings(by_version, evaluation, data_version=humans.data_version)
         with folder.connect() as connection:
             with transaction(connection):
                 replace_figures(connection, HumanFigures, measures.agreement)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,9 +146,13 @@ def _write_sheets(  # noqa: PLR0913 - one for each option
             click.echo(f"wrote {path}, {len(units)} to label")
     if refused:
         raise ExceptionGroup("sheets were kept", refused)
-    if not any(path.parent == folder for path in read_evaluation(evaluation.folder).labels.files):
+    label_files = read_evaluation(evaluation.folder).labels.files
+    if not any(path.parent == folder for path in label_files):
+        others = [path.name for path in label_files if path.parent == evaluation.folder]
+        names = [*(json.dumps(name) for name in others), f'"{folder.name}/*"']
         click.echo(
-            f"Filled in, they are read only if evaluation.yaml says so: labels: {folder.name}/*",
+            "Filled in, they are read only if evaluation.yaml says so: "
+            f"labels: [{', '.join(names)}]",
             err=True,
         )
 

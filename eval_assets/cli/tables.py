@@ -70,8 +70,9 @@ def print_measured(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]
 ) -> None:
     """Print human agreement, judges against humans, and each gate's verdict."""
+    from eval_assets.agreement.rounds import rewording_sentences
     from eval_assets.agreement.selection import selection_sentences
-    from eval_assets.figures import HumanFigures, JudgeHumanFigures
+    from eval_assets.figures import HumanFigures, JudgeHumanFigures, RubricVersionFigures
     from eval_assets.store.figures import read_figures
     from eval_assets.store.selection import stored_selection
     from eval_assets.store.tables import read_rows
@@ -84,6 +85,8 @@ def print_measured(
             "round and fewer in the latest, which\ndecides: they no longer count as agreement or "
             "disagreement. Have two raters rate them.\n"
         )
+    for sentence in rewording_sentences(read_figures(connection, RubricVersionFigures), evaluation):
+        click.echo(f"{sentence}.\n")
     if sentences := selection_sentences(stored_selection(connection)):
         click.echo(f"{'. '.join(sentences)}. The report weights agreement to all responses.\n")
     print_judges(read_figures(connection, JudgeHumanFigures), outcomes, evaluation)

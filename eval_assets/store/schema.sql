@@ -942,8 +942,13 @@ CREATE TABLE IF NOT EXISTS staged_mode (
 
 -- Units that two raters rated in an earlier round and fewer than two in their latest, which decides.
 CREATE OR REPLACE VIEW no_longer_paired AS
-WITH earlier AS (
-    SELECT response_id, question_id, round FROM earlier_labels WHERE value IS NOT NULL
+WITH counted AS (                          -- labels of other versions are left out for another reason
+    SELECT DISTINCT question_id, coalesce(rubric_version, 0) AS version FROM human_labels
+), earlier AS (
+    SELECT response_id, question_id, round
+    FROM (SELECT *, coalesce(rubric_version, 0) AS version FROM earlier_labels)
+    SEMI JOIN counted USING (question_id, version)
+    WHERE value IS NOT NULL
     GROUP BY ALL HAVING count(DISTINCT rater_id) > 1
 ), paired AS (
     SELECT response_id, question_id FROM human_labels WHERE value IS NOT NULL

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.rounds import change_text
 from eval_assets.agreement.selection import selection_sentences
 from eval_assets.bands import (
     FEW_GROUPS,
@@ -15,7 +16,6 @@ from eval_assets.bands import (
 from eval_assets.figures import HumanFigures, JudgeFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import Record, ReportData, count, groups_text, text
-from eval_assets.report.sections.rounds import change_text
 from eval_assets.report.sections.trend import falls
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import JudgeVerdict
@@ -296,7 +296,8 @@ def _reworded(data: ReportData) -> Iterator[Definition]:
 def _gain(data: ReportData, question_id: str) -> str:
     """Return the change of agreement from wording to wording, where responses have both."""
     changes = [
-        f" From version {row.previous_version} to {row.rubric_version} {change_text(row)} on "
+        f" From version {row.previous_version} to {row.rubric_version} "
+        f"{change_text(row.alpha_gain, row.a_hh_gain)} on "
         f"{counted(row.n_in_both, 'response')} rated under both."
         for row in data.rubric_versions
         if row.question_id == question_id and row.n_in_both

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+from eval_assets.agreement.rounds import change_text
 from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS
 from eval_assets.catalogue import Figure
-from eval_assets.figures import RoundFigures, RubricVersionFigures
+from eval_assets.figures import RoundFigures
 from eval_assets.render.document import (
     Block,
     Card,
@@ -63,23 +64,10 @@ def _sentence(row: RoundFigures) -> str:
         )
     groups = f" in {counted(n_groups, 'group')}" if n_groups < n_in_both else ""
     return (
-        f"{question}, round {later} after round {earlier}: {change_text(row)} on "
+        f"{question}, round {later} after round {earlier}: "
+        f"{change_text(row.alpha_gain, row.a_hh_gain)} on "
         f"{counted(n_in_both, 'response')}{groups} rated in both"
     )
-
-
-def change_text(row: RoundFigures | RubricVersionFigures) -> str:
-    """Return by how much alpha changed, or A^HH if alpha is undefined, and whether clearly."""
-    named = ((row.alpha_gain, "alpha"), (row.a_hh_gain, "A^HH"))
-    gain, name = next((pair for pair in named if pair[0].is_defined), named[0])
-    if not gain.is_defined:
-        return "the change is undefined"
-    if not gain.has_interval:
-        return f"{name} changed by {gain.value:+.3f}, without an interval,"
-    interval = f"(95 % interval {gain.low:+.3f} to {gain.high:+.3f})"
-    if gain.low <= 0 <= gain.high:
-        return f"no clear change of {name}, {gain.value:+.3f} {interval},"
-    return f"{name} {'rose' if gain.value > 0 else 'fell'} by {abs(gain.value):.3f} {interval}"
 
 
 def _table(rounds: Iterable[RoundFigures]) -> Table:
@@ -97,9 +85,16 @@ def _cells(row: RoundFigures) -> tuple[Cell, ...]:
         Cell(row.question_id, link=anchor("question", row.question_id)),
         f"{row.round}",
         groups_text(row.n_responses, row.n_groups),
-        _figure(row.a_hh, A_HH_LIMITS, a_hh_tone(row.a_hh.value)),
-        _figure(row.alpha, ALPHA_LIMITS, alpha_tone(row.alpha.value)),
-        *(_gain(gain) if row.previous_round else "" for gain in gains),
+        *agreement_cells(row.a_hh, row.alpha),
+        *(gain_cell(gain) if row.previous_round else "" for gain in gains),
+    )
+
+
+def agreement_cells(a_hh: Figure, alpha: Figure) -> tuple[Cell, Cell]:
+    """Return A^HH and alpha with their intervals, coloured by their bands."""
+    return (
+        _figure(a_hh, A_HH_LIMITS, a_hh_tone(a_hh.value)),
+        _figure(alpha, ALPHA_LIMITS, alpha_tone(alpha.value)),
     )
 
 
@@ -108,7 +103,8 @@ def _figure(figure: Figure, limits: tuple[float, ...], tone: Tone) -> Cell:
     return Cell(figure_text(figure.value, limits=limits), note=note, tone=tone)
 
 
-def _gain(gain: Figure) -> Cell:
+def gain_cell(gain: Figure) -> Cell:
+    """Return a gain with its interval, coloured if it is clear."""
     if not gain.is_defined:
         return Cell(UNDEFINED)
     is_clear = gain.low > 0 or gain.high < 0

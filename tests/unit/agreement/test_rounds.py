@@ -7,7 +7,13 @@ import pytest
 from numpy.typing import ArrayLike
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.agreement.rounds import first_ratings, first_round_decides, measure_rounds
+from eval_assets.agreement.rounds import (
+    first_ratings,
+    first_round_decides,
+    measure_rewordings,
+    measure_rounds,
+    rewording_sentences,
+)
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
@@ -124,3 +130,54 @@ def test_first_ratings_keep_responses_that_only_later_rounds_have() -> None:
     expected = early.copy()
     expected[0] = late[0]
     assert kept.matrix() == pytest.approx(expected)
+
+
+def halves() -> dict[str, dict[int, LongRatings]]:
+    """Return the first half of the responses under version 1, the others under version 2."""
+    before, after = np.array(APART * 4, dtype=float), np.array(CLOSE * 4, dtype=float)
+    before[16:], after[:16] = NAN, NAN
+    return {"clarity": {1: ratings(before), 2: ratings(after)}}
+
+
+def test_new_responses_are_compared_with_those_of_the_wording_before() -> None:
+    first, second = measure_rewordings(halves(), EVALUATION, data_version="v1")
+
+    expected = difference_interval(
+        CLOSE * 2, APART * 2, Alpha("ordinal"), paired=False, confidence=0.95
+    )
+    assert (second.alpha_change.low, second.alpha_change.value, second.alpha_change.high) == (
+        pytest.approx((expected.low, expected.value, expected.high))
+    )
+    assert (second.n_new, second.n_groups_new, second.previous_version) == (16, 16, 1)
+    assert (first.n_new, first.alpha_change.is_defined) == (None, False)
+    assert second.n_in_both == 0
+
+
+def test_responses_rated_before_are_not_new() -> None:
+    versions = halves()
+    again = np.array(CLOSE * 4, dtype=float)
+    again[24:] = NAN
+    versions["clarity"][2] = ratings(again)
+
+    _, second = measure_rewordings(versions, EVALUATION, data_version="v1")
+
+    assert (second.n_new, second.n_in_both, second.n_responses) == (8, 16, 24)
+
+
+def test_a_change_is_told_with_its_effect_on_the_gates() -> None:
+    [sentence] = rewording_sentences(
+        measure_rewordings(halves(), EVALUATION, data_version="v1"), EVALUATION
+    )
+
+    assert sentence.startswith("clarity, version 2 after version 1: alpha rose by ")
+    assert "on 16 responses not rated under an earlier one. human_a_hh was 0.5" in sentence
+    assert "human_alpha was 0.140, below" in sentence
+    assert sentence.endswith("at or above the minimum 0.667")
+
+
+def test_without_new_responses_there_is_no_sentence() -> None:
+    versions = {"clarity": {1: ratings(APART), 2: ratings(CLOSE)}}
+    rows = measure_rewordings(versions, EVALUATION, data_version="v1")
+
+    assert list(rewording_sentences(rows, EVALUATION)) == []
+    assert (rows[1].n_new, rows[1].alpha_change.is_defined) == (0, False)

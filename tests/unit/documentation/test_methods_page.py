@@ -11,6 +11,7 @@ from eval_assets.figures import (
     JudgeFigures,
     JudgeHumanFigures,
     RoundFigures,
+    RubricVersionFigures,
     WeightedHumanFigures,
     fields_of,
 )
@@ -18,7 +19,14 @@ from eval_assets.report.sections.glossary import section
 from tests.unit.report.builder import Case
 
 TEXT = (Path(__file__).parents[3] / "docs" / "methods.md").read_text("utf-8")
-MEASURED = (HumanFigures, RoundFigures, WeightedHumanFigures, JudgeFigures, JudgeHumanFigures)
+MEASURED = (
+    HumanFigures,
+    RoundFigures,
+    RubricVersionFigures,
+    WeightedHumanFigures,
+    JudgeFigures,
+    JudgeHumanFigures,
+)
 COUNTS = ("n_responses", "n_units", "n_groups", "n_raters", "n_ratings", "n_pairs", "n_comparisons")
 
 

@@ -64,6 +64,18 @@ def test_responses_that_a_later_round_left_with_one_rater_are_counted(
     assert connection.table("no_longer_paired").fetchall() == [("clarity", 1)]
 
 
+def test_labels_of_another_wording_are_not_said_to_have_lost_a_round(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    """Two rated a1 under version 1, and nobody since."""
+    kept = labels(*(("a2", "clarity", rater, 4) for rater in ("r1", "r2")))
+    earlier = labels(*(("a1", "clarity", rater, 1) for rater in ("r1", "r2")))
+    kept["rubric_version"], earlier["rubric_version"] = 2, 1
+    write_labels(connection, kept, earlier=earlier)
+
+    assert connection.table("no_longer_paired").fetchall() == []
+
+
 def test_the_first_round_decides_if_the_second_relabels_the_disagreements(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
