@@ -41,6 +41,7 @@ def look(folder: Path) -> dg.RunRequest | dg.SkipReason:
     return look_for_batches(dg.build_sensor_context(), EvaluationFolder(data=str(folder)))
 
 
+@pytest.mark.slow
 def test_batches_are_submitted_noticed_and_collected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

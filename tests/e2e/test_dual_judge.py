@@ -85,6 +85,7 @@ def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluati
     return {each.check_name: each for each in result.get_asset_check_evaluations()}
 
 
+@pytest.mark.slow
 def test_documents_are_judged_stored_and_not_asked_about_again(
     tmp_path: Path, provider: RunningProvider
 ) -> None:
@@ -156,6 +157,7 @@ def test_keys_that_are_refused_end_in_an_error_without_the_key(
     assert stored == (None, None)
 
 
+@pytest.mark.slow
 def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
     tmp_path: Path, provider: RunningProvider
 ) -> None:
@@ -308,6 +310,7 @@ def test_a_judge_that_is_stopped_is_named_and_the_other_scores_everything(
     assert scored == [("gpt", False), ("haiku", True)]
 
 
+@pytest.mark.slow
 def test_a_stopped_judge_suppresses_neither_figures_nor_report(
     live: Evaluated, provider: RunningProvider
 ) -> None:
@@ -339,6 +342,7 @@ def test_a_budget_that_ends_early_is_reported_and_covers_too_little(
     assert "the budget did not reach 48 scores or responses; 0.0001 USD are left" in caplog.text
 
 
+@pytest.mark.slow
 def test_staged_judges_fall_to_one_and_a_rerun_asks_nothing(live: Evaluated) -> None:
     declared = live.path / "evaluation.yaml"
     staged = "staged: {kappa: 0.05, spot_check: 0.3, revert_below: 0.0, window: 12}\n"

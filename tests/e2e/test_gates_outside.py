@@ -184,6 +184,7 @@ def test_the_web_server_refuses_tuning_alone_and_shows_why(
     assert closed_folder.splits() != []
 
 
+@pytest.mark.slow
 def test_a_tick_of_the_schedule_runs_everything_and_does_not_tune(
     closed_folder: Evaluated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +229,7 @@ def test_the_job_that_only_scores_leaves_tuning_out(
     assert gates == ["human_a_hh", "human_alpha"]
 
 
+@pytest.mark.slow
 def test_open_gates_exit_with_0_and_say_where_everything_is(new_folder: Evaluated) -> None:
     done = new_folder.run("run")
 

@@ -77,6 +77,7 @@ def test_second_turn_is_asked_with_the_first_and_its_answer(
     assert conversations == [["user", "assistant", "user"]] * 2
 
 
+@pytest.mark.slow
 def test_generated_responses_are_judged_and_nothing_is_asked_twice(
     folder: Path, provider: RunningProvider
 ) -> None:

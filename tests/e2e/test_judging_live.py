@@ -147,6 +147,7 @@ def test_two_runs_at_once_make_exactly_the_requests_of_one(
     assert provider.log.n_received == N_CALLS
 
 
+@pytest.mark.slow
 def test_the_asset_scores_everything_and_a_second_run_makes_no_call(
     provider: RunningProvider,
     environment: dict[str, str],

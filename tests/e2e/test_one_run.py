@@ -58,6 +58,7 @@ def test_a_run_opens_and_parses_once_and_renders_before_and_after_sealed_tests(
     assert max(n for name, n in calls.items() if name.startswith("copy of")) <= 2
 
 
+@pytest.mark.slow
 def test_a_run_removes_the_records_of_runs_beyond_those_kept(
     new_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +83,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     return make(tmp_path_factory.mktemp("shared") / "data", AGREEING)
 
 
+@pytest.mark.slow
 def test_an_unchanged_folder_is_not_run_again(
     shared_folder: Evaluated, calls: Counter[str]
 ) -> None:
@@ -95,6 +97,7 @@ def test_an_unchanged_folder_is_not_run_again(
     assert (n_rendered, calls["render_html"]) == (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["labels.csv", "evaluation.yaml", "out/report.html"])
 def test_a_changed_file_is_run_again(
     shared_folder: Evaluated, calls: Counter[str], change: str

@@ -44,6 +44,7 @@ def test_gates_as_json_hold_null_for_what_is_undefined(new_folder: Evaluated) ->
     assert {verdict["value"] for gate in gates for verdict in gate["verdicts"]} == {None}
 
 
+@pytest.mark.slow
 def test_a_run_as_json_prints_one_object_and_its_progress_on_stderr(
     closed_folder: Evaluated,
 ) -> None:
@@ -77,6 +78,7 @@ def test_a_quiet_run_of_open_gates_prints_no_verdict(open_folder: Evaluated) -> 
     assert "human_a_hh" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_quiet_run_of_other_assets_prints_no_gate_that_it_did_not_judge(
     closed_folder: Evaluated,
 ) -> None:
@@ -120,6 +122,7 @@ def test_ratings_that_were_exported_and_imported_have_the_figures_they_had(
         ]
 
 
+@pytest.mark.slow
 def test_a_run_sends_alerts_to_a_declared_channel_until_it_accepts_them(
     closed_folder: Evaluated,
 ) -> None:

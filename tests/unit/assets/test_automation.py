@@ -202,6 +202,7 @@ def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None
     assert not selected & {"judge_scores", "model_responses", "label_files"}
 
 
+@pytest.mark.slow
 def test_a_scheduled_run_is_skipped_if_nothing_changed_since_the_last_one(tmp_path: Path) -> None:
     sample = Path(__file__).parents[3] / "data" / "sample"
     path = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))

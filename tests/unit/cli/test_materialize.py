@@ -51,6 +51,7 @@ def test_a_single_evaluation_has_records_of_its_own_beside_those_that_several_sh
     assert home == (tmp_path if name else tmp_path / "data" / "out" / "dagster")
 
 
+@pytest.mark.slow
 def test_a_run_in_a_project_is_recorded_where_its_ui_shows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -75,6 +75,7 @@ def test_every_slice_is_compared_and_pays_for_its_comparisons() -> None:
     assert len([row for row in rows if row["slice"] == "difficulty"]) == 4 + 2
 
 
+@pytest.mark.slow
 def test_the_true_mean_is_held_as_often_as_the_interval_says() -> None:
     held = [
         row["low"] <= 3 <= row["high"]  # type: ignore[operator]
