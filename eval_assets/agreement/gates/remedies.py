@@ -52,21 +52,21 @@ _TEXTS = {
         "There is no disagreement to discuss: {name}. Add responses that deserve the rarer values"
     ),
     RemedyKind.DISCUSS: (
-        "Discuss {name} in label_disagreements with the raters, revise the rubric, then label all "
-        "responses again"
+        "Discuss {name} in label_disagreements with the raters, revise the rubric, then have new "
+        "responses rated"
     ),
     RemedyKind.DISCUSS_IS_TOO_LITTLE: (
-        "Revise the question and give an example response for every value, then label all "
-        "responses again. Settling {name}"
+        "Revise the question and give an example response for every value, then have new "
+        "responses rated. Settling {name}"
     ),
     RemedyKind.CHECK_SCALE_DIRECTION: (
         "Discuss {name} in label_disagreements with the raters, check in label_quality whether one "
-        "of them reads the scale in reverse, then label all responses again"
+        "of them reads the scale in reverse, and if so have that rater label again"
     ),
     RemedyKind.GIVE_EXAMPLES: (
         "No single response explains it: check in label_quality whether a rater is stricter than "
-        "the others, give an example response for every value of the scale, then label all "
-        "responses again"
+        "the others, give an example response for every value of the scale, then have new "
+        "responses rated"
     ),
     RemedyKind.REVISE_JUDGE_PROMPT: (
         "Compare the judges' replies in judge_scores and revise the judge prompt"

@@ -383,7 +383,7 @@ def test_an_open_gate_that_leaves_questions_out_gives_the_remedy_of_the_worst() 
     assert outcome.reason == (
         "0.800 reaches the minimum 0.75. Left out of tuning: clarity (0.740), safety (0.500). "
         "Start with safety: Discuss the 4 disagreements in label_disagreements with the raters, "
-        "revise the rubric, then label all responses again"
+        "revise the rubric, then have new responses rated"
     )
 
 
@@ -410,8 +410,8 @@ def test_raters_who_contradict_one_another_are_sent_to_who_reads_the_scale_backw
 
     assert outcome.advice == (
         "Discuss the 20 disagreements in label_disagreements with the raters, check in "
-        "label_quality whether one of them reads the scale in reverse, then label all responses "
-        "again"
+        "label_quality whether one of them reads the scale in reverse, and if so have that rater "
+        "label again"
     )
 
 
@@ -469,8 +469,8 @@ def test_a_discussion_that_would_not_reach_the_minimum_is_no_remedy() -> None:
     enough = GateFigure(None, 0.41, 0.3, 0.5, 60, n_disagreements=3, settled=0.7)
 
     assert outcome_of(shown(lost), gate="human_alpha", minimum=0.667).advice == (
-        "Revise the question and give an example response for every value, then label all "
-        "responses again. Settling the 3 disagreements would only reach 0.550"
+        "Revise the question and give an example response for every value, then have new "
+        "responses rated. Settling the 3 disagreements would only reach 0.550"
     )
     assert outcome_of(shown(enough), gate="human_alpha", minimum=0.667).advice.startswith(
         "Discuss the 3 disagreements"
