@@ -20,7 +20,12 @@ from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.render.tables import ALL_QUESTIONS
-from eval_assets.store.gates import measured_agreement, stored_gate_outcomes, write_gate_verdicts
+from eval_assets.store.gates import (
+    measured_agreement,
+    stored_gate_outcomes,
+    unread_scores,
+    write_gate_verdicts,
+)
 from eval_assets.wording import figure_text, or_none
 
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
@@ -59,14 +64,17 @@ def questions_past_the_gates(
     Call it before a transaction begins: the verdicts are stored also if a gate is closed.
 
     Raises:
-        dagster.Failure: If a gate is closed, stale or was never measured, whatever path led here.
-            It is not retried.
+        dagster.Failure: If a gate is closed, stale or was never measured, whatever path led here,
+            or if files of scores were not read. It is not retried.
     """
-    outcomes = stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
+    sources = source_fingerprints(evaluation)
+    outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
     write_gate_verdicts(connection, outcomes)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if closed:
         raise _closed(*closed)
+    if reason := unread_scores(connection, sources):
+        raise dg.Failure(f"{reason}.", allow_retries=False)
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
 
 

@@ -20,8 +20,6 @@ from eval_assets.cli.options import (
 )
 
 if TYPE_CHECKING:
-    import duckdb
-
     from eval_assets.cli.certificate_checks import CertificateEvidence
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.issued import CertificateRow
@@ -162,17 +160,6 @@ def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
         )
 
 
-def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return the version that each judge rates as: the declared one unless another is pinned."""
-    from eval_assets.store.tables import read_rows
-
-    versions = read_rows(connection, "judge_versions", order_by="created_at")
-    declared = [version for version in versions if version["step"] == "declared"]
-    judges = read_rows(connection, "judges", order_by="judge_id")
-    pinned = [judge for judge in judges if judge["version"] is not None]
-    return {row["judge_id"]: row["version"] for row in (*declared, *pinned)}
-
-
 def _required(evidence: CertificateEvidence, require: str, folder: Path) -> int:
     """Print whether a judge may be used, and return the exit code."""
     evaluation = evidence.evaluation
@@ -189,7 +176,7 @@ def _required(evidence: CertificateEvidence, require: str, folder: Path) -> int:
 
 def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, folder: Path) -> int:
     """Print whether a judge may be used for one question, and return the exit code."""
-    from eval_assets.store.tuned_judges import unevaluated_tests
+    from eval_assets.store.tuned_judges import unevaluated_tests, versions_rated_as
 
     unit = judge_id, question_id
     own = sorted(
@@ -199,7 +186,7 @@ def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, fol
     objections = {row.version: evidence.objection(row, folder) for row in own}
     valid = [row for row in own if not objections[row.version]]
     fit = [row.version for row in valid if row.fitness == "fit"]
-    rates_as = _versions_in_use(evidence.connection).get(judge_id)
+    rates_as = versions_rated_as(evidence.connection).get(judge_id)
     part = next((row for row in reversed(valid) if row.claim == "fit_in_part"), None)
     if rates_as in fit:
         code, said = DONE, "fit"

@@ -23,6 +23,7 @@ from eval_assets.wording import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     import duckdb
 
@@ -104,30 +105,48 @@ class SealedTests:
         certificates: Rows of `judge_certificates`.
         plans: Rows of `sealed_test_plans`.
         unevaluated: Reasons why tests were not evaluated, by question.
+        in_use: Version that each judge rates as.
     """
 
     certificates: Sequence[Mapping[str, Any]]
     plans: Sequence[Mapping[str, Any]]
     unevaluated: Mapping[str, str]
+    in_use: Mapping[str, str]
 
     @classmethod
     def stored(cls, connection: duckdb.DuckDBPyConnection) -> SealedTests:
         """Return the rows of the last run."""
         from eval_assets.store.tables import read_rows
-        from eval_assets.store.tuned_judges import unevaluated_tests
+        from eval_assets.store.tuned_judges import unevaluated_tests, versions_rated_as
 
         held_back = unevaluated_tests(connection)
         return cls(
             read_rows(connection, "judge_certificates", order_by="judge_id, question_id"),
             read_rows(connection, "sealed_test_plans", order_by="judge_id, question_id"),
             dict(zip(held_back["question_id"], held_back["reason"], strict=True)),
+            versions_rated_as(connection),
         )
+
+    @property
+    def unused_versions(self) -> dict[str, str]:
+        """Certified version of each judge that rates as another one; the one certified last."""
+        rows = [row for row in self.certificates if row["claim"] and not row["stale_because"]]
+        last = {row["judge_id"]: row["version"] for row in sorted(rows, key=_time_of)}
+        known = {judge_id: v for judge_id, v in last.items() if judge_id in self.in_use}
+        return {judge_id: v for judge_id, v in known.items() if v != self.in_use[judge_id]}
+
+
+def _time_of(row: Mapping[str, Any]) -> tuple[datetime, str]:
+    return row["created_at"], row["version"]
 
 
 def print_certificates(tests: SealedTests) -> None:
     """Print judges on their sealed tests: verdicts, evidence and whether they still hold."""
     if tests.certificates:
         _print_tested(tests)
+    for judge_id, version in tests.unused_versions.items():
+        click.echo(f"To rate as certified, add to {judge_id} in evaluation.yaml:")
+        click.echo(f"    version: {version}\n")
     for sentence in unevaluated_sentences(tests.unevaluated):
         click.echo(f"{sentence}\n")
 

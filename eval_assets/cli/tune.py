@@ -205,9 +205,13 @@ def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluatio
     """Return the questions that may be tuned on; print the closed gates if there are none."""
     from eval_assets.agreement.gates.decision import tunable_questions
     from eval_assets.readers.evaluation.input_files import source_fingerprints
-    from eval_assets.store.gates import stored_gate_outcomes
+    from eval_assets.store.gates import stored_gate_outcomes, unread_scores
 
-    outcomes = stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
+    sources = source_fingerprints(evaluation)
+    if reason := unread_scores(connection, sources):
+        click.echo(f"{reason}.", err=True)
+        return ()
+    outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
     for outcome in outcomes:
         if outcome.is_closed:
             click.echo(f"Gate {outcome.gate} is closed: {outcome.reason}.", err=True)

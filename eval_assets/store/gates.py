@@ -48,6 +48,16 @@ def stored_gate_outcomes(
     )
 
 
+def unread_scores(connection: duckdb.DuckDBPyConnection, sources: Mapping[str, str]) -> str:
+    """Return why judges cannot be tuned on the stored scores; empty if they can.
+
+    No gate on people rests on scores, and that on judges may only warn.
+    """
+    if "judge_scores" not in changed_tables(connection, sources):
+        return ""
+    return "The files of judge_scores changed since they were read. Run eval-assets run"
+
+
 def decide_as_stored(
     connection: duckdb.DuckDBPyConnection, outcomes: Iterable[GateOutcome]
 ) -> bool:

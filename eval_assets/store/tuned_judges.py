@@ -85,6 +85,17 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
     return {gate: minimum for gate, minimum in rows if minimum < USUAL_MINIMUMS[gate] - TOLERANCE}
 
 
+def versions_rated_as(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the version that each judge rates as: the declared one unless another is pinned."""
+    rows = connection.execute(
+        """SELECT judge_id, coalesce(judges.version, max_by(v.version, created_at))
+           FROM judges
+           JOIN (FROM judge_versions WHERE step = 'declared') AS v USING (judge_id)
+           GROUP BY judge_id, judges.version"""
+    ).fetchall()
+    return dict(rows)
+
+
 def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return questions whose sealed test was not evaluated, with the reason.
 

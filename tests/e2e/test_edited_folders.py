@@ -207,7 +207,7 @@ WALK: Mapping[str, tuple[Edit, int, State]] = {
         0,
         State(0, AS_TESTED, HOLDS),
     ),
-    "score": (change_score, 3, State(0, AS_TESTED | {"verbose": 4}, HOLDS)),
+    "score": (change_score, 0, State(0, AS_TESTED | {"verbose": 4}, HOLDS)),
     "out": (delete_out, 3, State(0, AS_TESTED | {"verbose": 4}, HOLDS)),
     "model": (
         rename_model,

@@ -158,7 +158,7 @@ def test_labels_that_changed_make_a_pass_stale_until_they_are_measured(
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "responses.csv", "scores.csv"])
-def test_a_file_that_changed_since_it_was_read_closes_every_gate(
+def test_a_file_that_changed_since_it_was_read_closes_the_gates_on_it(
     open_folder: Evaluated, name: str
 ) -> None:
     """Nothing was read again: the stored figures are those of the file as it was."""
@@ -167,9 +167,9 @@ def test_a_file_that_changed_since_it_was_read_closes_every_gate(
     lines = failures(open_folder.materialize("judge_splits"))["judge_splits"].splitlines()
     table = {"labels.csv": "human_labels", "scores.csv": "judge_scores"}.get(name, "responses")
 
+    of_people = ["Gate human_a_hh is closed", "Gate human_alpha is closed"]
     assert [line.split(":")[0] for line in lines] == [
-        "Gate human_a_hh is closed",
-        "Gate human_alpha is closed",
+        *(of_people if name != "scores.csv" else []),
         "Gate judge_alpha is closed",
     ]
     assert f"stale: the files of {table} changed since they were read. Run eval" in lines[0]

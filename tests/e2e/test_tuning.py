@@ -246,7 +246,10 @@ def test_a_part_is_stale_once_the_scores_of_its_doubt_change(planted: Evaluated)
     [(stale,)] = planted.rows(
         "SELECT stale_because FROM judge_certificates WHERE judge_id = 'harsh'"
     )
-    assert stale == "the scores that its doubt comes from changed since the test"
+    assert stale == (
+        "the scores that its doubt comes from changed since the test; eval-assets tune asks for "
+        "another evaluation of harsh, which counts"
+    )
     assert planted.rows("SELECT DISTINCT needs_person FROM judge_scores") == [(None,)]
     assert planted.rows("SELECT count(*) FROM stand_in_scores") == [(0,)]
 
@@ -438,6 +441,9 @@ def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
 
     assert rows["steady"]["certificate"]["holds"] == ["fit", "fit_in_part"]
     assert rows["verbose"]["certificate"] is None
+    in_words = called(planted_once, certificates_command).stdout
+    assert "add to harsh in evaluation.yaml:\n    version: 1.0.1\n" in in_words
+    assert "steady in evaluation.yaml" not in in_words
     assert (steady.return_value, steady.stdout) == (0, "steady on completeness: fit\n")
     assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: unfit\n")
     assert harsh.return_value == 4

@@ -108,8 +108,8 @@ def _unusable(
     materialize = Remedy(RemedyKind.MATERIALIZE, gate.table)
     if not stored:
         return Unusable("nothing measured yet", materialize)
-    if changed:
-        tables = " and ".join(changed)
+    tables = " and ".join(t for t in changed if t != "judge_scores" or gate.raters == "judge")
+    if tables:
         return Unusable(
             f"stale: the files of {tables} changed since they were read", Remedy(RemedyKind.RUN)
         )

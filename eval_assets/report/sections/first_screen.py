@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
@@ -249,8 +249,10 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
         yield Cell(words, link="cautions")
     judges = [judge.id for judge in data.evaluation.judges]
     tunable = {*data.tunable}
-    yield from _uses(data, [j for j in judges if tunable <= {*matched_questions(data, j)}])
-    yield from _versions_to_use(data)
+    versions = list(_versions_to_use(data))
+    for cell in _uses(data, [j for j in judges if tunable <= {*matched_questions(data, j)}]):
+        yield replace(cell, text=" ".join([cell.text, *(version.text for version in versions)]))
+    yield from versions
     yield from _useless_prompts(data)
     for outcome in data.gates:
         for verdict in outcome.questions:

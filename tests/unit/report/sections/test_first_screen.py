@@ -536,3 +536,26 @@ def test_judges_that_repeat_a_rater_have_to_score_without_the_labels() -> None:
         "Have judges score without the labels: the scores of every judge on clarity and safe are "
         "those of one rater."
     )
+
+
+def test_unused_version_is_named_beside_a_judge_to_use() -> None:
+    tested: dict[str, object] = {"question_id": "safe", "n_readings": 1, "reason": ""}
+    tested |= {"stale_because": None, "certificate": None, "claim": "fit", "share": None}
+    rows = [
+        tested | {"judge_id": "gpt", "version": "1.0.0", "fitness": "fit"},
+        tested
+        | {"judge_id": "gpt", "version": "1.0.0", "fitness": "fit", "question_id": "clarity"},
+        tested
+        | {"judge_id": "haiku", "version": "1.0.1", "fitness": "undecided"}
+        | {"claim": "fit_in_part", "share": 0.842},
+    ]
+    data = with_tables(
+        Case(judges=JUDGES).data(),
+        judge_certificates=pd.DataFrame(rows),
+        judges=pd.DataFrame([{"judge_id": "gpt", "version": "1.0.0"}]),
+    )
+
+    assert first_screen(data).next_step.text == (
+        "Use gpt where a sealed test found it fit. Set version: 1.0.1 for haiku in "
+        "evaluation.yaml: a sealed test found it fit on 84 % of the responses on safe."
+    )
