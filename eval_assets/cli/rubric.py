@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -54,10 +55,11 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
     click.echo(f"wrote {path}")
+    folder = quote(str(data))
     click.echo(
         f"Edit it, then name it in evaluation.yaml: guidelines: guidelines/{path.name}\n"
-        "Labels given after that are a new version; have new responses labelled, because raters "
-        "remember the old ones."
+        "Labels given after that are a new version. Have new responses labelled, because raters "
+        f"remember the old ones: eval-assets plan --question {question} --draw --data {folder}"
     )
     return DONE
 

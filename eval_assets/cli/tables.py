@@ -89,7 +89,7 @@ def print_measured(
     for sentence in rewording_sentences(read_figures(connection, RubricVersionFigures), evaluation):
         click.echo(f"{sentence}.\n")
     if sentences := selection_sentences(stored_selection(connection)):
-        click.echo(f"{'. '.join(sentences)}. The report weights agreement to all responses.\n")
+        click.echo(f"{'. '.join(sentences)}. Weighted figures are in the report.\n")
     print_judges(read_figures(connection, JudgeHumanFigures), outcomes, evaluation)
     if evaluation.seals_figures and evaluation.judges:
         click.echo(f"{SEALED_TEST}\n")

@@ -262,8 +262,8 @@ def _selected(data: ReportData) -> Iterator[Definition]:
         yield Definition(
             "Responses with two ratings differ from the rest",
             f"{'. '.join(sentences)}. Agreement and the gates go by the responses with two "
-            "ratings; below is agreement weighted to all responses. Draw the responses that two "
-            "raters rate at random, as eval-assets assign does.",
+            "ratings; below is agreement weighted to all responses of the same models. Draw the "
+            "responses that two raters rate at random, as eval-assets assign does.",
         )
 
 

@@ -70,14 +70,16 @@ _KEY = "● value with 95 % interval   │ minimum of the gate   ┊ what chance
 _KAPPA_NAMES = {"cohen": "Cohen's kappa", "fleiss": "Fleiss' kappa"}
 _GWET_NAMES = {"ac1": "Gwet's AC1", "ac2_quadratic": "Gwet's AC2 (quadratic weights)"}
 _WEIGHTED = (
-    "The responses with two ratings differ from the rest. Weighted to all responses, agreement is:"
+    "The responses with two ratings differ from the rest. Weighted to all responses of the same "
+    "models, agreement is:"
 )
 _WEIGHTS = (
     "Weights are inverse probabilities to have two ratings, by the features that were compared. "
     "Gates do not go by them."
 )
 _ABSENT = (
-    "Up to {:,} responses are of models of which none has two ratings: no weight stands for them."
+    "On a question, up to {:,} responses are of models of which none has two ratings: no weight "
+    "stands for them."
 )
 _MOST_OPEN = 4
 """Questions up to which all statistics are shown; with more a reader opens them."""

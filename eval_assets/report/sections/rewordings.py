@@ -30,7 +30,7 @@ _CAUTION = (
 
 
 def section(data: ReportData) -> Section | None:
-    """Return A^HH and alpha of each wording with their changes; None if there is one only."""
+    """Return A^HH and alpha of each wording with alpha's change; None if there is one only."""
     if not data.rubric_versions:
         return None
     card = Card(
@@ -58,7 +58,7 @@ def _table(rows: tuple[RubricVersionFigures, ...]) -> Table:
     )
     return Table(
         "Agreement between humans by wording",
-        columns(*names, "Change of A^HH#", "Change of alpha#", "Gain of alpha#"),
+        columns(*names, "Change of alpha#", "Gain of alpha#"),
         tuple(
             TableRow(
                 cells(
@@ -69,7 +69,7 @@ def _table(rows: tuple[RubricVersionFigures, ...]) -> Table:
                     "" if row.n_new is None else f"{row.n_new:,}",
                     *(
                         gain_cell(figure) if row.previous_version else ""
-                        for figure in (row.a_hh_change, row.alpha_change, row.alpha_gain)
+                        for figure in (row.alpha_change, row.alpha_gain)
                     ),
                 )
             )
