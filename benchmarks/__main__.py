@@ -24,6 +24,7 @@ SIMULATIONS = (
     "causes",
     "coverage",
     "informative_groups",
+    "label_quality",
     "pass_rates",
     "promises",
     "pull_requests",

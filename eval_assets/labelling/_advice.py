@@ -9,6 +9,9 @@ FEWEST = 10
 CLEARLY_LESS = 0.05
 """Agreement by which a rater stands apart from the others: a twentieth of the scale."""
 
+GOOD = 0.75
+"""Agreement on [0, 1] that is good: the mark of GDPval for two people."""
+
 WIDE_GAP = 0.25
 """Share of the scale from which raters use it differently: one point of 1 to 5."""
 
@@ -21,6 +24,7 @@ class Findings:
         alpha: Alpha of all raters on the question.
         stands_apart: Whether the rater agrees less with the others than raters do on the whole. If
             all agree little, that is the question's fault, not a rater's.
+        twin: The rater whose ratings are most like the rater's.
         others_vary: Whether the others' ratings of the rater's responses differ.
         is_binary: Whether there are two values only, so that all who differ are at opposite ends.
         failing: Gates that this question fails, each as a clause with its value.
@@ -31,6 +35,7 @@ class Findings:
     others_vary: bool
     is_binary: bool
     failing: tuple[str, ...]
+    twin: str = ""
 
 
 def advice_on(
@@ -56,11 +61,38 @@ def _completeness(rater: str, value: float, n: int, _: Findings) -> str:
 
 
 def _one_value(rater: str, value: float, n: int, findings: Findings) -> str:
-    if n < FEWEST or value < 1 or not findings.others_vary:
+    if n < FEWEST or value < _NEARLY_ALL or not findings.others_vary:
         return ""
     return (
-        f"{rater} gave one and the same value {n} times while others told these responses apart: "
-        "go through a few of them together."
+        f"{rater} gave one and the same value {round(value * n)} times in {n} while others told "
+        "these responses apart: go through a few of them together."
+    )
+
+
+def _run(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < FEWEST or value < FEWEST:
+        return ""
+    return (
+        f"{rater} gave the same value {value:.0f} times in a row, more often than chance: ask "
+        "whether these responses were read."
+    )
+
+
+def _identical(rater: str, value: float, n: int, findings: Findings) -> str:
+    if n < FEWEST or not findings.twin:
+        return ""
+    return (
+        f"{rater} and {findings.twin} share answers that the other raters do not give, and rate "
+        f"{value:.0%} of {n} responses alike: ask whether they label independently."
+    )
+
+
+def _too_fast(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < FEWEST or value < 0.5:  # noqa: PLR2004 - most of the work
+        return ""
+    return (
+        f"{rater} gave {value:.0%} of the labels faster than the responses can be read: ask "
+        "whether they are read."
     )
 
 
@@ -89,7 +121,7 @@ def _opposite_ends(rater: str, value: float, n: int, findings: Findings) -> str:
 def _agreement(rater: str, value: float, n: int, findings: Findings) -> str:
     if not findings.stands_apart or not findings.failing:
         return ""
-    if n < FEWEST or value >= 0.75:  # noqa: PLR2004 - GDPval's "good"
+    if n < FEWEST or value >= GOOD:
         return ""
     return f"{rater} agrees little with the others: label ten responses together and compare."
 
@@ -105,7 +137,7 @@ def _alpha_without(rater: str, value: float, n: int, findings: Findings) -> str:
 
 
 def _experts(rater: str, value: float, n: int, _: Findings) -> str:
-    if n < FEWEST or value >= 0.75:  # noqa: PLR2004 - GDPval's "good"
+    if n < FEWEST or value >= GOOD:
         return ""
     return f"{rater} differs from the experts: let an expert explain some of their labels."
 
@@ -146,13 +178,13 @@ def _drift(rater: str, value: float, n: int, _: Findings) -> str:
 
 
 def _self_agreement(rater: str, value: float, n: int, _: Findings) -> str:
-    if n < 5 or value >= 0.75:  # noqa: PLR2004 - GDPval's "good"
+    if n < 5 or value >= GOOD:  # noqa: PLR2004 - fewer say nothing
         return ""
     return f"{rater} does not give the same answer twice: the question is harder than it looks."
 
 
 def _controls(rater: str, value: float, n: int, _: Findings) -> str:
-    if n < 5 or value >= 0.75:  # noqa: PLR2004 - GDPval's "good"
+    if n < 5 or value >= GOOD:  # noqa: PLR2004 - fewer say nothing
         return ""
     return f"{rater} differs from what was settled on {n} control responses: go through them."
 
@@ -170,9 +202,13 @@ def _outdated(rater: str, value: float, n: int, _: Findings) -> str:
     return f"{count} labels by {rater} are of texts that changed since: have these labelled again."
 
 
+_NEARLY_ALL = 0.9
+
 _RULES: Mapping[str, Callable[[str, float, int, Findings], str]] = {
     "completeness": _completeness,
     "most_frequent_share": _one_value,
+    "longest_run": _run,
+    "identical_share": _identical,
     "severity": _severity,
     "opposite_ends": _opposite_ends,
     "agreement": _agreement,
@@ -182,6 +218,7 @@ _RULES: Mapping[str, Callable[[str, float, int, Findings], str]] = {
     "skipped_difference": _skipped_difference,
     "confidence_gain": _confidence,
     "seconds": _seconds,
+    "too_fast_share": _too_fast,
     "drift": _drift,
     "self_agreement": _self_agreement,
     "control_agreement": _controls,

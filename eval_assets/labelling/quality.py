@@ -1,9 +1,9 @@
 """Label quality: figures by question and rater, with advice."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 from statistics import fmean
 
 import numpy as np
@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.labelling._advice import CLEARLY_LESS, Findings, advice_on
+from eval_assets.labelling._advice import CLEARLY_LESS, GOOD, Findings, advice_on
+from eval_assets.labelling._chance import (
+    Test,
+    beyond_chance,
+    binomial_tail,
+    exchanged,
+    flipped_signs,
+    longest_runs,
+    shuffled,
+)
 from eval_assets.labelling.session_frames import ControlUnit
 from eval_assets.stats import human_agreement, krippendorff_alpha
 
@@ -35,11 +44,20 @@ class QualityFigure:
     advice: str = ""
 
 
+_WORDS_PER_SECOND = 1000 / 60
+"""Words that no one reads in less time: even skimming stays below 1,000 a minute (Rayner et al.,
+2016, doi:10.1177/1529100615623267)."""
+
+_FEW_SKIPPED = 0.1
+"""Share of unclear responses that is usual."""
+
 MEASURES: Mapping[str, str] = {
     "completeness": "share of the assigned responses that were rated or skipped",
     "participation": "share of all labelled responses that this rater labelled",
     "mean": "mean rating, in scale points",
     "most_frequent_share": "share of the ratings that are equal to the most frequent one",
+    "longest_run": "most ratings in a row that are equal",
+    "identical_share": "share of the responses rated like the rater who is most alike",
     "severity": "mean difference from the other raters of a response, in share of the scale",
     "opposite_ends": "share of the responses that another rater put at the other end",
     "agreement": "mean of 1 - |difference| from the other raters of a response, on [0, 1]",
@@ -49,6 +67,7 @@ MEASURES: Mapping[str, str] = {
     "skipped_difference": "others' mean of what was skipped less that of the rest, on [0, 1]",
     "confidence_gain": "agreement of labels given with high confidence less that of the others",
     "seconds": "median time between seeing a response and answering",
+    "too_fast_share": "share of the labels given faster than the response can be read",
     "drift": "severity in the last third of the labels less that in the first",
     "self_agreement": "agreement with oneself on responses that came back",
     "control_agreement": "agreement with the settled values of control responses",
@@ -72,38 +91,61 @@ def measure_quality(
         evaluation: The questions, the experts, and the gates that advice refers to.
         labels: Gives those of a question, one row for each response and rater: response_id,
             rater_id, value (NaN if skipped), skipped, confidence, labelled_at, seconds,
-            is_outdated.
+            words (of the response; NaN if unknown), is_outdated.
         history: Answers that do not count: response_id, question_id, rater_id, kind ('change' or
             'repeat'), before, after.
         assigned: Responses that each rater is to label, by (rater, question).
         controls: Settled values of control responses.
 
     Returns:
-        Figures of all raters who gave a label or have one to give, question by question.
+        Figures of all raters who gave a label or have one to give, question by question. Advice
+        on figures that vary by chance is given only if that is ruled out, corrected for all
+        raters, questions and figures: honest labels lead to any in one study of twenty at most.
     """
-    figures = []
+    figures: list[QualityFigure] = []
+    tests: dict[int, Test] = {}
+    n_tests = 0
     for question in evaluation.rubric:
         question_labels = labels(question)
         measured = _QuestionLabels(question, evaluation, question_labels)
         raters = {*question_labels["rater_id"], *(r for r, q in assigned if q == question.id)}
+        of_question = history[history["question_id"] == question.id]
         for rater in sorted(raters):
-            of_rater = history[
-                (history["question_id"] == question.id) & (history["rater_id"] == rater)
-            ]
             settled = {
                 unit.response_id: value
                 for unit, value in controls.items()
                 if (unit.question_id, unit.rater_id) == (question.id, rater)
             }
+            of_rater = of_question[of_question["rater_id"] == rater]
             n_assigned = assigned.get((rater, question.id))
-            by_name = dict(_figures(measured, rater, of_rater, n_assigned, settled))
-            advice = advice_on(rater, by_name, measured.findings(rater))
-            figures += [
-                QualityFigure(question.id, rater, name, *by_name[name], advice.get(name, ""))
-                for name in MEASURES
-                if name in by_name
-            ]
-    return figures
+            measures = list(_figures(measured, rater, of_rater, n_assigned, settled))
+            tested = {name: test for name, _, *test in measures if test}
+            n_tests += len(tested)
+            for figure in _with_advice(measured, rater, measures):
+                if figure.advice and figure.measure in tested:
+                    tests[len(figures)] = tested[figure.measure][0]
+                figures.append(figure)
+    kept = beyond_chance(tests, n_tests=n_tests)
+    return [
+        figure if index in kept or index not in tests else replace(figure, advice="")
+        for index, figure in enumerate(figures)
+    ]
+
+
+Measure = tuple[str, tuple[float, int]] | tuple[str, tuple[float, int], Test]
+"""Name, value and n of a figure, and a test of whether it is more than chance."""
+
+
+def _with_advice(
+    measured: "_QuestionLabels", rater: str, measures: Sequence[Measure]
+) -> Iterator[QualityFigure]:
+    """Yield a rater's figures in the order of `MEASURES`, with advice on large ones."""
+    by_name = {name: figure for name, figure, *_ in measures}
+    advice = advice_on(rater, by_name, measured.findings(rater))
+    for name in MEASURES:
+        if name in by_name:
+            value, n = by_name[name]
+            yield QualityFigure(measured.question.id, rater, name, value, n, advice.get(name, ""))
 
 
 class _QuestionLabels:
@@ -153,6 +195,31 @@ class _QuestionLabels:
         means = {r: _mean(self.closeness(self.of(r), self.others(r))) for r in self.matrix.columns}
         return {rater: agreement for rater, agreement in means.items() if not math.isnan(agreement)}
 
+    @cached_property
+    def closeness_by_rater(self) -> Floats:
+        """Mean agreement of each rater with the others, by response."""
+        columns = [self.closeness(self.of(r), self.others(r)) for r in self.matrix.columns]
+        return np.column_stack(columns) if columns else np.empty((0, 0))
+
+    def exceptional_agreement(self, rater: str) -> float:
+        """Return how often raters drawn anew agree that little, and `CLEARLY_LESS`, with the others.
+
+        Honest raters differ in care, so a smaller difference is none to speak of.
+        """
+        column = list(self.matrix.columns).index(rater)
+        return exchanged(-self.closeness_by_rater, column, margin=CLEARLY_LESS)
+
+    def exceptional_value(self, rater: str, value: float) -> float:
+        """Return how often raters drawn anew give one value as often."""
+        ratings = self.matrix.to_numpy(dtype=np.float64)
+        is_value = np.where(np.isnan(ratings), math.nan, ratings == value)
+        return exchanged(is_value, list(self.matrix.columns).index(rater))
+
+    @cached_property
+    def twins(self) -> Mapping[str, "_Twin"]:
+        """The rater whose ratings are most like those of each rater."""
+        return _twins(self.matrix)
+
     def _stands_apart(self, rater: str) -> bool:
         if rater not in self.agreements:
             return False
@@ -172,6 +239,7 @@ class _QuestionLabels:
             stands_apart=self._stands_apart(rater),
             is_binary=self.question.scale.is_binary,
             others_vary=bool(len(ratings)) and ratings.min() < ratings.max(),
+            twin=self.twins[rater].rater if rater in self.twins else "",
             failing=tuple(
                 f"{name} is {value:.3f} on {self.question.id}, below {minimum:g}"
                 for name, value, minimum in (
@@ -183,14 +251,84 @@ class _QuestionLabels:
         )
 
 
+@dataclass(frozen=True)
+class _Twin:
+    """The rater most like another one.
+
+    Args:
+        rater: Who that is.
+        identical: Share of the shared responses that both rate alike.
+        n: Responses that both rated.
+        p_value: Chance of so many shared departures from the other raters.
+    """
+
+    rater: str
+    identical: float
+    n: int
+    p_value: float
+
+
+_ALIKE = {1: 0.7, 2: 0.6}
+"""Share of the responses on which two raters are split from each other or from the rest, that they
+give alike against the rest, by the number of other raters, 2 standing for more. Honest raters with
+95 % right answers beside others with 75 % stay below it."""
+
+_MOST_VALUES = 50
+"""Values of a scale above which identical ratings are not looked for."""
+
+
+def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
+    """Return the rater most like each rater, judged by answers that others do not give.
+
+    Raters who know the right answer give it both. Only those who work together, or copy, share
+    the answers on which each departs from the others. So a response counts if the two differ, or
+    if they agree on something else than most of the other raters of it.
+    """
+    ratings = matrix.to_numpy(dtype=np.float64)
+    values = np.unique(ratings[~np.isnan(ratings)])
+    if len(values) > _MOST_VALUES or ratings.shape[1] < 3:  # noqa: PLR2004 - two and the rest
+        return {}
+    counts = np.stack([(ratings == value).sum(axis=1) for value in values], axis=1)
+    codes = np.searchsorted(values, np.where(np.isnan(ratings), values[0], ratings))
+    rows = np.arange(len(ratings))
+    n_raters = ratings.shape[1]
+    best: dict[str, _Twin] = {}
+    for one in range(n_raters):
+        for other in range(one + 1, n_raters):
+            both = ~np.isnan(ratings[:, one]) & ~np.isnan(ratings[:, other])
+            alike = both & (ratings[:, one] == ratings[:, other])
+            others = counts.copy()
+            others[rows[both], codes[both, one]] -= 1
+            others[rows[both], codes[both, other]] -= 1
+            own = others[rows, codes[:, one]]
+            n_against = int(np.count_nonzero(alike & (own < others.max(axis=1))))
+            n_apart = int(np.count_nonzero(both & ~alike & (others.sum(axis=1) > 0)))
+            if not n_against + n_apart:
+                continue
+            is_one = np.median(others.sum(axis=1)[both]) < 2  # noqa: PLR2004 - a majority
+            usual = _ALIKE[1 if is_one else 2]
+            # Each rater has as many possible twins as there are other raters.
+            p_value = (n_raters - 1) * binomial_tail(n_against, n_against + n_apart, usual)
+            share = float(alike.sum() / both.sum())
+            for mine, theirs in ((one, other), (other, one)):
+                twin = _Twin(str(matrix.columns[theirs]), share, int(both.sum()), p_value)
+                known = best.get(str(matrix.columns[mine]))
+                if known is None or (twin.p_value, -twin.identical) < (
+                    known.p_value,
+                    -known.identical,
+                ):
+                    best[str(matrix.columns[mine])] = twin
+    return best
+
+
 def _figures(
     measured: _QuestionLabels,
     rater: str,
     history: pd.DataFrame,
     n_assigned: int | None,
     settled: Mapping[str, float],
-) -> Iterator[tuple[str, tuple[float, int]]]:
-    """Yield name, value and n of each figure of one rater."""
+) -> Iterator[Measure]:
+    """Yield each figure of one rater."""
     mine = measured.labels[measured.labels["rater_id"] == rater]
     if n_assigned:
         yield "completeness", (min(1.0, len(mine) / n_assigned), n_assigned)
@@ -201,9 +339,12 @@ def _figures(
     own, others = measured.of(rater), measured.others(rater)
     rated = own[~np.isnan(own)]
     if len(rated):
-        _, counts = np.unique(rated, return_counts=True)
+        values, counts = np.unique(rated, return_counts=True)
+        most_frequent = float(values[counts.argmax()])
         yield "mean", (float(rated.mean()), len(rated))
-        yield "most_frequent_share", (float(counts.max() / len(rated)), len(rated))
+        share = float(counts.max() / len(rated))
+        test = partial(measured.exceptional_value, rater, most_frequent)
+        yield "most_frequent_share", (share, len(rated)), test
     closeness = measured.closeness(own, others)
     yield from _against_others(measured, rater, own, others, closeness)
     yield from _of_single_labels(measured, mine, closeness)
@@ -214,74 +355,124 @@ def _figures(
         expected = np.array([settled.get(response, math.nan) for response in mine["response_id"]])
         near = measured.closeness(mine["value"].to_numpy(dtype=np.float64), expected[:, None])
         if not np.isnan(near).all():
-            yield "control_agreement", (_mean(near), int(np.count_nonzero(~np.isnan(near))))
+            n_controls = int(np.count_nonzero(~np.isnan(near)))
+            yield (
+                "control_agreement",
+                (_mean(near), n_controls),
+                partial(flipped_signs, near - GOOD),
+            )
     repeats = history[history["kind"] == "repeat"].dropna(subset=["before", "after"])
     if len(repeats):
         before = repeats["before"].to_numpy(dtype=np.float64)
         after = repeats["after"].to_numpy(dtype=np.float64)
-        yield "self_agreement", (_mean(measured.closeness(before, after[:, None])), len(repeats))
+        near = measured.closeness(before, after[:, None])
+        yield "self_agreement", (_mean(near), len(repeats)), partial(flipped_signs, near - GOOD)
 
 
 def _against_others(
     measured: _QuestionLabels, rater: str, own: Floats, others: Floats, closeness: Floats
-) -> Iterator[tuple[str, tuple[float, int]]]:
+) -> Iterator[Measure]:
     scale = measured.question.scale
     n_shared = int(np.count_nonzero(~np.isnan(closeness)))
     if not n_shared:
         return
-    yield "agreement", (_mean(closeness), n_shared)
+    apart = cache(partial(measured.exceptional_agreement, rater))
+    yield "agreement", (_mean(closeness), n_shared), apart
     if measured.matrix.shape[1] > 2:  # noqa: PLR2004 - one rater alone cannot agree
-        yield "alpha_without", (measured.alpha_without(rater), n_shared)
+        yield "alpha_without", (measured.alpha_without(rater), n_shared), apart
+    if rater in measured.twins:
+        twin = measured.twins[rater]
+        yield "identical_share", (twin.identical, twin.n), lambda: twin.p_value
     if measured.experts and rater not in measured.experts:
         experts = measured.matrix[measured.experts].to_numpy(dtype=np.float64)
         near = measured.closeness(own, experts)
-        yield "expert_agreement", (_mean(near), int(np.count_nonzero(~np.isnan(near))))
+        n_near = int(np.count_nonzero(~np.isnan(near)))
+        yield "expert_agreement", (_mean(near), n_near), partial(flipped_signs, near - GOOD)
     if measured.question.level == "nominal" and not scale.is_binary:
         return
     difference = (own - _row_mean(others)) / (scale.high - scale.low)
-    yield "severity", (_mean(difference), n_shared)
+    sign = -1 if _mean(difference) > 0 else 1
+    yield "severity", (_mean(difference), n_shared), partial(flipped_signs, sign * difference)
     ends = np.abs(own[:, None] - others) >= scale.high - scale.low
     shared = ~np.isnan(closeness)
-    yield "opposite_ends", (float(ends[shared].any(axis=1).mean()), n_shared)
+    yield "opposite_ends", (float(ends[shared].any(axis=1).mean()), n_shared), apart
 
 
 def _of_single_labels(
     measured: _QuestionLabels, mine: pd.DataFrame, closeness: Floats
-) -> Iterator[tuple[str, tuple[float, int]]]:
+) -> Iterator[Measure]:
     """Yield figures of single labels: skips, confidence, time and order."""
     rows = mine["row"].to_numpy()
     skipped = mine["skipped"].to_numpy(dtype=bool)
-    yield "skipped_share", (float(skipped.mean()), len(mine))
+    test = partial(binomial_tail, int(skipped.sum()), len(mine), _FEW_SKIPPED)
+    yield "skipped_share", (float(skipped.mean()), len(mine)), test
     scale = measured.question.scale
     by_others = scale.to_unit(_row_mean(measured.others(str(mine["rater_id"].iloc[0]))))
     if skipped.any() and not skipped.all():
         differ = _mean(by_others[rows[skipped]]) - _mean(by_others[rows[~skipped]])
-        yield "skipped_difference", (differ, int(skipped.sum()))
+        known = ~np.isnan(by_others[rows])
+        test = partial(_in_part, by_others[rows][known], skipped[known])
+        yield "skipped_difference", (differ, int(skipped.sum())), test
     near = closeness[rows]
     is_sure = (mine["confidence"] == "high").to_numpy()
     stated = mine["confidence"].notna().to_numpy() & ~np.isnan(near)
     if (is_sure & stated).any() and (~is_sure & stated).any():
         gain = _mean(near[is_sure & stated]) - _mean(near[~is_sure & stated])
-        yield "confidence_gain", (gain, int(np.count_nonzero(~is_sure & stated)))
+        test = partial(_in_part, near[stated], is_sure[stated])
+        yield "confidence_gain", (gain, int(np.count_nonzero(~is_sure & stated))), test
     seconds = mine["seconds"].to_numpy(dtype=np.float64)
     if not np.isnan(seconds).all():
         yield "seconds", (float(np.nanmedian(seconds)), int(np.count_nonzero(~np.isnan(seconds))))
+    least = mine["words"].to_numpy(dtype=np.float64) / _WORDS_PER_SECOND
+    timed = ~np.isnan(seconds) & ~np.isnan(least)
+    if timed.any():
+        too_fast = float((seconds < least)[timed].mean())
+        yield "too_fast_share", (too_fast, int(timed.sum()))
+    own = mine["value"].to_numpy(dtype=np.float64)[_in_time(mine)]
+    own = own[~np.isnan(own)]
+    if len(own):
+        longest = float(longest_runs(own[None, :])[0])
+        yield "longest_run", (longest, len(own)), partial(shuffled, own, longest_runs)
     if measured.question.level != "nominal" or scale.is_binary:
         yield from _drift(measured, mine, by_others, rows)
 
 
 def _drift(
     measured: _QuestionLabels, mine: pd.DataFrame, by_others: Floats, rows: NDArray[np.int64]
-) -> Iterator[tuple[str, tuple[float, int]]]:
+) -> Iterator[Measure]:
     scale = measured.question.scale
+    order = _in_time(mine)
     own = scale.to_unit(mine["value"].to_numpy(dtype=np.float64))
-    times = mine["labelled_at"].to_numpy(dtype=object)
-    known = ~np.isnan(own - by_others[rows]) & mine["labelled_at"].notna().to_numpy()
-    order = np.argsort(times[known].astype(str), kind="stable")
-    difference = (own - by_others[rows])[known][order]
+    difference = (own - by_others[rows])[order]
+    difference = difference[~np.isnan(difference)]
     third = len(difference) // 3
     if third:
-        yield "drift", (_mean(difference[-third:]) - _mean(difference[:third]), len(difference))
+        drift = _last_less_first(difference[None, :])[0]
+        sign = 1.0 if drift > 0 else -1.0
+        test = partial(shuffled, difference, lambda values: sign * _last_less_first(values))
+        yield "drift", (float(drift), len(difference)), test
+
+
+def _last_less_first(values: Floats) -> Floats:
+    third = values.shape[1] // 3
+    return np.asarray(values[:, -third:].mean(axis=1) - values[:, :third].mean(axis=1))
+
+
+def _in_time(mine: pd.DataFrame) -> NDArray[np.int64]:
+    """Return the rows of labels whose time is known, in order of time."""
+    times = mine["labelled_at"]
+    known = np.flatnonzero(times.notna().to_numpy())
+    return known[np.argsort(times.to_numpy(dtype=object)[known].astype(str), kind="stable")]
+
+
+def _in_part(values: Floats, part: NDArray[np.bool_]) -> float:
+    """Return how often a part drawn anew differs as far from the rest, in the same direction."""
+    if part.all() or not part.any():
+        return 1.0
+    n = int(part.sum())
+    ordered = np.concatenate([values[part], values[~part]])
+    sign = 1.0 if ordered[:n].mean() > ordered.mean() else -1.0
+    return shuffled(ordered, lambda rows: np.asarray(sign * rows[:, :n].mean(axis=1)))
 
 
 def _row_mean(values: Floats) -> Floats:

@@ -65,7 +65,9 @@ def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
 def with_session_fields(
     labels: pd.DataFrame, sessions: Iterable[Session], responses: Mapping[str, ResponseView]
 ) -> pd.DataFrame:
-    """Return labels with `seconds` and `is_outdated`, from the sessions that hold them.
+    """Return labels with `seconds`, `words` and `is_outdated`, from the sessions that hold them.
+
+    `words` are those of the response.
 
     A label is outdated if its prompt or response is not what the rater saw.
     """
@@ -87,10 +89,15 @@ def with_session_fields(
     session_rows = pd.DataFrame(entries, columns=columns)
     session_rows = session_rows.drop_duplicates(_UNIT_AND_RATER, keep="last")
     if session_rows.empty:
-        return labels.assign(seconds=math.nan, is_outdated=False)
+        return labels.assign(seconds=math.nan, words=math.nan, is_outdated=False)
     joined = labels.merge(session_rows, on=_UNIT_AND_RATER, how="left")
     is_outdated = joined["is_outdated"].eq(True)
-    return joined.assign(seconds=joined["seconds"].astype(float), is_outdated=is_outdated)
+    words = {name: len(view.response.split()) for name, view in responses.items()}
+    return joined.assign(
+        seconds=joined["seconds"].astype(float),
+        words=joined["response_id"].map(words).astype(float),
+        is_outdated=is_outdated,
+    )
 
 
 def control_values(

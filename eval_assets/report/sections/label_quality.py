@@ -54,6 +54,7 @@ _SHOWN: dict[str, tuple[str, Callable[[float], str]]] = {
     "control_agreement": ("On controls", _plain),
     "skipped_share": ("Skipped", _share),
     "seconds": ("Seconds", _plain),
+    "too_fast_share": ("Too fast", _share),
 }
 """Column and form of each figure that is shown."""
 

@@ -41,6 +41,7 @@ def labels(
                 "confidence": "high",
                 "labelled_at": [f"2026-11-21T09:{k:02}:00Z" for k in range(len(values))],
                 "seconds": 8.0,
+                "words": 20.0,
                 "is_outdated": False,
             }
         )
@@ -107,12 +108,12 @@ def test_one_value_throughout_is_noticed_only_if_others_told_responses_apart(
 def test_opposite_ends_are_counted_on_any_scale(tmp_path: Path) -> None:
     question = RubricQuestion("fit", "?", Scale.from_steps(low=1, high=4), "ordinal")
     evaluation = evaluation_of(tmp_path, rubric=(question,))
-    upright, reversed_ = [4, 1, 2, 3], [1, 4, 2, 3]
+    upright, reversed_ = 10 * [4, 1, 2, 3], 10 * [1, 4, 2, 3]
     given = labels({"anna": reversed_, "ben": upright, "cleo": upright}, question)
     found = figures(evaluation, given)
 
     assert found["anna", "opposite_ends"].value == 0.5
-    assert "2 responses at opposite ends" in found["anna", "opposite_ends"].advice
+    assert "20 responses at opposite ends" in found["anna", "opposite_ends"].advice
     assert found["ben", "opposite_ends"].value == 0.5
     assert found["ben", "opposite_ends"].advice == ""
 
@@ -207,12 +208,12 @@ def test_labels_faster_than_anybody_reads_are_noticed(evaluation: Evaluation) ->
 def test_repeats_show_whether_raters_agree_with_themselves(evaluation: Evaluation) -> None:
     history = pd.DataFrame(
         {
-            "response_id": [f"a{k}" for k in range(5)],
+            "response_id": [f"a{k}" for k in range(20)],
             "question_id": "clarity",
             "rater_id": "anna",
             "kind": "repeat",
-            "before": [1, 2, 3, 4, 5],
-            "after": [5, 2, 1, 1, 1],
+            "before": 4 * [1, 2, 3, 4, 5],
+            "after": 4 * [5, 2, 1, 1, 1],
         }
     )
     found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}), history=history)
@@ -225,13 +226,87 @@ def test_repeats_show_whether_raters_agree_with_themselves(evaluation: Evaluatio
 def test_labels_of_control_responses_are_compared_with_what_was_settled(
     evaluation: Evaluation,
 ) -> None:
-    controls = {ControlUnit(f"a{k:02}", "clarity", "anna"): 5.0 for k in range(5)}
+    controls = {ControlUnit(f"a{k:02}", "clarity", "anna"): 5.0 for k in range(30)}
     found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}), controls=controls)
 
     control = found["anna", "control_agreement"]
-    assert (control.value, control.n) == (0.5, 5)
-    assert "differs from what was settled on 5 control responses" in control.advice
+    assert (control.value, control.n) == (0.5, 30)
+    assert "differs from what was settled on 30 control responses" in control.advice
     assert ("ben", "control_agreement") not in found
+
+
+def noisy(seed: int, *, n: int = 100, n_raters: int = 4) -> dict[str, list[float]]:
+    """Ratings of raters who see the same responses and err independently."""
+    rng = np.random.default_rng(seed)
+    quality = rng.integers(1, 6, n)
+    names = ["anna", "ben", "cleo", "dora", "eve"][:n_raters]
+    errors = {name: rng.choice([-1, 0, 1], n, p=[0.2, 0.6, 0.2]) for name in names}
+    return {name: np.clip(quality + error, 1, 5).tolist() for name, error in errors.items()}
+
+
+def test_copied_answers_are_named_for_both_raters(evaluation: Evaluation) -> None:
+    ratings = noisy(1, n=150)
+    honest = figures(evaluation, labels(ratings))
+    copied = figures(evaluation, labels({**ratings, "ben": ratings["anna"]}))
+
+    assert copied["ben", "identical_share"].value == 1
+    assert "ben and anna share answers that the other" in copied["ben", "identical_share"].advice
+    assert copied["anna", "identical_share"].advice
+    assert not any(figure.advice for figure in honest.values())
+
+
+def test_two_good_raters_among_careless_ones_are_not_taken_for_copies(
+    evaluation: Evaluation,
+) -> None:
+    rng = np.random.default_rng(2)
+    quality = rng.integers(1, 6, 200)
+    shares = {"anna": 0.05, "ben": 0.05, "cleo": 0.25, "dora": 0.25}
+    ratings = {
+        name: np.where(rng.random(200) < share, rng.integers(1, 6, 200), quality).tolist()
+        for name, share in shares.items()
+    }
+    found = figures(evaluation, labels(ratings))
+
+    assert found["anna", "identical_share"].value > 0.85
+    assert {found[name, "identical_share"].advice for name in shares} == {""}
+
+
+def test_copies_are_not_looked_for_between_two_raters(evaluation: Evaluation) -> None:
+    assert ("anna", "identical_share") not in figures(
+        evaluation, labels({"anna": GOOD, "ben": GOOD})
+    )
+
+
+def test_labels_faster_than_the_response_can_be_read_are_counted(evaluation: Evaluation) -> None:
+    given = labels(noisy(3)).assign(words=200.0)
+    found = figures(evaluation, given)
+    slow = figures(evaluation, given.assign(seconds=12.5))
+
+    assert found["anna", "too_fast_share"].value == 1
+    assert "gave 100% of the labels faster than" in found["anna", "too_fast_share"].advice
+    assert slow["anna", "too_fast_share"].value == 0
+    assert slow["anna", "too_fast_share"].advice == ""
+
+
+def test_same_value_many_times_in_a_row_is_noticed(evaluation: Evaluation) -> None:
+    ratings = noisy(4)
+    ratings["anna"] = [*ratings["anna"][:60], *[3.0] * 40]
+    found = figures(evaluation, labels(ratings))
+
+    assert found["anna", "longest_run"].value >= 40
+    assert "the same value 40 times in a row" in found["anna", "longest_run"].advice
+    assert found["ben", "longest_run"].advice == ""
+
+
+def test_confidence_at_random_leads_to_no_advice(evaluation: Evaluation) -> None:
+    advised = 0
+    for seed in range(20):
+        given = labels(noisy(seed))
+        rng = np.random.default_rng(seed)
+        given["confidence"] = rng.choice(["high", "medium", "low"], len(given))
+        advised += any(figure.advice for figure in figures(evaluation, given).values())
+
+    assert advised <= 1
 
 
 def test_work_that_was_never_begun_is_counted(evaluation: Evaluation) -> None:
