@@ -86,7 +86,8 @@ def named(label: Label | Answer, unit: WorkUnit) -> str:
     """Return what a label says, in words."""
     if label.rating is None:
         return f"unclear ({plain(label.skip_reason)})"
-    return f"{value_name(label.rating, unit.question.scale)}, {label.confidence} confidence"
+    confidence = f", {label.confidence} confidence" if label.confidence else ""
+    return f"{value_name(label.rating, unit.question.scale)}{confidence}"
 
 
 def _key(choice: Choice) -> str:

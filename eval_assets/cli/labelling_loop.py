@@ -42,7 +42,7 @@ class _Draft:
     """The rater's notes on a unit before answering, and when the unit was shown."""
 
     shown_at: float = field(default_factory=time.monotonic)
-    confidence: Confidence = "high"
+    confidence: Confidence | None = None
     notes: str = ""
     issues: tuple[str, ...] = ()
 
@@ -188,7 +188,8 @@ class LabellingLoop:
             self._ask()
 
     def _change_confidence(self) -> None:
-        after = (_CONFIDENCES.index(self._draft.confidence) + 1) % len(_CONFIDENCES)
+        now = self._draft.confidence
+        after = 0 if now is None else (_CONFIDENCES.index(now) + 1) % len(_CONFIDENCES)
         self._draft.confidence = _CONFIDENCES[after]
         click.echo(f"  Confidence: {self._draft.confidence}")
 

@@ -42,7 +42,7 @@ class Answer:
 
     Args:
         rating: Value on the question's scale; None if the rater skipped the response.
-        confidence: How sure the rater is.
+        confidence: How sure the rater is; None if not stated.
         notes: Comment.
         issues: Problems of the response, one by one.
         skip_reason: Reason for skipping.
@@ -52,7 +52,7 @@ class Answer:
     __pydantic_config__ = _IN_JSON
 
     rating: Annotated[float, Field(allow_inf_nan=False, strict=True)] | None = None
-    confidence: Confidence = "high"
+    confidence: Confidence | None = None
     notes: _Text = ""
     issues: tuple[_Text, ...] = ()
     skip_reason: _Text = ""

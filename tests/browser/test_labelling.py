@@ -200,13 +200,16 @@ def test_comment_issues_and_confidence_are_saved_with_the_label(
     page.keyboard.type("no example")
     page.keyboard.press("Escape")
     page.keyboard.press("c")
+    page.keyboard.press("c")
     press(page, "2")
 
     [label] = labels(served.folder, "helpful")
     assert label["notes"] == "too y n 5 short"
     assert label["issues"] == ["no source", "no example"]
     assert label["confidence"] == "medium"
-    assert page.locator("#confidence-high").is_checked()
+    assert page.locator("input[name=confidence]:checked").count() == 0
+    press(page, "3")
+    assert [one["confidence"] for one in labels(served.folder, "helpful")] == ["medium", None]
 
 
 def test_an_undo_within_a_minute_is_no_change(served: Serving, opened: Opened) -> None:

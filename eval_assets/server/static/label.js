@@ -229,7 +229,7 @@
 
   const draft = () => ({
     unit: unit().code,
-    confidence: document.querySelector("input[name=confidence]:checked").value,
+    confidence: document.querySelector("input[name=confidence]:checked")?.value ?? null,
     notes: el("notes").value.trim(),
     issues: el("issues").value.split("\n").map((line) => line.trim()).filter(Boolean),
     seconds: Math.round((performance.now() - shownAt - hiddenMs) / 100) / 10,
@@ -393,7 +393,7 @@
     el("skipping").hidden = true;
     el("skip-reason").value = "";
     const before = answers.get(unit().code);
-    fill(before ?? { confidence: "high", notes: "", issues: [] });
+    fill(before ?? { confidence: null, notes: "", issues: [] });
     showGiven();
   };
 
@@ -414,12 +414,13 @@
   const named = (said) => {
     if (said.rating === null) return `unclear (${said.skipReason})`;
     const choice = question().choices.find((one) => one.value === said.rating);
-    return `${choice ? choice.name : said.rating}, ${said.confidence} confidence`;
+    const confidence = said.confidence ? `, ${said.confidence} confidence` : "";
+    return `${choice ? choice.name : said.rating}${confidence}`;
   };
 
   const be = (confidence) => {
-    el(`confidence-${confidence}`).checked = true;
-    el("more-title").textContent = `Confidence: ${confidence}. Comment, issues`;
+    for (const level of CONFIDENCES) el(`confidence-${level}`).checked = level === confidence;
+    el("more-title").textContent = `Confidence: ${confidence ?? "not stated"}. Comment, issues`;
   };
 
   const fill = (said) => {
