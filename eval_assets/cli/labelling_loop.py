@@ -61,6 +61,7 @@ class LabellingLoop:
         self._done = set(queue.labels())
         self._given: list[int] = []
         self._place = 0
+        self._displayed: set[int] = set()
         self._is_complete = False
         self._draft = _Draft()
         self._actions: dict[str, Action] = {
@@ -72,8 +73,8 @@ class LabellingLoop:
             "v": lambda: show_in_full(self._unit.response, captures=False),
             "t": lambda: show_in_full(self._unit.response, captures=True),
             "g": lambda: show_guidelines(self._unit),
-            "left": lambda: self._show(max(0, self._place - 1)),
-            "right": lambda: self._show(min(len(self._queue.units) - 1, self._place + 1)),
+            "left": lambda: self._step(-1),
+            "right": lambda: self._step(1),
         }
 
     def run(self) -> None:
@@ -152,6 +153,7 @@ class LabellingLoop:
 
     def _show(self, place: int) -> None:
         self._place = place
+        self._displayed.add(place)
         self._is_complete = False
         self._draft = _Draft()
         show_unit(self._unit, number=place + 1, of=len(self._queue.units))
@@ -176,6 +178,17 @@ class LabellingLoop:
             self._done = set(self._queue.labels())
             click.echo("Undone.")
         self._show(place)
+
+    def _step(self, direction: int) -> None:
+        """Show the next unit in a direction, past those whose repeat was shown or answered."""
+        repeats = self._queue.repeats
+        place = self._place + direction
+        while self._is_displayed(repeats.get(place)):
+            place += direction
+        self._show(place if 0 <= place < len(self._queue.units) else self._place)
+
+    def _is_displayed(self, place: int | None) -> bool:
+        return place is not None and (place in self._displayed or place in self._done)
 
     def _skip(self) -> None:
         click.echo("  Why can you not say?")

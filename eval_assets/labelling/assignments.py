@@ -179,7 +179,7 @@ def assign(
         controls: Responses whose value is settled.
 
     Returns:
-        The new assignments: each rater's own order is shuffled, repeats come last.
+        The new assignments: each rater's own order is shuffled, repeats are in the second half.
     """
     here = [
         assignment
@@ -332,18 +332,29 @@ def _in_order_of(
 ) -> list[Assignment]:
     """Return one rater's assignments as they label them: shuffled, with controls among them.
 
-    Repeats come last and are of responses of the first half, so that much lies between the two.
+    Repeats are among the second half, in an order of their own, and of responses of the first
+    third, so that much lies between the two. Repeats of further responses come last.
     """
     drawn = [*main, *(plan.assignment(response, rater, "control") for response in controls)]
     drawn.sort(
         key=lambda assignment: chance(plan.seed, rater, str(plan.round), assignment.response_id)
     )
     n_repeats = round(plan.repeat_share * len(main))
-    early = drawn[: max(n_repeats, len(drawn) // 2)]
-    again = [
-        plan.assignment(assignment.response_id, rater, "repeat") for assignment in early[:n_repeats]
-    ]
-    return [*drawn, *again]
+    third, half = len(drawn) // 3, len(drawn) // 2
+
+    def drawn_by(purpose: str, names: Iterable[str]) -> list[str]:
+        key = [rater, str(plan.round), purpose]
+        return sorted(names, key=lambda name: chance(plan.seed, *key, name))
+
+    early = drawn_by("repeat", (assignment.response_id for assignment in drawn[:third]))
+    late = drawn_by("repeat", (assignment.response_id for assignment in drawn[third:]))
+    again = [plan.assignment(name, rater, "repeat") for name in [*early, *late][:n_repeats]]
+    n_among = min(len(again), len(early))
+    places = map(str, range(len(drawn) - half + n_among))
+    chosen = {int(place) for place in drawn_by("place", places)[:n_among]}
+    second, among = iter(drawn[half:]), iter(again[:n_among])
+    mixed = [next(among if n in chosen else second) for n in range(len(drawn) - half + n_among)]
+    return [*drawn[:half], *mixed, *again[n_among:]]
 
 
 def strata_of(responses: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:

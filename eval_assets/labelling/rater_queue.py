@@ -134,6 +134,20 @@ class RaterQueue:
             for key, session in self._stored().items()
         }
 
+    @cached_property
+    def repeats(self) -> Mapping[int, int]:
+        """The place of each repeat, by the place of the unit that it repeats."""
+        firsts = {
+            (unit.key, unit.response.response_id): index
+            for index, unit in enumerate(self.units)
+            if not unit.is_repeat
+        }
+        return {
+            firsts[unit.key, unit.response.response_id]: index
+            for index, unit in enumerate(self.units)
+            if unit.is_repeat and (unit.key, unit.response.response_id) in firsts
+        }
+
     def _stored(self) -> dict[SessionKey, Session | None]:
         return {key: self.sessions.read(key) for key in self._n_units}
 

@@ -224,6 +224,26 @@ def test_an_undo_within_a_minute_is_no_change(served: Serving, opened: Opened) -
     assert "history" not in label
 
 
+def test_first_answer_to_a_repeated_response_cannot_be_looked_up(
+    served: Serving, opened: Opened
+) -> None:
+    rows = [f"{name},anna,helpful,1," for name in ("a0", "a1", "a2", "a0")]
+    rows = [f"{row}{'repeat' if n == 3 else 'shared'}" for n, row in enumerate(rows)]
+    header = "response_id,rater_id,question_id,round,purpose"
+    (served.folder / "assignments.csv").write_text("\n".join([header, *rows, ""]))
+    page = opened(served.links["anna"])
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#unit-title") == "Response 1 of 4"
+    press(page, "421")
+    titles = []
+    for _ in range(4):
+        titles.append(page.inner_text("#unit-title"))
+        page.keyboard.press("ArrowLeft")
+
+    assert titles == [f"Response {n} of 4" for n in (4, 3, 2, 2)]
+
+
 def test_a_later_answer_is_kept_beside_the_first(served: Serving, opened: Opened) -> None:
     page = opened(served.links["anna"])
     press(page, "4")

@@ -62,6 +62,26 @@ def test_a_binary_question_takes_one_key_a_label(folder: Evaluated) -> None:
 
 
 @pytest.mark.slow
+def test_first_answer_to_a_repeated_response_cannot_be_looked_up(folder: Evaluated) -> None:
+    names = [("a0", "shared"), ("a1", "shared"), ("a0", "repeat")]
+    rows = [f"{name},anna,depth,1,{purpose}" for name, purpose in names]
+    header = "response_id,rater_id,question_id,round,purpose"
+    (folder.path / "assignments.csv").write_text("\n".join([header, *rows, ""]))
+    with labelling(folder, "--dimension", "depth") as terminal:
+        for number, key in enumerate("35", start=1):
+            terminal.expect(f"Scenario {number}/3")
+            terminal.expect(KEYS_SHOWN)
+            terminal.press(key)
+        for number in (3, 2, 2):
+            terminal.expect(f"Scenario {number}/3")
+            terminal.expect(KEYS_SHOWN)
+            terminal.press("\x1b[D")
+        terminal.expect("Scenario 2/3")
+        terminal.press("q")
+        assert terminal.exit_code() == 0
+
+
+@pytest.mark.slow
 def test_every_answer_survives_kill_9_and_the_session_is_resumed(folder: Evaluated) -> None:
     for place, key in enumerate("351", start=1):
         with labelling(folder, "--dimension", "depth") as terminal:

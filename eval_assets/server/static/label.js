@@ -7,6 +7,7 @@
   const CONFIDENCES = ["high", "medium", "low"];
 
   const answers = new Map(Object.entries(task.answers));
+  const displayed = new Set();
   const given = []; // units answered on this page, latest last
   let place = 0;
   let shownAt = 0;
@@ -327,6 +328,7 @@
 
   const show = (index) => {
     place = index;
+    displayed.add(index);
     const { response } = unit();
     const texts = task.responses[response];
     el("done").hidden = true;
@@ -369,6 +371,24 @@
     el("unit-title").focus({ preventScroll: true });
     shownAt = performance.now();
     hiddenMs = 0;
+  };
+
+  // A unit that comes back cannot be looked up any more once it did.
+  const again = new Map();
+  const firsts = new Map();
+  task.units.forEach((one, index) => {
+    const name = `${one.question} ${one.response}`;
+    if (firsts.has(name)) again.set(firsts.get(name), index);
+    else firsts.set(name, index);
+  });
+
+  const step = (direction) => {
+    const cameBack = (index) =>
+      again.has(index) &&
+      (displayed.has(again.get(index)) || answers.has(task.units[again.get(index)].code));
+    let index = el("work").hidden ? place : place + direction;
+    while (cameBack(index)) index += direction;
+    show(task.units[index] ? index : place);
   };
 
   const showQuestion = () => {
@@ -507,8 +527,8 @@
     v: () => document.querySelectorAll("[data-opens=V]").forEach((one) => one.click()),
     t: () => document.querySelectorAll("[data-opens=T]").forEach((one) => one.click()),
     q: finish,
-    arrowleft: () => show(Math.max(0, place - 1)),
-    arrowright: () => show(Math.min(task.units.length - 1, place + 1)),
+    arrowleft: () => step(-1),
+    arrowright: () => step(1),
   };
 
   const onKey = (event) => {

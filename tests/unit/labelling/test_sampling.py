@@ -116,13 +116,32 @@ def test_the_first_part_of_a_sample_is_spread_over_the_strata_too() -> None:
     assert abs(first["a"] - 10) <= 1
 
 
-def test_repeats_come_last_and_are_of_the_first_half() -> None:
-    plan = AssignmentPlan(raters=["anna"], n_responses=40, repeat_share=0.1)
-    made = assign(STRATA, plan, existing=[])
-    order = [one.response_id for one in made]
+def test_repeats_are_in_the_second_half_in_their_own_order() -> None:
+    orders = []
+    for rater in ("anna", "ben", "cleo", "dora"):
+        plan = AssignmentPlan(raters=[rater], n_responses=60, repeat_share=0.2)
+        made = assign(STRATA, plan, existing=[])
+        order = [one.response_id for one in made]
+        places = [place for place, one in enumerate(made) if one.purpose == "repeat"]
+        firsts = [order.index(order[place]) for place in places]
 
-    assert [one.purpose for one in made[-4:]] == ["repeat"] * 4
-    assert all(order.index(one.response_id) < 20 for one in made[-4:])
+        assert len(made) == 72
+        assert len(places) == 12
+        assert min(places) >= 30
+        assert places[0] < 60
+        assert max(firsts) < 20
+        orders.append(firsts != sorted(firsts))
+    assert all(orders)
+
+
+def test_every_response_can_be_repeated() -> None:
+    plan = AssignmentPlan(raters=["anna"], n_responses=9, repeat_share=1)
+    made = assign(STRATA, plan, existing=[])
+    repeats = [one.response_id for one in made if one.purpose == "repeat"]
+    place = {(one.response_id, one.purpose == "repeat"): n for n, one in enumerate(made)}
+
+    assert len({*repeats}) == 9
+    assert all(place[name, False] < place[name, True] for name in repeats)
 
 
 def test_controls_are_mixed_in_silently_and_once() -> None:
