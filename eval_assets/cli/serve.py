@@ -36,8 +36,12 @@ TOKEN = "EVAL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 @click.option(
     "--judges", is_flag=True, help="Let the lead settle disagreements between judges as well."
 )
-@click.option("--new-link", metavar="RATER", help="Print a new link for a rater; the old one ends.")
-@click.option("--revoke", metavar="RATER", help="End the link of a rater.")
+@click.option(
+    "--new-link",
+    metavar="NAME",
+    help="Print a new link for a rater or adjudicator; the old one ends.",
+)
+@click.option("--revoke", metavar="NAME", help="End the link of a rater or adjudicator.")
 @click.option(
     "--public-url",
     metavar="URL",
@@ -134,17 +138,22 @@ def _host_of(url: str) -> str:
 
 
 def _change_links(study: Study, *, address: str, new_link: str | None, revoke: str | None) -> int:
-    """Revoke a link, replace a link, and print the new one."""
+    """Revoke links, replace links, and print the new ones."""
     from eval_assets.labelling.links import replace_link, revoke_link
+    from eval_assets.server.app import adjudicator_links, rater_links
 
-    unknown = [rater for rater in (new_link, revoke) if rater and rater not in study.raters]
+    people = {*study.raters, *study.evaluation.labelling.adjudicators}
+    unknown = [name for name in (new_link, revoke) if name and name not in people]
     if unknown:
-        raise click.UsageError(f"{unknown[0]} is not a rater here.")
+        raise click.UsageError(f"{unknown[0]} is neither a rater nor an adjudicator here.")
     if revoke:
         revoke_link(study, revoke)
         click.echo(f"{revoke:20} link revoked")
     if new_link:
-        click.echo(f"{new_link:20} {address}/r/{replace_link(study, new_link)}")
+        replace_link(study, new_link)
+        for links in (rater_links, adjudicator_links):
+            if link := links(study, address=address).get(new_link):
+                click.echo(f"{new_link:20} {link}")
     return DONE
 
 

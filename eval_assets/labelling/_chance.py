@@ -102,11 +102,19 @@ def binomial_tail(count: int, n: int, share: float) -> float:
     """Return the chance of at least `count` successes in `n` trials.
 
     Examples:
-        >>> binomial_tail(2, 2, 0.5), binomial_tail(0, 3, 0.1)
+        >>> round(binomial_tail(2, 2, 0.5), 12), round(binomial_tail(0, 3000, 0.1), 9)
         (0.25, 1.0)
     """
-    terms = (math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(count, n + 1))
-    return min(1.0, math.fsum(terms))
+    # Logarithms: the coefficients of a few thousand trials are beyond floating point.
+    terms = (
+        math.lgamma(n + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(n - k + 1)
+        + k * math.log(share)
+        + (n - k) * math.log1p(-share)
+        for k in range(count, n + 1)
+    )
+    return min(1.0, math.fsum(map(math.exp, terms)))
 
 
 def longest_runs(rows: Floats) -> Floats:
@@ -116,12 +124,9 @@ def longest_runs(rows: Floats) -> Floats:
         >>> longest_runs(np.array([[1.0, 1, 2, 2, 2, 1], [1, 2, 1, 2, 1, 2]])).tolist()
         [3.0, 1.0]
     """
-    run = np.ones(len(rows))
-    longest = run.copy()
-    for column in range(1, rows.shape[1]):
-        run = np.where(rows[:, column] == rows[:, column - 1], run + 1, 1)
-        longest = np.maximum(longest, run)
-    return longest
+    changes = [np.flatnonzero(row[1:] != row[:-1]) + 1 for row in rows]
+    ends = rows.shape[1]
+    return np.array([np.diff(at, prepend=0, append=ends).max() for at in changes], dtype=float)
 
 
 def _share(draw: Callable[[np.random.Generator, int], Bools], length: int) -> float:

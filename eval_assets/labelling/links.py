@@ -1,4 +1,4 @@
-"""Links of raters: each stays the same until the lead replaces or revokes it."""
+"""Links of raters and adjudicators: each stays the same until it is replaced or revoked."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ _FILE = ".links.json"
 
 @dataclass(frozen=True)
 class _Link:
-    """How often a rater's link was replaced, and whether the last one is revoked."""
+    """How often a person's links were replaced, and whether the last ones are revoked."""
 
     number: int = 0
     is_revoked: bool = False
@@ -26,8 +26,14 @@ _LINKS = TypeAdapter(dict[str, _Link])
 
 def rater_token(study: Study, rater_id: str) -> str | None:
     """Return the secret part of a rater's link; None if it is revoked."""
-    link = _links(study).get(rater_id, _Link())
-    return None if link.is_revoked else _token(study, rater_id, link)
+    return _token(study, "rater", rater_id)
+
+
+def adjudicators_by_token(study: Study) -> dict[str, str]:
+    """Return the adjudicator of each link that is valid, by the link's secret part."""
+    names = study.evaluation.labelling.adjudicators
+    tokens = {name: _token(study, "adjudicator", name) for name in names}
+    return {token: name for name, token in tokens.items() if token is not None}
 
 
 def raters_by_token(study: Study) -> dict[str, str]:
@@ -36,27 +42,28 @@ def raters_by_token(study: Study) -> dict[str, str]:
     return {token: rater for rater, token in tokens.items() if token is not None}
 
 
-def replace_link(study: Study, rater_id: str) -> str:
-    """Make a new link for a rater, end the one before, and return its secret part."""
-    changed = _changed(study, rater_id, lambda link: _Link(number=link.number + 1))
-    return _token(study, rater_id, changed)
+def replace_link(study: Study, name: str) -> None:
+    """End the links of a rater or adjudicator; new ones are valid."""
+    _change(study, name, lambda link: _Link(number=link.number + 1))
 
 
-def revoke_link(study: Study, rater_id: str) -> None:
-    """End a rater's link."""
-    _changed(study, rater_id, lambda link: replace(link, is_revoked=True))
+def revoke_link(study: Study, name: str) -> None:
+    """End the links of a rater or adjudicator."""
+    _change(study, name, lambda link: replace(link, is_revoked=True))
 
 
-def _changed(study: Study, rater_id: str, change: Callable[[_Link], _Link]) -> _Link:
+def _change(study: Study, name: str, change: Callable[[_Link], _Link]) -> None:
     with locked(study.sessions.path):
         links = _links(study)
-        link = change(links.get(rater_id, _Link()))
-        replace_file(_path(study), _LINKS.dump_json({**links, rater_id: link}, indent=1))
-    return link
+        link = change(links.get(name, _Link()))
+        replace_file(_path(study), _LINKS.dump_json({**links, name: link}, indent=1))
 
 
-def _token(study: Study, rater_id: str, link: _Link) -> str:
-    return study.secret_for("rater", rater_id, *([str(link.number)] if link.number else []))
+def _token(study: Study, role: str, name: str) -> str | None:
+    link = _links(study).get(name, _Link())
+    if link.is_revoked:
+        return None
+    return study.secret_for(role, name, *([str(link.number)] if link.number else []))
 
 
 def _links(study: Study) -> dict[str, _Link]:

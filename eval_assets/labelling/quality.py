@@ -202,9 +202,9 @@ class _QuestionLabels:
         return np.column_stack(columns) if columns else np.empty((0, 0))
 
     def exceptional_agreement(self, rater: str) -> float:
-        """Return how often raters drawn anew agree that little, and `CLEARLY_LESS`, with the others.
+        """Return how often raters drawn anew agree as little with the others.
 
-        Honest raters differ in care, so a smaller difference is none to speak of.
+        Honest raters differ in care, so a difference up to `CLEARLY_LESS` is usual.
         """
         column = list(self.matrix.columns).index(rater)
         return exchanged(-self.closeness_by_rater, column, margin=CLEARLY_LESS)
@@ -308,7 +308,10 @@ def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
             is_one = np.median(others.sum(axis=1)[both]) < 2  # noqa: PLR2004 - a majority
             usual = _ALIKE[1 if is_one else 2]
             # Each rater has as many possible twins as there are other raters.
-            p_value = (n_raters - 1) * binomial_tail(n_against, n_against + n_apart, usual)
+            n_split = n_against + n_apart
+            p_value = 1.0
+            if n_against > usual * n_split:
+                p_value = min(1.0, (n_raters - 1) * binomial_tail(n_against, n_split, usual))
             share = float(alike.sum() / both.sum())
             for mine, theirs in ((one, other), (other, one)):
                 twin = _Twin(str(matrix.columns[theirs]), share, int(both.sum()), p_value)

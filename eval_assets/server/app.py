@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eval_assets.errors import InputError
-from eval_assets.labelling.links import raters_by_token
+from eval_assets.labelling.links import adjudicators_by_token, raters_by_token
 from eval_assets.labelling.study import Study
 from eval_assets.server._rater_pages import rater_routes
 from eval_assets.server._rendering import static_text
@@ -60,12 +60,7 @@ def make_app(
             Route("/static/{name}", _static),
             *(rater_routes(current) if raters else []),
             *(lead_routes(lead_token(study), current, lead) if lead else []),
-            *(
-                route
-                for name, token in _adjudicator_tokens(study).items()
-                if lead is not None
-                for route in adjudicator_routes(token, name, current, lead)
-            ),
+            *(adjudicator_routes(current, lead) if lead else []),
         ],
         middleware=[
             Middleware(_WithHeaders),
@@ -88,14 +83,8 @@ def rater_links(study: Study, *, address: str) -> dict[str, str]:
 
 
 def adjudicator_links(study: Study, *, address: str) -> dict[str, str]:
-    """Return each declared adjudicator's link."""
-    tokens = _adjudicator_tokens(study)
-    return {name: f"{address}/a/{token}" for name, token in tokens.items()}
-
-
-def _adjudicator_tokens(study: Study) -> dict[str, str]:
-    names = study.evaluation.labelling.adjudicators
-    return {name: study.secret_for("adjudicator", name) for name in names}
+    """Return the link of each declared adjudicator whose link is not revoked."""
+    return {name: f"{address}/a/{token}" for token, name in adjudicators_by_token(study).items()}
 
 
 def _no_link(_: Request) -> Response:

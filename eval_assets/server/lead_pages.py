@@ -11,10 +11,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case, Disagreement
 from eval_assets.labelling.choices import choices_of, parse_typed
+from eval_assets.labelling.links import adjudicators_by_token
 from eval_assets.labelling.quality import MEASURES, QualityFigure
+from eval_assets.labelling.rater_progress import progress_csv, rater_progress
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.study import Study
 from eval_assets.server._rendering import TEMPLATES
@@ -44,22 +45,45 @@ def lead_routes(token: str, current: Callable[[], Study], sources: LeadSources) 
         sources: Data that change during labelling.
     """
     pages = _LeadPages(f"/lead/{token}", current, sources)
-    return [Route(f"/lead/{token}", pages.overview), *pages.routes()]
+    return [
+        Route(f"/lead/{token}", pages.overview),
+        Route(f"/lead/{token}/work.csv", pages.work),
+        Route(f"/lead/{token}/queue", pages.queue),
+        Route(f"/lead/{token}/case/{{code}}", pages.case),
+        Route(f"/lead/{token}/case/{{code}}", pages.decide, methods=["POST"]),
+    ]
 
 
-def adjudicator_routes(
-    token: str, name: str, current: Callable[[], Study], sources: LeadSources
-) -> list[Route]:
-    """Return the routes of a declared adjudicator.
+def adjudicator_routes(current: Callable[[], Study], sources: LeadSources) -> list[Route]:
+    """Return the routes of the declared adjudicators.
 
     Args:
-        token: Secret part of the adjudicator's link.
-        name: The adjudicator.
         current: Returns what is labelled, as it is now.
         sources: Data that change during labelling.
     """
-    pages = _LeadPages(f"/a/{token}", current, sources, adjudicator=name)
-    return [Route(f"/a/{token}", pages.queue), *pages.routes()]
+
+    def pages(request: Request) -> "_LeadPages":
+        token = request.path_params["token"]
+        name = adjudicators_by_token(current()).get(token)
+        if name is None:
+            raise HTTPException(404, "There is nothing behind this link.")
+        return _LeadPages(f"/a/{token}", current, sources, adjudicator=name)
+
+    def queue(request: Request) -> Response:
+        return pages(request).queue(request)
+
+    def case(request: Request) -> Response:
+        return pages(request).case(request)
+
+    async def decide(request: Request) -> Response:
+        return await pages(request).decide(request)
+
+    return [
+        Route("/a/{token}", queue),
+        Route("/a/{token}/queue", queue),
+        Route("/a/{token}/case/{code}", case),
+        Route("/a/{token}/case/{code}", decide, methods=["POST"]),
+    ]
 
 
 class _LeadPages:
@@ -75,14 +99,6 @@ class _LeadPages:
         self._current = current
         self._sources = sources
         self._adjudicator = adjudicator
-
-    def routes(self) -> list[Route]:
-        """Return the routes of the disagreements."""
-        return [
-            Route(f"{self._address}/queue", self.queue),
-            Route(f"{self._address}/case/{{code}}", self.case),
-            Route(f"{self._address}/case/{{code}}", self.decide, methods=["POST"]),
-        ]
 
     def _by(self, typed: str) -> str:
         """Return who adjudicates: the owner of the link, else who says so if nobody is declared."""
@@ -101,7 +117,7 @@ class _LeadPages:
         sessions, damaged = self._study.sessions.readable()
         return self._page(
             "lead.html.jinja",
-            progress=[(rater, *self._progress(rater)) for rater in self._study.raters],
+            progress=rater_progress(self._study, at=now()),
             tables=_tables(figures),
             meanings=MEASURES,
             advice=[figure for figure in figures if figure.advice],
@@ -110,6 +126,12 @@ class _LeadPages:
             remnants=[path.name for path in self._study.sessions.remnants()],
             n_open=sum(case.decision is None for case in self._queue("").cases()),
         )
+
+    def work(self, _: Request) -> Response:
+        """Return each rater's labels and hours as CSV, for payment."""
+        text = progress_csv(rater_progress(self._study, at=now()))
+        name = f"attachment; filename=work-round-{self._study.evaluation.labelling.round}.csv"
+        return Response(text, media_type="text/csv", headers={"content-disposition": name})
 
     def queue(self, request: Request) -> Response:
         """Show all disagreements, open ones first, without their ratings."""
@@ -160,14 +182,6 @@ class _LeadPages:
 
     def _queue(self, by: str) -> AdjudicationQueue:
         return AdjudicationQueue(self._study, self._sources.disagreements, by=by)
-
-    def _progress(self, rater: str) -> tuple[int | None, int, int | None]:
-        queue = self._study.queues[rater]
-        try:
-            labels = queue.labels().values()
-        except InputError:
-            return None, len(queue.units), None
-        return len(labels), len(queue.units), sum(label.rating is None for label in labels)
 
     def _page(self, template: str, *, status_code: int = 200, **values: object) -> Response:
         page = TEMPLATES.get_template(template).render(

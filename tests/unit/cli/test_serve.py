@@ -39,8 +39,8 @@ def test_revoking_a_link_is_confirmed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--revoke", "max"], "max is not a rater here"),
-        (["--new-link", "max"], "max is not a rater here"),
+        (["--revoke", "max"], "max is neither a rater nor an adjudicator here"),
+        (["--new-link", "max"], "max is neither a rater nor an adjudicator here"),
         (["--labels", "--public-url", "labels.example.org"], "is not an address such as"),
         (["--labels", "--public-url", "https://a.example/b"], "is not an address such as"),
     ],

@@ -271,6 +271,13 @@ def test_two_good_raters_among_careless_ones_are_not_taken_for_copies(
     assert {found[name, "identical_share"].advice for name in shares} == {""}
 
 
+def test_copies_of_thousands_of_answers_are_found(evaluation: Evaluation) -> None:
+    ratings = noisy(5, n=3000)
+    given = labels({**ratings, "ben": ratings["anna"]}, labelled_at=None)
+
+    assert figures(evaluation, given)["ben", "identical_share"].advice
+
+
 def test_copies_are_not_looked_for_between_two_raters(evaluation: Evaluation) -> None:
     assert ("anna", "identical_share") not in figures(
         evaluation, labels({"anna": GOOD, "ben": GOOD})

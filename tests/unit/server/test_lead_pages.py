@@ -1,3 +1,5 @@
+import csv
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,7 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from eval_assets.labelling.adjudication import Disagreement, read_adjudications
+from eval_assets.labelling.links import replace_link, revoke_link
 from eval_assets.labelling.quality import QualityFigure
+from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.server.app import adjudicator_links, lead_token, make_app, rater_links
 from eval_assets.server.lead_pages import LeadSources
@@ -172,6 +177,38 @@ def test_declared_adjudicators_have_links_of_their_own(study: Study) -> None:
 
     [step] = read_adjudications(study.evaluation)
     assert (step.by, step.step) == ("lea", "rating")
+
+
+def test_link_of_an_adjudicator_can_be_replaced_and_revoked(study: Study) -> None:
+    labelling = replace(study.evaluation.labelling, adjudicators=("lea", "max"))
+    study = replace(study, evaluation=replace(study.evaluation, labelling=labelling))
+    sources = LeadSources(disagreements=list, quality=list)
+    with TestClient(make_app(study, hosts=["testserver"], lead=sources)) as client:
+        links = [adjudicator_links(study, address="")["lea"]]
+        replace_link(study, "lea")
+        links.append(adjudicator_links(study, address="")["lea"])
+        assert [client.get(link).status_code for link in links] == [404, 200]
+        revoke_link(study, "lea")
+        assert client.get(links[1]).status_code == 404
+        assert client.get(f"{links[1]}/case/0123").status_code == 404
+
+    assert adjudicator_links(study, address="").keys() == {"max"}
+
+
+def test_lead_saves_labels_and_hours_as_csv(client: TestClient, study: Study) -> None:
+    unit = study.queue("anna").units[0]
+    study.queue("anna").answer(unit, Answer(rating=4, seconds=36), at=now())
+    reply = client.get(f"/lead/{lead_token(study)}/work.csv")
+
+    assert reply.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(reply.text)))
+    assert [row["rater_id"] for row in rows] == ["anna", "ben"]
+    assert (rows[0]["n_done"], rows[0]["hours"], rows[0]["labels_per_hour"]) == (
+        "1",
+        "0.01",
+        "100.0",
+    )
+    assert rows[1]["hours"] == ""
 
 
 def test_a_disagreement_that_is_gone_is_not_found(client: TestClient, study: Study) -> None:
