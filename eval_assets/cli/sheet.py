@@ -15,9 +15,16 @@ from eval_assets.errors import InputError, InputProblem, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from collections.abc import Set as AbstractSet
 
     from eval_assets.cli.study_files import StudyFiles
     from eval_assets.labelling.rubric_versions import RubricWording
+
+
+Units = dict[str, "AbstractSet[str]"]
+"""Responses by question."""
+
+_NONE = frozenset[str]()
 
 
 @click.command()
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--needed",
     is_flag=True,
-    help="Write only units that need a person, because no judge is certified to score them.",
+    help="Write only units that nobody rated and no judge is certified to score.",
 )
 @click.option(
     "--merge",
@@ -55,9 +62,10 @@ def sheet(  # noqa: PLR0913 - one for each option
 ) -> int:
     """Write an annotation sheet for each rater, to fill in with a spreadsheet program.
 
-    A sheet with labels is never overwritten. With --html each rater gets one page, a file that
-    works offline and on a phone, has the keys of the labelling screen, and saves a file of labels
-    for --merge.
+    Where evaluation.yaml names no raters, it is one sheet with an empty column rater_id. A sheet
+    with labels is never overwritten. With --html each rater gets one page, a file that works
+    offline and on a phone, has the keys of the labelling screen, and saves a file of labels for
+    --merge.
     """
     from eval_assets.cli.study_files import read_study
     from eval_assets.labelling.rubric_versions import reworded_questions
@@ -66,8 +74,9 @@ def sheet(  # noqa: PLR0913 - one for each option
     if merge:
         _merge(files, merge)
         return DONE
-    if needed and not files.study.covered:
-        raise click.UsageError("No judge is certified for a part of the responses.")
+    left_out: Units = {}
+    if needed:
+        left_out = _units_without_need(files, data, database)
     chosen = raters or files.study.raters or ("",)
     unknown = [rater for rater in raters if files.study.raters and rater not in files.study.raters]
     if unknown:
@@ -77,9 +86,43 @@ def sheet(  # noqa: PLR0913 - one for each option
     else:
         reworded = reworded_questions(files.evaluation.rubric, _wordings(data, database))
         _write_sheets(
-            files, chosen, to or data / "labels", new=new, needed=needed, reworded=reworded
+            files, chosen, to or data / "labels", new=new, left_out=left_out, reworded=reworded
         )
     return DONE
+
+
+def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> Units:
+    """Return units that a certified judge scores or that anyone rated, and print their numbers.
+
+    Raises:
+        click.UsageError: If no judge is certified for all or a part of the responses.
+    """
+    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.part_scores import units_of_fit_judges, units_with_every_score
+
+    path = resolve_database(data, database)
+    fit, scored = dict[str, frozenset[str]](), dict[str, frozenset[str]]()
+    if is_stored(path):
+        with connect(path, folder=data, is_reading=True) as connection:
+            fit, scored = units_of_fit_judges(connection), units_with_every_score(connection)
+    if not (fit or files.study.covered):
+        raise click.UsageError("No judge is certified for all or a part of the responses.")
+    rated: dict[str, set[str]] = {}
+    for response_id, question_id, _ in _rated(files, []):
+        rated.setdefault(question_id, set()).add(response_id)
+    left_out: Units = {}
+    for question in files.evaluation.rubric:
+        every = {name for name, view in files.study.responses.items() if question in view.questions}
+        judged = fit.get(question.id, _NONE) | files.study.covered.get(question.id, _NONE)
+        needed = every - judged
+        labelled = needed & rated.get(question.id, set())
+        n_unscored = len(needed - scored.get(question.id, _NONE))
+        click.echo(
+            f"{question.id}: {len(needed):,} of {len(every):,} responses need a person, "
+            f"{n_unscored:,} of them because a judge has no score; {len(labelled):,} are rated"
+        )
+        left_out[question.id] = judged | labelled
+    return left_out
 
 
 def _wordings(data: Path, database: str | None) -> Sequence[RubricWording]:
@@ -117,7 +160,7 @@ def _write_sheets(  # noqa: PLR0913 - one for each option
     folder: Path,
     *,
     new: bool,
-    needed: bool,
+    left_out: Units,
     reworded: Collection[str],
 ) -> None:
     from eval_assets.labelling.sessions import file_name
@@ -132,8 +175,11 @@ def _write_sheets(  # noqa: PLR0913 - one for each option
             unit
             for unit in files.study.queue(rater).units
             if (unit.response.response_id, unit.question.id, rater) not in rated
-            and not (needed and not files.study.needs_person(unit))
+            and unit.response.response_id not in left_out.get(unit.question.id, ())
         ]
+        if left_out and not units:
+            click.echo(f"nothing to label{f' for {rater}' if rater else ''}")
+            continue
         path = _free_path(folder, file_name(rater) or "sheet", new=new)
         try:
             text = sheet_text(

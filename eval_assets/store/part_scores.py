@@ -9,6 +9,7 @@ import pandas as pd
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.store.summaries import write_score_summary
 from eval_assets.store.tables import count_rows, empty_table, insert_rows
+from eval_assets.store.tuned_judges import versions_rated_as
 from eval_assets.tuning.issued import CertifiedPart
 from eval_assets.tuning.partial_automation import doubts_by_source
 from eval_assets.tuning.rated import Floats, agreement_level
@@ -68,6 +69,40 @@ def covered_units(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[
         """
         SELECT question_id, coalesce(list(response_id) FILTER (NOT needs_person), [])
         FROM stand_in_scores WHERE is_used AND stale_because IS NULL GROUP BY question_id
+        """
+    ).fetchall()
+    return {str(question_id): frozenset(responses) for question_id, responses in rows}
+
+
+def units_of_fit_judges(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
+    """Return the responses that a judge scored which is certified for all of them, by question.
+
+    It counts if it rates as the certified version.
+    """
+    in_use = list(versions_rated_as(connection).items())
+    rows = connection.execute(
+        """
+        SELECT question_id, list(DISTINCT response_id)
+        FROM judge_certificates JOIN judge_scores USING (judge_id, question_id)
+        WHERE fitness = 'fit' AND stale_because IS NULL AND status = 'ok'
+          AND list_contains($in_use, [judge_id, judge_certificates.version])
+        GROUP BY question_id
+        """,
+        {"in_use": [list(item) for item in in_use]},
+    ).fetchall()
+    return {str(question_id): frozenset(responses) for question_id, responses in rows}
+
+
+def units_with_every_score(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
+    """Return the responses with a score of every judge that is asked about them, by question."""
+    rows = connection.execute(
+        """
+        SELECT question_id, list(response_id) FROM (
+            SELECT question_id, response_id
+            FROM judge_scores SEMI JOIN (FROM judges WHERE NOT is_backup) USING (judge_id)
+            WHERE status = 'ok' GROUP BY ALL
+            HAVING count(*) = (SELECT count(*) FROM judges WHERE NOT is_backup)
+        ) GROUP BY question_id
         """
     ).fetchall()
     return {str(question_id): frozenset(responses) for question_id, responses in rows}

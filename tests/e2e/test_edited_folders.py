@@ -211,7 +211,7 @@ WALK: Mapping[str, tuple[Edit, int, State]] = {
     "out": (delete_out, 3, State(0, AS_TESTED | {"verbose": 4}, HOLDS)),
     "model": (
         rename_model,
-        3,
+        0,
         State(0, AS_TESTED, {"harsh-1.0.1": 0, "steady-1.0.0": 3, "steady-2.0.0": 0}),
     ),
     "label in test": (

@@ -212,21 +212,35 @@ def test_sheets_and_queues_hold_what_needs_a_person(planted: Evaluated) -> None:
         *_, last = csv.DictReader(file)
     with responses.open("a", newline="") as file:
         csv.DictWriter(file, list(last)).writerow(last | {"response_id": "new-1"})
-    needed = {
+    outside = {
         str(name)
         for (name,) in planted.rows(
             "SELECT response_id FROM judge_scores WHERE judge_id = 'harsh' AND needs_person"
         )
     } | {"new-1"}
-    folder = planted.path / "needed"
-    found = called(planted, sheet_command, "--needed", "--to", str(folder))
-    with (folder / "dora.csv").open(newline="", encoding="utf-8-sig") as file:
-        written = {row["response_id"] for row in csv.DictReader(file)}
-    study = read_study(planted.path, database=planted.path / "out" / "eval.duckdb").study
+    rated = {str(name) for (name,) in planted.rows("SELECT response_id FROM human_labels")}
 
-    assert found.return_value == 0
-    assert written == needed
-    assert {unit.response.response_id for unit in study.queue("dora").units} == needed
+    def written(folder: str) -> tuple[str, set[str]]:
+        to = planted.path / folder
+        output = called(planted, sheet_command, "--needed", "--to", str(to)).stdout
+        with (to / "dora.csv").open(newline="", encoding="utf-8-sig") as file:
+            return output, {row["response_id"] for row in csv.DictReader(file)}
+
+    study = read_study(planted.path, database=planted.database).study
+    assert {unit.response.response_id for unit in study.queue("dora").units} == outside
+    output, needed = written("steady-is-fit")
+    assert needed == {"new-1"}
+    assert output.startswith(
+        "completeness: 1 of 601 responses need a person, 1 of them because a judge has no score; "
+        "0 are rated\n"
+    )
+    with connect(planted.database) as connection:
+        connection.execute(
+            "UPDATE judge_certificates SET fitness = 'undecided' WHERE judge_id = 'steady'"
+        )
+    output, needed = written("on-a-part")
+    assert needed == outside - rated
+    assert f"{len(outside)} of 601 responses need a person, 1 of them" in output
 
 
 @pytest.mark.slow
