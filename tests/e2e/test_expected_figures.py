@@ -33,7 +33,7 @@ STUDIES: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("study_figures.json").read_text("utf-8")
 )
 TO_SIX_PLACES = 1e-6
-"""STUDIES is rounded to six places, so that an exact figure lies within half of that."""
+"""`STUDIES` is rounded to six places, so that an exact figure lies within half of that."""
 
 HUMANS = {
     "n_items_ge2": "n_responses",
@@ -88,7 +88,7 @@ def test_the_figures_that_the_data_describe_themselves_with_come_out(
         assert measured[question] == pytest.approx(figures, abs=5e-4), question
 
 
-@pytest.fixture(scope="module", params=list(STUDIES))
+@pytest.fixture(scope="module", params=["code", pytest.param("stories", marks=pytest.mark.slow)])
 def measured(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Evaluated, dict[str, Any]]:

@@ -434,6 +434,7 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     assert "Most frequent value" in str(metadata["figures"].value)
 
 
+@pytest.mark.slow
 def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are(
     new_folder: Evaluated,
 ) -> None:

@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.run import run as run_command
@@ -37,6 +38,7 @@ def run(folder: Evaluated) -> str:
     return CliRunner().invoke(run_command, ["--data", str(folder.path)]).output
 
 
+@pytest.mark.slow
 def test_long_responses_with_two_ratings_are_named_everywhere(
     tmp_path: Path,
 ) -> None:
@@ -75,6 +77,7 @@ def test_nothing_is_compared_if_all_responses_have_two_ratings(tmp_path: Path) -
     assert folder.rows("SELECT * FROM human_agreement_weighted") == []
 
 
+@pytest.mark.slow
 def test_scores_under_a_seal_are_not_compared(tmp_path: Path) -> None:
     """Scores of test responses, labelled or not, change nothing that is compared."""
     folder = copied("tuning", tmp_path)

@@ -193,6 +193,7 @@ def test_the_combined_score_takes_the_judge_on_its_part_and_people_elsewhere(
     assert mean == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_no_combined_score_is_left_once_no_part_is_certified(planted: Evaluated) -> None:
     relabelled(planted, splits={"test"})
     planted.call("run")
