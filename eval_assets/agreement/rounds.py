@@ -103,7 +103,15 @@ def rewording_sentences(
     """Yield the change of agreement with each new wording, and what gates make of it."""
     before = {(row.question_id, row.rubric_version): row for row in rows}
     for row in rows:
-        if not row.n_new or row.previous_version is None:
+        if row.previous_version is None:
+            continue
+        if row.n_in_both is None:
+            yield (
+                f"{row.question_id}, version {row.rubric_version}: mainly responses on which "
+                "raters disagreed were labelled again, which can raise agreement by itself. "
+                "No gain is reported"
+            )
+        if not row.n_new:
             continue
         earlier = before[row.question_id, row.previous_version]
         effects = [

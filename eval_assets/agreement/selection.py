@@ -33,7 +33,9 @@ Mask = NDArray[np.bool_]
 SIGNIFICANCE = 0.05
 """Most often, an evaluation whose overlap was drawn at random has a difference reported."""
 
-N_PERMUTATIONS = 1_999
+_N_PERMUTATIONS, _OF_EACH_TEST = 2_000, 40
+"""Permutations at most, and for each test of the evaluation: the least p-value that they can give
+stays below the significance when it is corrected for all tests."""
 
 _FEWEST = 10
 """Responses of either side that are compared."""
@@ -176,9 +178,17 @@ def measure_selection(
     levels = alpha_levels(evaluation, "human")
     tests: list[list[SelectionTest]] = []
     weighted: list[WeightedHumanFigures] = []
-    for overlap in _overlaps(humans.ratings, features, evaluation.rubric):
-        columns = dict(overlap.columns(features))
-        tests += [overlap.tested(feature, *item) for feature, item in columns.items()]
+    overlaps = [
+        (overlap, dict(overlap.columns(features)))
+        for overlap in _overlaps(humans.ratings, features, evaluation.rubric)
+    ]
+    n_tests = sum(len(columns) for _, columns in overlaps)
+    n_permutations = max(_N_PERMUTATIONS, _OF_EACH_TEST * n_tests) - 1
+    for overlap, columns in overlaps:
+        tests += [
+            overlap.tested(feature, *item, n_permutations=n_permutations)
+            for feature, item in columns.items()
+        ]
         weighted += [
             overlap.weighted(question, columns, levels[question.id], humans.data_version)
             for question in overlap.questions
@@ -271,14 +281,19 @@ class _Overlap:
         return mean
 
     def tested(
-        self, feature: SelectionFeature, components: Floats, names: Sequence[str]
+        self,
+        feature: SelectionFeature,
+        components: Floats,
+        names: Sequence[str],
+        *,
+        n_permutations: int,
     ) -> list[SelectionTest]:
         """Return the test of a feature, for each question."""
         shift = selection_shift(
             components,
             self.is_rated,
             groups=self.group,
-            n_permutations=N_PERMUTATIONS,
+            n_permutations=n_permutations,
             rng=np.random.default_rng(0),
         )
         is_more = shift.selected > shift.rest

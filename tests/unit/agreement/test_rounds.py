@@ -175,6 +175,18 @@ def test_a_change_is_told_with_its_effect_on_the_gates() -> None:
     assert sentence.endswith("at or above the minimum 0.667")
 
 
+def test_disagreements_that_were_labelled_again_are_no_gain() -> None:
+    before = np.array([[k % 5 + 1, 5 - k % 5 if k % 4 == 0 else k % 5 + 1] for k in range(40)])
+    after = np.where((np.arange(40) % 4 == 0)[:, None], 3.0, NAN) * np.ones((40, 2))
+    versions = {"clarity": {1: ratings(before), 2: ratings(after)}}
+    rows = measure_rewordings(versions, EVALUATION, data_version="v1")
+
+    [sentence] = rewording_sentences(rows, EVALUATION)
+
+    assert sentence.startswith("clarity, version 2: mainly responses on which raters disagreed")
+    assert sentence.endswith("No gain is reported")
+
+
 def test_without_new_responses_there_is_no_sentence() -> None:
     versions = {"clarity": {1: ratings(APART), 2: ratings(CLOSE)}}
     rows = measure_rewordings(versions, EVALUATION, data_version="v1")

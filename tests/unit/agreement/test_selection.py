@@ -81,6 +81,36 @@ def test_questions_with_one_overlap_are_tested_once() -> None:
     assert text.endswith("than the rest, on clarity and depth")
 
 
+def test_a_difference_is_reported_among_many_questions() -> None:
+    """Each of 30 questions has an overlap of its own, and only the last one is selected."""
+    rng = np.random.default_rng(SEED)
+    plain = planted_overlap(rng, "long", n_groups=80, sizes=(1, 1), strength=6)
+    [ratings] = plain.humans.ratings.values()
+    rubric = tuple(replace(DEPTH, id=f"q{k:02}") for k in range(30))
+    by_question = {}
+    for question in rubric:
+        is_second = rng.random(80) < 0.5
+        unit = np.repeat(np.arange(80), 1 + is_second)
+        rater = np.concatenate([np.arange(1 + second) for second in is_second])
+        by_question[question.id] = replace(
+            ratings, unit=unit, rater=rater, value=plain.everything[unit, rater]
+        )
+    by_question["q29"] = ratings
+    features = replace(
+        plain.features,
+        asked=dict.fromkeys(by_question, np.ones(80, np.bool_)),
+        judge_scores={},
+    )
+
+    measures = measure_selection(
+        replace(plain.humans, ratings=by_question), features, replace(EVALUATION, rubric=rubric)
+    )
+
+    assert len(measures.tests) == 30 * 4
+    reported = [test for test in measures.tests if test.is_reported]
+    assert [(test.question_id, test.difference) for test in reported] == [("q29", "are longer")]
+
+
 def test_agreement_is_weighted_to_all_responses() -> None:
     """Raters disagree more on long responses, which have two ratings more often."""
     overlap = planted_overlap(np.random.default_rng(SEED), "long", n_groups=2_000, sizes=(1, 1))
