@@ -1,5 +1,6 @@
 """The keys with which a question is answered: the same in terminal, browser and offline pages."""
 
+import re
 from dataclasses import dataclass
 
 from eval_assets.scale import Scale
@@ -48,6 +49,31 @@ def choices_of(scale: Scale) -> tuple[Choice, ...]:
     else:
         return ()
     return tuple(map(Choice, keys, scale.values, names))
+
+
+_ANCHOR = re.compile(r"\s*(?:[-*|] *)?\**([^\s:=|*]+)\**\s*(?:[:=|]\s*|[-\u2013\u2014]\s+|\s)(.+)")
+"""A line of guidelines that says what a value means: the value, then the text."""
+
+
+def anchors_of(scale: Scale, guidelines: str) -> dict[float, str]:
+    r"""Return what each value of the scale means, from lines of the guidelines that begin with it.
+
+    Empty if not every value has exactly one line: then numbers stand at the beginning of lines
+    for another reason.
+
+    Examples:
+        >>> scale = Scale.from_steps(low=1, high=3)
+        >>> anchors_of(scale, "3  Good: all is there.\n2: Gaps.\n1 - Nothing.\n\nList gaps.")
+        {3.0: 'Good: all is there.', 2.0: 'Gaps.', 1.0: 'Nothing.'}
+        >>> anchors_of(scale, "1 look at the code. 2 run it.")
+        {}
+    """
+    names = {choice.name.casefold(): choice.value for choice in choices_of(scale)}
+    matches = [match for line in guidelines.splitlines() if (match := _ANCHOR.fullmatch(line))]
+    anchors = [
+        (names[m[1].casefold()], m[2].strip(" |")) for m in matches if m[1].casefold() in names
+    ]
+    return dict(anchors) if len(anchors) == len(names) == len(dict(anchors)) else {}
 
 
 def value_name(value: float, scale: Scale) -> str:

@@ -224,6 +224,37 @@ def test_an_undo_within_a_minute_is_no_change(served: Serving, opened: Opened) -
     assert "history" not in label
 
 
+def test_answer_panel_of_a_phone_takes_a_third_at_most(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"], **PHONE)
+    share = "document.getElementById('answer').getBoundingClientRect().height / innerHeight"
+    shares = [page.evaluate(share)]
+    page.click("#more summary")
+    shares.append(page.evaluate(share))
+    page.click("[data-key=s]")
+    shares.append(page.evaluate(share))
+
+    assert max(shares) <= 1 / 3
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_buttons_say_what_values_mean(tmp_path: Path, opened: Opened) -> None:
+    folder = tmp_path / "data"
+    write_evaluation(folder, ["Short."])
+    declared = (folder / "evaluation.yaml").read_text()
+    meanings = "5  Good: act on it.\n4  Fine.\n3  So so.\n2  Poor.\n1  Bad <b>at all</b>."
+    indented = meanings.replace("\n", "\n      ")
+    old = "5  The user can act on it at once.\n      1  Nothing that can be used."
+    (folder / "evaluation.yaml").write_text(declared.replace(old, indented))
+    serving = Serving(folder, "--labels")
+    try:
+        page = opened(serving.links["anna"])
+        anchors = page.locator("#choices .anchor").all_inner_texts()
+        assert anchors == ["Bad <b>at all</b>", "Poor", "So so", "Fine", "Good"]
+        assert page.locator("#choices button").last.get_attribute("title") == "Good: act on it."
+    finally:
+        serving.kill()
+
+
 def test_first_answer_to_a_repeated_response_cannot_be_looked_up(
     served: Serving, opened: Opened
 ) -> None:

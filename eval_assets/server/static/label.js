@@ -401,6 +401,12 @@
         button.type = "button";
         const key = element("kbd", choice.key.toUpperCase());
         if (choice.key !== choice.name) button.append(" ", key);
+        if (choice.anchor) {
+          const anchor = element("span", choice.anchor.split(/[:;.]( |$)/)[0], "anchor");
+          anchor.dir = "auto";
+          button.append(" ", anchor);
+          button.title = choice.anchor;
+        }
         button.addEventListener("click", () => answer({ rating: choice.value }));
         return button;
       }),
