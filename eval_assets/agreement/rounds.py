@@ -100,10 +100,14 @@ def measure_rewordings(
 def rewording_sentences(
     rows: Sequence[RubricVersionFigures], evaluation: Evaluation
 ) -> Iterator[str]:
-    """Yield the change of agreement with each new wording, and what gates make of it."""
+    """Yield the change of agreement with each new wording, and what gates make of it.
+
+    Wordings that are declared equivalent are one.
+    """
     before = {(row.question_id, row.rubric_version): row for row in rows}
     for row in rows:
-        if row.previous_version is None:
+        pooled = evaluation.question(row.question_id).equivalent_versions
+        if row.previous_version is None or {row.previous_version, row.rubric_version} & {*pooled}:
             continue
         if row.n_in_both is None:
             yield (
@@ -115,8 +119,9 @@ def rewording_sentences(
             continue
         earlier = before[row.question_id, row.previous_version]
         effects = [
-            f"{name} was {_beside_minimum(GATES[name].figure(earlier), gate)}, and is "
-            f"{_beside_minimum(GATES[name].figure(row), gate)}"
+            f"{name} is {_beside_minimum(GATES[name].figure(earlier), gate)}, under version "
+            f"{row.previous_version} and {_beside_minimum(GATES[name].figure(row), gate)}, under "
+            f"version {row.rubric_version}"
             for name in HUMAN_GATES
             if (gate := evaluation.gates[name])
         ]

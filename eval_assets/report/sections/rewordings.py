@@ -18,8 +18,8 @@ from eval_assets.report.data import ReportData, groups_text
 from eval_assets.report.sections.rounds import agreement_cells, gain_cell
 
 _LEAD = (
-    "Labels under different wordings of a question are not pooled. The newest wording with labels "
-    "counts, and the gates go by it."
+    "Labels under different wordings of a question are not pooled, unless these are declared "
+    "equivalent. The newest wording with labels counts, and the gates go by it."
 )
 _CAUTION = (
     "A change compares responses that were not rated under an earlier wording with those rated "

@@ -1,5 +1,6 @@
 """Rounds of labelling side by side."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -170,9 +171,16 @@ def test_a_change_is_told_with_its_effect_on_the_gates() -> None:
     )
 
     assert sentence.startswith("clarity, version 2 after version 1: alpha rose by ")
-    assert "on 16 responses not rated under an earlier one. human_a_hh was 0.5" in sentence
-    assert "human_alpha was 0.140, below" in sentence
-    assert sentence.endswith("at or above the minimum 0.667")
+    assert "on 16 responses not rated under an earlier one. human_a_hh is 0.5" in sentence
+    assert "human_alpha is 0.140, below the minimum 0.667, under version 1 and" in sentence
+    assert sentence.endswith("at or above the minimum 0.667, under version 2")
+
+
+def test_equivalent_wordings_have_no_change() -> None:
+    same = replace(EVALUATION, rubric=(replace(CLARITY, equivalent_versions=(1,)), DEPTH))
+    rows = measure_rewordings(halves(), same, data_version="v1")
+
+    assert list(rewording_sentences(rows, same)) == []
 
 
 def test_disagreements_that_were_labelled_again_are_no_gain() -> None:
