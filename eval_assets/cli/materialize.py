@@ -24,6 +24,8 @@ from eval_assets.assets.automation import names_before
 from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.executors import executor_name, has_workers, require_broker
+from eval_assets.assets.judge_versions import versions_in_use
+from eval_assets.assets.live_judging import judge_fingerprints
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.assets.run_history import remove_old_runs
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
@@ -77,6 +79,7 @@ def materialize(
     Returns:
         The program's exit code.
     """
+    _require_versions(folder)
     if executor_name() != "in_process":
         folder = _absolute(folder)  # other processes have other working folders
     forget_results(folder.path)
@@ -90,6 +93,13 @@ def materialize(
         if is_told and may_be_unchanged(evaluation):
             record_results(evaluation, folder.stored_in, results)
     return code
+
+
+def _require_versions(folder: EvaluationFolder) -> None:
+    """Raise InputErrors for versions that judges do not have, before anything runs."""
+    evaluation = folder.evaluation()
+    if any(judge.version is not None for judge in evaluation.judges):
+        versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
 
 
 def _materialize(

@@ -231,6 +231,10 @@ def _row(
 ) -> CertificateRow:
     verdicts = _verdicts(reading, version.judge_id, version.version)
     reasons = {kind: str(row["reason"]) for kind, row in verdicts.items() if kind != PARTIAL}
+    improvement = str(verdicts["improvement"]["verdict"])
+    if rejected := _rejected_map(reading, version):
+        improvement = "rejected"
+        reasons["improvement"] = f"the maps of {rejected['version']}: {rejected['reason']}"
     certificate = reading.certificates.get(version.judge_id)
     claim = None if certificate is None else certificate.claim
     part, share = None, None
@@ -247,7 +251,7 @@ def _row(
         version=version.version,
         question_id=reading.question_id,
         fitness=str(verdicts["fitness"]["verdict"]),
-        improvement=str(verdicts["improvement"]["verdict"]),
+        improvement=improvement,
         reason="; ".join(reasons.values()),
         n_groups=n_groups,
         n_readings=sum(other.seal == reading.seal for other in readings),
@@ -267,6 +271,18 @@ def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
     gone = [source for source in version.sources if source not in sources]
     listed = ", ".join(gone[:_MOST_SHOWN]) + (" and others" if len(gone) > _MOST_SHOWN else "")
     return f"its prompt was made from what was withdrawn since: {listed}" if gone else ""
+
+
+def _rejected_map(reading: SealedEvaluation, version: JudgeVersion) -> Row:
+    """Return the row of the version whose maps a reading rejected for this one, else no columns."""
+    rows = (
+        row
+        for row in reading.rows
+        if row["judge_id"] == version.judge_id
+        and row["version"] != version.version
+        and row["verdict"] == "rejected"
+    )
+    return next(rows, {})
 
 
 def _verdicts(reading: SealedEvaluation, judge: str, version: str) -> Mapping[str, Row]:

@@ -381,6 +381,7 @@ def test_a_judge_can_rate_as_a_version_and_keeps_its_certificate(planted: Evalua
         [PROGRAM, "run", "--data", planted.path], capture_output=True, text=True, check=False
     )
     assert refused.returncode == 1
+    assert refused.stdout == ""  # nothing ran
     line = 1 + path.read_text().splitlines().index("judges:")
     assert (
         f"evaluation.yaml:{line + 1}:judges[0].version: harsh has no version 1.4.0. "

@@ -39,7 +39,14 @@ def test_judges_at_the_margin_are_seldom_found_fit_on_groups_of_any_shape(
 ) -> None:
     world = promises.FIVE_LEVELS
     found = promises.found_fit_in_turn(
-        world, sizes, noise=0.89, shared=shared, n_groups=40, n_judges=5, seed=4
+        world,
+        sizes,
+        noise=0.89,
+        shared=shared,
+        n_groups=40,
+        n_judges=5,
+        n_evaluations=N_EVALUATIONS,
+        seed=4,
     )
 
     assert sum(found) <= 0.05 * N_EVALUATIONS

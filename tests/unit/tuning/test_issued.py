@@ -75,6 +75,16 @@ def test_a_version_without_a_claim_has_verdicts_and_no_certificate() -> None:
     assert (row["fitness"], row["certificate"], row["stale_because"]) == ("undecided", None, None)
 
 
+def test_rejected_maps_are_shown_with_the_judge_as_declared() -> None:
+    first = reading(1, FIRST)
+    mapped: dict[str, object] = {"judge_id": "gpt", "version": "1.0.1", "kind": "improvement"}
+    mapped |= {"verdict": "rejected", "reason": "agrees less with people", "n_groups": 40}
+    [row] = rows(replace(first, rows=(mapped, *first.rows)))
+
+    assert (row["version"], row["fitness"], row["improvement"]) == ("1.0.0", "fit", "rejected")
+    assert row["reason"] == "the maps of 1.0.1: agrees less with people; is fit"
+
+
 def test_a_later_version_supersedes_an_earlier_one() -> None:
     old, new = rows(reading(1, FIRST), reading(2, SECOND))
 
