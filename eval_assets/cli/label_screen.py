@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from eval_assets.labelling.choices import Choice, choices_of, value_name
+from eval_assets.labelling.choices import Choice, answer_name, question_choices
 from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.sessions import Answer, Label
@@ -62,7 +62,7 @@ def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
 def show_question(unit: WorkUnit, *, keys: Sequence[str], also: Sequence[str]) -> None:
     """Print the question, the keys that answer it with further ones, and a second line of keys."""
     click.secho(plain(unit.question.question), bold=True)
-    values = [_key(choice) for choice in choices_of(unit.question.scale)]
+    values = [_key(choice) for choice in question_choices(unit.question)]
     values = values or [f"A value ({unit.question.scale.described()})"]
     click.echo("  ".join(["", *values, *keys]))
     click.echo("  ".join(["", *also]))
@@ -87,7 +87,7 @@ def named(label: Label | Answer, unit: WorkUnit) -> str:
     if label.rating is None:
         return f"unclear ({plain(label.skip_reason)})"
     confidence = f", {label.confidence} confidence" if label.confidence else ""
-    return f"{value_name(label.rating, unit.question.scale)}{confidence}"
+    return f"{answer_name(label.rating, unit.question, parses=label.parses)}{confidence}"
 
 
 def _key(choice: Choice) -> str:

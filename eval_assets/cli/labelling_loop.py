@@ -15,7 +15,7 @@ from eval_assets.cli.label_screen import (
     show_question,
     show_unit,
 )
-from eval_assets.labelling.choices import choices_of, parse_typed
+from eval_assets.labelling.choices import choices_of, parse_typed, question_choices
 from eval_assets.labelling.dimensions import dimension_of
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now
 from eval_assets.labelling.sessions import UNDO, Answer, Confidence
@@ -103,10 +103,10 @@ class LabellingLoop:
         return self._keyboard.line("> ").lower()
 
     def _press(self, key: str) -> None:
-        choices = choices_of(self._unit.question.scale)
-        value = next((choice.value for choice in choices if choice.key == key), None)
-        if value is not None:
-            self._answer(value, key=key)
+        choices = question_choices(self._unit.question)
+        choice = next((choice for choice in choices if choice.key == key), None)
+        if choice is not None:
+            self._answer(choice.value, key=key, parses=choice.parses)
         elif key in self._actions:
             self._actions[key]()
         elif not choices and key:
@@ -118,7 +118,14 @@ class LabellingLoop:
             click.echo("No such key.")
             self._ask()
 
-    def _answer(self, rating: float | None, *, key: str = "", skip_reason: str = "") -> None:
+    def _answer(
+        self,
+        rating: float | None,
+        *,
+        key: str = "",
+        skip_reason: str = "",
+        parses: bool | None = None,
+    ) -> None:
         before = self._queue.labels().get(self._place)
         answer = Answer(
             rating=rating,
@@ -126,6 +133,7 @@ class LabellingLoop:
             notes=self._draft.notes,
             issues=self._draft.issues,
             skip_reason=skip_reason,
+            parses=parses,
             seconds=round(time.monotonic() - self._draft.shown_at, 1),
         )
         at = now()

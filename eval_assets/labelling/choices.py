@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.labelling.dimensions import CODE_VALIDITY, dimension_of
 from eval_assets.scale import Scale
 
 MOST_KEYS = 9
@@ -13,11 +15,15 @@ _LARGEST_DIGIT = 9
 
 @dataclass(frozen=True)
 class Choice:
-    """One value of a scale and the key that gives it."""
+    """One value of a scale and the key that gives it.
+
+    `parses` says of code that does not run whether it parses; None for other choices.
+    """
 
     key: str
     value: float
     name: str
+    parses: bool | None = None
 
 
 def choices_of(scale: Scale) -> tuple[Choice, ...]:
@@ -49,6 +55,31 @@ def choices_of(scale: Scale) -> tuple[Choice, ...]:
     else:
         return ()
     return tuple(map(Choice, keys, scale.values, names))
+
+
+def question_choices(question: RubricQuestion) -> tuple[Choice, ...]:
+    """Return the choices of a question: of code that is not valid, two with the same value.
+
+    Examples:
+        >>> from eval_assets.scale import BINARY
+        >>> question = RubricQuestion("code-validity", "Is the code valid?", BINARY, "nominal")
+        >>> [(choice.key, choice.value, choice.name) for choice in question_choices(question)]
+        [('y', 1.0, 'Yes'), ('p', 0.0, 'Parses, does not run'), ('n', 0.0, 'Does not parse')]
+    """
+    choices = choices_of(question.scale)
+    if dimension_of(question.id) is not CODE_VALIDITY or [c.key for c in choices] != ["y", "n"]:
+        return choices
+    return (
+        choices[0],
+        Choice("p", 0.0, "Parses, does not run", parses=True),
+        Choice("n", 0.0, "Does not parse", parses=False),
+    )
+
+
+def answer_name(rating: float, question: RubricQuestion, *, parses: bool | None) -> str:
+    """Return the name of the choice with that value, and of code with that verdict on parsing."""
+    names = {(choice.value, choice.parses): choice.name for choice in question_choices(question)}
+    return names.get((rating, parses)) or value_name(rating, question.scale)
 
 
 _ANCHOR = re.compile(r"\s*(?:[-*|] *)?\**([^\s:=|*]+)\**\s*(?:[:=|]\s*|[-\u2013\u2014]\s+|\s)(.+)")

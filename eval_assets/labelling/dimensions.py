@@ -37,7 +37,9 @@ _DIMENSIONS = {
     ),
 }
 
-_CODE = _DIMENSIONS["code_validity"].verdicts
+CODE_VALIDITY = _DIMENSIONS["code_validity"]
+
+_CODE = CODE_VALIDITY.verdicts
 _YES_NO = {0.0, 1.0, None}
 
 VERDICTS = frozenset(key for of in (_ANY, *_DIMENSIONS.values()) for key in of.verdicts)
@@ -85,12 +87,15 @@ def verdicts(label: Mapping[str, Any]) -> dict[str, object]:
 def with_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]:
     """Return a label's JSON with its rating and issues under the names of the dimension.
 
-    Of code that is not valid it is not said which of the two verdicts fails: `codeRuns` is false.
+    Of code that is not valid `codeRuns` is false, and `codeParses` is there if the label says it.
 
     Examples:
         >>> label = {"scenarioId": "s1", "rating": 1.0, "issues": []}
         >>> with_fields(label, "code_validity")
         {'scenarioId': 's1', 'codeParses': True, 'codeRuns': True, 'codeIssues': []}
+        >>> fails = {"scenarioId": "s2", "rating": 0.0, "issues": [], "parses": True}
+        >>> with_fields(fails, "code_validity")
+        {'scenarioId': 's2', 'codeParses': True, 'codeRuns': False, 'codeIssues': []}
         >>> with_fields(label, "clarity")
         {'scenarioId': 's1', 'rating': 1, 'issues': []}
     """
@@ -101,7 +106,9 @@ def with_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for key, value in label.items():
         if key == "rating":
-            fields |= _verdicts(dimension, rating)
+            fields |= _verdicts(dimension, rating, parses=label.get("parses"))
+        elif key == "parses" and dimension is CODE_VALIDITY:
+            continue
         elif key == "issues":
             fields[dimension.issues] = "; ".join(issues) or None if dimension.one_issue else issues
         elif key == "history":
@@ -118,6 +125,8 @@ def without_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]
     key, rating = next(iter(verdicts(label).items()), ("", None))
     is_verdict = key != "rating"
     plain["rating"] = float(rating) if is_verdict and isinstance(rating, bool) else rating
+    if dimension is CODE_VALIDITY and plain["rating"] == 0:
+        plain["parses"] = label.get(_CODE[0])
     for key in VERDICTS - {"rating"}:
         plain.pop(key, None)
     if dimension.issues in plain:
@@ -130,11 +139,14 @@ def without_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]
     return plain
 
 
-def _verdicts(dimension: Dimension, rating: float | None) -> dict[str, float | bool | None]:
+def _verdicts(
+    dimension: Dimension, rating: float | None, *, parses: bool | None
+) -> dict[str, float | bool | None]:
     if rating is None:
         return dict.fromkeys(dimension.verdicts)
     if dimension.is_number:
         return dict.fromkeys(dimension.verdicts, int(rating) if rating.is_integer() else rating)
     if rating:
         return dict.fromkeys(dimension.verdicts, True)
-    return {dimension.verdicts[-1]: False}
+    known = {_CODE[0]: parses} if dimension is CODE_VALIDITY and parses is not None else {}
+    return {**known, dimension.verdicts[-1]: False}

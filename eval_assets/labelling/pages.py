@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, raise_all
-from eval_assets.labelling.choices import anchors_of, choices_of
+from eval_assets.labelling.choices import anchors_of, question_choices
 from eval_assets.labelling.dimensions import dimension_of
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, label_of, possible_units
 from eval_assets.labelling.rater_view import ResponseView, guideline_hash
@@ -112,7 +112,7 @@ def _question(question: RubricQuestion) -> dict[str, Any]:
         "asksFor": dimension_of(question.id).asks_for,
         "choices": [
             {**vars(choice), "anchor": anchors.get(choice.value, "")}
-            for choice in choices_of(scale)
+            for choice in question_choices(question)
         ],
         "scale": {
             "low": scale.low,

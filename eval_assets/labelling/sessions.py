@@ -47,6 +47,7 @@ class Answer:
         issues: Problems of the response, one by one.
         skip_reason: Reason for skipping.
         seconds: Time between seeing the response and answering; None if not known.
+        parses: Of code that does not run, whether it parses; None if not stated.
     """
 
     __pydantic_config__ = _IN_JSON
@@ -57,6 +58,7 @@ class Answer:
     issues: tuple[_Text, ...] = ()
     skip_reason: _Text = ""
     seconds: Annotated[float, Field(ge=0, le=1e7)] | None = None
+    parses: bool | None = None
 
     def answer_fields(self) -> dict[str, Any]:
         """Return the fields of the answer alone, without those of a subclass."""

@@ -224,6 +224,28 @@ def test_an_undo_within_a_minute_is_no_change(served: Serving, opened: Opened) -
     assert "history" not in label
 
 
+def test_code_that_parses_but_does_not_run_has_a_key(tmp_path: Path, opened: Opened) -> None:
+    folder = tmp_path / "data"
+    write_evaluation(folder, ["Short.", "Longer."])
+    declared = (folder / "evaluation.yaml").read_text()
+    (folder / "evaluation.yaml").write_text(declared.replace("id: correct", "id: code_validity"))
+    serving = Serving(folder, "--labels")
+    try:
+        page = opened(serving.links["anna"])
+        press(page, "44pn")
+        page.keyboard.press("ArrowLeft")
+        assert page.inner_text("#given") == "Your answer: Does not parse"
+        page.keyboard.press("ArrowLeft")
+        assert page.inner_text("#given") == "Your answer: Parses, does not run"
+        stored = labels(folder, "code_validity")
+        assert [(one["codeParses"], one["codeRuns"]) for one in stored] == [
+            (True, False),
+            (False, False),
+        ]
+    finally:
+        serving.kill()
+
+
 def test_answer_panel_of_a_phone_takes_a_third_at_most(served: Serving, opened: Opened) -> None:
     page = opened(served.links["anna"], **PHONE)
     share = "document.getElementById('answer').getBoundingClientRect().height / innerHeight"

@@ -241,7 +241,7 @@
     if (isStoring) return;
     const before = answers.get(unit().code);
     const isOld = before && Date.now() - Date.parse(before.at) > UNDO_MS;
-    await record({ ...draft(), rating: null, skipReason: "", ...said });
+    await record({ ...draft(), rating: null, parses: null, skipReason: "", ...said });
     given.push(place);
     next();
     if (isOld) say("Changed. Agreement counts your first answer; the change is on record.");
@@ -407,7 +407,7 @@
           button.append(" ", anchor);
           button.title = choice.anchor;
         }
-        button.addEventListener("click", () => answer({ rating: choice.value }));
+        button.addEventListener("click", () => answer({ rating: choice.value, parses: choice.parses }));
         return button;
       }),
     );
@@ -439,7 +439,8 @@
 
   const named = (said) => {
     if (said.rating === null) return `unclear (${said.skipReason})`;
-    const choice = question().choices.find((one) => one.value === said.rating);
+    const alike = question().choices.filter((one) => one.value === said.rating);
+    const choice = alike.find((one) => one.parses === (said.parses ?? null));
     const confidence = said.confidence ? `, ${said.confidence} confidence` : "";
     return `${choice ? choice.name : said.rating}${confidence}`;
   };
@@ -554,7 +555,7 @@
       const choice = question().choices.find((one) => one.key === key);
       if (choice) {
         event.preventDefault();
-        return answer({ rating: choice.value });
+        return answer({ rating: choice.value, parses: choice.parses });
       }
     }
     if (!el("work").hidden && !el("typing").hidden && /^[0-9.,-]$/.test(key)) {

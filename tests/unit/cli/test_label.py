@@ -91,7 +91,7 @@ def test_a_session_is_exported_as_csv_in_the_long_form(folder: Path) -> None:
         "response_id,rater_id,question_id,round,rating,labelled_at,confidence,notes,skipped,"
         "skip_reason"
     )
-    assert row == "b,anna,code_validity,1,1,2026-11-21T09:00:00.000Z,high,fine,,"
+    assert row == "b,anna,code_validity,1,1,2026-11-21T09:00:00.000Z,,fine,,"
 
 
 def test_hyphens_stand_for_underscores_in_the_name_of_a_dimension(folder: Path) -> None:

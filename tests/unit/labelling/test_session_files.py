@@ -68,6 +68,20 @@ def test_every_dimension_is_read_back_unchanged(question: str, rating: float) ->
     assert parse_session(session_text(made), file="s.json") == made
 
 
+def test_code_that_parses_but_does_not_run_has_both_verdicts() -> None:
+    key = SessionKey(rater_id="anna", question_id="code-validity")
+    verdicts = {"a": True, "b": False, "c": None}
+    labels = [replace(label(name, 0), parses=parses) for name, parses in verdicts.items()]
+    made = replace(session(*labels), key=key).with_label(label("a", 1, at=500))
+    stored = json.loads(session_text(made))["labels"]
+
+    assert [one["codeRuns"] for one in stored] == [False] * 3
+    assert [one.get("codeParses") for one in stored] == [True, False, None]
+    assert stored[0]["history"][0]["codeParses"] is True
+    assert "parses" not in stored[0]
+    assert parse_session(session_text(made), file="s.json") == made
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
