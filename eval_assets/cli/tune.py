@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from eval_assets.tuning.rated import RatedUnits
 
 ASSETS = (
+    "judge_human_agreement,score_summary,agreement_by_slice,"  # without sealed responses
     "judge_splits,score_calibration,tuned_judges,judge_versions,tuned_judge_evaluation,"
     "judge_certificates,system_comparison"
 )

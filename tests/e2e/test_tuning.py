@@ -635,7 +635,7 @@ def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
         file.write("\ntuning: {margin: 0.1}\n")
     [(n_seen,)] = planted.rows("SELECT count(*) FROM judge_splits WHERE split <> 'test'")
     whole = planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement")
-    assert planted.call("run", "--force").returncode == 0
+    assert planted.call("tune").returncode == 0
 
     sealed = planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement")
     paired = planted.rows("SELECT DISTINCT n_paired FROM score_summary WHERE n_paired IS NOT NULL")
