@@ -26,6 +26,7 @@ SIMULATIONS = (
     "informative_groups",
     "label_quality",
     "pass_rates",
+    "planner",
     "promises",
     "pull_requests",
     "scale",

@@ -301,7 +301,8 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
         click.echo(
             f"  {outlook.n_more:4} more responses rated by two bring the interval from "
             f"{width:.2f} to {outlook.width:.2f} wide; the verdict becomes certain with "
-            f"probability {outlook.p_certain:.2f} (pass {outlook.p_pass:.2f})"
+            f"probability {outlook.p_certain:.2f} (90 % interval {outlook.p_certain_low:.2f} to "
+            f"{outlook.p_certain_high:.2f}; pass {outlook.p_pass:.2f})"
         )
     enough = next((o for o in gate_plan.outlooks if o.p_certain >= _ENOUGH), None)
     if enough is not None:

@@ -20,6 +20,9 @@ CONFIDENCE = 0.95
 POWER = 0.8
 _NORMAL_END = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _NORMALS_APART = _NORMAL_END + NormalDist().inv_cdf(POWER)
+_PER_POPULATION = 10
+"""Simulations of each population that is drawn from the labels at hand."""
+
 _FEWEST = 5
 """Groups of responses with two ratings below which nothing can be said about others like them."""
 
@@ -32,12 +35,17 @@ class Outlook:
         n_more: Further responses.
         width: Width that the gate's interval then has, the median over simulations.
         p_certain: How often the interval then leaves out the gate's minimum.
+        p_certain_low: Probability of this in the worst of the populations that the labels allow,
+            except one in twenty.
+        p_certain_high: Probability in the best of them, likewise.
         p_pass: How often it then lies above the minimum.
     """
 
     n_more: int
     width: float
     p_certain: float
+    p_certain_low: float
+    p_certain_high: float
     p_pass: float
 
 
@@ -142,10 +150,10 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
 ) -> GatePlan:
     """Simulate the effect on a gate of further responses, each rated by two raters.
 
-    Further response groups are drawn from those at hand, whose weights are drawn again in each
-    simulation (the Bayesian bootstrap), so that few labels leave much in doubt. It is assumed that
-    raters go on as they are and that further responses are like those labelled, and come in groups
-    of the same sizes: drawn at random, or stratified.
+    Further response groups are drawn from those at hand, whose weights are drawn again for each
+    ten simulations (the Bayesian bootstrap), so that few labels leave much in doubt. It is assumed
+    that raters go on as they are and that further responses are like those labelled, and come in
+    groups of the same sizes: drawn at random, or stratified.
 
     Args:
         ratings: Ratings of the question, shape (n_responses, n_raters), NaN if missing.
@@ -164,34 +172,47 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     outlooks = []
     for n in n_more if now.n_groups >= _FEWEST else ():
         intervals = []
-        for _ in range(n_simulations):
-            with_more, of = _with_more(rated, group, n, rng)
+        for simulation in range(n_simulations):
+            if simulation % _PER_POPULATION == 0:
+                weights = rng.dirichlet(np.ones(int(group.max()) + 1))
+            with_more, of = _with_more(rated, group, n, weights, rng)
             intervals.append(
                 coefficient_interval(with_more, coefficient, confidence=CONFIDENCE, groups=of)
             )
         low = np.array([interval.low for interval in intervals])
         high = np.array([interval.high for interval in intervals])
         passes, fails = low >= minimum, high < minimum
+        certain_low, certain_high = _by_population(passes | fails)
         outlooks.append(
             Outlook(
                 n_more=n,
                 width=float(np.nanmedian(high - low)) if np.isfinite(low).any() else math.nan,
                 p_certain=float((passes | fails).mean()),
+                p_certain_low=certain_low,
+                p_certain_high=certain_high,
                 p_pass=float(passes.mean()),
             )
         )
     return GatePlan(question_id, gate, minimum, now, len(rated), tuple(outlooks))
 
 
+def _by_population(is_certain: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the ends of the probability of certainty over the populations that were drawn."""
+    starts = np.arange(0, len(is_certain), _PER_POPULATION)
+    n_simulated = np.diff(starts, append=len(is_certain))
+    shares = np.add.reduceat(is_certain.astype(float), starts) / n_simulated
+    low, high = np.quantile(shares, [0.05, 0.95])
+    return float(low), float(high)
+
+
 def _with_more(
-    rated: Floats, group: Integers, n: int, rng: np.random.Generator
+    rated: Floats, group: Integers, n: int, weights: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Integers]:
     """Return the ratings with `n` further responses, each with two ratings of one at hand.
 
     They come in groups of their own, of which the last may be cut short.
     """
     sizes = np.bincount(group)
-    weights = rng.dirichlet(np.ones(len(sizes)))
     chosen = rng.choice(len(sizes), size=n, p=weights)
     chosen = chosen[: np.searchsorted(np.cumsum(sizes[chosen]), n) + 1]
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])

@@ -68,6 +68,17 @@ def test_few_labels_promise_less_than_many() -> None:
     assert few.outlooks[1].p_certain < many.outlooks[1].p_certain
 
 
+def test_few_labels_leave_the_probability_open() -> None:
+    ratings = noisy(200, 0.9)
+    minimum = plan(ratings).now.value - 0.05
+    few, many = plan(ratings[:12], minimum=minimum), plan(noisy(200, 0.2), minimum=0.5)
+
+    [low, high] = few.outlooks[1].p_certain_low, few.outlooks[1].p_certain_high
+    assert low <= few.outlooks[1].p_certain <= high
+    assert high - low >= 0.2
+    assert many.outlooks[1].p_certain_low == many.outlooks[1].p_certain_high == 1
+
+
 def test_too_few_labels_say_nothing() -> None:
     assert plan(noisy(4, 0.5)).outlooks == ()
     assert plan(noisy(24, 0.5), groups=np.arange(24) // 6).outlooks == ()
