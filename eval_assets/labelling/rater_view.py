@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from eval_assets.errors import InputError, InputProblem
@@ -56,10 +56,18 @@ class ResponseView:
 
     def hashes(self, question: RubricQuestion) -> TextHashes:
         """Return hashes of the prompt with the turns before it, the response and the question."""
+        prompt, response = self._text_hashes
+        return TextHashes(prompt=prompt, response=response, guidelines=guideline_hash(question))
+
+    @cached_property
+    def _text_hashes(self) -> tuple[str, str]:
         texts = [*((turn.prompt, turn.response) for turn in self.earlier), self.prompt]
-        return TextHashes(
-            prompt=_hash(texts), response=_hash(self.response), guidelines=guideline_hash(question)
-        )
+        return _hash(texts), _hash(self.response)
+
+    @cached_property
+    def n_words(self) -> int:
+        """Words of the response."""
+        return len(self.response.split())
 
 
 def guideline_hash(question: RubricQuestion) -> str:

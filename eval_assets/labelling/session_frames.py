@@ -92,7 +92,7 @@ def with_session_fields(
         return labels.assign(seconds=math.nan, words=math.nan, is_outdated=False)
     joined = labels.merge(session_rows, on=_UNIT_AND_RATER, how="left")
     is_outdated = joined["is_outdated"].eq(True)
-    words = {name: len(view.response.split()) for name, view in responses.items()}
+    words = {name: view.n_words for name, view in responses.items()}
     return joined.assign(
         seconds=joined["seconds"].astype(float),
         words=joined["response_id"].map(words).astype(float),
