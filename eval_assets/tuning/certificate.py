@@ -147,16 +147,25 @@ class CertificateClaims(_Record):
     fitness_in_part: Claim | None = None
 
     def as_of(self, issued: "CertificateClaims") -> "CertificateClaims":
-        """Return the claims without ratios that the issued ones do not have."""
+        """Return the claims in the words of issued ones with the same verdict.
+
+        Earlier releases worded reasons and planned groups otherwise, and have no ratios.
+        """
         pairs = {
             name: (getattr(self, name), getattr(issued, name))
-            for name in ("fitness", "fitness_in_part")
+            for name in ("improvement", "fitness", "fitness_in_part")
         }
+        updates: dict[str, dict[str, object]] = {name: {} for name in pairs}
+        for name, (claim, before) in pairs.items():
+            if claim is not None and (before is None or before.ratio is None):
+                updates[name] |= dict.fromkeys(_RATIOS)
+            if claim is not None and before is not None and before.verdict == claim.verdict:
+                updates[name] |= {"reason": before.reason, "groups_wanted": before.groups_wanted}
         return self.model_copy(
             update={
-                name: claim.model_copy(update=dict.fromkeys(_RATIOS))
-                for name, (claim, before) in pairs.items()
-                if claim is not None and (before is None or before.ratio is None)
+                name: claim.model_copy(update=updates[name])
+                for name, (claim, _) in pairs.items()
+                if updates[name]
             }
         )
 
