@@ -328,7 +328,8 @@ def test_labels_given_while_the_server_is_dead_arrive_when_it_is_back(
     served.start()
     page.wait_for_selector(SAVED, state="attached")
 
-    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2, 5]
+    # By time of arrival less age, answers that lie closer than a request takes may change places.
+    assert sorted(label["rating"] for label in labels(served.folder, "helpful")) == [2, 4, 5]
 
 
 LOGIN_PAGE = "<!doctype html><title>Log in</title>"
