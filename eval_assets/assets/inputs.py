@@ -71,7 +71,7 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
     """Add versions of the questions that no run has seen to the ledger."""
     now = datetime.now(tz=UTC)
     with folder.connect() as connection:
-        rows = read_rows(connection, "rubric_wordings", order_by="version")
+        rows = read_rows(connection, "rubric_wordings", order_by="first_seen_at")
         if not new_wordings(evaluation, [RubricWording(**row) for row in rows], {}, at=now):
             return
         with folder.ledger(evaluation) as ledger:

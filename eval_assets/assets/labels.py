@@ -71,7 +71,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         for file in sorted({*stored}.difference(labels.ratings["file"].unique())):
             logger.warning("%s: no label comes from it any more, %d did", file, stored[file])
         with folder.connect() as connection, transaction(connection):
-            rows = read_rows(connection, "rubric_wordings", order_by="version")
+            rows = read_rows(connection, "rubric_wordings", order_by="first_seen_at")
             wordings = [RubricWording(**row) for row in rows]
             counted = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
             for note in counted.notes:

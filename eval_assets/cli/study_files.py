@@ -187,8 +187,8 @@ class CurrentStudy:
 
 
 def stored_wordings(connection: duckdb.DuckDBPyConnection) -> list[RubricWording]:
-    """Return the versions of the questions that runs have seen, oldest first."""
-    rows = read_rows(connection, "rubric_wordings", order_by="version")
+    """Return the versions of the questions in the order in which they came into use."""
+    rows = read_rows(connection, "rubric_wordings", order_by="first_seen_at")
     return [RubricWording(**row) for row in rows]
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.rater_view import guideline_hash
+from eval_assets.wording import counted
 
 Labels = list[tuple[str, str, int]]
 """Response, rater and round of labels."""
@@ -21,7 +22,9 @@ Labels = list[tuple[str, str, int]]
 
 @dataclass(frozen=True)
 class RubricWording:
-    """A version of a question; a row of the table `rubric_wordings`.
+    """A version of a question that came into use; a row of the table `rubric_wordings`.
+
+    A version that is declared again after another one has a row for each time.
 
     Args:
         question_id: The question.
@@ -30,7 +33,7 @@ class RubricWording:
         text: The question.
         scale: Its scale in words.
         guidelines: Its guidelines.
-        first_seen_at: Time of the first run with this version, in ISO 8601.
+        first_seen_at: Time of the first run since it came into use, in ISO 8601.
         labels_before: Labels that were stored before it, by fingerprint, packed.
     """
 
@@ -66,32 +69,34 @@ def new_wordings(
     *,
     at: datetime,
 ) -> list[RubricWording]:
-    """Return the versions that are declared now and were not seen before.
+    """Return the versions that came into use since the last run: new ones, and ones used before.
 
     Args:
         evaluation: The evaluation as declared now.
-        known: Versions seen so far.
+        known: Versions in the order in which they came into use.
         stored: Stored labels by question and fingerprint, which were given before.
         at: Time of this run.
     """
-    latest: dict[str, int] = {}
-    for wording in known:
-        latest[wording.question_id] = max(wording.version, latest.get(wording.question_id, 0))
-    seen = {(wording.question_id, wording.fingerprint) for wording in known}
-    return [
-        RubricWording(
-            question_id=question.id,
-            version=latest.get(question.id, 0) + 1,
-            fingerprint=guideline_hash(question),
-            text=question.question,
-            scale=question.scale.described(),
-            guidelines=question.guidelines,
-            first_seen_at=at.isoformat(),
-            labels_before=_packed(stored.get(question.id, {})) if question.id in latest else "",
+    new = []
+    for question in evaluation.rubric:
+        fingerprint = guideline_hash(question)
+        used = [wording for wording in known if wording.question_id == question.id]
+        if used and used[-1].fingerprint == fingerprint:
+            continue
+        number = {wording.fingerprint: wording.version for wording in used}
+        new.append(
+            RubricWording(
+                question_id=question.id,
+                version=number.get(fingerprint, max(number.values(), default=0) + 1),
+                fingerprint=fingerprint,
+                text=question.question,
+                scale=question.scale.described(),
+                guidelines=question.guidelines,
+                first_seen_at=at.isoformat(),
+                labels_before=_packed(stored.get(question.id, {})) if used else "",
+            )
         )
-        for question in evaluation.rubric
-        if (question.id, guideline_hash(question)) not in seen
-    ]
+    return new
 
 
 def reworded_questions(
@@ -130,8 +135,7 @@ def by_rubric_version(
         if not len(rows):
             continue
         version[rows] = _versions(ratings.iloc[rows], question, of_question)
-        counted, note = _counted(version[rows], question, of_question)
-        is_counted[rows] = counted
+        is_counted[rows], note = _counted(version[rows], question, of_question)
         notes += [note] if note else []
     labelled = ratings.assign(rubric_version=version)
     return VersionedLabels(labelled[is_counted], labelled[~is_counted], tuple(notes))
@@ -181,7 +185,7 @@ def _remembered(
     """Return the version of labels without a fingerprint."""
     number = {wording.fingerprint: wording.version for wording in wordings}
     stored: dict[tuple[str, str, int], int] = {}
-    for wording in sorted(wordings, key=lambda wording: wording.version):
+    for wording in sorted(wordings, key=lambda wording: wording.first_seen_at):
         for fingerprint, known in _unpacked(wording.labels_before).items():
             for response, rater, round_ in known:
                 stored.setdefault((response, rater, round_), number.get(fingerprint, 0))
@@ -206,15 +210,16 @@ def _counted(
     others = sorted(set(versions[~is_same].tolist()))
     if not others:
         return is_same, ""
-    named = f"{question.id}: {(~is_same).sum():,} labels were given under an earlier version"
+    n_others = int((~is_same).sum())
     write = f"If both mean the same, write equivalent_versions: [{', '.join(map(str, others))}]"
     if is_same.any():
         return is_same, (
-            f"{named} and are left out; version {current} has {is_same.sum():,}. {write}"
+            f"{question.id}: left out: {counted(n_others, 'label')} given under another version; "
+            f"version {current} has {is_same.sum():,}. {write}"
         )
     newest = versions == others[-1]
     return newest, (
-        f"{named}, and version {current}, which is declared now, has none: those of version "
+        f"{question.id}: version {current}, which is declared now, has no labels: those of version "
         f"{others[-1]} count until it has. {write}"
     )
 

@@ -108,7 +108,8 @@ def labels_by_version(
         )
         SELECT question_id, fingerprint,
                list((response_id, rater_id, round) ORDER BY response_id, rater_id, round)
-        FROM label JOIN rubric_wordings USING (question_id, version)
+        FROM label JOIN (SELECT DISTINCT question_id, version, fingerprint FROM rubric_wordings)
+            USING (question_id, version)
         GROUP BY ALL
         """
     ).fetchall()

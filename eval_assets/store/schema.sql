@@ -119,7 +119,8 @@ CREATE TABLE IF NOT EXISTS earlier_labels (
     source VARCHAR NOT NULL
 );
 
--- Wordings of the questions as runs saw them; a mirror of the ledger.
+-- Wordings of the questions in the order in which they came into use, one more row if one is used
+-- again; a mirror of the ledger.
 CREATE TABLE IF NOT EXISTS rubric_wordings (
     question_id VARCHAR NOT NULL,
     version INTEGER NOT NULL,
@@ -134,7 +135,7 @@ CREATE TABLE IF NOT EXISTS rubric_wordings (
 CREATE OR REPLACE VIEW rubric_versions AS
 SELECT question_id, version, fingerprint, text, scale, guidelines,
        min(labelled_at) AS first_label_at, count(rater_id) AS n_labels
-FROM rubric_wordings
+FROM (SELECT DISTINCT question_id, version, fingerprint, text, scale, guidelines FROM rubric_wordings)
 LEFT JOIN (
     SELECT question_id, rubric_version AS version, labelled_at, rater_id FROM human_labels
     UNION ALL

@@ -73,6 +73,19 @@ def test_equivalent_wordings_are_pooled(reworded: Evaluated) -> None:
     assert reworded.rows("SELECT count(*) FROM earlier_labels") == [(0,)]
 
 
+def test_labels_stay_with_their_wording_if_the_first_is_declared_again(reworded: Evaluated) -> None:
+    assert reworded.materialize(*MEASURED, checks=False).success
+    with (reworded.path / "labels.csv").open("a", encoding="utf-8") as file:
+        file.writelines(f"a{k:02},r3,clarity,{value}\n" for k, value in enumerate(BASE))
+    assert reworded.materialize(*MEASURED, checks=False).success
+    assert reworded.rows(COUNTED) == [(2, len(BASE))]
+    rewrite(reworded, "Rate the clarity of every sentence", "Rate the clarity")
+    assert reworded.materialize(*MEASURED, checks=False).success
+
+    assert reworded.rows(COUNTED) == [(1, 2 * len(BASE))]
+    assert reworded.rows(VERSIONS) == [(1, 2 * len(BASE)), (2, len(BASE))]
+
+
 def test_versions_outlive_the_database(reworded: Evaluated) -> None:
     with_rounds(reworded)
     assert reworded.materialize(*MEASURED, checks=False).success

@@ -50,9 +50,32 @@ def separated(
 
 
 def test_versions_are_numbered_in_the_order_of_runs() -> None:
-    wordings = wordings_of(FIRST, SECOND, FIRST)
+    wordings = wordings_of(FIRST, SECOND, SECOND)
 
     assert [(w.version, w.text) for w in wordings] == [(1, FIRST.question), (2, SECOND.question)]
+
+
+def test_labels_stay_with_their_version_if_an_earlier_one_is_used_again() -> None:
+    third = replace(FIRST, question="Is it clear to you?")
+    rows = labels(("x0", None, None), ("x1", None, None), ("new", None, None))
+    stored = {guideline_hash(FIRST): [("x0", "anna", 1)]}
+    after = stored | {guideline_hash(SECOND): [("x1", "anna", 1)]}
+    wordings: list[RubricWording] = []
+    for day, (question, keys) in enumerate(
+        [(FIRST, {}), (SECOND, stored), (FIRST, after), (third, after)]
+    ):
+        evaluation = Evaluation("test", Path(), (question,))
+        at = START + timedelta(days=day)
+        wordings += new_wordings(evaluation, wordings, {"clarity": keys}, at=at)
+
+    assert [wording.version for wording in wordings] == [1, 2, 1, 3]
+    for question, used, expected in (
+        (FIRST, wordings[:3], ["x0", "new"]),
+        (third, wordings, ["new"]),
+        (SECOND, wordings, ["x1"]),
+    ):
+        counted, *_ = separated(rows[:2] if question is SECOND else rows, question, used)
+        assert counted == expected
 
 
 def test_labels_of_one_version_all_count() -> None:
@@ -68,7 +91,7 @@ def test_label_belongs_to_the_version_that_it_carries() -> None:
 
     assert (counted, older) == (["x1"], ["x0"])
     [note] = result.notes
-    assert note.startswith("clarity: 1 labels were given under an earlier version and are left out")
+    assert note.startswith("clarity: left out: 1 label given under another version; version 2 has 1")
     assert note.endswith("If both mean the same, write equivalent_versions: [1]")
 
 
