@@ -182,8 +182,8 @@ class RoundFigures(FigureRecord):
 class RubricVersionFigures(FigureRecord):
     """Agreement of human raters under one version of a question, and its gain over the one before.
 
-    A gain is measured on the responses that were rated under both, a change on responses that were
-    rated under no earlier version.
+    A gain is measured on the responses that were rated under both, a change on responses whose text
+    was rated under no earlier version. A^HH on another scale is undefined.
     """
 
     table = "agreement_by_rubric_version"
@@ -201,7 +201,7 @@ class RubricVersionFigures(FigureRecord):
     n_groups_in_both: int | None
     a_hh_gain: Annotated[Figure, c.A_HH_GAIN]
     alpha_gain: Annotated[Figure, c.ALPHA_GAIN]
-    n_new: Annotated[int | None, "responses with two ratings that no earlier version has"]
+    n_new: Annotated[int | None, "responses with two ratings whose text no earlier version has"]
     n_groups_new: int | None
     a_hh_change: Annotated[Figure, c.A_HH_CHANGE]
     alpha_change: Annotated[Figure, c.ALPHA_CHANGE]

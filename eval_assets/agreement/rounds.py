@@ -1,7 +1,7 @@
 """Agreement by round of labelling, and its change from round to round."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -60,16 +60,24 @@ def measure_rounds(
 
 
 def measure_rewordings(
-    versions: Mapping[str, Mapping[int, LongRatings]], evaluation: Evaluation, *, data_version: str
+    versions: Mapping[str, Mapping[int, LongRatings]],
+    evaluation: Evaluation,
+    *,
+    texts: NDArray[np.int64],
+    rescaled: Collection[tuple[str, int]] = (),
+    data_version: str,
 ) -> tuple[RubricVersionFigures, ...]:
     """Return the figures of each version of each question that has several.
 
-    Gains are as in `measure_rounds`. Changes compare responses that were rated under no earlier
-    version, which raters cannot remember, with all responses under the version before.
+    Gains are as in `measure_rounds`. Changes compare responses whose text was rated under no
+    earlier version, which raters cannot remember, with all responses under the version before.
 
     Args:
         versions: Human ratings by question and version.
         evaluation: The evaluation as declared now.
+        texts: A number for each stored response, the same for those with equal text.
+        rescaled: Questions and versions with another scale than the question has now, whose A^HH
+            is undefined.
         data_version: Version of the ratings.
     """
     levels = alpha_levels(evaluation, "human")
@@ -81,20 +89,34 @@ def measure_rewordings(
         changes: tuple[Interval, Interval] | None = None
         if previous is not None:
             changes = _changes(
-                versions[row.question_id], row, questions[row.question_id], levels[row.question_id]
+                versions[row.question_id],
+                row,
+                questions[row.question_id],
+                levels[row.question_id],
+                texts,
             )
-        rows.append(
-            RubricVersionFigures(
-                **values,
-                rubric_version=number,
-                previous_version=previous,
-                n_new=changes[0].n_units if changes else None,
-                n_groups_new=changes[0].n_groups if changes else None,
-                a_hh_change=Figure.of(changes[0]) if changes else UNDEFINED_FIGURE,
-                alpha_change=Figure.of(changes[1]) if changes else UNDEFINED_FIGURE,
-            )
+        figures = RubricVersionFigures(
+            **values,
+            rubric_version=number,
+            previous_version=previous,
+            n_new=changes[0].n_units if changes else None,
+            n_groups_new=changes[0].n_groups if changes else None,
+            a_hh_change=Figure.of(changes[0]) if changes else UNDEFINED_FIGURE,
+            alpha_change=Figure.of(changes[1]) if changes else UNDEFINED_FIGURE,
         )
+        rows.append(_on_one_scale(figures, rescaled))
     return tuple(rows)
+
+
+def _on_one_scale(
+    row: RubricVersionFigures, rescaled: Collection[tuple[str, int]]
+) -> RubricVersionFigures:
+    """Return the figures without A^HH on another scale and without its differences."""
+    if (row.question_id, row.rubric_version) in rescaled:
+        row = replace(row, a_hh=UNDEFINED_FIGURE)
+    elif (row.question_id, row.previous_version) not in rescaled:
+        return row
+    return replace(row, a_hh_gain=UNDEFINED_FIGURE, a_hh_change=UNDEFINED_FIGURE)
 
 
 def rewording_sentences(
@@ -268,14 +290,16 @@ def _figures(
 
 
 def _changes(
-    versions: Mapping[int, LongRatings], row: RoundFigures, question: RubricQuestion, level: Level
+    versions: Mapping[int, LongRatings],
+    row: RoundFigures,
+    question: RubricQuestion,
+    level: Level,
+    texts: NDArray[np.int64],
 ) -> tuple[Interval, Interval]:
     """Return by how much A^HH and alpha of new responses are above those of the version before."""
     later, before = versions[row.round], versions[row.previous_round or 0]
-    is_known = np.zeros(later.n_responses, np.bool_)
-    for number, ratings in versions.items():
-        if number < row.round:
-            is_known[ratings.unit] = True
+    rated = [ratings.unit for number, ratings in versions.items() if number < row.round]
+    is_known = np.isin(texts, texts[np.concatenate(rated)])
     new, old = later.matrix()[~is_known], before.matrix()
     a_hh, alpha = (
         difference_interval(

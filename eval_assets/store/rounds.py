@@ -3,6 +3,8 @@
 from typing import Literal
 
 import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
@@ -28,6 +30,34 @@ def ratings_by_rubric_version(
 ) -> dict[str, dict[int, LongRatings]]:
     """Return the ratings under each version of a question, by question: of those with several."""
     return _ratings_by(connection, evaluation, "rubric_version")
+
+
+def text_numbers(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
+    """Return a number for each unit index, the same for responses with equal text.
+
+    A response without text, and a conversation, is equal to no other.
+    """
+    rows = connection.execute(
+        """
+        SELECT CASE WHEN trim(coalesce(response_text, '')) = '' THEN -row_number() OVER ()
+                    ELSE dense_rank() OVER (ORDER BY trim(response_text)) END AS number
+        FROM response_groups LEFT JOIN responses USING (response_id) ORDER BY response_id
+        """
+    ).fetchnumpy()
+    return np.asarray(rows["number"], dtype=np.int64)
+
+
+def rescaled_versions(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> frozenset[tuple[str, int]]:
+    """Return the questions and versions with another scale than the question has now."""
+    scales = {question.id: question.scale.described() for question in evaluation.rubric}
+    rows = connection.execute("SELECT question_id, version, scale FROM rubric_versions").fetchall()
+    return frozenset(
+        (question_id, version)
+        for question_id, version, scale in rows
+        if scales.get(question_id, scale) != scale
+    )
 
 
 def _ratings_by(

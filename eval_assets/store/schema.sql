@@ -135,7 +135,9 @@ CREATE TABLE IF NOT EXISTS rubric_wordings (
 CREATE OR REPLACE VIEW rubric_versions AS
 SELECT question_id, version, fingerprint, text, scale, guidelines,
        min(labelled_at) AS first_label_at, count(rater_id) AS n_labels
-FROM (SELECT DISTINCT question_id, version, fingerprint, text, scale, guidelines FROM rubric_wordings)
+FROM (
+    SELECT DISTINCT question_id, version, fingerprint, text, scale, guidelines FROM rubric_wordings
+)
 LEFT JOIN (
     SELECT question_id, rubric_version AS version, labelled_at, rater_id FROM human_labels
     UNION ALL

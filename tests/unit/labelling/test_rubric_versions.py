@@ -91,7 +91,9 @@ def test_label_belongs_to_the_version_that_it_carries() -> None:
 
     assert (counted, older) == (["x1"], ["x0"])
     [note] = result.notes
-    assert note.startswith("clarity: left out: 1 label given under another version; version 2 has 1")
+    assert note.startswith(
+        "clarity: left out: 1 label given under another version; version 2 has 1. "
+    )
     assert note.endswith("If both mean the same, write equivalent_versions: [1]")
 
 
