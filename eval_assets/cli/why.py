@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import click
@@ -58,6 +59,9 @@ def _print(question: str, causes: tuple[Cause, ...]) -> None:
 
     if not causes:
         click.echo(f"{question}: fewer than 10 responses have two ratings, which is too few.")
+        return
+    if math.isnan(causes[0].alpha):
+        click.echo(f"{question}: all ratings are equal, so there is no disagreement.")
         return
     reported = [cause for cause in causes if cause.is_reported]
     others = names_of_others(causes)

@@ -136,6 +136,11 @@ def by_rubric_version(
             continue
         version[rows] = _versions(ratings.iloc[rows], question, of_question)
         is_counted[rows], note = _counted(version[rows], question, of_question)
+        unknown = {*question.equivalent_versions} - {wording.version for wording in of_question}
+        notes += [
+            f"{question.id}: equivalent_versions names {number}, which no run has seen"
+            for number in sorted(unknown)
+        ]
         notes += [note] if note else []
     labelled = ratings.assign(rubric_version=version)
     return VersionedLabels(labelled[is_counted], labelled[~is_counted], tuple(notes))

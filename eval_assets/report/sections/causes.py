@@ -24,13 +24,20 @@ _LEAD = (
 )
 
 
+_NEXT = (
+    "eval-assets rubric draft QUESTION writes new guidelines with examples, and eval-assets plan "
+    "--question QUESTION --gain 0.1 --draw assigns new responses that show whether they help."
+)
+
+
 def section(data: ReportData) -> Section | None:
     """Return a card for each question with what was tested; None if no gate is closed."""
     if not data.causes:
         return None
     by_question = groupby(data.causes, key=lambda cause: cause.question_id)
     cards = [_card(name, list(causes)) for name, causes in by_question]
-    return Section("causes", "Why do raters disagree?", "Causes", (Text(_LEAD), *cards))
+    lead = (Text(_LEAD), Text(_NEXT))
+    return Section("causes", "Why do raters disagree?", "Causes", (*lead, *cards))
 
 
 def _card(question: str, causes: list[Cause]) -> Card:

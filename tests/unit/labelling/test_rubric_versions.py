@@ -128,6 +128,13 @@ def test_equivalent_versions_are_pooled(fingerprint: str | None) -> None:
     assert (counted, older, result.notes) == (["x0", "x1"], [], ())
 
 
+def test_equivalent_version_that_does_not_exist_is_named() -> None:
+    question = replace(FIRST, equivalent_versions=(9,))
+    *_, result = separated(labels(("x0", None, None)), question, wordings_of(question))
+
+    assert result.notes == ("clarity: equivalent_versions names 9, which no run has seen",)
+
+
 def test_version_that_no_run_has_seen_is_an_older_one() -> None:
     rows = labels(("x0", "0123456789ab", None), ("x1", guideline_hash(FIRST), None))
     counted, older, result = separated(rows, FIRST, wordings_of(FIRST))
