@@ -24,6 +24,7 @@ from eval_assets.store.inputs import (
     import_fingerprint,
     is_imported,
     labels_by_file,
+    n_changed_labels,
     record_import,
     response_keys,
     write_labels,
@@ -76,6 +77,8 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             counted = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
             for note in counted.notes:
                 logger.warning(note)
+            if n_changed := n_changed_labels(connection, counted.ratings):
+                logger.warning("labels with another value than in the last run: %d", n_changed)
             before = by_rubric_version(labels.earlier, evaluation.rubric, wordings)
             earlier = pd.concat([before.ratings, before.older, counted.older])
             write_labels(connection, counted.ratings, earlier=earlier, rejected=labels.rejected)
@@ -94,6 +97,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "n_skipped": int(labels.ratings["skipped"].sum()),
             "n_rejected": len(labels.rejected),
             "n_of_earlier_rounds": len(labels.earlier),
+            "n_changed": n_changed,
             "n_of_other_rubric_versions": len(counted.older),
             "files": [path.name for path in evaluation.labels.files],
         },

@@ -10,7 +10,7 @@ import numpy as np
 
 from eval_assets.errors import StoreError
 from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.store.tables import columns_of, empty_table, insert_rows, replace_rows
+from eval_assets.store.tables import columns_of, count_rows, empty_table, insert_rows, replace_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -91,6 +91,23 @@ def write_labels(
         columns = {**values, "source": "concat(file, ':', line)"}
         insert_rows(connection, table, rows, columns=columns, where=which)
     replace_rows(connection, "rejected_rows", rejected)
+
+
+def n_changed_labels(connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame) -> int:
+    """Return how many stored labels have another value in those that will replace them.
+
+    Args:
+        connection: The database.
+        labels: Columns `LABEL_COLUMNS`.
+    """
+    if labels.empty or not count_rows(connection, "human_labels"):
+        return 0
+    row = connection.execute(
+        """SELECT count(*) FROM labels JOIN human_labels AS stored
+           USING (response_id, question_id, rater_id, round)
+           WHERE labels.value <> stored.value AND NOT isnan(labels.value)"""
+    ).fetchone()
+    return row[0] if row else 0
 
 
 def labels_by_version(

@@ -18,6 +18,7 @@ from eval_assets.store.inputs import (
     changed_tables,
     import_fingerprint,
     is_imported,
+    n_changed_labels,
     record_import,
     rejected_labels,
     response_keys,
@@ -48,6 +49,16 @@ def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: C
     kept = read_table(connection, "earlier_labels")
     assert kept[["value", "round"]].to_numpy().tolist() == [[2.0, 1]]
     assert stored["round"].tolist() == [2]
+
+
+def test_labels_with_another_value_are_counted(connection: Connection) -> None:
+    stored = labels(("a1", "clarity", "r1", 4), ("a2", "clarity", "r1", 2))
+    now = labels(("a1", "clarity", "r1", 5), ("a2", "clarity", "r1", 2), ("a2", "clarity", "r2", 1))
+    assert n_changed_labels(connection, now) == 0
+    write_labels(connection, stored)
+
+    assert n_changed_labels(connection, now) == 1
+    assert n_changed_labels(connection, stored) == 0
 
 
 def test_a_missing_key_of_a_response_is_none_and_not_a_text(connection: Connection) -> None:
