@@ -345,16 +345,20 @@ def test_a_folder_without_results_that_may_not_be_written_has_closed_gates(
 
 
 @pytest.mark.slow
-def test_a_disk_that_is_full_at_the_start_is_one_line(small_disk: Path) -> None:
+def test_a_disk_that_is_full_at_the_start_is_no_traceback(small_disk: Path) -> None:
     folder = make(small_disk / "data", AGREEING)
     with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
         while True:
             filler.write(bytes(4096))
-    for command in ("run", "gates", "ledger", "certificates"):
+    for command in ("run", "ledger", "certificates"):
         done = folder.run(command)
-        [line] = done.stderr.splitlines()
+        *others, line = done.stderr.splitlines()
         assert done.returncode == 1
         assert "Free space" in line or "moves it aside" in line
+        assert all("no results. Run: eval-assets run" in other for other in others)
+    gates = folder.run("gates")  # which needs no space to say so
+    assert gates.returncode == 3
+    assert gates.stderr.startswith("There are no results. Run: ")
 
 
 @pytest.mark.slow
