@@ -14,7 +14,7 @@ from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation, Gate
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import RoundFigures, RubricVersionFigures
-from eval_assets.scale import TOLERANCE, Level
+from eval_assets.scale import Level
 from eval_assets.stats import (
     Alpha,
     HumanAgreement,
@@ -144,8 +144,7 @@ def rewording_sentences(
             f"{name} is {_beside_minimum(GATES[name].figure(earlier), gate)}, under version "
             f"{row.previous_version} and {_beside_minimum(GATES[name].figure(row), gate)}, under "
             f"version {row.rubric_version}"
-            for name in HUMAN_GATES
-            if (gate := evaluation.gates[name])
+            for name, gate in ((name, evaluation.gates[name]) for name in HUMAN_GATES)
         ]
         yield (
             f"{row.question_id}, version {row.rubric_version} after version "
@@ -156,10 +155,9 @@ def rewording_sentences(
 
 
 def _beside_minimum(figure: Figure, gate: Gate) -> str:
-    compared = figure.low if gate.by == "low" else figure.value
-    if math.isnan(compared):
+    if not figure.is_defined:
         return "undefined"
-    is_reached = compared >= gate.minimum - TOLERANCE
+    is_reached = gate.is_reached(value=figure.value, low=figure.low)
     return (
         f"{figure_text(figure.value, limits=[gate.minimum])}, "
         f"{'at or above' if is_reached else 'below'} the minimum {gate.minimum:g}"

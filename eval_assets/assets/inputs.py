@@ -17,7 +17,7 @@ from eval_assets.assets.resources import (
     version_of,
 )
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.labelling.rubric_versions import RubricWording, new_wordings
+from eval_assets.labelling.rubric_versions import new_wordings, wordings_in_order
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import transaction
@@ -71,12 +71,12 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
     """Add versions of the questions that no run has seen to the ledger."""
     now = datetime.now(tz=UTC)
     with folder.connect() as connection:
-        rows = read_rows(connection, "rubric_wordings", order_by="first_seen_at")
-        if not new_wordings(evaluation, [RubricWording(**row) for row in rows], {}, at=now):
+        rows = read_rows(connection, "rubric_wordings", order_by="version")
+        if not new_wordings(evaluation, wordings_in_order(rows), {}, at=now):
             return
         with folder.ledger(evaluation) as ledger:
             history = history_of(ledger, "rubric_wordings").to_dict("records")
-            known = [RubricWording(**{str(k): v for k, v in row.items()}) for row in history]
+            known = wordings_in_order({str(k): v for k, v in row.items()} for row in history)
             new = new_wordings(evaluation, known, labels_by_version(connection), at=now)
             append_history(ledger, "rubric_wordings", [asdict(wording) for wording in new])
             with transaction(connection):

@@ -16,7 +16,7 @@ from eval_assets.assets.resources import (
     version_of,
 )
 from eval_assets.errors import StoreError
-from eval_assets.labelling.rubric_versions import RubricWording, by_rubric_version
+from eval_assets.labelling.rubric_versions import by_rubric_version, wordings_in_order
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.store.connection import transaction
@@ -72,8 +72,8 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         for file in sorted({*stored}.difference(labels.ratings["file"].unique())):
             logger.warning("%s: no label comes from it any more, %d did", file, stored[file])
         with folder.connect() as connection, transaction(connection):
-            rows = read_rows(connection, "rubric_wordings", order_by="first_seen_at")
-            wordings = [RubricWording(**row) for row in rows]
+            rows = read_rows(connection, "rubric_wordings", order_by="version")
+            wordings = wordings_in_order(rows)
             counted = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
             for note in counted.notes:
                 logger.warning(note)

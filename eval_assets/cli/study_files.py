@@ -23,7 +23,7 @@ from eval_assets.labelling.adjudication import (
 from eval_assets.labelling.assignments import ASSIGNMENTS
 from eval_assets.labelling.quality import QualityFigure, measure_quality
 from eval_assets.labelling.rater_view import response_views
-from eval_assets.labelling.rubric_versions import RubricWording
+from eval_assets.labelling.rubric_versions import RubricWording, wordings_in_order
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
@@ -188,8 +188,7 @@ class CurrentStudy:
 
 def stored_wordings(connection: duckdb.DuckDBPyConnection) -> list[RubricWording]:
     """Return the versions of the questions in the order in which they came into use."""
-    rows = read_rows(connection, "rubric_wordings", order_by="first_seen_at")
-    return [RubricWording(**row) for row in rows]
+    return wordings_in_order(read_rows(connection, "rubric_wordings", order_by="version"))
 
 
 def disagreements_now(

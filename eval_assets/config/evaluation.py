@@ -30,7 +30,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
 from eval_assets.config.types import Name, NotNegative, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
-from eval_assets.scale import Level
+from eval_assets.scale import TOLERANCE, Level
 
 Severity = Literal["error", "warn"]
 OnError = Literal["fail", "reject_rows"]
@@ -72,6 +72,10 @@ class Gate:
     severity: Severity = "error"
     level: Level | None = None
     by: Literal["value", "low"] = "value"
+
+    def is_reached(self, *, value: float, low: float) -> bool:
+        """Return whether a figure, or the lower end of its interval, reaches the minimum."""
+        return (value if self.by == "value" else low) >= self.minimum - TOLERANCE
 
 
 USUAL_MINIMUMS: Mapping[GateName, float] = {

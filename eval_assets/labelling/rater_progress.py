@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from eval_assets.errors import InputError
 from eval_assets.labelling.rater_queue import RaterQueue
 from eval_assets.labelling.sessions import Label, time_text
+from eval_assets.labelling.sheets import neutralised
 from eval_assets.labelling.study import Study
 
 LONGEST_SECONDS = 600
@@ -73,13 +74,9 @@ def progress_csv(progress: Sequence[RaterProgress]) -> str:
 def _cell(value: object) -> object:
     if isinstance(value, datetime):
         return time_text(value)
-    if isinstance(value, str) and value[:1] in _FORMULA:
-        return f"'{value}"
+    if isinstance(value, str):
+        return neutralised(value)
     return round(value, 3) if isinstance(value, float) else value
-
-
-_FORMULA = frozenset("=+-@\t\r")
-"""First characters of texts that spreadsheet programs take for formulas."""
 
 
 def _labels(queue: RaterQueue) -> dict[int, Label] | None:

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,11 @@ class RubricWording:
     guidelines: str
     first_seen_at: str
     labels_before: str = ""
+
+
+def wordings_in_order(rows: Iterable[Mapping[str, Any]]) -> list[RubricWording]:
+    """Return rows of `rubric_wordings` in the order in which the versions came into use."""
+    return sorted((RubricWording(**row) for row in rows), key=lambda wording: wording.first_seen_at)
 
 
 @dataclass(frozen=True, eq=False)

@@ -349,8 +349,8 @@ def _verdict(
     if unusable:
         explanation, remedy = unusable.reason, unusable.remedy
     elif not explanation:
-        compared = figure.value if gate.by == "value" else figure.low
-        result = GateResult.PASS if compared >= gate.minimum - TOLERANCE else GateResult.FAIL
+        is_reached = gate.is_reached(value=figure.value, low=figure.low)
+        result = GateResult.PASS if is_reached else GateResult.FAIL
         explanation, remedy = _comparison(name, figure, gate, result)
         if result is GateResult.PASS and (missing := _missing_evidence(figure, gate.minimum)):
             result, explanation = GateResult.NOT_EVALUABLE, missing

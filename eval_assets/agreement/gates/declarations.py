@@ -10,7 +10,6 @@ from typing import Any
 from eval_assets.catalogue import A_HH, ALPHA, Figure, Statistic
 from eval_assets.config.evaluation import Gate, GateName
 from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, RaterKind
-from eval_assets.scale import TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,9 @@ def applicable_gates(*, n_judges: int) -> tuple[GateName, ...]:
 
 
 def below_minimum(figures: HumanFigures, gates: Mapping[GateName, Gate]) -> bool:
-    """Return whether a figure of human agreement is below the minimum of its gate."""
+    """Return whether a defined figure of human agreement does not reach its gate's minimum."""
+    compared = [(gates[name], GATES[name].figure(figures)) for name in HUMAN_GATES]
     return any(
-        GATES[name].figure(figures).value < gates[name].minimum - TOLERANCE for name in HUMAN_GATES
+        figure.is_defined and not gate.is_reached(value=figure.value, low=figure.low)
+        for gate, figure in compared
     )

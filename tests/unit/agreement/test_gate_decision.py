@@ -1,6 +1,7 @@
 """Gates as a pure function of figures, thresholds and versions."""
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -13,10 +14,12 @@ from eval_assets.agreement.gates.decision import (
     evaluate_gates,
     tunable_questions,
 )
-from eval_assets.agreement.gates.declarations import applicable_gates
+from eval_assets.agreement.gates.declarations import applicable_gates, below_minimum
 from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Gate, GateName, Severity
 from eval_assets.verdicts import GateState
+from tests.unit.report.builder import Case
 
 NAN = math.nan
 QUESTIONS = ("clarity", "safety")
@@ -496,3 +499,27 @@ def test_gates_that_no_question_passes_together_are_closed() -> None:
     outcomes = evaluate_gates({"human_a_hh": human, "judge_alpha": judges}, gates)
 
     assert [outcome.is_closed for outcome in outcomes] == [True, True]
+
+
+@pytest.mark.parametrize(("by", "is_reached"), [("value", True), ("low", False)])
+def test_a_gate_is_reached_by_what_it_declares(
+    *, by: Literal["value", "low"], is_reached: bool
+) -> None:
+    gate = Gate(0.7, by=by)
+
+    assert gate.is_reached(value=0.75, low=0.65) == is_reached
+    assert not gate.is_reached(value=math.nan, low=math.nan)
+
+
+@pytest.mark.parametrize(("by", "is_below"), [("value", False), ("low", True)])
+def test_a_lower_end_below_the_minimum_is_diagnosed_where_it_decides(
+    *, by: Literal["value", "low"], is_below: bool
+) -> None:
+    figures = Case().data().humans[0]
+    reached = replace(figures, a_hh=Figure(0.8, 0.6, 0.9), alpha=Figure(0.8, 0.7, 0.9))
+    gates: dict[GateName, Gate] = {
+        "human_a_hh": Gate(0.75, by=by),
+        "human_alpha": Gate(0.667, by=by),
+    }
+
+    assert below_minimum(reached, gates) == is_below
