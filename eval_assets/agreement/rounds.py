@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,13 +59,25 @@ def measure_rounds(
     return tuple(rows)
 
 
+@dataclass(frozen=True, eq=False)
+class RewordedRatings:
+    """Human ratings of questions with several versions.
+
+    Args:
+        versions: By question and version.
+        texts: A number for each stored response, the same for those with equal text; empty if no
+            question has several versions.
+        rescaled: Questions and versions with another scale than the question has now, whose A^HH
+            is undefined.
+    """
+
+    versions: Mapping[str, Mapping[int, LongRatings]]
+    texts: NDArray[np.int64]
+    rescaled: Collection[tuple[str, int]] = ()
+
+
 def measure_rewordings(
-    versions: Mapping[str, Mapping[int, LongRatings]],
-    evaluation: Evaluation,
-    *,
-    texts: NDArray[np.int64],
-    rescaled: Collection[tuple[str, int]] = (),
-    data_version: str,
+    reworded: RewordedRatings, evaluation: Evaluation, *, data_version: str
 ) -> tuple[RubricVersionFigures, ...]:
     """Return the figures of each version of each question that has several.
 
@@ -73,27 +85,24 @@ def measure_rewordings(
     earlier version, which raters cannot remember, with all responses under the version before.
 
     Args:
-        versions: Human ratings by question and version.
+        reworded: The ratings.
         evaluation: The evaluation as declared now.
-        texts: A number for each stored response, the same for those with equal text.
-        rescaled: Questions and versions with another scale than the question has now, whose A^HH
-            is undefined.
         data_version: Version of the ratings.
     """
     levels = alpha_levels(evaluation, "human")
     questions = {question.id: question for question in evaluation.rubric}
     rows = []
-    for row in measure_rounds(versions, evaluation, data_version=data_version):
+    for row in measure_rounds(reworded.versions, evaluation, data_version=data_version):
         values = {field.name: getattr(row, field.name) for field in fields(row)}
         number, previous = values.pop("round"), values.pop("previous_round")
         changes: tuple[Interval, Interval] | None = None
         if previous is not None:
             changes = _changes(
-                versions[row.question_id],
+                reworded.versions[row.question_id],
                 row,
                 questions[row.question_id],
                 levels[row.question_id],
-                texts,
+                reworded.texts,
             )
         figures = RubricVersionFigures(
             **values,
@@ -104,7 +113,7 @@ def measure_rewordings(
             a_hh_change=Figure.of(changes[0]) if changes else UNDEFINED_FIGURE,
             alpha_change=Figure.of(changes[1]) if changes else UNDEFINED_FIGURE,
         )
-        rows.append(_on_one_scale(figures, rescaled))
+        rows.append(_on_one_scale(figures, reworded.rescaled))
     return tuple(rows)
 
 

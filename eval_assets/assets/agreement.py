@@ -75,12 +75,7 @@ from eval_assets.store.ratings import (
     scores_of_responses,
     slices_in_order,
 )
-from eval_assets.store.rounds import (
-    ratings_by_round,
-    ratings_by_rubric_version,
-    rescaled_versions,
-    text_numbers,
-)
+from eval_assets.store.rounds import ratings_by_round, reworded_ratings
 from eval_assets.store.scores import value_counts
 from eval_assets.store.selection import partly_rated_questions, response_features
 from eval_assets.store.splits import write_sealed_units
@@ -128,20 +123,12 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             humans = human_ratings(connection, evaluation)
             by_round = ratings_by_round(connection, evaluation)
-            by_version = ratings_by_rubric_version(connection, evaluation)
-            texts = text_numbers(connection)
-            rescaled = rescaled_versions(connection, evaluation)
+            reworded = reworded_ratings(connection, evaluation)
         measures = measure_humans(humans, evaluation)
         with folder.connect() as connection:
             causes = _causes(connection, evaluation, humans, measures.agreement)
         rounds = measure_rounds(by_round, evaluation, data_version=humans.data_version)
-        versions = measure_rewordings(
-            by_version,
-            evaluation,
-            texts=texts,
-            rescaled=rescaled,
-            data_version=humans.data_version,
-        )
+        versions = measure_rewordings(reworded, evaluation, data_version=humans.data_version)
         with folder.connect() as connection:
             with transaction(connection):
                 replace_figures(connection, HumanFigures, measures.agreement)

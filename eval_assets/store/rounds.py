@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
+from eval_assets.agreement.rounds import RewordedRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.store._long_ratings import group_codes, ratings_from
 
@@ -25,14 +26,18 @@ def ratings_by_round(
     return _ratings_by(connection, evaluation, "round")
 
 
-def ratings_by_rubric_version(
+def reworded_ratings(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> dict[str, dict[int, LongRatings]]:
-    """Return the ratings under each version of a question, by question: of those with several."""
-    return _ratings_by(connection, evaluation, "rubric_version")
+) -> RewordedRatings:
+    """Return the ratings under each version of the questions that have several."""
+    versions = _ratings_by(connection, evaluation, "rubric_version")
+    if not versions:
+        return RewordedRatings({}, np.empty(0, np.int64))
+    texts = _text_numbers(connection)
+    return RewordedRatings(versions, texts, _rescaled_versions(connection, evaluation))
 
 
-def text_numbers(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
+def _text_numbers(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
     """Return a number for each unit index, the same for responses with equal text.
 
     A response without text, and a conversation, is equal to no other.
@@ -47,7 +52,7 @@ def text_numbers(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
     return np.asarray(rows["number"], dtype=np.int64)
 
 
-def rescaled_versions(
+def _rescaled_versions(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> frozenset[tuple[str, int]]:
     """Return the questions and versions with another scale than the question has now."""

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.rounds import (
+    RewordedRatings,
     first_ratings,
     first_round_decides,
     measure_rewordings,
@@ -141,7 +142,9 @@ def halves() -> dict[str, dict[int, LongRatings]]:
 
 
 def test_new_responses_are_compared_with_those_of_the_wording_before() -> None:
-    first, second = measure_rewordings(halves(), EVALUATION, texts=np.arange(32), data_version="v1")
+    first, second = measure_rewordings(
+        RewordedRatings(halves(), np.arange(32)), EVALUATION, data_version="v1"
+    )
 
     expected = difference_interval(
         CLOSE * 2, APART * 2, Alpha("ordinal"), paired=False, confidence=0.95
@@ -160,7 +163,9 @@ def test_responses_rated_before_are_not_new() -> None:
     again[24:] = NAN
     versions["clarity"][2] = ratings(again)
 
-    _, second = measure_rewordings(versions, EVALUATION, texts=np.arange(32), data_version="v1")
+    _, second = measure_rewordings(
+        RewordedRatings(versions, np.arange(32)), EVALUATION, data_version="v1"
+    )
 
     assert (second.n_new, second.n_in_both, second.n_responses) == (8, 16, 24)
 
@@ -169,18 +174,14 @@ def test_responses_with_the_text_of_one_rated_before_are_not_new() -> None:
     texts = np.arange(32)
     texts[16:24] = texts[:8]
 
-    _, second = measure_rewordings(halves(), EVALUATION, texts=texts, data_version="v1")
+    _, second = measure_rewordings(RewordedRatings(halves(), texts), EVALUATION, data_version="v1")
 
     assert second.n_new == 8
 
 
 def test_agreement_on_another_scale_is_undefined_and_alpha_compared() -> None:
     first, second = measure_rewordings(
-        halves(),
-        EVALUATION,
-        texts=np.arange(32),
-        rescaled={("clarity", 1)},
-        data_version="v1",
+        RewordedRatings(halves(), np.arange(32), {("clarity", 1)}), EVALUATION, data_version="v1"
     )
 
     assert (first.a_hh.is_defined, second.a_hh.is_defined) == (False, True)
@@ -190,7 +191,8 @@ def test_agreement_on_another_scale_is_undefined_and_alpha_compared() -> None:
 
 def test_a_change_is_told_with_its_effect_on_the_gates() -> None:
     [sentence] = rewording_sentences(
-        measure_rewordings(halves(), EVALUATION, texts=np.arange(32), data_version="v1"), EVALUATION
+        measure_rewordings(RewordedRatings(halves(), np.arange(32)), EVALUATION, data_version="v1"),
+        EVALUATION,
     )
 
     assert sentence.startswith("clarity, version 2 after version 1: alpha rose by ")
@@ -201,7 +203,7 @@ def test_a_change_is_told_with_its_effect_on_the_gates() -> None:
 
 def test_equivalent_wordings_have_no_change() -> None:
     same = replace(EVALUATION, rubric=(replace(CLARITY, equivalent_versions=(1,)), DEPTH))
-    rows = measure_rewordings(halves(), same, texts=np.arange(32), data_version="v1")
+    rows = measure_rewordings(RewordedRatings(halves(), np.arange(32)), same, data_version="v1")
 
     assert list(rewording_sentences(rows, same)) == []
 
@@ -210,7 +212,9 @@ def test_disagreements_that_were_labelled_again_are_no_gain() -> None:
     before = np.array([[k % 5 + 1, 5 - k % 5 if k % 4 == 0 else k % 5 + 1] for k in range(40)])
     after = np.where((np.arange(40) % 4 == 0)[:, None], 3.0, NAN) * np.ones((40, 2))
     versions = {"clarity": {1: ratings(before), 2: ratings(after)}}
-    rows = measure_rewordings(versions, EVALUATION, texts=np.arange(40), data_version="v1")
+    rows = measure_rewordings(
+        RewordedRatings(versions, np.arange(40)), EVALUATION, data_version="v1"
+    )
 
     [sentence] = rewording_sentences(rows, EVALUATION)
 
@@ -220,7 +224,9 @@ def test_disagreements_that_were_labelled_again_are_no_gain() -> None:
 
 def test_without_new_responses_there_is_no_sentence() -> None:
     versions = {"clarity": {1: ratings(APART), 2: ratings(CLOSE)}}
-    rows = measure_rewordings(versions, EVALUATION, texts=np.arange(8), data_version="v1")
+    rows = measure_rewordings(
+        RewordedRatings(versions, np.arange(8)), EVALUATION, data_version="v1"
+    )
 
     assert list(rewording_sentences(rows, EVALUATION)) == []
     assert (rows[1].n_new, rows[1].alpha_change.is_defined) == (0, False)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eval_assets.agreement.rounds import measure_rewordings
+from eval_assets.agreement.rounds import RewordedRatings, measure_rewordings
 from eval_assets.report.sections import rewordings
 from tests.unit.agreement.test_rounds import EVALUATION, halves
 from tests.unit.report.builder import Case
@@ -12,7 +12,9 @@ from tests.unit.report.reading import cards, items, table
 
 
 def test_wordings_stand_side_by_side_with_their_change() -> None:
-    rows = measure_rewordings(halves(), EVALUATION, texts=np.arange(32), data_version="v1")
+    rows = measure_rewordings(
+        RewordedRatings(halves(), np.arange(32)), EVALUATION, data_version="v1"
+    )
     section = rewordings.section(replace(Case().data(), rubric_versions=rows))
 
     assert section is not None
