@@ -18,6 +18,7 @@ from eval_assets.agreement.compared_labels import (
 from eval_assets.agreement.confused_levels import confused_levels
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
+from eval_assets.stats import holm_p_values
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -446,10 +447,13 @@ def _camps_of(
 
 def _adjusted(causes: Sequence[Cause]) -> list[Cause]:
     """Return the causes with p-values by Holm's procedure."""
-    adjusted: list[Cause] = []
-    least = 0.0
-    for place, cause in enumerate(sorted(causes, key=lambda cause: cause.p_value)):
-        least = max(least, min(1.0, (len(causes) - place) * cause.p_value))
-        is_reported = least <= SIGNIFICANCE and not cause.gain < _LEAST_GAIN
-        adjusted.append(replace(cause, adjusted_p=least, is_reported=is_reported))
-    return adjusted
+    return [
+        replace(
+            cause,
+            adjusted_p=p_value,
+            is_reported=p_value <= SIGNIFICANCE and not cause.gain < _LEAST_GAIN,
+        )
+        for cause, p_value in zip(
+            causes, holm_p_values([cause.p_value for cause in causes]).tolist(), strict=True
+        )
+    ]

@@ -20,6 +20,7 @@ from eval_assets.stats import (
     Alpha,
     HumanAgreement,
     coefficient_interval,
+    holm_p_values,
     rank_components,
     selection_shift,
     selection_weights,
@@ -195,7 +196,7 @@ def measure_selection(
         ]
     order = {question.id: place for place, question in enumerate(evaluation.rubric)}
     return SelectionMeasures(
-        tuple(sorted(_adjusted(tests), key=lambda test: order[test.question_id])),
+        tuple(sorted(_adjusted(tests), key=lambda test: (order[test.question_id], test.p_value))),
         tuple(sorted(weighted, key=lambda row: order[row.question_id])),
     )
 
@@ -414,9 +415,7 @@ def _overlaps(
 
 def _adjusted(tests: Sequence[Sequence[SelectionTest]]) -> Iterator[SelectionTest]:
     """Yield the tests with p-values by Holm's procedure; each overlap's feature is one test."""
-    defined = [same for same in tests if not math.isnan(same[0].p_value)]
-    least = 0.0
-    for place, same in enumerate(sorted(defined, key=lambda same: same[0].p_value)):
-        least = max(least, min(1.0, (len(defined) - place) * same[0].p_value))
-        for test in same:
-            yield replace(test, adjusted_p=least, is_reported=least <= SIGNIFICANCE)
+    p_values = holm_p_values([same[0].p_value for same in tests]).tolist()
+    for p_value, same in zip(p_values, tests, strict=True):
+        for test in same if not math.isnan(p_value) else ():
+            yield replace(test, adjusted_p=p_value, is_reported=p_value <= SIGNIFICANCE)

@@ -7,6 +7,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from eval_assets.stats import holm_p_values
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Test = Callable[[], float]
@@ -32,19 +34,9 @@ def beyond_chance(
         candidates: Tests of the figures that are large enough for advice.
         n_tests: Tests that could have led to advice, these included.
         rate: Chance of naming any figure if all are chance.
-
-    References:
-        Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
     """
-    p_values = sorted(
-        ((test(), index, name) for index, (name, test) in enumerate(candidates.items()))
-    )
-    kept = set()
-    for n_rejected, (p_value, _, name) in enumerate(p_values):
-        if p_value > rate / (n_tests - n_rejected):
-            break
-        kept.add(name)
-    return kept
+    adjusted = holm_p_values([test() for test in candidates.values()], n_tests=n_tests)
+    return {name for name, p in zip(candidates, adjusted, strict=True) if p <= rate}
 
 
 def flipped_signs(values: Floats) -> float:

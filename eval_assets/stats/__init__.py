@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         identity_map,
         isotonic_regression,
     )
+    from eval_assets.stats.multiple_tests import holm_p_values
     from eval_assets.stats.pair_sums import AgreementGain, agreement_gain, concordance
     from eval_assets.stats.prediction_powered import (
         prediction_powered_difference,
@@ -115,6 +116,7 @@ _MODULES = {
     "judge_profile": "JudgeHumanProfile judge_human_profile",
     "kappa": "CohenKappa GroupedKappa KappaWeights cohen_kappa grouped_kappa",
     "monotone_map": "MonotoneMap best_monotone_map identity_map isotonic_regression",
+    "multiple_tests": "holm_p_values",
     "pair_sums": "AgreementGain agreement_gain concordance",
     "prediction_powered": "prediction_powered_difference prediction_powered_mean",
     "prevalence": "rogan_gladen",
@@ -179,6 +181,7 @@ __all__ = [
     "grouped_kappa",
     "groups_to_detect",
     "gwet_ac",
+    "holm_p_values",
     "human_agreement",
     "human_agreement_by_question",
     "identity_map",
