@@ -7,7 +7,7 @@ follows no redirects and masks no keys in failures.
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 
 import httpx2
@@ -56,7 +56,7 @@ def table() -> str:
     with serving(latency_seconds=0.05) as environ:
         (judge,) = _judges(environ, Judge("gpt", "openai", "gpt-6-luna"))
         requests = [_request(judge, unit) for unit in _units(N_CALLS)]
-        ways = {
+        ways: dict[str, Callable[[Sequence[ModelRequest]], Coroutine[None, None, None]]] = {
             "the SDK alone": _sdk,
             "the SDK, as judges use it": _as_judges,
             "one shared httpx2 client": partial(_shared, n_clients=1),

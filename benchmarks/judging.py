@@ -290,7 +290,7 @@ def _request(judge: LiveModel[Judge], unit: Unit) -> ModelRequest:
 
 
 def _judges(environ: dict[str, str], *judges: Judge) -> list[LiveModel[Judge]]:
-    evaluation = Evaluation("benchmark", Path(), (QUESTION,), (), (), judges=judges)
+    evaluation = Evaluation("benchmark", Path(), (QUESTION,), (), judges=judges)
     return live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
 
 

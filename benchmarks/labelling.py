@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
 from eval_assets.server.offline import offline_page
 
-PROGRAM = Path(sys.executable).parent / "eval-assets"
+PROGRAM = str(Path(sys.executable).parent / "eval-assets")
 CHROMIUM = shutil.which("chromium")
 NEXT_SECONDS = 0.05
 FIRST_SECONDS = 30
@@ -129,11 +130,11 @@ def _in_long_session(folder: Path) -> Row:
         by_unit={one.unit: one for one in labels},
     )
     sessions = SessionFolder(folder)
-    sessions.change(key, lambda _: session)
+    sessions.change(key, partial(_always, session))
     taken = []
     for number in range(MANY_LABELS, MANY_LABELS + N_KEYS):
         started = time.process_time()
-        sessions.change(key, lambda stored, n=number: (stored or session).with_label(label(n)))
+        sessions.change(key, partial(_with_label, session, label(number)))
         taken.append(time.process_time() - started)
     return _row(
         f"processor time of a label, session of {MANY_LABELS:,} labels", taken, LABEL_CPU_SECONDS
@@ -161,7 +162,7 @@ def _on_lead_page(folder: Path) -> Iterator[Row]:
             n_units=len(units),
             by_unit={one.unit: one for one in labels[:-N_KEYS]},
         )
-        current().sessions.change(session.key, lambda _, session=session: session)
+        current().sessions.change(session.key, partial(_always, session))
     queue, taken = current().queue("r3"), []
     for number, unit in enumerate(queue.units[-10:]):
         queue.answer(unit, Answer(rating=1 + number % 5), at=now())
@@ -213,7 +214,7 @@ def _offline(folder: Path) -> Row:
 def _in_terminal(folder: Path) -> Row:
     """Time from a key to the whole next screen, on a pseudo-terminal."""
     ours, theirs = os.openpty()
-    command = [PROGRAM, "label", "--data", folder, "--rater", "cleo"]
+    command = [PROGRAM, "label", "--data", str(folder), "--rater", "cleo"]
     process = subprocess.Popen(  # noqa: S603 - our own program
         command, stdin=theirs, stdout=theirs, start_new_session=True
     )
@@ -269,7 +270,7 @@ def _in_browser(folder: Path) -> Iterator[Row]:
 
 @contextmanager
 def _served(folder: Path) -> Iterator[dict[str, str]]:
-    command = [PROGRAM, "serve", "--labels", "--port", "0", "--data", folder]
+    command = [PROGRAM, "serve", "--labels", "--port", "0", "--data", str(folder)]
     process = subprocess.Popen(  # noqa: S603 - our own program
         command, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -290,3 +291,13 @@ def _row(work: str, taken: Sequence[float], most: float) -> Row:
     half, most_of_them = np.quantile(taken, [0.5, 0.95])
     ours = f"{duration(float(half))}, p95 {duration(float(most_of_them))}"
     return Row(work, ours, "", "", f"p95 {duration(most)}", bool(most_of_them <= most))
+
+
+def _always(session: Session, _stored: Session | None) -> Session:
+    """Store the session, whatever was stored."""
+    return session
+
+
+def _with_label(session: Session, label: Label, stored: Session | None) -> Session:
+    """Add a label to the stored session, or to the first one."""
+    return (stored or session).with_label(label)

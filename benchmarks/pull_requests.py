@@ -15,7 +15,6 @@ from eval_assets.agreement.gates.decision import (
     evaluate_gates,
 )
 from eval_assets.cli.pull_request import Base, decide
-from eval_assets.cli.results import gate_json
 from eval_assets.config.evaluation import GateName, default_gates
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import Interval, agreement_profile
@@ -89,7 +88,7 @@ def _row(evaluation: Evaluation, rng: np.random.Generator) -> tuple[str, ...]:
     for _ in range(N_REQUESTS):
         quality = evaluation.quality(rng)
         before, now = evaluation.gates(quality, rng), evaluation.gates(quality, rng)
-        base = Base(json.loads(json.dumps([gate_json(outcome) for outcome in before])))
+        base = Base(json.loads(json.dumps([outcome.to_json() for outcome in before])))
         decisions[decide(now, base)] += 1
         alphas.append(now[1].overall.value)
         was_open = not any(outcome.is_closed for outcome in before)

@@ -99,11 +99,15 @@ def _code_with(n_intents: int, judges: Sequence[dict[str, str]]) -> dict[str, ob
     """Return the verdicts on so many intents."""
     with _evaluated("code", judges=judges, n_groups=n_intents) as study:
         [n_labels] = study.rows("SELECT count(*) FROM human_labels").iloc[0]
-        verdicts = study.rows(_JUDGES).set_index("judge")
+        verdicts = study.rows(_JUDGES).groupby("judge")
         return {
             "intents": n_intents,
             "labels": f"{n_labels:,}",
-            **{name: _claim(verdicts.loc[name]) for name in CODE_JUDGES if name in verdicts.index},
+            **{
+                name: _claim(verdicts.get_group(name).iloc[0])
+                for name in CODE_JUDGES
+                if name in verdicts.groups
+            },
         }
 
 
@@ -265,7 +269,7 @@ def _markdown(rows: pd.DataFrame, formats: dict[str, str]) -> str:
     """Return rows as a Markdown table, with the formats of some columns."""
     cells = [
         [
-            "" if pd.isna(value) else format(value, formats.get(name, ""))
+            "" if pd.isna(value) else format(value, formats.get(str(name), ""))
             for name, value in row.items()
         ]
         for row in rows.to_dict("records")

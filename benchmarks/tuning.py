@@ -14,11 +14,11 @@ from eval_assets.config.tuning import SplitShares
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
 from eval_assets.tuning.calibration import calibration_rows
+from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.plan import plan_reading
 from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.sealed_evaluation import (
-    Background,
     candidates_for,
     due_reading,
     make_reading,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
 from eval_assets.stats import holm_p_values
 
