@@ -46,7 +46,7 @@ LIBRARIES = {
     "agreement": {"numpy", "pandas"},
     "alerts": {"apprise"},
     "tuning": {"numpy", "pydantic"},
-    "labelling": {"numpy", "pandas", "pydantic"},
+    "labelling": {"markdown_it", "nh3", "numpy", "pandas", "pydantic"},
     "readers": {
         "backports",
         "duckdb",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
@@ -37,6 +37,8 @@ class Labelling:
         per_rater: Most responses that one rater labels in a round; None for no limit.
         show: Columns of the responses that raters see beside prompt and response, in this order.
         hide: Columns that no rater ever sees.
+        text: `markdown` if pages show prompts, responses and guidelines as Markdown, with tables,
+            code and images of the evaluation folder; `plain` if they show them as they are.
         one_question_at_a_time: Whether raters answer one question about all responses before the
             next question; otherwise all questions about one response.
         run_column: Column of the responses that names the run they come from.
@@ -53,6 +55,7 @@ class Labelling:
     per_rater: Count | None = None
     show: tuple[Name, ...] = ()
     hide: tuple[Name, ...] = ()
+    text: Literal["plain", "markdown"] = "plain"
     one_question_at_a_time: bool = True
     run_column: Name = "run_id"
     experts: tuple[Name, ...] = ()

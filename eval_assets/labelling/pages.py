@@ -18,6 +18,7 @@ from eval_assets.labelling.choices import anchors_of, question_choices
 from eval_assets.labelling.dimensions import dimension_of
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, label_of, possible_units
 from eval_assets.labelling.rater_view import ResponseView, guideline_hash
+from eval_assets.labelling.rich_text import Html, data_uri, html_of
 from eval_assets.labelling.sessions import (
     UNDO,
     Answer,
@@ -30,20 +31,26 @@ from eval_assets.labelling.sessions import (
 from eval_assets.labelling.study import Study
 
 
-def page_task(queue: RaterQueue) -> dict[str, Any]:
+def page_task(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
     """Return all that a page shows of a rater's work, as JSON: nothing else reaches the rater.
 
     Responses are named by their place, units by codes; whether a unit is a repeat or a control,
-    and which model answered, is not said.
+    and which model answered, is not said. `html` renders the texts; None leaves them as they are.
     """
+    return {**page_texts(queue, html), "answers": page_answers(queue)}
+
+
+def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
+    """Return the part of `page_task` that labels do not change."""
     questions = list(dict.fromkeys(unit.question for unit in queue.units))
     responses = list({id(unit.response): unit.response for unit in queue.units}.values())
     question_at = {question.id: index for index, question in enumerate(questions)}
     response_at = {response.response_id: index for index, response in enumerate(responses)}
     return {
         "undoSeconds": UNDO.seconds,
-        "questions": [_question(question) for question in questions],
-        "responses": [_response(response) for response in responses],
+        "isMarkdown": html is not None,
+        "questions": [_question(question, html) for question in questions],
+        "responses": [_response(response, html) for response in responses],
         "units": [
             {
                 "code": unit.code,
@@ -52,7 +59,6 @@ def page_task(queue: RaterQueue) -> dict[str, Any]:
             }
             for unit in queue.units
         ],
-        "answers": page_answers(queue),
     }
 
 
@@ -103,12 +109,12 @@ _OLDEST_MS = timedelta(days=366) / timedelta(milliseconds=1)
 """Age of an action beyond which the clock of the page was wrong when it was noted or is now."""
 
 
-def _question(question: RubricQuestion) -> dict[str, Any]:
+def _question(question: RubricQuestion, html: Html | None) -> dict[str, Any]:
     scale = question.scale
     anchors = anchors_of(scale, question.guidelines)
     return {
         "question": question.question,
-        "guidelines": question.guidelines,
+        "guidelines": _passage(question.guidelines, html),
         "asksFor": dimension_of(question.id).asks_for,
         "choices": [
             {**vars(choice), "anchor": anchors.get(choice.value, "")}
@@ -123,13 +129,24 @@ def _question(question: RubricQuestion) -> dict[str, Any]:
     }
 
 
-def _response(response: ResponseView) -> dict[str, Any]:
+def _response(response: ResponseView, html: Html | None) -> dict[str, Any]:
     return {
-        "prompt": response.prompt,
-        "response": response.response,
-        "earlier": [vars(turn) for turn in response.earlier],
-        "facts": response.facts,
+        "prompt": _passage(response.prompt, html),
+        "response": _passage(response.response, html),
+        "earlier": [
+            {name: _passage(text, html) for name, text in vars(turn).items()}
+            for turn in response.earlier
+        ],
+        "facts": [
+            (name, [_passage(line, html if len(lines) == 1 else None) for line in lines])
+            for name, lines in response.facts
+        ],
     }
+
+
+def _passage(text: str, html: Html | None) -> str | dict[str, str]:
+    """Return a text as the page gets it: alone, or with its HTML."""
+    return {"text": text, "html": html(text)} if html and text else text
 
 
 def _answer(label: Label) -> dict[str, Any]:
@@ -165,7 +182,7 @@ def offline_task(study: Study, rater_id: str) -> dict[str, Any]:
     queue = study.queue(rater_id)
     number = study.evaluation.labelling.round
     page = _page(study, rater_id, number)
-    task = page_task(queue)
+    task = page_task(queue, html_of(study.evaluation, data_uri))
     for unit, described in zip(queue.units, task["units"], strict=True):
         described["hashes"] = vars(unit.response.hashes(unit.question))
     return {

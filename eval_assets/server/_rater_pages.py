@@ -13,10 +13,11 @@ from starlette.routing import Route
 
 from eval_assets.errors import InputError
 from eval_assets.labelling.links import raters_by_token
-from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task
+from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task, page_texts
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units
+from eval_assets.labelling.rich_text import html_of
 from eval_assets.labelling.study import Study
-from eval_assets.server._rendering import TEMPLATES, json_in_html
+from eval_assets.server._rendering import TEMPLATES, image_address, json_in_html
 
 MOST_BYTES = 256 * 1024
 """Size of an answer above which it is refused unread."""
@@ -43,6 +44,7 @@ class _Work:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.round = study.evaluation.labelling.round
+        self.html = html_of(study.evaluation, image_address)
         self.queue = cache(lambda rater, number: study.at_round(number).queue(rater))
         self.earlier_units = cache(
             lambda rater, number: possible_units(rater, number, study.responses)
@@ -54,7 +56,7 @@ class _RaterPages:
         self._current = current
         self._latest = _Work(current())
         for rater in self._latest.study.raters:
-            self._latest.queue(rater, self._latest.round)
+            page_texts(self._latest.queue(rater, self._latest.round), self._latest.html)
 
     @property
     def _work(self) -> _Work:
@@ -68,7 +70,7 @@ class _RaterPages:
         rater, work = self._rater(request), self._work
         name = work.study.evaluation.name
         task = {
-            **page_task(work.queue(rater, work.round)),
+            **page_task(work.queue(rater, work.round), work.html),
             "isOffline": False,
             # Not the link: labels that wait in a browser must survive a new one.
             "page": f"{name}/{rater}",

@@ -1,12 +1,18 @@
-"""Templates and static files of the pages, and JSON that is safe inside them."""
+"""Templates, static files and images of the pages, and JSON that is safe inside them."""
 
+import hashlib
 import json
 from importlib import resources
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
 
 from eval_assets.labelling.choices import value_name
+from eval_assets.labelling.rich_text import IMAGE_TYPES
 
 TEMPLATES = Environment(
     loader=PackageLoader("eval_assets.server"),
@@ -21,6 +27,25 @@ TEMPLATES.filters["named"] = value_name
 def static_text(name: str) -> str:
     """Return a style sheet or script that ships with the package."""
     return resources.files("eval_assets.server").joinpath("static", name).read_text("utf-8")
+
+
+_IMAGES: dict[str, Path] = {}
+"""Images in the texts of pages by their address, which says nothing of their files."""
+
+
+def image_address(path: Path) -> str:
+    """Return the address of an image, which pages may load from now on."""
+    code = hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+    _IMAGES[code] = path
+    return f"/images/{code}"
+
+
+def served_image(request: Request) -> Response:
+    """Return the image of an address."""
+    path = _IMAGES.get(request.path_params["code"])
+    if path is None or not path.is_file():
+        raise HTTPException(404)
+    return FileResponse(path, media_type=IMAGE_TYPES[path.suffix.lower()])
 
 
 def json_in_html(value: object) -> Markup:

@@ -16,12 +16,13 @@ from eval_assets.errors import InputError
 from eval_assets.labelling.links import adjudicators_by_token, raters_by_token
 from eval_assets.labelling.study import Study
 from eval_assets.server._rater_pages import rater_routes
-from eval_assets.server._rendering import static_text
+from eval_assets.server._rendering import served_image, static_text
 from eval_assets.server.lead_pages import LeadSources, adjudicator_routes, lead_routes
 
 _HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
@@ -58,6 +59,7 @@ def make_app(
             Route("/", _no_link),
             Route("/favicon.ico", _no_icon),
             Route("/static/{name}", _static),
+            Route("/images/{code}", served_image),
             *(rater_routes(current) if raters else []),
             *(lead_routes(lead_token(study), current, lead) if lead else []),
             *(adjudicator_routes(current, lead) if lead else []),

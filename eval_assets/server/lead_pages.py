@@ -17,8 +17,9 @@ from eval_assets.labelling.links import adjudicators_by_token
 from eval_assets.labelling.quality import MEASURES, QualityFigure
 from eval_assets.labelling.rater_progress import progress_csv, rater_progress
 from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.rich_text import html_of
 from eval_assets.labelling.study import Study
-from eval_assets.server._rendering import TEMPLATES
+from eval_assets.server._rendering import TEMPLATES, image_address
 
 _MOST_BYTES = 64 * 1024
 
@@ -171,6 +172,7 @@ class _LeadPages:
             code=request.path_params["code"],
             case=case,
             choices=choices_of(case.unit.question.scale),
+            html=html_of(self._study.evaluation, image_address),
             wrong=wrong,
         )
 

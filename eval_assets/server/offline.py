@@ -21,7 +21,7 @@ def offline_page(study: Study, rater_id: str) -> str:
     allowed = " ".join(f"'{_hash(script)}'" for script in scripts)
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'"
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
     return TEMPLATES.get_template("offline.html.jinja").render(
         evaluation=study.evaluation.name,

@@ -1,5 +1,6 @@
 "use strict";
-// The labelling screen, online and offline. Texts are only ever set as text, never as markup.
+// The labelling screen, online and offline. Texts are only ever set as text, never as markup; the
+// server renders and sanitises their Markdown.
 (() => {
   const task = JSON.parse(document.getElementById("task").textContent);
   const el = (id) => document.getElementById(id);
@@ -16,6 +17,7 @@
   let isStoring = false;
   let isSaving = false;
   let nKept = 0;
+  let isRaw = false;
 
   // ---- what was answered, kept until it is saved ----
 
@@ -303,8 +305,12 @@
     return made;
   };
 
-  const passage = (text) => {
-    const made = element("div", text, "text");
+  const rawText = (content) => content.text ?? content;
+
+  const passage = (content) => {
+    const isRendered = content.html !== undefined && !isRaw;
+    const made = element("div", rawText(content), isRendered ? "rendered" : "text");
+    if (isRendered) made.innerHTML = content.html;
     made.dir = "auto";
     return made;
   };
@@ -329,10 +335,20 @@
   const show = (index) => {
     place = index;
     displayed.add(index);
-    const { response } = unit();
-    const texts = task.responses[response];
     el("done").hidden = true;
     el("work").hidden = false;
+    showTexts();
+    showQuestion();
+    showProgress();
+    el("unit-title").textContent = title(unit());
+    window.scrollTo(0, 0);
+    el("unit-title").focus({ preventScroll: true });
+    shownAt = performance.now();
+    hiddenMs = 0;
+  };
+
+  const showTexts = () => {
+    const texts = task.responses[unit().response];
     el("earlier").hidden = !texts.earlier.length;
     el("earlier-turns").replaceChildren(
       ...texts.earlier.flatMap((turn) => [
@@ -344,11 +360,11 @@
     );
     el("prompt").hidden = !texts.prompt;
     el("prompt-text").replaceChildren(passage(texts.prompt));
-    const isShort = ([, lines]) => lines.length === 1 && lines[0].length <= 60;
+    const isShort = ([, lines]) => lines.length === 1 && rawText(lines[0]).length <= 60;
     el("facts").replaceChildren(
       ...texts.facts.filter(isShort).flatMap(([name, lines]) => {
         const pair = element("div");
-        pair.append(element("dt", name), element("dd", lines[0]));
+        pair.append(element("dt", name), element("dd", rawText(lines[0])));
         return [pair];
       }),
     );
@@ -364,13 +380,11 @@
         }),
     );
     clipped(el("response-text"), [passage(texts.response || "(empty response)")], "V");
-    showQuestion();
-    showProgress();
-    el("unit-title").textContent = title(unit());
-    window.scrollTo(0, 0);
-    el("unit-title").focus({ preventScroll: true });
-    shownAt = performance.now();
-    hiddenMs = 0;
+    el("guidelines").replaceChildren(
+      passage(question().guidelines || "No guidelines for this question."),
+    );
+    el("raw-row").hidden = !task.isMarkdown;
+    el("raw").setAttribute("aria-pressed", isRaw);
   };
 
   // A unit that comes back cannot be looked up any more once it did.
@@ -394,7 +408,6 @@
   const showQuestion = () => {
     const asked = question();
     el("question").textContent = asked.question;
-    el("guidelines").textContent = asked.guidelines || "No guidelines for this question.";
     el("choices").replaceChildren(
       ...asked.choices.map((choice) => {
         const button = element("button", choice.name, "choice");
@@ -530,6 +543,10 @@
     },
     g: () => {
       el("guide").open = !el("guide").open;
+    },
+    r: () => {
+      isRaw = task.isMarkdown && !isRaw;
+      showTexts();
     },
     v: () => document.querySelectorAll("[data-opens=V]").forEach((one) => one.click()),
     t: () => document.querySelectorAll("[data-opens=T]").forEach((one) => one.click()),

@@ -6,18 +6,25 @@ from pydantic import ValidationError
 
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task
+from eval_assets.labelling.rich_text import data_uri, html_of
 from tests.unit.labelling.conftest import after, study_of
 
 
-def test_a_page_holds_the_work_of_its_rater_and_no_ids_of_responses(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["plain", "markdown"])
+def test_a_page_holds_the_work_of_its_rater_and_no_ids_of_responses(
+    tmp_path: Path, text: str
+) -> None:
     rows: list[dict[str, object]] = [
         {"response_id": f"secret-model-{n}", "model_name": "secret-model", "judge": "said 5"}
         for n in range(3)
     ]
     assignments = [Assignment("secret-model-1", "anna"), Assignment("secret-model-2", "ben")]
-    task = page_task(study_of(tmp_path, rows, assignments=assignments).queue("anna"))
+    study = study_of(tmp_path, rows, assignments=assignments, text=text)
+    task = page_task(study.queue("anna"), html_of(study.evaluation, data_uri))
 
-    assert [response["prompt"] for response in task["responses"]] == ["Prompt 1"]
+    [response] = task["responses"]
+    html = {"text": "Prompt 1", "html": "<p>Prompt 1</p>\n"}
+    assert response["prompt"] == ("Prompt 1" if text == "plain" else html)
     assert "secret-model" not in json.dumps(task)
     assert "said 5" not in json.dumps(task)
 
@@ -28,7 +35,7 @@ def test_repeats_and_controls_look_like_any_other_unit(tmp_path: Path) -> None:
         Assignment("a1", "anna"),
         Assignment("a1", "anna", purpose="repeat"),
     ]
-    task = page_task(study_of(tmp_path, assignments=assignments).queue("anna"))
+    task = page_task(study_of(tmp_path, assignments=assignments).queue("anna"), None)
 
     assert {frozenset(unit) for unit in task["units"]} == {
         frozenset({"code", "question", "response"})

@@ -1,4 +1,6 @@
+import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -47,6 +49,20 @@ def client(study: Study) -> Iterator[TestClient]:
 
 def link(study: Study, rater: str) -> str:
     return rater_links(study, address="")[rater]
+
+
+def test_images_of_texts_are_served_and_no_other_files(tmp_path: Path) -> None:
+    (tmp_path / "shown.png").write_bytes(b"shown")
+    (tmp_path / "other.png").write_bytes(b"other")
+    study = study_of(tmp_path, [{"response_text": "![plot](shown.png)"}], text="markdown")
+    with TestClient(make_app(study, hosts=["testserver"])) as client:
+        [address] = set(re.findall(r"/images/\w+", client.get(link(study, "anna")).text))
+        image = client.get(address)
+        others = [hashlib.sha256(b"other").hexdigest()[:32], "other.png", "..%2Fother.png"]
+        statuses = [client.get(f"/images/{name}").status_code for name in others]
+
+    assert (image.content, image.headers["content-type"]) == (b"shown", "image/png")
+    assert statuses == [404, 404, 404]
 
 
 def units(client: TestClient, study: Study, rater: str) -> list[str]:
