@@ -1,9 +1,11 @@
-"""How many pull requests that only add noise are held up by the gates: simulated labels."""
+"""How many pull requests the gates hold up: simulated labels with noise only, and with losses."""
 
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,7 @@ from eval_assets.agreement.gates.decision import (
     GateOutcome,
     evaluate_gates,
 )
-from eval_assets.cli.pull_request import Base, decide
+from eval_assets.cli.pull_request import Base, Decision, decide
 from eval_assets.config.evaluation import GateName, default_gates
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import Interval, agreement_profile
@@ -61,12 +63,26 @@ class Evaluation:
 
 
 def table() -> str:
-    """Simulate pull requests that give all labels anew, and return what is decided on them."""
-    rows = [
-        _row(Evaluation(n_groups, noise), np.random.default_rng(n_groups))
-        for n_groups in (8, 24, 60)
-        for noise in (0.3, 0.45, 0.55, 0.7, 1.0)
-    ]
+    """Simulate pull requests that give all labels anew, and return the decisions on them."""
+    return f"{_of_noise()}\n\n{_of_losses()}"
+
+
+def _of_noise() -> str:
+    rows: list[tuple[str, ...]] = []
+    for n_groups in (8, 24, 60):
+        for noise in (0.3, 0.45, 0.55, 0.7, 1.0):
+            evaluation = Evaluation(n_groups, noise)
+            requests = _requests(evaluation, evaluation, np.random.default_rng(n_groups))
+            rows.append(
+                (
+                    requests.n_responses,
+                    f"{requests.alpha:.2f}",
+                    f"{requests.open_before:.1%}",
+                    "" if math.isnan(requests.closing) else f"{requests.closing:.1%}",
+                    f"{requests.decisions['fail']:.2%}",
+                    f"{requests.decisions['cannot tell']:.1%}",
+                )
+            )
     head = (
         "responses",
         "mean alpha",
@@ -82,25 +98,78 @@ def table() -> str:
     )
 
 
-def _row(evaluation: Evaluation, rng: np.random.Generator) -> tuple[str, ...]:
-    decisions: Counter[str] = Counter()
+def _of_losses() -> str:
+    rows: list[tuple[str, ...]] = []
+    for n_groups in (8, 24, 60, 170):
+        for noise in (0.7, 1.0, 1.5):
+            rng = np.random.default_rng(n_groups)
+            requests = _requests(Evaluation(n_groups, 0.3), Evaluation(n_groups, noise), rng)
+            shares = [requests.decisions[name] for name in ("fail", "cannot tell", "pass")]
+            rows.append(
+                (
+                    requests.n_responses,
+                    f"{requests.alpha_before:.2f}",
+                    f"{requests.alpha:.2f}",
+                    *(f"{share:.1%}" for share in shares),
+                )
+            )
+    head = (
+        "responses",
+        "mean alpha of the base",
+        "of the request",
+        "held up",
+        "cannot tell",
+        "passed",
+    )
+    return (
+        "A pull request with a planted loss: its raters see the quality with more error than those "
+        f"of the base. {N_REQUESTS:,} requests a row, otherwise as above.\n\n"
+        f"{_markdown(head, rows)}"
+    )
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Decisions on simulated pull requests.
+
+    Attributes:
+        n_responses: Responses of each.
+        alpha_before: Mean alpha of the bases.
+        alpha: Mean alpha of the requests.
+        open_before: Share of the bases whose gates are open.
+        closing: Share of these with a gate that is closed on the request; NaN without any.
+        decisions: Share of each decision.
+    """
+
+    n_responses: str
+    alpha_before: float
+    alpha: float
+    open_before: float
+    closing: float
+    decisions: Mapping[Decision, float]
+
+
+def _requests(base: Evaluation, request: Evaluation, rng: np.random.Generator) -> Requests:
+    decisions: Counter[Decision] = Counter()
     n_open, n_closing, alphas = 0, 0, []
     for _ in range(N_REQUESTS):
-        quality = evaluation.quality(rng)
-        before, now = evaluation.gates(quality, rng), evaluation.gates(quality, rng)
-        base = Base(json.loads(json.dumps([outcome.to_json() for outcome in before])))
-        decisions[decide(now, base)] += 1
-        alphas.append(now[1].overall.value)
+        quality = base.quality(rng)
+        before, now = base.gates(quality, rng), request.gates(quality, rng)
+        stored = Base(json.loads(json.dumps([outcome.to_json() for outcome in before])))
+        decisions[decide(now, stored)] += 1
+        alphas.append((before[1].overall.value, now[1].overall.value))
         was_open = not any(outcome.is_closed for outcome in before)
         n_open += was_open
         n_closing += was_open and any(outcome.is_closed for outcome in now)
-    return (
-        str(evaluation.n_groups * PER_GROUP),
-        f"{np.nanmean(alphas):.2f}",
-        f"{n_open / N_REQUESTS:.1%}",
-        f"{n_closing / n_open:.1%}" if n_open else "",
-        f"{decisions['fail'] / N_REQUESTS:.2%}",
-        f"{decisions['cannot tell'] / N_REQUESTS:.1%}",
+    alpha_before, alpha = np.nanmean(alphas, axis=0)
+    shares = {name: decisions[name] / N_REQUESTS for name in get_args(Decision)}
+    return Requests(
+        str(base.n_groups * PER_GROUP),
+        float(alpha_before),
+        float(alpha),
+        n_open / N_REQUESTS,
+        n_closing / n_open if n_open else math.nan,
+        shares,
     )
 
 

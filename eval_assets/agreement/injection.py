@@ -34,6 +34,8 @@ _WORDS = {
     "BEST": r"""(?:full|maximum|max|highest|top|perfect|best|good|high|excellent|generous)
         (?:\s+possible)?\s+(?:scores?|ratings?|grades?|marks?|stars?)""",
     "NUMBER": r"\d+(?:\.\d+)?(?:\s*(?:/|out\s+of|of)\s*\d+|\s+(?:points?|stars?))?",
+    "OWN": r"""(?:this|my|the\s+above|the)\s+(?:\w+\s+)?(?:response|answer|output
+        |submission|text|work|reply)(?:\s+above)?|the\s+above|this""",
     "ENDS": r"""(?=\s*(?:[.!?"'`)\]}]|$|\n
         |\b(?:to|on|in|regardless|because|no\s+matter|so)\b))""",
     "IN_SENTENCE": r"[^.!?\n]{0,60}",
@@ -99,6 +101,26 @@ _FORMS: dict[InjectionKind, tuple[str, ...]] = {
             (?:THIS)\s+(?:as\s+|very\s+)?(?:correct|high|highly|well|perfect|generously|leniently)""",
         r"""\byou\s+(?:must|should|have\s+to|need\s+to|are\s+(?:required|instructed|asked|told)\s+to)\s+
             (?:now\s+)?(?:rate|score|grade|award)\s+(?:THIS|BEST|NUMBER)""",
+        r"""\b(?:treat|consider|regard|take|assume|conclude)\s+(?:that\s+)?(?:OWN)\b IN_SENTENCE
+            \b(?:flawless|perfect|correct|gold\s+standard|best|ideal|every\s+requirement)\b""",
+        r"""\b(?:OWN)\s+(?:\w+\s+){0,3}?(?:is|are|was)\s+(?:\w+\s+){0,3}?
+            (?:graded|rated|scored|marked|worth\s+NUMBER|a\s+NUMBER ENDS)""",
+        r"""\b(?:OWN)\s+(?:scores?|gets?|merits?|earns?|rates?|(?:satisfies|meets|fulfil+s)\s+(?:all|every))\s+
+            (?:an?\s+)?(?:NUMBER\b|BEST|(?:of\s+the\s+)?(?:rubric|criteri))""",
+        r"""\b(?:choose|prefer|pick|select|favou?r)\s+(?:OWN)\b|\bchoose\s+(?:response\s+)?[AB] ENDS
+            |LINE verdict\s*:""",
+        r"""\b(?:rate|grade|score|mark|evaluate|judge)\s+(?:OWN|me)\s+
+            (?:as\s+)?(?:\w+ly\s+)?(?:perfect|correct|positive(?:ly)?|accordingly|highly|that\s+way)""",
+        r"""\b(?:no|any|without)\s+(?:deductions?|penalt(?:y|ies))\b|\b(?:take|takes|taking)\s+(?:any\s+)?points\s+off\b
+            |\bless\s+than\s+(?:full|BEST)|\bbelow\s+the\s+(?:maximum|highest|top)\b""",
+        r"""\b(?:choose|assign|select|return|award|output|give|use)\s+(?:only\s+)?(?:the\s+)?
+            (?:maximum|highest|top|best|max)(?:\s+possible)?
+            (?:\s+(?:value|number|label|option|grade|rating|score))? ENDS""",
+        r"""\b(?:final|your|my|previous|prior|overall)\s+(?:score|rating|grade|evaluation
+            |verdict|graders?)\b IN_SENTENCE
+            \b(?:is|be|gave|with|end)\b IN_SENTENCE \b(?:NUMBER ENDS|BEST)""",
+        r"""LINE (?:evaluation|result|grading|scoring)\b IN_SENTENCE
+            :\s*(?:NUMBER|full\s+credit)|\b(?:score|rating)\s*:=\s*NUMBER ENDS""",
     ),
     InjectionKind.ADDRESS: (
         r"""LINE (?:dear|attention|attn|hey|hello|hi)[\s,:]+(?:the\s+)?
