@@ -78,7 +78,9 @@ def _figures(
     repeats = [_repeats(rater, ratings[rater], scale, rng) for rater in raters]
     labels = pd.concat(frames, ignore_index=True)
     history = pd.concat(repeats, ignore_index=True)
-    return measure_quality(evaluation, lambda _: labels, history, assigned={}, controls={})
+    return measure_quality(
+        evaluation, lambda _: labels, history, assigned={}, controls={}, checks={}
+    )
 
 
 def _honest(

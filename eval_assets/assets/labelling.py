@@ -38,6 +38,7 @@ from eval_assets.labelling.sheets import sheet_text, write_sheet
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.readers.gold_files import with_checks
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import record_import
 from eval_assets.store.labelling import (
@@ -64,7 +65,7 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             responses = stored_responses(connection) if raters else pd.DataFrame()
         for rater in raters:
             path = folder.out / "sheets" / f"{file_name(rater) or 'sheet'}.csv"
-            units = study.queue(rater).units
+            units = study.sheet_units(rater)
             try:
                 write_sheet(path, sheet_text(responses, units, hide=evaluation.labelling.hide))
             except InputError as error:
@@ -114,7 +115,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             study = _study(evaluation, connection)
         sessions = study.sessions.all()
         history = history_rows(sessions)
-        assigned = n_assigned(unit for rater in study.raters for unit in study.queue(rater).units)
+        assigned = n_assigned(unit for queue in study.queues.values() for unit in queue.units)
         controls = control_values(
             study.assignments or (), decisions(read_adjudications(evaluation))
         )
@@ -125,7 +126,14 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             result = result.assign(question_id=question.id)
             return with_session_fields(result, sessions, study.responses)
 
-        figures = measure_quality(evaluation, labels, history, assigned=assigned, controls=controls)
+        figures = measure_quality(
+            evaluation,
+            labels,
+            history,
+            assigned=assigned,
+            controls=controls,
+            checks=study.check_results(),
+        )
         with folder.connect() as connection, transaction(connection):
             replace_records(connection, "label_quality", figures)
             write_label_history(connection, history)
@@ -149,7 +157,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 def _study(evaluation: Evaluation, connection: duckdb.DuckDBPyConnection) -> Study:
     """Return the evaluation as raters label it; without responses if all labels come in files."""
-    study = Study(evaluation, {}, read_assignments(evaluation))
+    study = with_checks(Study(evaluation, {}, read_assignments(evaluation)))
     if evaluation.labels.files and not study.raters and not study.sessions.files():
         return study
     return replace(study, responses=response_views(evaluation, stored_responses(connection)))

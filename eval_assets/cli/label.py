@@ -104,7 +104,12 @@ def label(  # noqa: PLR0913 - one for each option
         )
         return MISUSED
     with Keyboard() as keyboard:
-        LabellingLoop(queue, keyboard).run()
+        click.echo(queue.notice, nl=bool(queue.notice))
+        while LabellingLoop(queue, keyboard).run() and queue.has_sequel:
+            queue = study.queue(queue.units[0].key.rater_id, question_id=dimension, run_id=run_id)
+            click.echo(queue.notice)
+            if not queue.units:
+                break
     return DONE
 
 
@@ -123,6 +128,8 @@ def _queue(
         raise click.UsageError(f"There is no run {run_id}{_one_of(runs)}.")
     question_id = None if dimension is None else _question_id(study, dimension)
     queue = study.queue(rater, question_id=question_id, run_id=run_id)
+    if not queue.units and queue.notice:
+        raise click.UsageError(queue.notice)
     if not queue.units:
         number = study.evaluation.labelling.round
         raise click.UsageError(

@@ -77,8 +77,8 @@ class LabellingLoop:
             "right": lambda: self._step(1),
         }
 
-    def run(self) -> None:
-        """Label until everything is labelled or the rater quits, in whichever way."""
+    def run(self) -> bool:
+        """Label until everything is labelled or the rater quits; return whether everything is."""
         click.echo(f"{len(self._done)} of {len(self._queue.units)} labelled.")
         try:
             self._show_next(-1)
@@ -91,6 +91,7 @@ class LabellingLoop:
             click.echo()
         self._queue.close(at=now())
         click.echo(f"Saved: {len(self._done)} of {len(self._queue.units)} labelled.")
+        return len(self._done) == len(self._queue.units)
 
     @property
     def _unit(self) -> WorkUnit:

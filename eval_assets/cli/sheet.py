@@ -151,7 +151,10 @@ def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None
     for rater in raters:
         path = folder / f"{file_name(rater)}.html"
         path.write_text(offline_page(files.study, rater), encoding="utf-8")
-        click.echo(f"wrote {path}, {len(files.study.queue(rater).units)} to label")
+        queue = files.study.queue(rater)
+        click.echo(f"wrote {path}, {len(queue.units)} to label")
+        if queue.notice:
+            click.echo(f"  {rater}: {queue.notice}")
 
 
 def _write_sheets(  # noqa: PLR0913 - one for each option
@@ -173,10 +176,13 @@ def _write_sheets(  # noqa: PLR0913 - one for each option
     for rater in raters:
         units = [
             unit
-            for unit in files.study.queue(rater).units
+            for unit in files.study.sheet_units(rater)
             if (unit.response.response_id, unit.question.id, rater) not in rated
             and unit.response.response_id not in left_out.get(unit.question.id, ())
         ]
+        if not units and (notice := files.study.queue(rater).notice):
+            click.echo(f"{rater}: {notice}")
+            continue
         if left_out and not units:
             click.echo(f"nothing to label{f' for {rater}' if rater else ''}")
             continue
@@ -243,5 +249,8 @@ def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
             refused.append(error)
         else:
             click.echo(f"{path}: {n_new} new answers")
+            for rater in dict.fromkeys(one.key.rater_id for one in returned.sessions):
+                if notice := files.study.queue(rater).notice:
+                    click.echo(f"  {rater}: {notice}")
     if refused:
         raise ExceptionGroup("files were not merged", refused)

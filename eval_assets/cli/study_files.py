@@ -34,6 +34,7 @@ from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.input_files import FileState, file_state
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.gold_files import with_checks
 from eval_assets.readers.labels.read import joined_labels, read_labels
 from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
@@ -59,7 +60,7 @@ class StudyFiles:
     def n_assigned(self) -> dict[tuple[str, str], int]:
         """How many responses each rater is to label, by (rater, question)."""
         study = self.study
-        return n_assigned(unit for rater in study.raters for unit in study.queues[rater].units)
+        return n_assigned(unit for queue in study.queues.values() for unit in queue.units)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -88,7 +89,7 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
         both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
         responses = both.drop_duplicates("response_id", ignore_index=True)
     shown = response_views(evaluation, responses)
-    study = Study(evaluation, shown, read_assignments(evaluation), covered)
+    study = with_checks(Study(evaluation, shown, read_assignments(evaluation), covered))
     return StudyFiles(study, responses)
 
 
@@ -151,8 +152,8 @@ _Version = tuple[FileState, FileState]
 class CurrentStudy:
     """A study that follows its files while a server runs.
 
-    It is read again when evaluation.yaml or assignments.csv changes. As long as the files have
-    an error, the study stays as it was.
+    It is read again when evaluation.yaml, assignments.csv or a file of checks changes. As long as
+    the files have an error, the study stays as it was.
 
     Args:
         data: The evaluation folder.
@@ -161,6 +162,7 @@ class CurrentStudy:
 
     def __init__(self, data: Path, *, database: Path | None) -> None:
         self._data, self._database = data, database
+        self._checks = _check_files(read_evaluation(data))
         self._version = self._version_now()
         self._files = read_study(data, database=database)
 
@@ -172,6 +174,7 @@ class CurrentStudy:
             self._version = version
             try:
                 self._files = read_study(self._data, database=self._database)
+                self._checks = _check_files(self._files.evaluation)
             except (InputError, ExceptionGroup) as error:
                 print_errors(["The server goes on without these changes:", *error_lines(error)])
         return self._files
@@ -181,9 +184,14 @@ class CurrentStudy:
         return self.files.study
 
     def _version_now(self) -> list[tuple[int, int] | None]:
-        paths = (self._data / name for name in (FILE, ASSIGNMENTS))
+        paths = (*(self._data / name for name in (FILE, ASSIGNMENTS)), *self._checks)
         status = (path.stat() if path.exists() else None for path in paths)
         return [(one.st_ino, one.st_mtime_ns) if one else None for one in status]
+
+
+def _check_files(evaluation: Evaluation) -> list[Path]:
+    labelling = evaluation.labelling
+    return [path for path in (labelling.calibration, labelling.attention) if path is not None]
 
 
 def stored_wordings(connection: duckdb.DuckDBPyConnection) -> list[RubricWording]:
@@ -224,6 +232,7 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
         history_rows(sessions),
         assigned=files.n_assigned,
         controls=control_values(study.assignments or (), settled),
+        checks=study.check_results(),
     )
 
 

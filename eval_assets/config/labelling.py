@@ -16,9 +16,14 @@ ADJUDICATIONS = "adjudications.jsonl"
 """File of decisions on disagreements in the evaluation folder."""
 
 
-def session_paths(folder: Path) -> list[Path]:
-    """Return all session files of an evaluation folder, by name."""
-    return sorted((folder / SESSIONS).glob("[!.]*.json"))
+CALIBRATION, ATTENTION = "calibration", "attention"
+"""Sessions of answers that are compared with right ones, and never count as labels. Their files are
+in folders of these names in the folder of the sessions."""
+
+
+def session_paths(folder: Path, kind: str = "") -> list[Path]:
+    """Return the session files of an evaluation folder, of labels or of another kind, by name."""
+    return sorted((folder / SESSIONS / kind).glob("[!.]*.json"))
 
 
 def session_journal(path: Path) -> Path:
@@ -44,6 +49,9 @@ class Labelling:
         run_column: Column of the responses that names the run they come from.
         experts: Raters whose labels the others are compared with.
         adjudicators: People who settle disagreements; empty if anyone may, under any name.
+        calibration: File of responses with right answers that each rater labels before any other.
+        pass_mark: Share of the right answers from which on other responses open, in [0, 1].
+        attention: File of responses with obvious answers that are mixed into each rater's work.
 
     Raises:
         DeclarationError: If the settings contradict each other.
@@ -60,6 +68,9 @@ class Labelling:
     run_column: Name = "run_id"
     experts: tuple[Name, ...] = ()
     adjudicators: tuple[Name, ...] = ()
+    calibration: Path | None = None
+    pass_mark: Annotated[float, Ge(0), Le(1)] = 0.8
+    attention: Path | None = None
 
     def __post_init__(self) -> None:
         faults = [
@@ -76,6 +87,9 @@ class Labelling:
             for place, expert in enumerate(self.experts)
             if expert not in self.raters
         ]
+        if (self.calibration or self.attention) and not self.raters:
+            key = "calibration" if self.calibration else "attention"
+            faults.append(Fault((key,), "no rater is named", "Add raters: [anna, ben]"))
         for key, names in (("raters", self.raters), ("adjudicators", self.adjudicators)):
             plain = [name.casefold() for name in names]
             faults += [

@@ -189,6 +189,13 @@ def _controls(rater: str, value: float, n: int, _: Findings) -> str:
     return f"{rater} differs from what was settled on {n} control responses: go through them."
 
 
+def _attention(rater: str, value: float, n: int, _: Findings) -> str:
+    n_failed = n - round(value * n)
+    if not n_failed:
+        return ""
+    return f"{rater} failed {n_failed} of {n} attention checks: go through the labels around them."
+
+
 def _changed(rater: str, value: float, n: int, _: Findings) -> str:
     if n < FEWEST or value < 0.1:  # noqa: PLR2004 - one in ten
         return ""
@@ -222,6 +229,7 @@ _RULES: Mapping[str, Callable[[str, float, int, Findings], str]] = {
     "drift": _drift,
     "self_agreement": _self_agreement,
     "control_agreement": _controls,
+    "attention": _attention,
     "changed_share": _changed,
     "outdated_share": _outdated,
 }

@@ -16,7 +16,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.labelling.choices import anchors_of, question_choices
 from eval_assets.labelling.dimensions import dimension_of
-from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, label_of, possible_units
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, label_of
 from eval_assets.labelling.rater_view import ResponseView, guideline_hash
 from eval_assets.labelling.rich_text import Html, data_uri, html_of
 from eval_assets.labelling.sessions import (
@@ -47,6 +47,8 @@ def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
     question_at = {question.id: index for index, question in enumerate(questions)}
     response_at = {response.response_id: index for index, response in enumerate(responses)}
     return {
+        "notice": queue.notice,
+        "hasSequel": queue.has_sequel,
         "undoSeconds": UNDO.seconds,
         "isMarkdown": html is not None,
         "questions": [_question(question, html) for question in questions],
@@ -221,7 +223,7 @@ def returned_labels(text: str, study: Study, *, file: str) -> ReturnedLabels:
     head, lines, page_key, (rater_id, number) = _opened(text, study, file=file)
     if not hmac.compare_digest(_seal(page_key, [head, *lines[:-1]]), _sealed_with(lines[-1])):
         raise _refusal(file, None, "the file was changed after the page wrote it, or is incomplete")
-    units = possible_units(rater_id, number, study.responses)
+    units = study.at_round(number).possible_units(rater_id)
     sessions: dict[SessionKey, Session] = {}
     problems: list[InputProblem] = []
     latest = datetime.min.replace(tzinfo=UTC)

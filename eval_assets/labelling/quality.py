@@ -22,6 +22,7 @@ from eval_assets.labelling._chance import (
     longest_runs,
     shuffled,
 )
+from eval_assets.labelling.gold_answers import CheckResult
 from eval_assets.labelling.session_frames import ControlUnit
 from eval_assets.stats import human_agreement, krippendorff_alpha
 
@@ -71,19 +72,22 @@ MEASURES: Mapping[str, str] = {
     "drift": "severity in the last third of the labels less that in the first",
     "self_agreement": "agreement with oneself on responses that came back",
     "control_agreement": "agreement with the settled values of control responses",
+    "calibration": "share of answers that match gold answers, in the latest calibration round",
+    "attention": "share of answers that match, in attention checks",
     "changed_share": "share of the labels changed more than a minute later",
     "outdated_share": "share of the labels given on a text that was changed since",
 }
 """Every figure, in the order in which they are shown, and what it says."""
 
 
-def measure_quality(
+def measure_quality(  # noqa: PLR0913 - one for each source
     evaluation: Evaluation,
     labels: Callable[[RubricQuestion], pd.DataFrame],
     history: pd.DataFrame,
     *,
     assigned: Mapping[tuple[str, str], int],
     controls: Mapping[ControlUnit, float],
+    checks: Mapping[tuple[str, str, str], CheckResult],
 ) -> list[QualityFigure]:
     """Return the quality of every rater's labels on every question.
 
@@ -96,6 +100,7 @@ def measure_quality(
             'repeat'), before, after.
         assigned: Responses that each rater is to label, by (rater, question).
         controls: Settled values of control responses.
+        checks: Answers to checks, by rater, question and kind of check.
 
     Returns:
         Figures of all raters who gave a label or have one to give, question by question. Advice
@@ -108,6 +113,7 @@ def measure_quality(
     for question in evaluation.rubric:
         question_labels = labels(question)
         measured = _QuestionLabels(question, evaluation, question_labels)
+        checked = {(r, kind): result for (r, q, kind), result in checks.items() if q == question.id}
         raters = {*question_labels["rater_id"], *(r for r, q in assigned if q == question.id)}
         of_question = history[history["question_id"] == question.id]
         for rater in sorted(raters):
@@ -119,6 +125,11 @@ def measure_quality(
             of_rater = of_question[of_question["rater_id"] == rater]
             n_assigned = assigned.get((rater, question.id))
             measures = list(_figures(measured, rater, of_rater, n_assigned, settled))
+            measures += [
+                (kind, (result.n_right / result.n_answered, result.n_answered))
+                for (name, kind), result in checked.items()
+                if name == rater and result.n_answered
+            ]
             tested = {name: test for name, _, *test in measures if test}
             n_tests += len(tested)
             for figure in _with_advice(measured, rater, measures):

@@ -131,7 +131,7 @@ def _held_up(study: Study, labels: dict[str, dict[int, Label] | None]) -> Counte
     for rater, queue in study.queues.items():
         answered = labels[rater] or {}
         for index, unit in enumerate(queue.units):
-            if not unit.is_repeat:
+            if unit.is_counted:
                 name = (unit.question.id, unit.response.response_id)
                 n_raters[name] += 1
                 if index not in answered:

@@ -19,18 +19,25 @@ from eval_assets.labelling.sessions import Answer, Label, Session, SessionKey, T
 class WorkUnit:
     """One response and question that a rater is to answer.
 
-    A repeat is a unit that the rater has answered before.
+    A repeat is a unit that the rater has answered before. A check has right answers, and no other
+    unit has.
     """
 
     key: SessionKey
     question: RubricQuestion
     response: ResponseView
     is_repeat: bool = False
+    gold_answers: frozenset[float] = frozenset()
 
     @property
     def name(self) -> Unit:
         """Name of the unit in its session."""
         return self.response.response_id, self.is_repeat
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the answer is a label that agreement and gates use."""
+        return not self.is_repeat and not self.key.kind
 
     @property
     def code(self) -> str:
@@ -113,11 +120,27 @@ def _unit(
 
 
 class RaterQueue:
-    """The units of one rater, with the sessions that store the answers."""
+    """The units of one rater, with the sessions that store the answers.
 
-    def __init__(self, units: Sequence[WorkUnit], sessions: SessionFolder) -> None:
+    Args:
+        units: The units in order.
+        sessions: Store of the answers.
+        notice: What the rater is told about them; empty if nothing.
+        has_sequel: Whether the rater is told a result, and goes on, once all are answered.
+    """
+
+    def __init__(
+        self,
+        units: Sequence[WorkUnit],
+        sessions: SessionFolder,
+        *,
+        notice: str = "",
+        has_sequel: bool = False,
+    ) -> None:
         self.units = tuple(units)
         self.sessions = sessions
+        self.notice = notice
+        self.has_sequel = has_sequel
         self._n_units = Counter(unit.key for unit in units)
 
     @cached_property

@@ -82,15 +82,15 @@ class SessionFolder:
         return self._read(paths[0]) if paths else None
 
     def all(self) -> list[Session]:
-        """Return all sessions, by name."""
+        """Return all sessions of labels, by name."""
         sessions = (self._read(path) for path in self.files())
         return [session for session in sessions if session is not None]
 
-    def readable(self) -> tuple[list[Session], list[InputProblem]]:
-        """Return the sessions that can be read, by name, and what is wrong with the others."""
+    def readable(self, kind: str = "") -> tuple[list[Session], list[InputProblem]]:
+        """Return the sessions of a kind that can be read, and what is wrong with the others."""
         sessions: list[Session] = []
         problems: list[InputProblem] = []
-        for path in self.files():
+        for path in session_paths(self.path.parent, kind):
             try:
                 session = self._read(path)
             except InputError as error:
@@ -100,7 +100,7 @@ class SessionFolder:
         return sessions, problems
 
     def files(self) -> list[Path]:
-        """Return all session files, by name."""
+        """Return all session files of labels, by name."""
         return session_paths(self.path.parent)
 
     def remnants(self) -> list[Path]:
@@ -121,6 +121,7 @@ class SessionFolder:
             if stored is not None and stored.journal and stored.journal[2] > stored.end:
                 _set_aside(journal, end=stored.end)
             if stored is None or _is_rewritten(stored, changed):
+                file.parent.mkdir(exist_ok=True)
                 replace_file(file, session_text(changed).encode())
                 journal.unlink(missing_ok=True)
                 self._parsed[file] = _Stored(changed, _version(file))
@@ -139,7 +140,7 @@ class SessionFolder:
 
     def _stored(self, file: Path) -> _Stored | None:
         """Return the session with its journal, reading only what is new."""
-        journal, name = session_journal(file), f"{SESSIONS}/{file.name}"
+        journal, name = session_journal(file), str(file.relative_to(self.path.parent))
         try:
             while True:
                 version, journal_version = _version(file), _version_if_any(journal)
@@ -345,6 +346,7 @@ def session_json(session: Session) -> dict[str, Any]:
 
 def _head(session: Session) -> dict[str, Any]:
     """Return all of the JSON object but the labels."""
+    kind = session.key.kind
     withdrawn = sorted(session.withdrawn, key=lambda label: (label.labelled_at, label.response_id))
     n_rated = sum(label.rating is not None for label in session.labels)
     fields = _SESSION.dump_python(
@@ -354,7 +356,7 @@ def _head(session: Session) -> dict[str, Any]:
     was_edited = {"wasEdited": True} if fields.pop("wasEdited") else {}
     return {
         "sessionId": session.key.session_id,
-        **_KEY.dump_python(session.key, by_alias=True),
+        **_KEY.dump_python(session.key, by_alias=True, exclude=None if kind else {"kind"}),
         **fields,
         "completedScenarios": n_rated,
         "skippedScenarios": len(session.labels) - n_rated,

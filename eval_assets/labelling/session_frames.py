@@ -120,7 +120,7 @@ def n_assigned(units: Iterable[WorkUnit]) -> dict[tuple[str, str], int]:
     """Return how many responses each rater is to label, by (rater, question)."""
     counts: dict[tuple[str, str], int] = {}
     for unit in units:
-        if not unit.is_repeat:
+        if unit.is_counted:
             name = (unit.key.rater_id, unit.key.question_id)
             counts[name] = counts.get(name, 0) + 1
     return counts

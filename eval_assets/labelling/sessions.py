@@ -159,7 +159,10 @@ def file_name(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionKey:
-    """Whose labels a session holds, of which question, round and run: one session for each."""
+    """Whose labels a session holds, of which question, round and run: one session for each.
+
+    `kind` is empty for labels, else what the answers are for, which then never count as labels.
+    """
 
     __pydantic_config__ = _SESSION_IN_JSON
 
@@ -167,6 +170,7 @@ class SessionKey:
     question_id: Annotated[str, Field(alias="dimension")]
     run_id: str | None = None
     round: int = 1
+    kind: str = ""
 
     @property
     def session_id(self) -> str:
@@ -177,9 +181,12 @@ class SessionKey:
             'anna+clarity+r1'
             >>> SessionKey(rater_id="../a+b", question_id="q", round=2, run_id="7").session_id
             '%2E.%2Fa%2Bb+q+r2+7'
+            >>> SessionKey(rater_id="anna", question_id="q", kind="attention").session_id
+            'attention/anna+q+r1'
         """
         parts = [self.rater_id, self.question_id, f"r{self.round}"]
-        return "+".join(file_name(part) for part in [*parts, *filter(None, [self.run_id])])
+        name = "+".join(file_name(part) for part in [*parts, *filter(None, [self.run_id])])
+        return f"{self.kind}/{name}" if self.kind else name
 
 
 @dataclass(frozen=True, kw_only=True)

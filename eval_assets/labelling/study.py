@@ -3,15 +3,25 @@
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import ATTENTION, CALIBRATION
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, work_of
+from eval_assets.labelling.gold_answers import (
+    CalibrationRound,
+    Check,
+    CheckResult,
+    calibration_rounds,
+    check_result,
+    mixed_in,
+)
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, possible_units, work_of
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
 
@@ -32,12 +42,16 @@ class Study:
         responses: What raters see of each response.
         assignments: Who labels what; None if nobody was assigned anything.
         covered: Responses that a certified judge scores, by question with a certified part.
+        calibration: Responses that a rater answers before any other.
+        attention: Responses with obvious answers among each rater's work.
     """
 
     evaluation: Evaluation
     responses: Mapping[str, ResponseView]
     assignments: Sequence[Assignment] | None = None
     covered: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    calibration: Sequence[Check] = ()
+    attention: Sequence[Check] = ()
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -52,8 +66,12 @@ class Study:
 
     @cached_property
     def queues(self) -> dict[str, RaterQueue]:
-        """The work of each rater in the current round."""
-        return {rater: self.queue(rater) for rater in self.raters}
+        """The work of each rater in the current round, whether it is open or not."""
+        return {rater: self._whole_work(rater) for rater in self.raters}
+
+    @cached_property
+    def _whole_work(self) -> Callable[[str], RaterQueue]:
+        return cache(self.work)
 
     def at_round(self, number: int) -> "Study":
         """Return the study as it is in a round."""
@@ -65,7 +83,31 @@ class Study:
     def queue(
         self, rater_id: str, *, question_id: str | None = None, run_id: str | None = None
     ) -> RaterQueue:
-        """Return a rater's work of the current round: all of it, or that of a question or run.
+        """Return what a rater labels now: an open calibration, else the work of the round.
+
+        Args:
+            rater_id: The rater.
+            question_id: Question that the work is limited to.
+            run_id: Run that the work is limited to.
+
+        Raises:
+            InputError: If the names are too long for a session file.
+        """
+        rounds = self.calibration_rounds(rater_id)
+        if rounds and not rounds[-1].is_passed:
+            units = () if rounds[-1].is_failed else rounds[-1].units
+            notice = " ".join(one.sentence() for one in rounds[-2:])
+            return RaterQueue(units, self.sessions, notice=notice, has_sequel=bool(units))
+        is_all = question_id is None and run_id is None
+        work = self._whole_work(rater_id) if is_all else self.work(rater_id, question_id, run_id)
+        if rounds and not work.n_labels():
+            return RaterQueue(work.units, self.sessions, notice=rounds[-1].sentence())
+        return work
+
+    def work(
+        self, rater_id: str, question_id: str | None = None, run_id: str | None = None
+    ) -> RaterQueue:
+        """Return a rater's work of the current round with attention checks, open or not.
 
         Raises:
             InputError: If the names are too long for a session file.
@@ -80,7 +122,64 @@ class Study:
         for session_id in dict.fromkeys(unit.key.session_id for unit in units):
             if len(session_id) > _MOST_CHARACTERS:
                 raise InputError(_too_long(session_id))
-        return RaterQueue(units, self.sessions)
+        return RaterQueue(mixed_in(units, self.attention_units(rater_id)), self.sessions)
+
+    def sheet_units(self, rater_id: str) -> list[WorkUnit]:
+        """Return what a rater labels on a sheet: no checks, and nothing before the calibration."""
+        rounds = self.calibration_rounds(rater_id)
+        is_open = not rounds or rounds[-1].is_passed
+        return [unit for unit in self.work(rater_id).units if is_open and not unit.key.kind]
+
+    def attention_units(self, rater_id: str) -> list[WorkUnit]:
+        """Return the attention checks of a rater in the current round."""
+        number = self.evaluation.labelling.round
+        return [
+            unit
+            for check in self.attention
+            for unit in check.units(rater_id, kind=ATTENTION, number=number)
+        ]
+
+    def calibration_rounds(self, rater_id: str) -> list[CalibrationRound]:
+        """Return the rounds of a rater's calibration up to the open one; none if none is declared.
+
+        Raises:
+            InputError: If a session is damaged.
+        """
+        return calibration_rounds(
+            self.calibration,
+            rater_id,
+            self.sessions,
+            kind=CALIBRATION,
+            pass_mark=self.evaluation.labelling.pass_mark,
+        )
+
+    def possible_units(self, rater_id: str) -> dict[str, WorkUnit]:
+        """Return every unit that the rater could be given in the current round, by its code."""
+        checks = self.attention_units(rater_id)
+        for check in self.calibration:
+            checks += check.units(rater_id, kind=CALIBRATION, number=check.round)
+        number = self.evaluation.labelling.round
+        return possible_units(rater_id, number, self.responses) | {
+            unit.code: unit for unit in checks
+        }
+
+    def check_results(self) -> dict[tuple[str, str, str], CheckResult]:
+        """Return what raters answered to checks, by rater, question and kind of check.
+
+        Of a calibration that is the latest round. Damaged sessions are left out.
+        """
+        units: dict[tuple[str, str, str], list[WorkUnit]] = {}
+        results = {}
+        for rater in self.raters:
+            with suppress(InputError):
+                for unit in [u for one in self.calibration_rounds(rater)[-1:] for u in one.units]:
+                    units.setdefault((rater, unit.question.id, CALIBRATION), []).append(unit)
+            for unit in self.attention_units(rater):
+                units.setdefault((rater, unit.question.id, ATTENTION), []).append(unit)
+        for name, of_name in units.items():
+            with suppress(InputError):
+                results[name] = check_result(of_name, self.sessions)
+        return results
 
     def needs_person(self, unit: WorkUnit) -> bool:
         """Return whether no judge is certified to score a unit."""

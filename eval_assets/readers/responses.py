@@ -81,7 +81,7 @@ def read_responses(
 
 
 @dataclass(frozen=True)
-class _ResponseFile:
+class ResponseFile:
     """Responses of one file, also of bad rows if their id is known, and its problems.
 
     Args:
@@ -95,21 +95,29 @@ class _ResponseFile:
     some_unread: bool
 
 
-def _read_file(path: Path, evaluation: Evaluation) -> _ResponseFile:
+def _read_file(path: Path, evaluation: Evaluation) -> ResponseFile:
     try:
         table = read_table(path, folder=evaluation.folder)
-        header = _id_header(table)
     except InputError as error:
-        return _ResponseFile(_frame({}), [error.problem], some_unread=True)
+        return ResponseFile(_frame({}), [error.problem], some_unread=True)
     for note in table.notes:
         logger.info("%s: %s", table.file, note)
+    return responses_of(table)
+
+
+def responses_of(table: FileTable) -> ResponseFile:
+    """Return the responses of a file, and its problems."""
+    try:
+        header = _id_header(table)
+    except InputError as error:
+        return ResponseFile(_frame({}), [error.problem], some_unread=True)
     ids = table.stripped(header) if header else keys(table).map(id_of)
     problems = list(_missing_columns(table)) or _problems(table, ids, header)
     problems = sorted([*table.bad_rows, *problems], key=lambda problem: problem.line or 0)
     responses = _responses(table, ids)
     named = responses["response_id"].notna()
     some_unread = bool(table.bad_rows or not named.all() or _turns(table).is_none().any())
-    return _ResponseFile(responses if named.all() else responses[named], problems, some_unread)
+    return ResponseFile(responses if named.all() else responses[named], problems, some_unread)
 
 
 def _problems_of_ratings(

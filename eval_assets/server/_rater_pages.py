@@ -14,7 +14,7 @@ from starlette.routing import Route
 from eval_assets.errors import InputError
 from eval_assets.labelling.links import raters_by_token
 from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task, page_texts
-from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now
 from eval_assets.labelling.rich_text import html_of
 from eval_assets.labelling.study import Study
 from eval_assets.server._rendering import TEMPLATES, image_address, json_in_html
@@ -45,10 +45,14 @@ class _Work:
         self.study = study
         self.round = study.evaluation.labelling.round
         self.html = html_of(study.evaluation, image_address)
-        self.queue = cache(lambda rater, number: study.at_round(number).queue(rater))
+        self.earlier_queue = cache(lambda rater, number: study.at_round(number).work(rater))
         self.earlier_units = cache(
-            lambda rater, number: possible_units(rater, number, study.responses)
+            lambda rater, number: study.at_round(number).possible_units(rater)
         )
+
+    def queue(self, rater: str) -> RaterQueue:
+        """Return what a rater labels now."""
+        return self.study.queue(rater)
 
 
 class _RaterPages:
@@ -56,7 +60,7 @@ class _RaterPages:
         self._current = current
         self._latest = _Work(current())
         for rater in self._latest.study.raters:
-            page_texts(self._latest.queue(rater, self._latest.round), self._latest.html)
+            page_texts(self._latest.queue(rater), self._latest.html)
 
     @property
     def _work(self) -> _Work:
@@ -70,7 +74,7 @@ class _RaterPages:
         rater, work = self._rater(request), self._work
         name = work.study.evaluation.name
         task = {
-            **page_task(work.queue(rater, work.round), work.html),
+            **page_task(work.queue(rater), work.html),
             "isOffline": False,
             # Not the link: labels that wait in a browser must survive a new one.
             "page": f"{name}/{rater}",
@@ -90,9 +94,9 @@ class _RaterPages:
         rater, work = self._rater(request), self._work
         number = request.query_params.get("round", "")
         is_round = number.isdecimal() and 1 <= int(number) <= work.round
-        return JSONResponse(
-            page_answers(work.queue(rater, int(number) if is_round else work.round))
-        )
+        is_earlier = is_round and int(number) < work.round
+        queue = work.earlier_queue(rater, int(number)) if is_earlier else work.queue(rater)
+        return JSONResponse(page_answers(queue))
 
     async def label(self, request: Request) -> Response:
         """Save one answer or undo; it is on disk before this replies.
@@ -123,7 +127,7 @@ class _RaterPages:
     def close(self, request: Request) -> Response:
         """Note that the rater stopped for now."""
         rater, work = self._rater(request), self._work
-        work.queue(rater, work.round).close(at=now())
+        work.queue(rater).close(at=now())
         return JSONResponse({})
 
     def _rater(self, request: Request) -> str:
@@ -136,13 +140,17 @@ class _RaterPages:
 def _queue_of(work: _Work, rater: str, code: str) -> tuple[RaterQueue, Mapping[str, WorkUnit]]:
     """Return the queue of the round that a unit is of, with the units that it may answer.
 
-    A label that waited in a page while the lead began another round belongs to its own.
+    A label that waited in a page while the lead began another round belongs to its own. One that
+    waited while the lead declared a calibration is accepted.
     """
-    queue = work.queue(rater, work.round)
-    for number in range(work.round - 1, 0, -1) if code not in queue.by_code else ():
+    queue = work.queue(rater)
+    for other in (queue, work.study.queues[rater]):
+        if code in other.by_code:
+            return other, other.by_code
+    for number in range(work.round - 1, 0, -1):
         earlier = work.earlier_units(rater, number)
         if code in earlier:
-            return work.queue(rater, number), earlier
+            return work.earlier_queue(rater, number), earlier
     return queue, queue.by_code
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote
 
@@ -11,6 +12,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from eval_assets.config.labelling import ATTENTION, CALIBRATION
+from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case, Disagreement
 from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.links import adjudicators_by_token
@@ -116,11 +119,14 @@ class _LeadPages:
         """Show the progress of every rater, their figures, and what to do about them."""
         figures = self._sources.quality()
         sessions, damaged = self._study.sessions.readable()
+        for kind in (CALIBRATION, ATTENTION):
+            damaged += self._study.sessions.readable(kind)[1]
         return self._page(
             "lead.html.jinja",
             progress=rater_progress(self._study, at=now()),
             tables=_tables(figures),
             meanings=MEASURES,
+            calibrating=_calibrating(self._study),
             advice=[figure for figure in figures if figure.advice],
             damaged=damaged,
             edited=[session.key.session_id for session in sessions if session.was_edited],
@@ -217,6 +223,17 @@ def _take_step(queue: AdjudicationQueue, case: Case, form: dict[str, str]) -> No
             queue.reopen(case, reason=reason, at=now())
         case _:
             raise ValueError("choose what to do")
+
+
+def _calibrating(study: Study) -> dict[str, str]:
+    """Return what each rater with an open or failed calibration is told about it."""
+    latest: dict[str, str] = {}
+    for rater in study.raters:
+        with suppress(InputError):
+            rounds = study.calibration_rounds(rater)
+            if rounds and not rounds[-1].is_passed:
+                latest[rater] = rounds[-1].progress()
+    return latest
 
 
 def _tables(

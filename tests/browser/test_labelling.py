@@ -125,6 +125,35 @@ def test_a_phone_needs_no_keys(served: Serving, opened: Opened) -> None:
     assert (second["skipped"], second["skipReason"]) == (True, "something is missing")
 
 
+def test_work_opens_in_the_page_after_the_calibration(
+    tmp_path: Path, opened: Opened, axe: str
+) -> None:
+    folder = tmp_path / "data"
+    declared = DECLARED.replace("show:", "calibration: gold.csv, show:")
+    write_evaluation(folder, ["One.", "Two."], declared=declared)
+    header = "response_id,prompt_text,response_text,helpful"
+    (folder / "gold.csv").write_text(f"{header}\ng1,Ask,Gold one,4\ng2,Ask,Gold two,4\n")
+    serving = Serving(folder, "--labels", "--lead")
+    try:
+        page = opened(serving.links["anna"], bypass_csp=True, **PHONE)
+        assert "2 responses with known answers" in page.inner_text("#notice")
+        page.keyboard.press("4")
+        page.get_by_text("1 of 2 done").wait_for()
+        page.keyboard.press("4")
+        page.get_by_text("Calibration, round 1: 2 of 2 matched.").wait_for()
+        page.wait_for_selector("body.ready")
+        assert progress(page) == "0 of 4 done"
+        assert violations(page, axe) == []
+        press(page, "35")
+        assert [label["rating"] for label in labels(folder, "helpful")] == [3, 5]
+        page.goto(serving.links["(lead)"])
+        lead = page.inner_text("main")
+        assert "ben: round 1, 0 of 2 answered, 0 matched" in lead
+        assert "anna: round 1" not in lead
+    finally:
+        serving.kill()
+
+
 @pytest.mark.parametrize("width", [320, 390, 1440])
 def test_nothing_is_wider_than_the_window(served: Serving, opened: Opened, width: int) -> None:
     page = opened(served.links["anna"], viewport={"width": width, "height": 700})

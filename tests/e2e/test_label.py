@@ -240,3 +240,30 @@ def test_two_terminals_of_one_rater_add_to_each_others_labels(folder: Evaluated)
         two.expect("Saved")
 
     assert ratings(folder, "clear") == [1, 0]
+
+
+@pytest.mark.slow
+def test_terminal_goes_on_from_the_calibration_to_the_work(folder: Evaluated) -> None:
+    declared = folder.path / "evaluation.yaml"
+    text = declared.read_text()
+    declared.write_text(f"{text}\nlabelling: {{raters: [anna], calibration: gold.csv}}\n")
+    rows = "g1,Ask,Gold,4,1\ng2,Ask,Gold,2,2\n"
+    (folder.path / "gold.csv").write_text(
+        f"response_id,prompt_text,response_text,depth,round\n{rows}"
+    )
+    with labelling(folder, "--dimension", "depth") as terminal:
+        for key, sentence in (("1", "0 of 1 matched, 80% are required"), ("2", "1 of 1 matched")):
+            terminal.expect("Scenario 1/1")
+            terminal.expect(KEYS_SHOWN)
+            terminal.press(key)
+            terminal.expect("All done")
+            terminal.press("\n")
+            terminal.expect(sentence)
+        terminal.expect("Scenario 1/4")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("5")
+        terminal.expect("Scenario 2/4")
+        terminal.press("q")
+        assert terminal.exit_code() == 0
+
+    assert ratings(folder, "depth") == [5]

@@ -206,6 +206,7 @@
     await showKept();
     if (nKept) return save();
     if (refusal || nDone !== answers.size) await refresh();
+    if (task.hasSequel && task.units.every((one) => answers.has(one.code))) location.reload();
     say(refusal ? `Not saved: ${refusal}.` : "Saved.", Boolean(refusal));
     el("status").dataset.state = "saved";
   };
@@ -612,9 +613,13 @@
   const begin = async () => {
     for (const op of await store.kept()) applied(op);
     await showKept();
+    el("notice").textContent = task.notice;
+    el("notice").hidden = !task.notice;
     el("guide").open = window.matchMedia("(min-width: 60rem)").matches;
     if (!task.units.length) {
       showDone();
+      el("done-title").textContent = "Nothing to label at present.";
+      for (const part of document.querySelectorAll("#done p")) part.hidden = true;
     } else {
       place = task.units.length - 1;
       next();

@@ -11,6 +11,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling._advice import Findings, advice_on
+from eval_assets.labelling.gold_answers import CheckResult
 from eval_assets.labelling.quality import MEASURES, QualityFigure, measure_quality
 from eval_assets.labelling.session_frames import ControlUnit
 from eval_assets.scale import BINARY, Scale
@@ -50,13 +51,14 @@ def labels(
     return pd.concat(frames, ignore_index=True).assign(**columns)  # type: ignore[arg-type]
 
 
-def figures(
+def figures(  # noqa: PLR0913 - one for each source
     evaluation: Evaluation,
     given: pd.DataFrame,
     *,
     history: pd.DataFrame = NO_HISTORY,
     assigned: Mapping[tuple[str, str], int] | None = None,
     controls: Mapping[ControlUnit, float] | None = None,
+    checks: Mapping[tuple[str, str, str], CheckResult] | None = None,
 ) -> dict[tuple[str, str], QualityFigure]:
     found = measure_quality(
         evaluation,
@@ -64,6 +66,7 @@ def figures(
         history,
         assigned=assigned or {},
         controls=controls or {},
+        checks=checks or {},
     )
     return {(figure.rater_id, figure.measure): figure for figure in found}
 

@@ -11,9 +11,10 @@ from starlette.testclient import TestClient
 
 from eval_assets.errors import InputError
 from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.links import replace_link, revoke_link
 from eval_assets.labelling.rater_queue import now
-from eval_assets.labelling.rater_view import response_views
+from eval_assets.labelling.rater_view import ResponseView, response_views
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -21,7 +22,7 @@ from eval_assets.readers.responses import read_responses
 from eval_assets.server.app import lead_token, make_app, rater_links
 from eval_assets.server.lead_pages import LeadSources
 from eval_assets.server.offline import offline_page
-from tests.unit.labelling.conftest import study_of
+from tests.unit.labelling.conftest import CLARITY, study_of
 
 ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -345,3 +346,34 @@ def test_edited_session_file_is_named_to_the_lead(client: TestClient, study: Stu
     message = "sessions/anna+clarity+r1.json was changed by something else than this program."
     assert message not in before
     assert message in after
+
+
+def test_calibration_opens_the_work_and_tells_its_result(client: TestClient, study: Study) -> None:
+    gold = [ResponseView(f"g{n}", "", f"Gold {n}", (CLARITY,)) for n in range(2)]
+    checks = [Check(view, {"clarity": frozenset({4.0})}) for view in gold]
+    before = units(client, study, "anna")
+    calibrated = replace(study, calibration=checks)
+    with TestClient(make_app(calibrated, hosts=["testserver"])) as calibrating:
+        page = calibrating.get(link(study, "anna")).text
+        assert "alert(1)" not in page
+        codes = units(calibrating, study, "anna")
+        assert not {*codes} & {*before}
+        for code in codes:
+            assert label(calibrating, study, "anna", code)[0] == 200
+
+        assert units(calibrating, study, "anna") == before
+        assert "2 of 2 matched" in calibrating.get(link(study, "anna")).text
+        assert "2 of 2 matched" not in page
+    assert study.sessions.files() == []
+
+
+def test_label_that_waited_while_a_calibration_was_declared_is_kept(
+    client: TestClient, study: Study
+) -> None:
+    check = Check(ResponseView("g", "", "Gold", (CLARITY,)), {"clarity": frozenset({4.0})})
+    first = units(client, study, "anna")[0]
+    with TestClient(
+        make_app(replace(study, calibration=[check]), hosts=["testserver"])
+    ) as calibrating:
+        assert label(calibrating, study, "anna", first) == (200, {"done": 1})
+    assert study.queue("anna").labels()[0].rating == 4

@@ -1,0 +1,159 @@
+"""Responses with gold answers: calibration before a rater's work, and attention checks in it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from eval_assets.labelling.assignments import chance
+from eval_assets.labelling.rater_queue import WorkUnit
+from eval_assets.labelling.rater_view import ResponseView
+from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.sessions import SessionKey
+from eval_assets.scale import TOLERANCE
+
+
+@dataclass(frozen=True)
+class Check:
+    """A response with the answers that are right.
+
+    Args:
+        response: What raters see; its questions are those with a right answer.
+        answers: The right answers, by question. One of several suffices.
+        round: Round of the calibration that it belongs to.
+    """
+
+    response: ResponseView
+    answers: Mapping[str, frozenset[float]]
+    round: int = 1
+
+    def units(self, rater_id: str, *, kind: str, number: int) -> list[WorkUnit]:
+        """Return what a rater is to answer about the response."""
+        return [
+            WorkUnit(
+                SessionKey(rater_id=rater_id, question_id=question.id, round=number, kind=kind),
+                question,
+                self.response,
+                gold_answers=self.answers[question.id],
+            )
+            for question in self.response.questions
+        ]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How many of a rater's answers match gold answers."""
+
+    n_units: int
+    n_answered: int
+    n_right: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every response was answered."""
+        return self.n_answered == self.n_units
+
+
+def check_result(units: Iterable[WorkUnit], sessions: SessionFolder) -> CheckResult:
+    """Return how many units were answered, and how many of them rightly. A skip is not right."""
+    n_units = n_answered = n_right = 0
+    for unit in units:
+        session = sessions.read(unit.key)
+        label = session.by_unit.get(unit.name) if session else None
+        n_units += 1
+        n_answered += label is not None
+        n_right += label is not None and label.rating in unit.gold_answers
+    return CheckResult(n_units, n_answered, n_right)
+
+
+@dataclass(frozen=True)
+class CalibrationRound:
+    """A round of a rater's calibration.
+
+    Its result is told once every response was answered.
+
+    Args:
+        number: Number of the round.
+        units: What the rater is to answer.
+        result: What the rater answered so far.
+        pass_mark: Share of right answers that is required.
+        is_last: Whether no further round follows.
+    """
+
+    number: int
+    units: Sequence[WorkUnit]
+    result: CheckResult
+    pass_mark: float
+    is_last: bool
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether the result reaches the pass mark."""
+        return self.result.is_complete and self.result.n_right >= self._least
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the result is below the pass mark."""
+        return self.result.is_complete and not self.is_passed
+
+    @property
+    def _least(self) -> float:
+        return self.pass_mark * self.result.n_units - TOLERANCE
+
+    def progress(self) -> str:
+        """Return what the lead is told."""
+        result = self.result
+        answered = f"round {self.number}, {result.n_answered} of {result.n_units} answered"
+        return f"{answered}, {result.n_right} matched{', failed' if self.is_failed else ''}"
+
+    def sentence(self) -> str:
+        """Return the result, or what the round is as long as it has none."""
+        n_units = self.result.n_units
+        if not self.result.is_complete:
+            return (
+                f"Calibration, round {self.number}: {n_units} responses with known answers. You "
+                f"are told how many you matched once all are answered; {self.pass_mark:.0%} opens "
+                "the other responses."
+            )
+        matched = f"Calibration, round {self.number}: {self.result.n_right} of {n_units} matched"
+        if self.is_passed:
+            return f"{matched}. The other responses are open."
+        required = f"{matched}, {self.pass_mark:.0%} are required."
+        return f"{required} Tell whoever sent you here." if self.is_last else required
+
+
+def calibration_rounds(
+    checks: Sequence[Check], rater_id: str, sessions: SessionFolder, *, kind: str, pass_mark: float
+) -> list[CalibrationRound]:
+    """Return the rounds that a rater has completed, and the one that is open.
+
+    A round opens when the one before was failed. Answers are those of the rater in any round of
+    labelling: what was calibrated stays calibrated.
+    """
+    rounds: list[CalibrationRound] = []
+    numbers = sorted({check.round for check in checks})
+    for number in numbers:
+        units = [
+            unit
+            for check in sorted(checks, key=lambda c: chance(0, rater_id, c.response.response_id))
+            if check.round == number
+            for unit in check.units(rater_id, kind=kind, number=number)
+        ]
+        result = check_result(units, sessions)
+        rounds.append(
+            CalibrationRound(number, units, result, pass_mark, is_last=number == numbers[-1])
+        )
+        if not rounds[-1].is_failed:
+            break
+    return rounds
+
+
+def mixed_in(work: Sequence[WorkUnit], checks: Sequence[WorkUnit]) -> list[WorkUnit]:
+    """Return a rater's work with attention checks at random places, each among its own question."""
+    if not work:
+        return []
+    mixed = [*work]
+    for check in checks:
+        places = [place for place, unit in enumerate(mixed) if unit.question == check.question]
+        if places:
+            drawn = chance(0, check.key.session_id, check.response.response_id)
+            mixed.insert(places[int(drawn * len(places))], check)
+    return mixed

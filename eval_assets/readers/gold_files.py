@@ -1,0 +1,101 @@
+"""Files of responses with right answers: calibration and attention checks."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputError, InputProblem, gathered, raise_all
+from eval_assets.labelling.choices import choices_of, parse_typed
+from eval_assets.labelling.gold_answers import Check
+from eval_assets.labelling.rater_view import response_views
+from eval_assets.labelling.study import Study
+from eval_assets.readers._problems import RowProblems
+from eval_assets.readers.formats.table import FileColumn, FileTable
+from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.references import MODEL_NAME
+from eval_assets.readers.responses import responses_of
+
+
+def with_checks(study: Study) -> Study:
+    """Return a study with the calibration and the attention checks that its evaluation declares.
+
+    A check is a response with a column for each question that it asks, which holds the right
+    answers, with `|` between several. No model is required. `round` is the round of calibration.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each bad place in the files.
+    """
+    labelling = study.evaluation.labelling
+    problems: list[InputProblem] = []
+    checks: dict[str, tuple[Check, ...]] = {}
+    for kind, path in (("calibration", labelling.calibration), ("attention", labelling.attention)):
+        if path is not None:
+            with gathered(problems):
+                checks[kind] = _checks(path, study.evaluation)
+    raise_all(problems, source="the checks")
+    return replace(study, **checks)  # type: ignore[arg-type] # the fields of these names
+
+
+def _checks(path: Path, evaluation: Evaluation) -> tuple[Check, ...]:
+    try:
+        table = read_table(path, folder=evaluation.folder)
+    except InputError as error:
+        raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
+    if table.header_of(*MODEL_NAME) is None:
+        model = FileColumn[Any].repeat("none", len(table))
+        table = replace(table, columns={**table.columns, MODEL_NAME[0]: model})
+    problems = RowProblems(table.file, table.lines)
+    responses = responses_of(table)
+    questions = [question for question in evaluation.rubric if table.has(question.id)]
+    answers = {question.id: _answers(table, question, problems) for question in questions}
+    rounds = table.stripped("round")
+    is_bad = rounds.array(bool, lambda n: n is not None and not (n.isdecimal() and int(n)))
+    problems.add(is_bad, "round", "is not a round", "Use a whole number from 1", rounds)
+    if not questions:
+        message, remedy = "no column names a question of the rubric", "Add one with right answers"
+        raise_all([InputProblem(table.file, 1, None, message, remedy)], source=table.file)
+    no_answer = np.all([cells.is_none() for cells in answers.values()], axis=0)
+    problems.add(no_answer, None, "the row has no right answer", "Fill in one for a question")
+    raise_all([*responses.problems, *problems.in_order()], source=table.file)
+    shown = replace(
+        evaluation.labelling,
+        show=tuple(name for name in evaluation.labelling.show if table.has(name)),
+        hide=tuple(name for name in evaluation.labelling.hide if table.has(name)),
+    )
+    views = response_views(replace(evaluation, labelling=shown), responses.responses)
+    result = []
+    for row, view in enumerate(views.values()):
+        right = {name: cells[row] for name, cells in answers.items() if cells[row] is not None}
+        asked = tuple(question for question in questions if question.id in right)
+        result.append(Check(replace(view, questions=asked), right, int(rounds[row] or 1)))
+    return tuple(result)
+
+
+def _answers(table: FileTable, question: RubricQuestion, problems: RowProblems) -> FileColumn[Any]:
+    """Return the right answers of each row, None if it has none; note those off the scale."""
+    names = {choice.name.casefold(): choice.value for choice in choices_of(question.scale)}
+
+    def parsed(cell: str | None) -> frozenset[float] | str | None:
+        if cell is None:
+            return None
+        try:
+            return frozenset(
+                names[part.strip().casefold()]
+                if part.strip().casefold() in names
+                else parse_typed(part, question.scale)
+                for part in cell.split("|")
+            )
+        except ValueError as error:
+            return str(error)
+
+    answers = table.stripped(question.id).map(parsed)
+    problems.add_described(
+        answers.array(bool, lambda cell: isinstance(cell, str)),
+        question.id,
+        lambda row: (str(answers[row]), "Write a value of the scale, or several with | between"),
+    )
+    return answers

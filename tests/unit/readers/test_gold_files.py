@@ -1,0 +1,77 @@
+"""Files of responses with gold answers."""
+
+from pathlib import Path
+
+import pytest
+
+from eval_assets.errors import InputError, leaves
+from eval_assets.labelling.study import Study
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.gold_files import with_checks
+
+DECLARED = """\
+name: e
+rubric:
+  - {id: clarity, question: Is it clear?, scale: likert5}
+  - {id: correct, question: Is it correct?, scale: binary}
+labelling: {raters: [anna], show: [topic], calibration: gold.csv}
+"""
+
+
+def study(folder: Path, gold: str) -> Study:
+    (folder / "evaluation.yaml").write_text(DECLARED)
+    (folder / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name,topic\na,p,r,m,law\n"
+    )
+    (folder / "gold.csv").write_text(gold)
+    return with_checks(Study(read_evaluation(folder), {}))
+
+
+def test_each_column_of_a_question_asks_it_with_its_gold_answers(tmp_path: Path) -> None:
+    first, second = study(
+        tmp_path,
+        "response_id,prompt_text,response_text,clarity,correct,round,topic\n"
+        "g1,Ask,One,4|5,yes,1,tax\ng2,Ask,Two,,0,2,law\n",
+    ).calibration
+
+    assert first.answers == {"clarity": {4, 5}, "correct": {1}}
+    assert (first.response.response, first.response.facts) == ("One", (("topic", ("tax",)),))
+    assert second.answers == {"correct": {0}}
+    assert second.round == 2
+    assert [question.id for question in second.response.questions] == ["correct"]
+
+
+def test_every_bad_place_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup) as error:
+        study(
+            tmp_path,
+            "response_id,prompt_text,response_text,clarity,round\n"
+            "g1,Ask,One,9,1\ng1,Ask,Two,good,zero\n,Ask,Three,,1\n",
+        )
+
+    assert {str(one).partition(". ")[0] for one in leaves(error.value)} == {
+        "gold.csv:2:clarity: 9 is not on the scale",
+        "gold.csv:3:clarity: 'good' is not a number",
+        'gold.csv:3:round: "zero" is not a round',
+        'gold.csv:3:response_id: "g1" is repeated, first in line 2',
+        "gold.csv:4:response_id: a response without an id",
+        "gold.csv:4: the row has no right answer",
+    }
+
+
+def test_file_without_a_question_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup) as error:
+        study(tmp_path, "response_id,prompt_text,response_text\ng1,Ask,One\n")
+
+    [problem] = leaves(error.value)
+    assert "no column names a question of the rubric" in str(problem)
+    assert isinstance(problem, InputError)
+
+
+def test_calibration_needs_named_raters(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text("response_id\n")
+    (tmp_path / "evaluation.yaml").write_text(DECLARED.replace("raters: [anna], ", ""))
+    with pytest.raises(ExceptionGroup) as error:
+        read_evaluation(tmp_path)
+
+    assert any("labelling.calibration: no rater is named" in str(e) for e in leaves(error.value))
