@@ -26,6 +26,7 @@ SIMULATIONS = (
     "coverage",
     "informative_groups",
     "label_quality",
+    "out_of_core",
     "pass_rates",
     "planner",
     "promises",

@@ -17,6 +17,7 @@ from eval_assets.stats import Interval
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 GOOD_SHARE = 0.75
 POOR_SHARE = 0.50
@@ -35,6 +36,9 @@ _MANY_EQUAL = 20
 
 _FEWEST_BETWEEN, _SELDOM_BETWEEN = 20, 0.9
 """A rater between the others on that many responses is remarkable if another is so less often."""
+
+_PORTION = 500_000
+"""Responses whose ratings are sorted together."""
 
 _MOST_DISCUSSED = 20
 """Longer lists are not read: the first rows have the largest spread."""
@@ -122,18 +126,14 @@ def _between_others(
     """Return a text on a rater who lies between the others wherever ratings differ."""
     if not question.has_order or not len(unit):
         return []
-    order = np.lexsort((value, unit))
-    unit, rater, value = unit[order], rater[order], value[order]
-    first = np.flatnonzero(np.append(True, unit[1:] != unit[:-1]))
-    length = np.diff(np.append(first, len(unit)))
-    start, end = np.repeat(first, length), np.repeat(first + length - 1, length)
-    place = np.arange(len(unit))
-    low = value[np.where(place == start, np.minimum(start + 1, end), start)]
-    high = value[np.where(place == end, np.maximum(end - 1, start), end)]
-    differ = (value[start] < value[end]) & (end - start > 1)
-    is_between = differ & (low <= value) & (value <= high)
-    n_differing = np.bincount(rater[differ], minlength=len(rater_ids))
-    n_between = np.bincount(rater[is_between], minlength=len(rater_ids))
+    n_differing, n_between = np.zeros((2, len(rater_ids)), dtype=np.int64)
+    # In portions: the arrays of a large evaluation would not fit into memory together.
+    ends = np.searchsorted(unit, np.arange(0, unit[-1] + _PORTION, _PORTION) + _PORTION)
+    for start, end in pairwise([0, *ends.tolist()]):
+        differ, is_between = _between_in(unit[start:end], value[start:end])
+        own = rater[start:end]
+        n_differing += np.bincount(own[differ], minlength=len(rater_ids))
+        n_between += np.bincount(own[is_between], minlength=len(rater_ids))
     known = n_differing >= _FEWEST_BETWEEN
     always = known & (n_between == n_differing)
     if always.sum() != 1 or not (known & (n_between < _SELDOM_BETWEEN * n_differing)).any():
@@ -142,6 +142,24 @@ def _between_others(
     where = f"all {n_differing[index]} responses on which ratings differ"
     reason = "check that it is a rater, and no mean or adjudication"
     return [f"{rater_ids[int(index)]} lies between the other raters on {where}: {reason}"]
+
+
+def _between_in(unit: Integers, value: Floats) -> tuple[Mask, Mask]:
+    """Return which ratings are of units whose ratings differ, and which lie between the others.
+
+    Units ascend; those with fewer than three ratings count as equal.
+    """
+    order = np.lexsort((value, unit))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(unit))
+    ordered = value[order]
+    first = np.flatnonzero(np.append(True, unit[1:] != unit[:-1]))
+    length = np.diff(np.append(first, len(unit)))
+    start, end = np.repeat(first, length), np.repeat(first + length - 1, length)
+    low = ordered[np.where(place == start, np.minimum(start + 1, end), start)]
+    high = ordered[np.where(place == end, np.maximum(end - 1, start), end)]
+    differ = (ordered[start] < ordered[end]) & (end - start > 1)
+    return differ, differ & (low <= value) & (value <= high)
 
 
 def _never_differ(unit: Integers, value: Floats, one: Integers, other: Integers) -> bool:
