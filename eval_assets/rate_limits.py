@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-GRANT_SECONDS = 2.0
+GRANT_SECONDS = 1.0
 """How long a grant may be used from its start; then the requests that it leaves are not sent."""
 
 
