@@ -179,6 +179,18 @@ class Scale:
         low, high = allowed[above - 1], allowed[above]
         return np.where(np.abs(values - low) <= np.abs(values - high), low, high)
 
+    def mirrored(self, value: float) -> float:
+        """Return the value as far from the other end: what was left is right.
+
+        Examples:
+            >>> Scale.from_words("A", "equal", "B").mirrored(0), LIKERT5.mirrored(2)
+            (2.0, 4.0)
+        """
+        if self.values is None:
+            return self.low + self.high - value
+        distances = [abs(allowed - value) for allowed in self.values]
+        return self.values[-1 - distances.index(min(distances))]
+
     @overload
     def to_unit(self, value: float) -> float: ...
     @overload

@@ -7,13 +7,14 @@ import click
 from eval_assets.cli.keyboard import END, Keyboard
 from eval_assets.cli.label_screen import (
     plain,
+    show_captures,
     show_guidelines,
     show_in_full,
     show_question,
     show_unit,
 )
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case
-from eval_assets.labelling.choices import choices_of, parse_typed, value_name
+from eval_assets.labelling.choices import parse_typed, question_choices, value_name
 from eval_assets.labelling.rater_queue import now
 
 _LEAVING = {"l", "q", END}
@@ -93,19 +94,19 @@ class AdjudicationLoop:
 
     def _read(self, case: Case) -> str:
         """Return a key; of a question whose value is typed, what was typed."""
-        if choices_of(case.unit.question.scale):
+        if question_choices(case.unit.question):
             return self._keyboard.key()
         return self._keyboard.line("> ").lower()
 
     def _value(self, case: Case, key: str) -> float | None:
         """Return the value that a key stands for; None for another, which may show something."""
         if key == "v":
-            show_in_full(case.unit.response, captures=False)
+            show_in_full(case.unit)
         elif key == "t":
-            show_in_full(case.unit.response, captures=True)
+            show_captures(case.unit.response)
         elif key == "g":
             show_guidelines(case.unit)
-        elif choices := choices_of(case.unit.question.scale):
+        elif choices := question_choices(case.unit.question):
             values = [choice.value for choice in choices if choice.key == key]
             if not values and key.strip():
                 click.echo("No such key.")

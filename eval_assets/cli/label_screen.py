@@ -9,6 +9,7 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import click
 
@@ -55,7 +56,8 @@ def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
     for name, lines in response.facts:
         if not _is_short(lines):
             _section(name, lines, most=PREVIEW_LINES, key="T")
-    _section("Response", [response.response or "(empty response)"], most=PREVIEW_LINES, key="V")
+    for name, text in unit.texts.items():
+        _section(name, [text], most=PREVIEW_LINES, key="V")
     click.echo(_rule(""))
 
 
@@ -68,11 +70,15 @@ def show_question(unit: WorkUnit, *, keys: Sequence[str], also: Sequence[str]) -
     click.echo("  ".join(["", *also]))
 
 
-def show_in_full(response: ResponseView, *, captures: bool) -> None:
-    """Print all of the response, or all of the captures."""
-    if not captures:
-        _section("Response", [response.response or "(empty response)"])
-    for name, lines in response.facts if captures else ():
+def show_in_full(unit: WorkUnit) -> None:
+    """Print all of the response, or of both that are compared."""
+    for name, text in unit.texts.items():
+        _section(name, [text])
+
+
+def show_captures(response: ResponseView) -> None:
+    """Print all of the captures."""
+    for name, lines in response.facts:
         if not _is_short(lines):
             _section(name, lines)
 
@@ -82,8 +88,13 @@ def show_guidelines(unit: WorkUnit) -> None:
     _section("Guidelines", [unit.question.guidelines or "No guidelines for this question."])
 
 
-def named(label: Label | Answer, unit: WorkUnit) -> str:
-    """Return what a label says, in words."""
+def named_label(label: Label, unit: WorkUnit) -> str:
+    """Return what a label says, in words, a comparison by the sides that are shown."""
+    return named(replace(label, rating=unit.across_sides(label.rating)), unit)
+
+
+def named(label: Answer, unit: WorkUnit) -> str:
+    """Return what an answer says, in words."""
     if label.rating is None:
         return f"unclear ({plain(label.skip_reason)})"
     confidence = f", {label.confidence} confidence" if label.confidence else ""

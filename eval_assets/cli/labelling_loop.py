@@ -10,6 +10,8 @@ import click
 from eval_assets.cli.keyboard import END, Keyboard
 from eval_assets.cli.label_screen import (
     named,
+    named_label,
+    show_captures,
     show_guidelines,
     show_in_full,
     show_question,
@@ -70,8 +72,8 @@ class LabellingLoop:
             "c": self._change_confidence,
             "m": self._comment,
             "i": self._list_issues,
-            "v": lambda: show_in_full(self._unit.response, captures=False),
-            "t": lambda: show_in_full(self._unit.response, captures=True),
+            "v": lambda: show_in_full(self._unit),
+            "t": lambda: show_captures(self._unit.response),
             "g": lambda: show_guidelines(self._unit),
             "left": lambda: self._step(-1),
             "right": lambda: self._step(1),
@@ -168,7 +170,7 @@ class LabellingLoop:
         show_unit(self._unit, number=place + 1, of=len(self._queue.units))
         self._ask()
         if (label := self._queue.labels().get(place)) is not None:
-            click.echo(f"  Your answer: {named(label.events[-1], self._unit)}")
+            click.echo(f"  Your answer: {named_label(label.events[-1], self._unit)}")
 
     def _ask(self) -> None:
         show_question(self._unit, keys=_KEYS, also=_MORE_KEYS)

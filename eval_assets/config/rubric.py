@@ -19,6 +19,8 @@ class RubricQuestion:
         scale: Values a rating may take.
         level: Level of measurement of the scale.
         guidelines: What each value means, shown to raters and judges; may be empty.
+        type: `rating` of a response, or `pairwise`: a comparison of `response_a` and `response_b`,
+            columns of the responses. The scale then leads from the first to the second.
         applies_to: Values of columns of a response, all of which it needs to be asked the
             question; empty if every response is asked.
         scored_by: `judge`, or `function` if scores come from code: then no live judge is asked, and
@@ -36,6 +38,7 @@ class RubricQuestion:
     scale: Scale
     level: Level
     guidelines: str = ""
+    type: Literal["rating", "pairwise"] = "rating"
     applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     scored_by: Literal["judge", "function"] = "judge"
     equivalent_versions: tuple[int, ...] = ()
@@ -51,6 +54,9 @@ class RubricQuestion:
                 f"a scale from {self.scale.low:g} does not start at zero, as a ratio scale must"
             )
             faults.append(Fault(("level",), message, "Use interval"))
+        if self.type == "pairwise" and self.scale.values is None:
+            message = "a comparison has values, of which the last mirrors the first"
+            faults.append(Fault(("scale",), message, "Name them, such as {values: [A, equal, B]}"))
         raise_faults(faults)
         classes = self.scale.values if self.level == "nominal" else None
         has_order = classes is None or len(classes) <= 2  # noqa: PLR2004 - of two one is 1

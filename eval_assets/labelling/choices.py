@@ -1,7 +1,7 @@
 """The keys with which a question is answered: the same in terminal, browser and offline pages."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.dimensions import CODE_VALIDITY, dimension_of
@@ -11,6 +11,7 @@ MOST_KEYS = 9
 """Values that digits can stand for; longer scales take a typed number."""
 
 _LARGEST_DIGIT = 9
+_COMPARISON_KEYS = {2: "ab", 3: "aeb"}
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,22 @@ def choices_of(scale: Scale) -> tuple[Choice, ...]:
 def question_choices(question: RubricQuestion) -> tuple[Choice, ...]:
     """Return the choices of a question: of code that is not valid, two with the same value.
 
+    Comparisons take A and B, and E between them.
+
     Examples:
         >>> from eval_assets.scale import BINARY
         >>> question = RubricQuestion("code-validity", "Is the code valid?", BINARY, "nominal")
         >>> [(choice.key, choice.value, choice.name) for choice in question_choices(question)]
         [('y', 1.0, 'Yes'), ('p', 0.0, 'Parses, does not run'), ('n', 0.0, 'Does not parse')]
+        >>> scale = Scale.from_words("A is better", "no difference", "B is better")
+        >>> question = RubricQuestion("q", "Which is better?", scale, "ordinal", type="pairwise")
+        >>> [choice.key for choice in question_choices(question)]
+        ['a', 'e', 'b']
     """
     choices = choices_of(question.scale)
+    keys = _COMPARISON_KEYS.get(len(choices)) if question.type == "pairwise" else None
+    if keys:
+        return tuple(replace(choice, key=key) for choice, key in zip(choices, keys, strict=True))
     if dimension_of(question.id) is not CODE_VALIDITY or [c.key for c in choices] != ["y", "n"]:
         return choices
     return (

@@ -58,6 +58,7 @@ def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
                 "code": unit.code,
                 "question": question_at[unit.question.id],
                 "response": response_at[unit.response.response_id],
+                **({"sides": [_passage(side, html) for side in unit.sides]} if unit.sides else {}),
             }
             for unit in queue.units
         ],
@@ -66,7 +67,8 @@ def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
 
 def page_answers(queue: RaterQueue) -> dict[str, Any]:
     """Return the rater's own last answer about each unit that has one, by the unit's code."""
-    return {queue.units[index].code: _answer(label) for index, label in queue.labels().items()}
+    units = queue.units
+    return {units[n].code: _answer(units[n], label) for n, label in queue.labels().items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +136,8 @@ def _question(question: RubricQuestion, html: Html | None) -> dict[str, Any]:
 def _response(response: ResponseView, html: Html | None) -> dict[str, Any]:
     return {
         "prompt": _passage(response.prompt, html),
-        "response": _passage(response.response, html),
+        # Comparisons show the texts by side, and nobody needs to know the order of the columns.
+        "response": _passage("" if response.is_pair else response.response, html),
         "earlier": [
             {name: _passage(text, html) for name, text in vars(turn).items()}
             for turn in response.earlier
@@ -151,10 +154,11 @@ def _passage(text: str, html: Html | None) -> str | dict[str, str]:
     return {"text": text, "html": html(text)} if html and text else text
 
 
-def _answer(label: Label) -> dict[str, Any]:
+def _answer(unit: WorkUnit, label: Label) -> dict[str, Any]:
     last = label.events[-1]
+    fields = {**last.answer_fields(), "rating": unit.across_sides(last.rating)}
     return {
-        **_ANSWER.dump_python(Answer(**last.answer_fields()), by_alias=True),
+        **_ANSWER.dump_python(Answer(**fields), by_alias=True),
         "at": time_text(last.labelled_at),
     }
 

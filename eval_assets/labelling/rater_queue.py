@@ -20,7 +20,7 @@ class WorkUnit:
     """One response and question that a rater is to answer.
 
     A repeat is a unit that the rater has answered before. A check has right answers, and no other
-    unit has.
+    unit has. A comparison that is swapped shows `response_b` first.
     """
 
     key: SessionKey
@@ -28,6 +28,7 @@ class WorkUnit:
     response: ResponseView
     is_repeat: bool = False
     gold_answers: frozenset[float] = frozenset()
+    is_swapped: bool = False
 
     @property
     def name(self) -> Unit:
@@ -38,6 +39,27 @@ class WorkUnit:
     def is_counted(self) -> bool:
         """Whether the answer is a label that agreement and gates use."""
         return not self.is_repeat and not self.key.kind
+
+    @property
+    def sides(self) -> tuple[str, str] | None:
+        """The texts that a comparison shows as A and B; None if the question is none."""
+        if self.question.type != "pairwise" or self.response.pair is None:
+            return None
+        first, second = self.response.pair
+        return (second, first) if self.is_swapped else (first, second)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts to be rated, by their headings."""
+        names = ("A", "B") if self.sides else ("Response",)
+        texts = self.sides or (self.response.response,)
+        return {n: text or "(empty response)" for n, text in zip(names, texts, strict=True)}
+
+    def across_sides(self, rating: float | None) -> float | None:
+        """Return a rating of the sides as one of the columns, and the reverse."""
+        if rating is None or not self.is_swapped:
+            return rating
+        return self.question.scale.mirrored(rating)
 
     @property
     def code(self) -> str:
@@ -116,7 +138,11 @@ def _unit(
     key = SessionKey(
         rater_id=rater_id, question_id=question.id, round=number, run_id=response.run_id
     )
-    return WorkUnit(key, question, response, is_repeat=purpose == "repeat")
+    is_repeat = purpose == "repeat"
+    is_swapped = question.type == "pairwise" and is_repeat != (
+        chance(0, "side", rater_id, response.response_id, question.id) < 1 / 2
+    )
+    return WorkUnit(key, question, response, is_repeat=is_repeat, is_swapped=is_swapped)
 
 
 class RaterQueue:
@@ -242,7 +268,7 @@ class RaterQueue:
 def label_of(
     unit: WorkUnit, answer: Answer, *, at: datetime, hashes: TextHashes | None = None
 ) -> Label:
-    """Return an answer as a label of its unit.
+    """Return an answer as a label of its unit, a comparison of sides as one of the columns.
 
     `hashes` are those of the texts that the rater saw; None stands for the current texts.
 
@@ -252,12 +278,14 @@ def label_of(
     scale = unit.question.scale
     if answer.rating is not None and not scale.contains(answer.rating):
         raise ValueError(f"{answer.rating:g} is not on the scale. Use {scale.described()}")
+    rating = unit.across_sides(answer.rating)
     return Label(
         response_id=unit.response.response_id,
         is_repeat=unit.is_repeat,
         labelled_at=at,
         hashes=hashes or unit.response.hashes(unit.question),
-        **answer.answer_fields(),
+        is_swapped=unit.is_swapped if unit.sides else None,
+        **{**answer.answer_fields(), "rating": rating},
     )
 
 

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.config.labelling import Labelling
     from eval_assets.config.rubric import RubricQuestion
+
+PAIR_COLUMNS = ("response_a", "response_b")
+"""Columns of the responses whose texts are compared."""
 
 CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
 """Columns that name the conversation of a response."""
@@ -44,6 +46,7 @@ class ResponseView:
         run_id: Run that it comes from; None if the evaluation has no runs.
         earlier: The turns before, oldest first.
         facts: Columns that the evaluation shows, each with one text or with several lines.
+        pair: The two answers of which comparisons ask; None if there is one.
     """
 
     response_id: str
@@ -53,6 +56,7 @@ class ResponseView:
     run_id: str | None = None
     earlier: tuple[EarlierTurn, ...] = ()
     facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    pair: tuple[str, str] | None = None
 
     def hashes(self, question: RubricQuestion) -> TextHashes:
         """Return hashes of the prompt with the turns before it, the response and the question."""
@@ -62,7 +66,12 @@ class ResponseView:
     @cached_property
     def _text_hashes(self) -> tuple[str, str]:
         texts = [*((turn.prompt, turn.response) for turn in self.earlier), self.prompt]
-        return _hash(texts), _hash(self.response)
+        return _hash(texts), _hash([self.response, *self.pair] if self.pair else self.response)
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether the response is only ever compared."""
+        return {question.type for question in self.questions} == {"pairwise"}
 
     @cached_property
     def n_words(self) -> int:
@@ -92,8 +101,7 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
     """
     labelling = evaluation.labelling
     rows = response_records(responses)
-    if labelling.show or labelling.hide:
-        _check_columns(rows, labelling)
+    _check_columns(rows, evaluation)
     earlier = _earlier_turns(responses)
     columns = ("indicator_id", *evaluation.filter_columns)
 
@@ -101,12 +109,17 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
     def questions_of(*cells: str | None) -> tuple[RubricQuestion, ...]:
         return evaluation.asked(dict(zip(columns, cells, strict=True)))
 
+    asked = {
+        row["response_id"]: questions_of(*(_cell(row.get(column)) for column in columns))
+        for row in rows
+    }
     return {
         row["response_id"]: ResponseView(
             response_id=row["response_id"],
             prompt="" if "prompt_text" in labelling.hide else row["prompt_text"] or "",
             response=row["response_text"] or "",
-            questions=questions_of(*(_cell(row.get(column)) for column in columns)),
+            pair=_pair(row, asked[row["response_id"]]),
+            questions=asked[row["response_id"]],
             run_id=_cell(row.get(labelling.run_column)),
             earlier=earlier.get(row["response_id"], ()),
             facts=tuple(
@@ -119,30 +132,46 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
     }
 
 
+def _pair(row: Mapping[str, Any], questions: Iterable[RubricQuestion]) -> tuple[str, str] | None:
+    if not any(question.type == "pairwise" for question in questions):
+        return None
+    first, second = (_text(row.get(column) or "") for column in PAIR_COLUMNS)
+    return first, second
+
+
 def response_records(responses: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return the responses as records, whose attributes are keys beside the columns."""
     records = responses.astype(object).where(responses.notna(), None).to_dict("records")
     return [{**json.loads(row.pop("attributes") or "{}"), **row} for row in records]
 
 
-def _check_columns(rows: Iterable[Mapping[str, Any]], labelling: Labelling) -> None:
+def _check_columns(rows: Iterable[Mapping[str, Any]], evaluation: Evaluation) -> None:
+    labelling = evaluation.labelling
+    is_pairwise = any(question.type == "pairwise" for question in evaluation.rubric)
+    keys = {
+        "labelling.show": labelling.show,
+        "labelling.hide": labelling.hide,
+        "rubric": PAIR_COLUMNS if is_pairwise else (),
+    }
+    if not any(keys.values()):
+        return
     columns = {column for row in rows for column in row}
     missing = [
         (key, column)
-        for key, named in (("show", labelling.show), ("hide", labelling.hide))
+        for key, named in keys.items()
         for column in named
         if columns and column not in columns
     ]
     if missing:
         remedy = f"Use columns of the responses: {', '.join(sorted(columns))}"
         raise ExceptionGroup(
-            "labelling names columns that do not exist",
+            "evaluation.yaml names columns that do not exist",
             [
                 InputError(
                     InputProblem(
                         "evaluation.yaml",
                         None,
-                        f"labelling.{key}",
+                        key,
                         f'the responses have no column "{column}"',
                         remedy,
                     )

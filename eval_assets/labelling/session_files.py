@@ -422,8 +422,9 @@ def _in_file_order(plain: dict[str, Any]) -> dict[str, Any]:
     first = {name: plain[name] for name in ("scenarioId", "timestamp", "rating", "repeat")}
     if plain["timeKnown"]:
         del plain["timeKnown"]
-    if plain["parses"] is None:
-        del plain["parses"]
+    for name in ("parses", "swapped"):
+        if plain[name] is None:
+            del plain[name]
     return {**first, **plain, "history": list(map(_in_file_order, plain["history"]))}
 
 

@@ -77,6 +77,8 @@ class Label(Answer):
         is_repeat: Whether the response came back to the same rater, to see whether the rater
             agrees with themselves. Such a label is never part of agreement between raters.
         hashes: Texts that the rater saw.
+        is_swapped: Of a comparison, whether `response_b` was shown first, as A. The rating is of
+            the columns, whatever the sides.
         history: Other answers to the same question by the same rater, in order of time.
     """
 
@@ -85,6 +87,7 @@ class Label(Answer):
     is_time_known: Annotated[bool, Field(alias="timeKnown")] = True
     is_repeat: Annotated[bool, Field(alias="repeat")] = False
     hashes: TextHashes
+    is_swapped: Annotated[bool | None, Field(alias="swapped")] = None
     history: tuple["Label", ...] = ()
 
     @property

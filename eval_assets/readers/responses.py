@@ -107,6 +107,7 @@ def _read_file(path: Path, evaluation: Evaluation) -> ResponseFile:
 
 def responses_of(table: FileTable) -> ResponseFile:
     """Return the responses of a file, and its problems."""
+    table = _with_pairs(table)
     try:
         header = _id_header(table)
     except InputError as error:
@@ -118,6 +119,19 @@ def responses_of(table: FileTable) -> ResponseFile:
     named = responses["response_id"].notna()
     some_unread = bool(table.bad_rows or not named.all() or _turns(table).is_none().any())
     return ResponseFile(responses if named.all() else responses[named], problems, some_unread)
+
+
+def _with_pairs(table: FileTable) -> FileTable:
+    """Return the table with the text and the model of pairs, from those of both answers."""
+    columns = dict(table.columns)
+    if table.has("response_a", "response_b") and not table.has("response_text"):
+        pairs = zip(table.text("response_a"), table.text("response_b"), strict=True)
+        texts = [f"A:\n{first or ''}\n\nB:\n{second or ''}" for first, second in pairs]
+        columns["response_text"] = FileColumn.of(texts)
+    if table.has("model_a", "model_b") and table.header_of(*MODEL_NAME) is None:
+        pairs = zip(table.text("model_a"), table.text("model_b"), strict=True)
+        columns["model_name"] = FileColumn.of([f"{first} and {second}" for first, second in pairs])
+    return table.with_columns(columns)
 
 
 def _problems_of_ratings(

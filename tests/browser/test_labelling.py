@@ -197,7 +197,7 @@ def test_response_text_is_text(served: Serving, opened: Opened) -> None:
     page = opened(served.links["anna"])
     seen = ""
     for _ in range(4):
-        seen += page.inner_text("#response-text")
+        seen += page.inner_text("#responses")
         press(page, "3")
 
     assert ATTACK in seen
@@ -304,6 +304,82 @@ def test_buttons_say_what_values_mean(tmp_path: Path, opened: Opened) -> None:
         assert page.locator("#choices button").last.get_attribute("title") == "Good: act on it."
     finally:
         serving.kill()
+
+
+PAIRS = """\
+name: made-up
+rubric: [{id: better, question: Which is better?, type: pairwise}]
+labelling: {raters: [anna, ben]}
+"""
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Iterator[Serving]:
+    """A server of six pairs, whose first answer is the good one."""
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    (folder / "evaluation.yaml").write_text(PAIRS)
+    rows = [f"p{n},Prompt {n},good {n},bad {n} <b>{ATTACK}</b>,m1,m2" for n in range(6)]
+    header = "response_id,prompt_text,response_a,response_b,model_a,model_b"
+    (folder / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
+    serving = Serving(folder, "--labels")
+    yield serving
+    serving.kill()
+
+
+@pytest.mark.parametrize("is_offline", [False, True])
+def test_comparison_is_stored_by_column(
+    pairs: Serving, opened: Opened, tmp_path: Path, *, is_offline: bool
+) -> None:
+    link = pairs.links["anna"]
+    if is_offline:
+        options = ["--data", str(pairs.folder), "--to", str(tmp_path), "--html"]
+        CliRunner().invoke(sheet, options, standalone_mode=False)
+        link = (tmp_path / "anna.html").as_uri()
+    page = opened(link)
+    sides = []
+    for number in range(1, 7):
+        assert page.locator("#responses h3").all_inner_texts() == ["A", "B"]
+        is_first = page.locator("#responses section").first.inner_text().count("good") == 1
+        sides.append(is_first)
+        page.keyboard.press("e" if number == 6 else "a" if is_first else "b")
+        page.get_by_text(f"{number} of 6 done").wait_for()
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#given") == "Your answer: no difference"
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#given") == f"Your answer: {'A' if sides[4] else 'B'} is better"
+    if is_offline:
+        with page.expect_download() as download:
+            page.keyboard.press("q")
+        download.value.save_as(tmp_path / "returned.jsonl")
+        options = ["--data", str(pairs.folder), "--merge", str(tmp_path / "returned.jsonl")]
+        CliRunner().invoke(sheet, options, standalone_mode=False)
+    else:
+        page.reload()
+        page.wait_for_selector("body.ready")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        assert page.inner_text("#given") == f"Your answer: {'A' if sides[4] else 'B'} is better"
+
+    stored = labels(pairs.folder, "better")
+    assert [label["rating"] for label in stored] == [0, 0, 0, 0, 0, 1]
+    assert [not label["swapped"] for label in stored] == sides
+    assert page.evaluate("window.hit ?? null") is None
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_are_side_by_side_and_stacked_on_a_phone(
+    pairs: Serving, opened: Opened, axe: str, scheme: str
+) -> None:
+    for form, is_wide in ((WIDE, True), (PHONE, False)):
+        page = opened(pairs.links["anna"], bypass_csp=True, color_scheme=scheme, **form)
+        places = "sections => sections.map((one) => [one.offsetLeft, one.offsetTop])"
+        first, second = page.locator("#responses section").evaluate_all(places)
+        assert (first[0] < second[0], first[1] < second[1]) == (is_wide, not is_wide)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        share = "document.getElementById('answer').getBoundingClientRect().height / innerHeight"
+        assert is_wide or page.evaluate(share) <= 1 / 3
+        assert violations(page, axe) == []
 
 
 def test_first_answer_to_a_repeated_response_cannot_be_looked_up(

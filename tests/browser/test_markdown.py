@@ -168,13 +168,13 @@ def test_markdown_is_rendered_and_a_key_shows_the_raw_text(
     page.wait_for_selector("body.ready")
     _show_first(page)
 
-    response = page.locator("#response-text")
+    response = page.locator("#responses .box")
     assert response.locator("pre code").inner_text() == (
         "def total(values):\n    return sum(values)\n"
     )
     assert response.locator("td.right").all_inner_texts() == ["0.1", "2.5"]
     assert "manual (https://docs.example/sum)" in response.inner_text()
-    page.wait_for_function("document.querySelector('#response-text img').naturalWidth === 1200")
+    page.wait_for_function("document.querySelector('#responses img').naturalWidth === 1200")
     assert page.inner_text("#prompt-text") == "Prompt 0"
     assert page.locator("#guidelines table").count() == 1
     page.keyboard.press("r")

@@ -267,3 +267,23 @@ def test_terminal_goes_on_from_the_calibration_to_the_work(folder: Evaluated) ->
         assert terminal.exit_code() == 0
 
     assert ratings(folder, "depth") == [5]
+
+
+def test_comparison_is_stored_by_column(folder: Evaluated) -> None:
+    declared = "name: n\nrubric: [{id: better, question: Which?, type: pairwise}]\n"
+    (folder.path / "evaluation.yaml").write_text(declared)
+    rows = [f"p{n},Prompt {n},good {n},bad {n},m1,m2" for n in range(4)]
+    header = "response_id,prompt_text,response_a,response_b,model_a,model_b"
+    (folder.path / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
+    with labelling(folder) as terminal:
+        for number in range(1, 5):
+            terminal.expect(f"Scenario {number}/4")
+            first = terminal.expect("good|bad")
+            terminal.expect("A A is better  E no difference  B B is better")
+            terminal.expect(KEYS_SHOWN)
+            terminal.answer("a" if first == "good" else "b")
+        terminal.expect("All done")
+        terminal.press("\n")
+        assert terminal.exit_code() == 0
+
+    assert ratings(folder, "better") == [0, 0, 0, 0]

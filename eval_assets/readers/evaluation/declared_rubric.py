@@ -30,6 +30,9 @@ _FILE_OF_GUIDELINES = re.compile(r"[^\n]+\.(md|txt)")
 _ANY = Scale(low=0, high=1)
 """Stands in for a scale that is wrong, so that the rest of its question is checked too."""
 
+_COMPARISON = Scale.from_words("A is better", "no difference", "B is better")
+"""Scale of a comparison that declares none."""
+
 STAND_IN: list[object] = [
     {"id": "none", "question": "none", "scale": {"min": 0, "max": 1}, "level": "interval"}
 ]
@@ -97,7 +100,7 @@ def declared_rubric(
     entries = [entry for entry in raw if isinstance(entry, dict)]
     ids = [str(entry["id"]).strip() for entry in entries if "id" in entry]
     guesses: Mapping[str, Scale] = {}
-    if any(entry.get("scale") is None for entry in entries):
+    if any(entry.get("scale") is None and not _is_comparison(entry) for entry in entries):
         try:
             from eval_assets.readers._guessed_scales import guessed_scales
 
@@ -124,6 +127,8 @@ def _question(
     question = {key: value for key, value in entry.items() if value is not None}
     if "scale" in question:
         scale = _declared_scale(checks, question["scale"], (*at, "scale"))
+    elif _is_comparison(entry):
+        scale = _COMPARISON
     else:
         scale = guesses.get(str(question.get("id")))
         question["<scale_guessed>"] = True
@@ -146,6 +151,10 @@ def _question(
     if isinstance(guidelines, str) and _FILE_OF_GUIDELINES.fullmatch(guidelines):
         question["guidelines"] = _text_of(checks, guidelines, (*at, "guidelines"), folder=folder)
     return question
+
+
+def _is_comparison(entry: Mapping[str, object]) -> bool:
+    return entry.get("type") == "pairwise"
 
 
 def _text_of(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> str:

@@ -333,6 +333,14 @@
     parent.append(button);
   };
 
+  const titled = (name, children, key) => {
+    const section = element("section");
+    const content = element("div");
+    clipped(content, children, key);
+    section.append(element("h3", name), content);
+    return section;
+  };
+
   const show = (index) => {
     place = index;
     displayed.add(index);
@@ -372,15 +380,16 @@
     el("captures").replaceChildren(
       ...texts.facts
         .filter((fact) => !isShort(fact))
-        .map(([name, lines]) => {
-          const section = element("section");
-          const content = element("div");
-          clipped(content, lines.map((line) => passage(line)), "T");
-          section.append(element("h3", name), content);
-          return section;
-        }),
+        .map(([name, lines]) => titled(name, lines.map(passage), "T")),
     );
-    clipped(el("response-text"), [passage(texts.response || "(empty response)")], "V");
+    const sides = unit().sides ?? [texts.response];
+    el("responses").classList.toggle("pair", sides.length > 1);
+    el("responses").replaceChildren(
+      ...sides.map((text, n) => {
+        const name = sides.length > 1 ? "AB"[n] : "Response";
+        return titled(name, [passage(text || "(empty response)")], "V");
+      }),
+    );
     el("guidelines").replaceChildren(
       passage(question().guidelines || "No guidelines for this question."),
     );

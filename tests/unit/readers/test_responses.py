@@ -37,6 +37,24 @@ def test_every_column_is_there_with_none_if_nothing_is_given(write: Write) -> No
     assert table["turn_index"].dtype == "Int64"
 
 
+def test_text_and_model_of_a_pair_are_those_of_both_answers(write: Write) -> None:
+    rows = "response_id,prompt_text,response_a,response_b,model_a,model_b\na1,Why?,So.,,m1,m2\n"
+
+    table = responses(write({"responses.csv": rows}))
+
+    [row] = table.to_dict("records")
+    assert (row["response_text"], row["model_name"]) == ("A:\nSo.\n\nB:\n", "m1 and m2")
+    assert json.loads(row["attributes"])["response_a"] == "So."
+
+
+def test_declared_text_of_a_pair_is_kept(write: Write) -> None:
+    header = "response_id,prompt_text,response_a,response_b,response_text,model_name"
+
+    table = responses(write({"responses.csv": f"{header}\na1,Why?,So.,No.,So or no.,m1\n"}))
+
+    assert table["response_text"].tolist() == ["So or no."]
+
+
 def test_an_empty_answer_is_an_answer_and_na_is_text(write: Write) -> None:
     texts = ["", "N/A", "None", "nan", "NULL", " "]
     rows = "".join(f"a{i},p,{text},m\n" for i, text in enumerate(texts))

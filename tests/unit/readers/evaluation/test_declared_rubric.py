@@ -31,6 +31,15 @@ def test_a_scale_can_be_declared_in_any_of_its_forms(
     assert (question.scale, question.level) == (scale, level)
 
 
+def test_comparison_needs_no_scale(write: Write) -> None:
+    declared = "name: n\nrubric: [{id: better, question: Which?, type: pairwise}]\n"
+
+    (question,) = read_evaluation(write({"evaluation.yaml": declared})).rubric
+
+    assert question.scale.words == ("A is better", "no difference", "B is better")
+    assert question.level == "ordinal"
+
+
 @pytest.mark.parametrize(
     ("declared", "key", "problem"),
     [
