@@ -17,6 +17,7 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import DISCUSSION
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
@@ -114,7 +115,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             study = _study(evaluation, connection)
         sessions = study.sessions.all()
-        history = history_rows(sessions)
+        history = history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]])
         assigned = n_assigned(unit for queue in study.queues.values() for unit in queue.units)
         controls = control_values(
             study.assignments or (), decisions(read_adjudications(evaluation))

@@ -6,6 +6,7 @@ import click
 
 from eval_assets.cli.keyboard import END, Keyboard
 from eval_assets.cli.label_screen import (
+    named,
     plain,
     show_captures,
     show_guidelines,
@@ -139,6 +140,9 @@ def _show_ratings(case: Case) -> None:
         click.echo(
             f"  {plain(name)}: {value_name(value, scale)}" + (f"  {plain(note)}" if note else "")
         )
+    for name, label in sorted(case.second_ratings.items()):
+        rating = named(label, case.unit)
+        click.echo(f"  {plain(name)} after the discussion: {rating}  {plain(label.notes)}".rstrip())
     for comment in case.comments:
         click.echo(f"  {plain(comment.by)} noted: {plain(comment.reason)}")
 

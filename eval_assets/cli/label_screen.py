@@ -58,6 +58,9 @@ def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
             _section(name, lines, most=PREVIEW_LINES, key="T")
     for name, text in unit.texts.items():
         _section(name, [text], most=PREVIEW_LINES, key="V")
+    if unit.first_ratings:
+        ratings = (f"{first.name}: {first.rating}. {first.reason}" for first in unit.first_ratings)
+        _section("Ratings before the discussion", ratings)
     click.echo(_rule(""))
 
 

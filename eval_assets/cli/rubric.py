@@ -109,7 +109,12 @@ def _disputed(
         worst = worst_disagreements(connection, most=1_000)
         ids = worst[worst["question_id"] == question.id]["response_id"].head(5).tolist()
     return [
-        RubricExample(row["response_id"], row["response_text"], None, ratings_text(row["ratings"]))
+        RubricExample(
+            row["response_id"],
+            row["response_text"],
+            None,
+            ratings_text(row["ratings"], row["second_ratings"] or {}),
+        )
         for row in rated_rows(connection, question.id, list(dict.fromkeys(ids)))
     ]
 

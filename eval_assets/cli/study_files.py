@@ -11,7 +11,7 @@ import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.labelling import session_journal
+from eval_assets.config.labelling import DISCUSSION, session_journal
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
     Disagreement,
@@ -24,6 +24,7 @@ from eval_assets.labelling.assignments import ASSIGNMENTS
 from eval_assets.labelling.quality import QualityFigure, measure_quality
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.rubric_versions import RubricWording, wordings_in_order
+from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
@@ -46,15 +47,11 @@ from eval_assets.store.tables import read_rows, read_table
 
 @dataclass(frozen=True)
 class StudyFiles:
-    """A study, and its responses as the files have them."""
+    """A study, its responses as the files have them, and the labels as their files are now."""
 
     study: Study
     responses: pd.DataFrame
-
-    @cached_property
-    def labels(self) -> "CurrentLabels":
-        """The labels, as their files are now."""
-        return CurrentLabels(self)
+    labels: "CurrentLabels"
 
     @cached_property
     def n_assigned(self) -> dict[tuple[str, str], int]:
@@ -90,7 +87,8 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
         responses = both.drop_duplicates("response_id", ignore_index=True)
     shown = response_views(evaluation, responses)
     study = with_checks(Study(evaluation, shown, read_assignments(evaluation), covered))
-    return StudyFiles(study, responses)
+    labels = CurrentLabels(evaluation.folder, responses, study.sessions)
+    return StudyFiles(replace(study, labels=labels.ratings), responses, labels)
 
 
 class CurrentLabels:
@@ -100,8 +98,10 @@ class CurrentLabels:
     left out: the lead's page names them.
     """
 
-    def __init__(self, files: StudyFiles) -> None:
-        self._files = files
+    def __init__(self, folder: Path, responses: pd.DataFrame, sessions: SessionFolder) -> None:
+        self._folder = folder
+        self._responses = responses
+        self._sessions = sessions
         self._checked: dict[Path, tuple[_Version, Labels]] = {}
         self._joined: tuple[dict[Path, _Version], pd.DataFrame] | None = None
 
@@ -111,8 +111,8 @@ class CurrentLabels:
         Raises:
             ExceptionGroup: Of an InputError for each bad row of all files.
         """
-        evaluation = read_evaluation(self._files.evaluation.folder)
-        problems = self._files.study.sessions.readable()[1]
+        evaluation = read_evaluation(self._folder)
+        problems = self._sessions.readable()[1]
         damaged = {evaluation.folder / problem.file for problem in problems}
         paths = tuple(path for path in evaluation.labels.files if path not in damaged)
         versions = {path: (file_state(path), file_state(session_journal(path))) for path in paths}
@@ -142,7 +142,7 @@ class CurrentLabels:
 
     def _read_labels(self, evaluation: Evaluation, *paths: Path) -> Labels:
         labels = replace(evaluation.labels, files=paths)
-        return read_labels(replace(evaluation, labels=labels), self._files.responses)
+        return read_labels(replace(evaluation, labels=labels), self._responses)
 
 
 _Version = tuple[FileState, FileState]
@@ -229,7 +229,7 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
     return measure_quality(
         files.evaluation,
         lambda question: labels[labels["question_id"] == question.id],
-        history_rows(sessions),
+        history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]]),
         assigned=files.n_assigned,
         controls=control_values(study.assignments or (), settled),
         checks=study.check_results(),

@@ -16,9 +16,9 @@ ADJUDICATIONS = "adjudications.jsonl"
 """File of decisions on disagreements in the evaluation folder."""
 
 
-CALIBRATION, ATTENTION = "calibration", "attention"
-"""Sessions of answers that are compared with right ones, and never count as labels. Their files are
-in folders of these names in the folder of the sessions."""
+CALIBRATION, ATTENTION, DISCUSSION = KINDS = ("calibration", "attention", "discussion")
+"""Sessions of answers that never count as labels: those compared with gold answers, and ratings
+after a discussion. Their files are in folders of these names in the folder of the sessions."""
 
 
 def session_paths(folder: Path, kind: str = "") -> list[Path]:
@@ -52,6 +52,8 @@ class Labelling:
         calibration: File of responses with right answers that each rater labels before any other.
         pass_mark: Share of the right answers from which on other responses open, in [0, 1].
         attention: File of responses with obvious answers that are mixed into each rater's work.
+        discussion: Whether raters see each other's ratings and reasons after the round, without
+            names, and rate disagreements again. These ratings do not count in agreement or gates.
 
     Raises:
         DeclarationError: If the settings contradict each other.
@@ -71,6 +73,7 @@ class Labelling:
     calibration: Path | None = None
     pass_mark: Annotated[float, Ge(0), Le(1)] = 0.8
     attention: Path | None = None
+    discussion: bool = False
 
     def __post_init__(self) -> None:
         faults = [

@@ -16,7 +16,7 @@ from eval_assets.config.labelling import ADJUDICATIONS
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling._durable import append_line, locked
 from eval_assets.labelling.rater_queue import WorkUnit, label_of
-from eval_assets.labelling.sessions import Answer, SessionKey
+from eval_assets.labelling.sessions import Answer, Label, SessionKey
 from eval_assets.scale import TOLERANCE
 
 if TYPE_CHECKING:
@@ -218,6 +218,7 @@ class Case:
     """A disagreement as an adjudicator meets it.
 
     `own` is the adjudicator's own rating. Until it is given, nothing else is shown.
+    `second_ratings` are the raters' labels after a discussion.
     """
 
     disagreement: Disagreement
@@ -225,6 +226,7 @@ class Case:
     own: float | None
     comments: tuple[Adjudication, ...]
     decision: Adjudication | None
+    second_ratings: Mapping[str, Label] = field(default_factory=dict)
 
 
 class AdjudicationQueue:
@@ -241,6 +243,7 @@ class AdjudicationQueue:
         """Return all disagreements on responses that exist, open ones first, the worst first."""
         steps = read_adjudications(self._study.evaluation)
         adjudications = decisions(steps)
+        second_ratings = self._study.second_ratings()
         cases = []
         for disagreement in self._disagreements():
             response = self._study.responses.get(disagreement.response_id)
@@ -256,6 +259,7 @@ class AdjudicationQueue:
                     own=own.value if own else None,
                     comments=tuple(comments),
                     decision=adjudications.get(disagreement.unit),
+                    second_ratings=second_ratings.get(disagreement.unit, {}),
                 )
             )
         return sorted(cases, key=lambda case: case.decision is not None)

@@ -1,13 +1,12 @@
 """Responses with gold answers: calibration before a rater's work, and attention checks in it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eval_assets.labelling.assignments import chance
-from eval_assets.labelling.rater_queue import WorkUnit
+from eval_assets.labelling.rater_queue import WorkUnit, work_unit
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.labelling.sessions import SessionKey
 from eval_assets.scale import TOLERANCE
 
 
@@ -28,10 +27,8 @@ class Check:
     def units(self, rater_id: str, *, kind: str, number: int) -> list[WorkUnit]:
         """Return what a rater is to answer about the response."""
         return [
-            WorkUnit(
-                SessionKey(rater_id=rater_id, question_id=question.id, round=number, kind=kind),
-                question,
-                self.response,
+            replace(
+                work_unit(rater_id, number, self.response, question, kind=kind),
                 gold_answers=self.answers[question.id],
             )
             for question in self.response.questions

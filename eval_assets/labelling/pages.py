@@ -45,7 +45,7 @@ def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
     questions = list(dict.fromkeys(unit.question for unit in queue.units))
     responses = list({id(unit.response): unit.response for unit in queue.units}.values())
     question_at = {question.id: index for index, question in enumerate(questions)}
-    response_at = {response.response_id: index for index, response in enumerate(responses)}
+    response_at = {id(response): index for index, response in enumerate(responses)}
     return {
         "notice": queue.notice,
         "hasSequel": queue.has_sequel,
@@ -57,7 +57,8 @@ def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
             {
                 "code": unit.code,
                 "question": question_at[unit.question.id],
-                "response": response_at[unit.response.response_id],
+                "response": response_at[id(unit.response)],
+                "firstRatings": [tuple(vars(first).values()) for first in unit.first_ratings],
                 **({"sides": [_passage(side, html) for side in unit.sides]} if unit.sides else {}),
             }
             for unit in queue.units

@@ -16,11 +16,21 @@ from eval_assets.labelling.sessions import Answer, Label, Session, SessionKey, T
 
 
 @dataclass(frozen=True)
+class FirstRating:
+    """A rating of a response before its discussion, with its reason, by a rater without a name."""
+
+    name: str
+    rating: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class WorkUnit:
     """One response and question that a rater is to answer.
 
-    A repeat is a unit that the rater has answered before. A check has right answers, and no other
-    unit has. A comparison that is swapped shows `response_b` first.
+    A repeat is a unit that the rater has answered before. Only checks have gold answers, and only
+    a unit of a discussion has first ratings, as the rater sees the sides. A comparison that is
+    swapped shows `response_b` first.
     """
 
     key: SessionKey
@@ -29,6 +39,7 @@ class WorkUnit:
     is_repeat: bool = False
     gold_answers: frozenset[float] = frozenset()
     is_swapped: bool = False
+    first_ratings: tuple[FirstRating, ...] = ()
 
     @property
     def name(self) -> Unit:
@@ -101,12 +112,12 @@ def work_of(
             if (assignment.rater_id, assignment.round) == (rater_id, labelling.round)
         ]
     by_response = [
-        _unit(
+        work_unit(
             rater_id,
             labelling.round,
             responses[assignment.response_id],
             question,
-            assignment.purpose,
+            is_repeat=assignment.purpose == "repeat",
         )
         for assignment in mine
         if assignment.response_id in responses
@@ -120,25 +131,31 @@ def work_of(
 
 
 def possible_units(
-    rater_id: str, number: int, responses: Mapping[str, ResponseView]
+    rater_id: str, number: int, responses: Mapping[str, ResponseView], *, kind: str = ""
 ) -> dict[str, WorkUnit]:
-    """Return every unit that a rater could be given in a round, by its code."""
+    """Return every unit of a kind that a rater could be given in a round, by its code."""
     units = [
-        _unit(rater_id, number, response, question, purpose)
+        work_unit(rater_id, number, response, question, is_repeat=is_repeat, kind=kind)
         for response in responses.values()
         for question in response.questions
-        for purpose in ("shared", "repeat")
+        for is_repeat in ((False,) if kind else (False, True))
     ]
     return {unit.code: unit for unit in units}
 
 
-def _unit(
-    rater_id: str, number: int, response: ResponseView, question: RubricQuestion, purpose: str
+def work_unit(  # noqa: PLR0913 - the parts of a name
+    rater_id: str,
+    number: int,
+    response: ResponseView,
+    question: RubricQuestion,
+    *,
+    is_repeat: bool = False,
+    kind: str = "",
 ) -> WorkUnit:
+    """Return a unit of a rater, a round and a kind of session."""
     key = SessionKey(
-        rater_id=rater_id, question_id=question.id, round=number, run_id=response.run_id
+        rater_id=rater_id, question_id=question.id, round=number, run_id=response.run_id, kind=kind
     )
-    is_repeat = purpose == "repeat"
     is_swapped = question.type == "pairwise" and is_repeat != (
         chance(0, "side", rater_id, response.response_id, question.id) < 1 / 2
     )

@@ -90,11 +90,17 @@ def _quoted(example: RubricExample) -> str:
     return f'"{text}" ({example.response_id}; {example.source})'
 
 
-def ratings_text(ratings: Mapping[str, float]) -> str:
-    """Return who gave what.
+def ratings_text(ratings: Mapping[str, float], second_ratings: Mapping[str, float]) -> str:
+    """Return who gave what, and what after a discussion.
 
     Examples:
-        >>> ratings_text({"anna": 4.0, "ben": 2.0})
+        >>> ratings_text({"anna": 4.0, "ben": 2.0}, {})
         'anna 4 and ben 2'
+        >>> ratings_text({"anna": 4.0, "ben": 2.0}, {"ben": 3.0})
+        'anna 4 and ben 2; after a discussion ben 3'
     """
-    return listed([f"{rater} {value:g}" for rater, value in ratings.items()])
+    first, second = (
+        listed([f"{rater} {value:g}" for rater, value in of.items()])
+        for of in (ratings, second_ratings)
+    )
+    return f"{first}; after a discussion {second}" if second_ratings else first

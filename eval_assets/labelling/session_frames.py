@@ -1,7 +1,8 @@
 """Sessions as rows: labels with time and validity, and answers that do not count."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,7 +25,8 @@ HISTORY_COLUMNS = (
     "after",
     "changed_at",
 )
-"""An answer that does not count: a 'change' of a label, or a 'repeat' of a response."""
+"""An answer that does not count: a 'change' of a label, a 'repeat' of a response, or a rating after
+a 'discussion'."""
 
 
 class ControlUnit(NamedTuple):
@@ -45,7 +47,11 @@ def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
     and `after` are NaN if the response was skipped.
     """
     rows: list[dict[str, object]] = []
-    for session in sessions:
+    by_key = {session.key: session for session in sessions}
+    for session in by_key.values():
+        if session.key.kind:
+            rows += _after_discussion(by_key.get(replace(session.key, kind="")), session)
+            continue
         first = {label.response_id: label for label in session.labels if not label.is_repeat}
         for label in session.labels:
             if label.is_repeat and label.response_id in first:
@@ -124,6 +130,13 @@ def n_assigned(units: Iterable[WorkUnit]) -> dict[tuple[str, str], int]:
             name = (unit.key.rater_id, unit.key.question_id)
             counts[name] = counts.get(name, 0) + 1
     return counts
+
+
+def _after_discussion(before: Session | None, session: Session) -> Iterator[dict[str, object]]:
+    """Yield the ratings after a discussion, each with the one before."""
+    for label in session.labels:
+        first = before.by_unit.get(label.unit) if before else None
+        yield _row(session, "discussion", first.rating if first else None, label)
 
 
 def _row(session: Session, kind: str, before: float | None, after: Label) -> dict[str, object]:

@@ -8,11 +8,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
+import pandas as pd
+
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.labelling import ATTENTION, CALIBRATION
+from eval_assets.config.labelling import ATTENTION, CALIBRATION, DISCUSSION
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.discussion import (
+    NOTICE,
+    discussion_units,
+    is_complete,
+    second_ratings,
+)
 from eval_assets.labelling.gold_answers import (
     CalibrationRound,
     Check,
@@ -21,9 +29,10 @@ from eval_assets.labelling.gold_answers import (
     check_result,
     mixed_in,
 )
-from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, possible_units, work_of
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units, work_of
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.sessions import UNDO, Label
 
 _KEY_FILE = ".key"
 
@@ -44,6 +53,7 @@ class Study:
         covered: Responses that a certified judge scores, by question with a certified part.
         calibration: Responses that a rater answers before any other.
         attention: Responses with obvious answers among each rater's work.
+        labels: Returns all labels as their files are now, if raters may discuss them.
     """
 
     evaluation: Evaluation
@@ -52,6 +62,7 @@ class Study:
     covered: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calibration: Sequence[Check] = ()
     attention: Sequence[Check] = ()
+    labels: Callable[[], pd.DataFrame] | None = None
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -83,7 +94,7 @@ class Study:
     def queue(
         self, rater_id: str, *, question_id: str | None = None, run_id: str | None = None
     ) -> RaterQueue:
-        """Return what a rater labels now: an open calibration, else the work of the round.
+        """Return what a rater labels now: calibration, then work of the round, then discussion.
 
         Args:
             rater_id: The rater.
@@ -100,6 +111,11 @@ class Study:
             return RaterQueue(units, self.sessions, notice=notice, has_sequel=bool(units))
         is_all = question_id is None and run_id is None
         work = self._whole_work(rater_id) if is_all else self.work(rater_id, question_id, run_id)
+        discussed = self.discussed_units(rater_id) if work.n_labels() >= len(work.units) else []
+        if question_id is not None:
+            discussed = [unit for unit in discussed if unit.question.id == question_id]
+        if discussed:
+            return RaterQueue(discussed, self.sessions, notice=NOTICE)
         if rounds and not work.n_labels():
             return RaterQueue(work.units, self.sessions, notice=rounds[-1].sentence())
         return work
@@ -139,6 +155,25 @@ class Study:
             for unit in check.units(rater_id, kind=ATTENTION, number=number)
         ]
 
+    def discussed_units(self, rater_id: str) -> list[WorkUnit]:
+        """Return the disagreements that a rater discusses.
+
+        None until all raters are done, and none in the minute in which they may undo labels.
+        """
+        if self.labels is None or not self.evaluation.labelling.discussion:
+            return []
+        latest = [session.updated_at for session in self.sessions.readable()[0]]
+        if latest and now() - max(latest) <= UNDO:
+            return []  # the last label may still be replaced
+        labels = self.labels()
+        if not is_complete(labels, self.queues, self.evaluation):
+            return []
+        return discussion_units(rater_id, labels, self.evaluation, self.responses)
+
+    def second_ratings(self) -> dict[tuple[str, str], dict[str, Label]]:
+        """Return the ratings after the discussion, by response and question, then by rater."""
+        return second_ratings(self.sessions, self.evaluation.labelling.round)
+
     def calibration_rounds(self, rater_id: str) -> list[CalibrationRound]:
         """Return the rounds of a rater's calibration up to the open one; none if none is declared.
 
@@ -159,9 +194,10 @@ class Study:
         for check in self.calibration:
             checks += check.units(rater_id, kind=CALIBRATION, number=check.round)
         number = self.evaluation.labelling.round
-        return possible_units(rater_id, number, self.responses) | {
-            unit.code: unit for unit in checks
-        }
+        units = possible_units(rater_id, number, self.responses)
+        if self.evaluation.labelling.discussion:
+            units |= possible_units(rater_id, number, self.responses, kind=DISCUSSION)
+        return units | {unit.code: unit for unit in checks}
 
     def check_results(self) -> dict[tuple[str, str, str], CheckResult]:
         """Return what raters answered to checks, by rater, question and kind of check.

@@ -61,17 +61,19 @@ def _checks(path: Path, evaluation: Evaluation) -> tuple[Check, ...]:
     no_answer = np.all([cells.is_none() for cells in answers.values()], axis=0)
     problems.add(no_answer, None, "the row has no right answer", "Fill in one for a question")
     raise_all([*responses.problems, *problems.in_order()], source=table.file)
-    shown = replace(
+    labelling = replace(
         evaluation.labelling,
         show=tuple(name for name in evaluation.labelling.show if table.has(name)),
         hide=tuple(name for name in evaluation.labelling.hide if table.has(name)),
     )
-    views = response_views(replace(evaluation, labelling=shown), responses.responses)
+    views = response_views(replace(evaluation, labelling=labelling), responses.responses)
     result = []
     for row, view in enumerate(views.values()):
         right = {name: cells[row] for name, cells in answers.items() if cells[row] is not None}
         asked = tuple(question for question in questions if question.id in right)
-        result.append(Check(replace(view, questions=asked), right, int(rounds[row] or 1)))
+        result.append(
+            Check(replace(view, questions=asked, run_id=None), right, int(rounds[row] or 1))
+        )
     return tuple(result)
 
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from eval_assets.config.labelling import DISCUSSION
 from eval_assets.errors import InputError
 from eval_assets.labelling.links import raters_by_token
 from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task, page_texts
@@ -45,8 +46,8 @@ class _Work:
         self.study = study
         self.round = study.evaluation.labelling.round
         self.html = html_of(study.evaluation, image_address)
-        self.earlier_queue = cache(lambda rater, number: study.at_round(number).work(rater))
-        self.earlier_units = cache(
+        self.queue_of_round = cache(lambda rater, number: study.at_round(number).work(rater))
+        self.possible_units = cache(
             lambda rater, number: study.at_round(number).possible_units(rater)
         )
 
@@ -60,7 +61,7 @@ class _RaterPages:
         self._current = current
         self._latest = _Work(current())
         for rater in self._latest.study.raters:
-            page_texts(self._latest.queue(rater), self._latest.html)
+            page_texts(self._latest.study.queues[rater], self._latest.html)
 
     @property
     def _work(self) -> _Work:
@@ -95,7 +96,7 @@ class _RaterPages:
         number = request.query_params.get("round", "")
         is_round = number.isdecimal() and 1 <= int(number) <= work.round
         is_earlier = is_round and int(number) < work.round
-        queue = work.earlier_queue(rater, int(number)) if is_earlier else work.queue(rater)
+        queue = work.queue_of_round(rater, int(number)) if is_earlier else work.queue(rater)
         return JSONResponse(page_answers(queue))
 
     async def label(self, request: Request) -> Response:
@@ -141,16 +142,18 @@ def _queue_of(work: _Work, rater: str, code: str) -> tuple[RaterQueue, Mapping[s
     """Return the queue of the round that a unit is of, with the units that it may answer.
 
     A label that waited in a page while the lead began another round belongs to its own. One that
-    waited while the lead declared a calibration is accepted.
+    waited while the lead declared a calibration, or adjudicated its response, is accepted.
     """
+    regular = work.study.queues[rater]
+    if code in regular.by_code:
+        return regular, regular.by_code
     queue = work.queue(rater)
-    for other in (queue, work.study.queues[rater]):
-        if code in other.by_code:
-            return other, other.by_code
-    for number in range(work.round - 1, 0, -1):
-        earlier = work.earlier_units(rater, number)
-        if code in earlier:
-            return work.earlier_queue(rater, number), earlier
+    if code in queue.by_code:
+        return queue, queue.by_code
+    for number in range(work.round, 0, -1):
+        units = work.possible_units(rater, number)
+        if code in units and (number < work.round or units[code].key.kind == DISCUSSION):
+            return work.queue_of_round(rater, number), units
     return queue, queue.by_code
 
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from eval_assets.config.labelling import ATTENTION, CALIBRATION
+from eval_assets.config.labelling import KINDS
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case, Disagreement
 from eval_assets.labelling.choices import choices_of, parse_typed
@@ -119,7 +119,7 @@ class _LeadPages:
         """Show the progress of every rater, their figures, and what to do about them."""
         figures = self._sources.quality()
         sessions, damaged = self._study.sessions.readable()
-        for kind in (CALIBRATION, ATTENTION):
+        for kind in KINDS:
             damaged += self._study.sessions.readable(kind)[1]
         return self._page(
             "lead.html.jinja",

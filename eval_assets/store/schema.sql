@@ -192,7 +192,7 @@ CREATE TABLE IF NOT EXISTS label_history (
     question_id VARCHAR NOT NULL,
     rater_id VARCHAR NOT NULL,
     round INTEGER NOT NULL,
-    kind VARCHAR NOT NULL,                 -- 'change', 'repeat' or 'round'
+    kind VARCHAR NOT NULL,                 -- 'change', 'repeat', 'discussion' or 'round'
     "before" DOUBLE,                       -- NULL: skipped
     "after" DOUBLE,
     changed_at VARCHAR

@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ from click.testing import CliRunner
 
 from eval_assets.cli.serve import serve
 from eval_assets.cli.sheet import sheet
+from eval_assets.cli.study_files import read_study
+from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.sessions import Answer
 from tests.browser.conftest import CHROMIUM, new_context, violations
 from tests.browser.serving import ATTACK, DECLARED, Serving, write_evaluation
 
@@ -152,6 +156,41 @@ def test_work_opens_in_the_page_after_the_calibration(
         assert "anna: round 1" not in lead
     finally:
         serving.kill()
+
+
+def test_disagreements_are_discussed_and_adjudicated_with_both_ratings(
+    tmp_path: Path, opened: Opened, axe: str
+) -> None:
+    folder = tmp_path / "data"
+    declared = DECLARED.replace("show:", "discussion: true, show:")
+    write_evaluation(folder, ["One."], declared=declared)
+    study, at = read_study(folder).study, now() - timedelta(hours=1)
+    for rater, rating in (("anna", 1), ("ben", 5)):
+        helpful, correct = study.work(rater).units
+        study.work(rater).answer(helpful, Answer(rating=rating, notes=f"<b>{rating}</b>"), at=at)
+        study.work(rater).answer(correct, Answer(rating=1), at=at)
+    serving = Serving(folder, "--labels", "--lead")
+    try:
+        page = opened(serving.links["anna"], bypass_csp=True, **PHONE)
+        assert progress(page) == "0 of 1 done"
+        first = sorted(page.inner_text("#first-ratings-list").split("\n"))
+        assert {line.partition(": ")[2] for line in first} == {"1. <b>1</b>", "5. <b>5</b>"}
+        assert first[1].startswith("You (Rater ")
+        assert violations(page, axe) == []
+        press(page, "4")
+        page.goto(f"{serving.links['(lead)']}/queue?by=lea")
+        page.locator("main a").first.click()
+        page.get_by_label("3", exact=True).check()
+        page.get_by_role("button", name="Save my rating").click()
+        rows = page.locator("tbody tr").all_inner_texts()
+        assert [row.split("\t")[:2] for row in rows[1:]] == [
+            ["anna", "1"],
+            ["ben", "5"],
+            ["anna, after the discussion", "4"],
+        ]
+    finally:
+        serving.kill()
+    assert [label["rating"] for label in labels(folder, "helpful")] == [1]
 
 
 @pytest.mark.parametrize("width", [320, 390, 1440])

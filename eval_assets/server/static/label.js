@@ -390,6 +390,14 @@
         return titled(name, [passage(text || "(empty response)")], "V");
       }),
     );
+    el("first-ratings").hidden = !unit().firstRatings.length;
+    el("first-ratings-list").replaceChildren(
+      ...unit().firstRatings.map(([name, value, reason]) => {
+        const item = element("li", `${name}: ${value}. ${reason}`);
+        item.dir = "auto";
+        return item;
+      }),
+    );
     el("guidelines").replaceChildren(
       passage(question().guidelines || "No guidelines for this question."),
     );

@@ -38,7 +38,7 @@ def test_repeats_and_controls_look_like_any_other_unit(tmp_path: Path) -> None:
     task = page_task(study_of(tmp_path, assignments=assignments).queue("anna"), None)
 
     assert {frozenset(unit) for unit in task["units"]} == {
-        frozenset({"code", "question", "response"})
+        frozenset({"code", "question", "response", "firstRatings"})
     }
     assert len({unit["code"] for unit in task["units"]}) == 6
 

@@ -367,6 +367,19 @@ def test_calibration_opens_the_work_and_tells_its_result(client: TestClient, stu
     assert study.sessions.files() == []
 
 
+def test_discussion_label_is_kept_if_its_response_was_adjudicated_meanwhile(
+    tmp_path: Path,
+) -> None:
+    study = study_of(tmp_path, [{}], rubric=(CLARITY,), discussion=True)
+    code = next(c for c, u in study.possible_units("anna").items() if u.key.kind == "discussion")
+    with TestClient(make_app(study, hosts=["testserver"])) as client:
+        assert label(client, study, "anna", code)[0] == 200
+
+    [session] = study.sessions.readable("discussion")[0]
+    assert [one.rating for one in session.labels] == [4]
+    assert study.sessions.files() == []
+
+
 def test_label_that_waited_while_a_calibration_was_declared_is_kept(
     client: TestClient, study: Study
 ) -> None:
