@@ -24,6 +24,7 @@ BELOW = {
     "alerts": set[str](),
     "tuning": {"stats"},
     "labelling": {"stats"},
+    "connectors": set[str](),
     "readers": {"agreement", "tuning", "labelling"},
     "judges": {"agreement"},
     "store": {"stats", "agreement", "tuning"},
@@ -47,6 +48,15 @@ LIBRARIES = {
     "alerts": {"apprise"},
     "tuning": {"numpy", "pydantic"},
     "labelling": {"markdown_it", "nh3", "numpy", "pandas", "pydantic"},
+    "connectors": {
+        "argilla",
+        "httpx",
+        "label_studio_sdk",
+        "langfuse",
+        "langsmith",
+        "mlflow",
+        "requests",
+    },
     "readers": {
         "backports",
         "duckdb",

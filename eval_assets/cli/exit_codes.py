@@ -8,12 +8,12 @@ from shlex import quote
 
 import click
 
-from eval_assets.errors import InputError, StoreError
+from eval_assets.errors import InputError, StoreError, ToolError
 
 DONE, FAILED, MISUSED, GATE_CLOSED, CANNOT_TELL, STOPPED = 0, 1, 2, 3, 4, 130
 """Exit codes of the program; 130 is what shells use for Ctrl-C."""
 
-EXPECTED = (InputError, StoreError)
+EXPECTED = (InputError, StoreError, ToolError)
 """Errors of an input, a provider or the disk, whose message is all that a user needs."""
 
 _MOST_LINES = 50

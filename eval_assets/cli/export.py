@@ -11,6 +11,7 @@ import click
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import (
+    check_client,
     check_output,
     data_option,
     database_option,
@@ -18,7 +19,9 @@ from eval_assets.cli.options import (
     output_option,
     put_file,
     resolve_database,
+    server_options,
 )
+from eval_assets.connectors import PREFIX, publish
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
@@ -37,8 +40,18 @@ _EVENTS, _RECORDS = "opentelemetry", "every-eval-ever"
 @output_option
 @data_option
 @database_option
-def export(
-    table: str, form: ExportFormat, output: Path | None, data: Path, database: str | None
+@server_options("--to", "A running server of the tool named as TABLE, to write verdicts to.")
+@click.option("--dry-run", is_flag=True, help="With --to, print what would be written.")
+def export(  # noqa: PLR0913 - one parameter per option
+    table: str,
+    form: ExportFormat,
+    output: Path | None,
+    data: Path,
+    database: str | None,
+    *,
+    server: str | None,
+    project: str | None,
+    dry_run: bool,
 ) -> int:
     """Write the rows of TABLE, as the last run stored them.
 
@@ -48,12 +61,19 @@ def export(
     TABLE may also be `opentelemetry`: all ratings by humans and judges as events
     gen_ai.evaluation.result in lines of OTLP JSON; or `every-eval-ever`: records of that schema,
     written into the folder that --output names. `eval-assets import` reads both.
+
+    With --to, TABLE is a tool: the state of each gate and the verdict on each judge are written to
+    a project, printed, and replaced the next time. They become tags of the experiment (mlflow),
+    metadata of the project (langsmith), scores of the session eval-assets (langfuse), or a section
+    at the end of the project's description (label-studio) or of the guidelines (argilla).
     """
     from eval_assets.readers.drafts import write_files
-    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.connection import connect
     from eval_assets.store.schema import table_names
     from eval_assets.store.tables import export_table
 
+    if server:
+        return _publish(check_client(table), server, project, data, database, is_trial=dry_run)
     names = (*table_names(), _EVENTS, _RECORDS)
     if table not in names:
         raise click.UsageError(f"There is no table {table}. Tables: {', '.join(names)}.")
@@ -61,10 +81,7 @@ def export(
         raise click.UsageError("These are several files: name a folder with --output.")
     if table not in (_EVENTS, _RECORDS):
         check_output(form, output)
-    path = resolve_database(data, database)
-    if not is_stored(path):
-        remedy = f"Run eval-assets run --data {data}"
-        raise InputError(InputProblem(str(path), None, None, "nothing is stored yet", remedy))
+    path = _stored_database(data, database)
     if table == _RECORDS and output is not None:
         with connect(path, folder=data, is_reading=True) as connection:
             records = _records(connection, data)
@@ -79,6 +96,40 @@ def export(
             else:
                 export_table(connection, table, made, form=form)
         put_file(made, output)
+    return DONE
+
+
+def _stored_database(data: Path, database: str | None) -> Path:
+    """Return the database, in which a run stored something."""
+    from eval_assets.store.connection import is_stored
+
+    path = resolve_database(data, database)
+    if not is_stored(path):
+        remedy = f"Run eval-assets run --data {data}"
+        raise InputError(InputProblem(str(path), None, None, "nothing is stored yet", remedy))
+    return path
+
+
+def _publish(  # noqa: PLR0913 - options of the command
+    tool: str,
+    server: str,
+    project: str | None,
+    data: Path,
+    database: str | None,
+    *,
+    is_trial: bool,
+) -> int:
+    """Write the verdicts to a running tool, and print them."""
+    from eval_assets.cli.results import published_verdicts
+
+    verdicts = published_verdicts(data, _stored_database(data, database))
+    for verdict in verdicts:
+        click.echo(f"{PREFIX}{verdict.name}: {verdict}")
+    if is_trial:
+        click.echo(f"\nNothing was written to {tool}, as --dry-run says.")
+    else:
+        place = publish(tool, server, project, verdicts)
+        click.echo(f"\nWrote these {len(verdicts)} verdicts to {tool}: {place}")
     return DONE
 
 

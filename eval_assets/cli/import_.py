@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE, FAILED
+from eval_assets.cli.options import check_client, server_options
+from eval_assets.connectors import fetch
 from eval_assets.readers.importers import TOOLS
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     "import",
     epilog=f"Tools: {', '.join(TOOLS)}.",
 )
-@click.argument("source", nargs=-1, required=True, metavar="[TOOL] SOURCE...")
+@click.argument("source", nargs=-1, required=True, metavar="[TOOL] [SOURCE]...")
 @click.option(
     "--data",
     envvar="EVAL_DATA",
@@ -40,8 +42,21 @@ if TYPE_CHECKING:
     metavar="NAME=SCORE[,SCORE...]",
     help="Make several scores of the export one question, so that their scorers are judges of it.",
 )
-def import_(
-    source: tuple[str, ...], data: Path, *, allow_loss: bool, questions: tuple[str, ...]
+@server_options("--from", "A running server of TOOL, to read from in place of a SOURCE.")
+@click.option(
+    "--drop-deleted",
+    is_flag=True,
+    help="With --from, remove what was deleted in the tool since the last time.",
+)
+def import_(  # noqa: PLR0913 - one parameter per option
+    source: tuple[str, ...],
+    data: Path,
+    *,
+    allow_loss: bool,
+    questions: tuple[str, ...],
+    server: str | None,
+    project: str | None,
+    drop_deleted: bool,
 ) -> int:
     """Write responses, labels, judge scores and a draft evaluation.yaml from an export.
 
@@ -49,26 +64,42 @@ def import_(
     recognised by what the records look like, or named first. No file that exists is replaced. The
     account at the end lists what was stored, and every field and record that was not, with its
     count. If ratings or scores would be lost, nothing is written, and the exit code is 1.
+
+    With --from, the records come from a running TOOL through its own client, which the extra of its
+    name installs, and which takes keys from its own environment variables. Nothing is written to
+    the tool. Repeat the command to bring the files in responses/, labels/ and judge_scores/ up to
+    date: new ratings are added, edited ones replaced, and deleted ones listed.
     """
     from eval_assets.readers.drafts import write_draft
-    from eval_assets.readers.importers.tool_exports import import_files
+    from eval_assets.readers.importers.tool_exports import import_files, import_records
+    from eval_assets.readers.updates import ToolFiles, update_folder
 
-    tool = source[0] if source[0] in TOOLS and not Path(source[0]).exists() else None
-    paths = [Path(name) for name in (source[1:] if tool else source)]
-    if not paths:
-        raise click.UsageError(f"Name the files that {tool} exported.")
-    tool, export = import_files(paths, source=tool)
+    named = source[0] if source[0] in TOOLS and not Path(source[0]).exists() else None
+    paths = [Path(name) for name in (source[1:] if named else source)]
+    if server and paths:
+        raise click.UsageError("Name files, or a server with --from.")
+    if server:
+        files = ToolFiles(data, check_client(named), project)
+        records = fetch(files.tool, server, project, known=files.known_responses())
+        tool, export = files.tool, import_records(records, tool=files.tool)
+    elif paths:
+        tool, export = import_files(paths, source=named)
+    else:
+        raise click.UsageError(f"Name the files that {named} exported.")
     for name, scores in map(_question, questions):
         export.join_questions(name, scores)
-    refuses = bool(export.losses) and not allow_loss
-    written = [] if refuses else write_draft(export, data, name=data.resolve().name, tool=tool)
-    for path in written:
-        click.echo(f"wrote {path}")
-    _print_account(tool, export, verb="read" if refuses else "stored")
-    if refuses:
+    if export.losses and not allow_loss:
+        _print_account(tool, export, verb="read")
         click.echo("Nothing was written, as ratings or scores would be lost.", err=True)
         click.echo("To import the rest, add --allow-loss.", err=True)
         return FAILED
+    if server:
+        written, changes = update_folder(export, files, drops_deleted=drop_deleted)
+    else:
+        written, changes = write_draft(export, data, name=data.resolve().name, tool=tool), []
+    for line in (*(f"wrote {path}" for path in written), *changes):
+        click.echo(line)
+    _print_account(tool, export, verb="stored")
     click.echo(f"\nRead the rubric, then run: eval-assets run --data {quote(str(data))}")
     return DONE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import shutil
 import sys
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from eval_assets.connectors import CLIENTS
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
@@ -85,6 +87,35 @@ def rater_option(
 
 
 _RATER = "eval_assets.rater"
+
+
+def server_options(name: str, help_text: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds `--from` or `--to`, a running tool, and `--project`."""
+
+    def decorator(command: Command) -> Command:
+        project = click.option(
+            "--project",
+            "--experiment",
+            "--dataset",
+            "project",
+            help="Its project, experiment (MLflow) or dataset (Argilla); Langfuse's keys name it.",
+        )
+        return click.option(name, "server", metavar="URL", help=help_text)(project(command))
+
+    return decorator
+
+
+def check_client(tool: str | None) -> str:
+    """Return the tool, if its client is installed.
+
+    Raises:
+        UsageError: If no connector reads the tool, or its client is not installed.
+    """
+    if tool not in CLIENTS:
+        raise click.UsageError(f"Name the running tool: one of {', '.join(CLIENTS)}.")
+    if importlib.util.find_spec(CLIENTS[tool]) is None:
+        raise click.UsageError(f"This needs the client of {tool}. Install eval-assets[{tool}].")
+    return tool
 
 
 def format_option(command: Command) -> Command:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.irr import irr_result
-from eval_assets.figures import HumanFigures
+from eval_assets.connectors import PublishedVerdict
+from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import connect, is_stored
@@ -14,9 +16,12 @@ from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import stored_findings, stored_gate_outcomes
 from eval_assets.store.ratings import human_ratings
 from eval_assets.store.tables import read_rows
+from eval_assets.verdicts import GateResult
+from eval_assets.wording import tested_verdict
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from enum import StrEnum
     from pathlib import Path
 
     import duckdb
@@ -63,6 +68,54 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     with _reading(database, data) as connection:
         rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
     return [{name: _plain(name, value) for name, value in row.items()} for row in rows]
+
+
+def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
+    """Return the state of each gate, and what was shown of each judge, for other tools."""
+    evaluation = read_evaluation(data)
+    with _reading(database, data) as connection:
+        sources = source_fingerprints(evaluation)
+        outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
+        figures = read_figures(connection, JudgeHumanFigures)
+    unsettled = {
+        verdict.question_id
+        for outcome in outcomes
+        for verdict in outcome.questions
+        if GATES[outcome.gate].raters == "human" and verdict.verdict is not GateResult.PASS
+    }
+    gates = [
+        PublishedVerdict(f"gate.{of.gate}", of.state.value, f"{of.overall.sentence}.")
+        for of in outcomes
+    ]
+    by_question = [
+        PublishedVerdict(f"gate.{of.gate}.{of.question_id}", _words(of.verdict), f"{of.sentence}.")
+        for outcome in outcomes
+        for of in outcome.questions
+    ]
+    judges = [
+        PublishedVerdict(
+            f"judge.{of.judge_id}.{of.question_id}",
+            "cannot be judged" if of.question_id in unsettled else _words(of.verdict),
+            "It is not known whether humans agree with each other."
+            if of.question_id in unsettled
+            else f"On {of.n_units} responses it {of.verdict.sentence}.",
+        )
+        for of in figures
+        if of.unit == "response"
+    ]
+    certificates = [
+        PublishedVerdict(
+            f"certificate.{row['judge_id']}.{row['question_id']}",
+            tested_verdict(row["fitness"], is_stale=bool(row["stale_because"])),
+            str(row["stale_because"] or row["reason"]),
+        )
+        for row in stored_certificates(data, database)
+    ]
+    return [*gates, *by_question, *judges, *certificates]
+
+
+def _words(verdict: StrEnum) -> str:
+    return verdict.value.replace("_", " ")
 
 
 def _reading(database: Path, data: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:

@@ -55,6 +55,8 @@ _FROM_FILES = """\
 _FOUR_POINTS = {"min": 1, "max": 4}
 """Scale of sheets by indicator and conversation, on which 5 is never given."""
 
+JUDGE_SCORES = "judge_scores.csv"
+
 _MOST_INDICATORS = 40
 _LONGEST_ID = 80
 """Characters; longer items are texts."""
@@ -71,9 +73,9 @@ def write_draft(export: Export, folder: Path, *, name: str, tool: str) -> list[P
     Raises:
         InputError: If one of the files exists already, or cannot be written.
     """
-    tables = {file: rows for file, rows in _tables(export).items() if len(rows) > 1}
-    head = _FROM_EXPORT.format(tool=tool) if export.questions else _WITHOUT_RATINGS
-    return write_new_files(folder, {FILE: head + _evaluation_of(export, name=name), **tables})
+    tables = {file: rows for file, rows in export_tables(export).items() if len(rows) > 1}
+    evaluation = draft_evaluation(export, name=name, tool=tool, scores=JUDGE_SCORES)
+    return write_new_files(folder, {FILE: evaluation, **tables})
 
 
 def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
@@ -185,7 +187,7 @@ def complete_folder(folder: Path) -> tuple[list[Path], list[str]] | None:
         "rubric": None if files_in_folder(folder, "rubric") else rubric,
         "responses": files.get("responses", ["responses.csv"]),
         "labels": files.get("labels", ["labels.csv"]),
-        "judges": _recorded_judges(_judge_models(scores)),
+        "judges": recorded_judges(_judge_models(scores)),
     }
     contents[FILE] = _FROM_FILES + _as_yaml(sections)
     return write_files(folder, contents), [*notes, *others]
@@ -218,8 +220,8 @@ def _as_bytes(content: Content) -> bytes:
     return text.getvalue().encode()
 
 
-def _tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
-    """Return the rows of each file, their header first."""
+def export_tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
+    """Return the rows of each file of an export, their header first."""
     columns = list(dict.fromkeys(key for cells in export.responses.values() for key in cells))
     return {
         "responses.csv": [
@@ -236,14 +238,14 @@ def _tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
                 for key, (rating, time) in export.ratings.items()
             ),
         ],
-        "judge_scores.csv": [
+        JUDGE_SCORES: [
             ("response_id", "question_id", "judge_model", "score", "raw_output"),
             *((*key, score, reply) for key, (score, reply) in export.scores.items()),
         ],
     }
 
 
-def _evaluation_of(export: Export, *, name: str) -> str:
+def draft_evaluation(export: Export, *, name: str, tool: str, scores: str) -> str:
     """Return evaluation.yaml: a question for each thing rated, a judge for each that scored."""
     by_people = _by_question((key[1], rating) for key, (rating, _) in export.ratings.items())
     by_judges = _by_question((key[1], score) for key, (score, _) in export.scores.items())
@@ -257,8 +259,10 @@ def _evaluation_of(export: Export, *, name: str) -> str:
             entry |= {"level": question.level} if question.level else {}
         rubric.append(entry)
     models = dict.fromkeys(model for _, _, model in export.scores)
-    judges = _recorded_judges((model, "judge_scores.csv") for model in models)
-    return _as_yaml({"name": name, "rubric": rubric or [_EXAMPLE_QUESTION], "judges": judges})
+    judges = recorded_judges((model, scores) for model in models)
+    head = _FROM_EXPORT.format(tool=tool) if export.questions else _WITHOUT_RATINGS
+    sections = {"name": name, "rubric": rubric or [_EXAMPLE_QUESTION], "judges": judges}
+    return head + _as_yaml(sections)
 
 
 def _tables_by_kind(folder: Path) -> tuple[dict[Kind, list[FileTable]], list[str]]:
@@ -400,7 +404,8 @@ def _judge_models(tables: Sequence[FileTable]) -> Iterable[tuple[str | None, str
         yield from ((model, table.file) for model in models or [None])
 
 
-def _recorded_judges(models: Iterable[tuple[str | None, str]]) -> list[dict[str, object]]:
+def recorded_judges(models: Iterable[tuple[str | None, str]]) -> list[dict[str, object]]:
+    """Return the declaration of a judge for each model and the file that has its scores."""
     judges: list[dict[str, object]] = []
     taken: set[str] = set()
     for model, file in models:

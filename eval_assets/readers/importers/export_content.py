@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args
 
@@ -287,11 +288,13 @@ def rating_of(value: object) -> str | None:
 
 
 def text_of(value: object) -> str:
-    """Return any value as text: that of messages, or else JSON.
+    """Return any value as text: that of messages, or the only one, or else JSON.
 
     Examples:
         >>> text_of([{"role": "user", "content": "Hi"}]), text_of({"answer": 4}), text_of({"a": 4})
         ('Hi', '4', '{"a": 4}')
+        >>> text_of({"customer": "Hi"})
+        'Hi'
     """
     if isinstance(value, ReadRecord):
         value.read_all()
@@ -299,6 +302,12 @@ def text_of(value: object) -> str:
         case dict():
             texts = (value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str | int | list))
             text = next(texts, None)
+            if (
+                text is None
+                and len(value) == 1
+                and isinstance(only := next(iter(value.values())), str)
+            ):
+                return text_of(only)
             return json.dumps(value, ensure_ascii=False) if text is None else text_of(text)
         case list() if all(isinstance(item, str | dict) for item in value):
             return "\n\n".join(filter(None, map(text_of, value)))
@@ -323,6 +332,19 @@ def at(record: object, *path: str) -> Any:  # noqa: ANN401 - JSON as it comes
             return None
         spellings = (key for key in value if plain(str(key)) == plain(step))
         value = value[step] if step in value else value.get(next(spellings, step))
+    return value
+
+
+def from_json(value: object) -> object:
+    """Return the object, list or text that a text holds as JSON; any other value as it is.
+
+    Examples:
+        >>> from_json('{"a": 4}'), from_json('"a"'), from_json("{a}"), from_json("4"), from_json(4)
+        ({'a': 4}, 'a', '{a}', '4', 4)
+    """
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
+        with suppress(ValueError):
+            return json.loads(value)
     return value
 
 

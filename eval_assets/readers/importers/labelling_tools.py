@@ -55,8 +55,14 @@ def _read_task(task: Record, export: Export) -> None:
         for name, value in _values(annotation, export):
             created_at = annotation.get("created_at")
             export.add_rating(response_id, name, rater, value, at=created_at)
-    for prediction in records_at(task, "predictions"):
+    predictions = records_at(task, "predictions")
+    n_missing = int(task.get("total_predictions") or 0) - len(predictions)
+    if n_missing > 0:
+        export.notes["predictions are counted, but not in the export"] += n_missing
+    for prediction in predictions:
         judge = prediction.get("model_version") or "prediction"
+        if prediction.get("score") is not None:
+            export.notes["predictions have a confidence"] += 1
         for name, value in _values(prediction, export):
             export.add_score(response_id, name, judge, value)
 

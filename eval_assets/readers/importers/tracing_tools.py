@@ -8,6 +8,7 @@ from eval_assets.readers.importers.export_content import (
     Record,
     at,
     first_at,
+    from_json,
     importer,
     question_of,
     rating_of,
@@ -39,12 +40,25 @@ def read_mlflow(records: Iterable[Record], export: Export) -> None:
         info = record.get("info") or record
         response_id = export.add_response(
             first_at(info, "trace_id", "request_id"),
-            prompt=first_at(record, "request") or first_at(info, "request_preview", "request"),
-            response=first_at(record, "response") or first_at(info, "response_preview", "response"),
+            prompt=_mlflow_text(record, info, "request", "mlflow.spanInputs", export),
+            response=_mlflow_text(record, info, "response", "mlflow.spanOutputs", export),
             model=at(info, "tags", "model") or at(info, "trace_metadata", "model"),
         )
         for assessment in records_at(info, "assessments"):
             _read_assessment(assessment, response_id, export)
+
+
+def _mlflow_text(record: Record, info: Record, key: str, attribute: str, export: Export) -> object:
+    """Return a text of a trace: that of its row, of its first span, or else a preview."""
+    roots = (s for s in records_at(record, "data", "spans") if not s.get("parent_span_id"))
+    whole = first_at(record, key) or at(next(roots, {}), "attributes", attribute)
+    text = whole or first_at(info, f"{key}_preview", key)
+    if text is not whole and len(str(text)) >= _PREVIEW:
+        export.notes["texts are previews, cut after 1,000 characters"] += 1
+    return from_json(text)
+
+
+_PREVIEW = 1_000
 
 
 def _read_assessment(assessment: Record, response_id: str, export: Export) -> None:
@@ -186,8 +200,8 @@ def read_langfuse(records: Iterable[Record], export: Export) -> None:
             continue
         export.add_response(
             first_at(record, "id", "trace_id"),
-            prompt=at(record, "input"),
-            response=at(record, "output"),
+            prompt=from_json(at(record, "input")),
+            response=from_json(at(record, "output")),
             model=first_at(record, "model", "model_id", "name"),
             convo_id=at(record, "session_id"),
         )

@@ -19,7 +19,8 @@ def test_what_helpers_of_an_importer_leave_out_is_in_its_row() -> None:
     [mlflow] = [line for line in page.splitlines() if line.startswith("| [mlflow]")]
 
     assert mlflow.endswith(
-        "| assessments are expectations, not feedback; assessments were overwritten later |"
+        "| assessments are expectations, not feedback; assessments were overwritten later; "
+        "texts are previews, cut after 1,000 characters |"
     )
     assert "- ratings of NAME do not say who gave them" in page
 
