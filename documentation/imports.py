@@ -35,23 +35,50 @@ RUNNING = """
 The importer is that of the exports. Ratings are stored in `labels/mlflow-support.csv`, and
 likewise responses and judge scores. Repeat the command to bring these files up to date: new ratings
 are added, edited ones replace the former, and nothing is stored twice. Ratings that were deleted in
-the tool are listed and kept until `--drop-deleted` is given. Texts of known responses are not fetched
-again from MLflow, Langfuse and LangSmith. Lines at the end say which questions, judges and files an
-existing evaluation.yaml lacks; it is never changed. Reading writes nothing to the tool.
+the tool are listed and kept until `--drop-deleted` is given. Texts of known responses are not
+fetched again from MLflow, Langfuse and LangSmith. Lines at the end say which questions, judges and
+files an existing evaluation.yaml lacks; it is never changed. Reading writes nothing to the tool.
 
 `export TOOL --to` writes the state of each gate and the verdict on each judge, prints what it
 writes, and replaces it the next time. `--dry-run` prints it only.
+"""
 
-| tool | keys | `--project` | place of the verdicts |
-| --- | --- | --- | --- |
-| argilla | `ARGILLA_API_KEY` | dataset, or WORKSPACE/DATASET | section at the end of the guidelines, which raters see |
-| label-studio | `LABEL_STUDIO_API_KEY` | title or number of the project | section at the end of the project's description |
-| langfuse 5 | `LANGFUSE_PUBLIC_KEY`, `LANGFUSE_SECRET_KEY` | that of the keys; a name for the files | scores `eval_assets...` of the session `eval-assets` |
-| langsmith | `LANGSMITH_API_KEY` | name of the project | metadata `eval_assets...` of the project |
-| mlflow 3 | those of the tracking server, if any | name of the experiment | tags `eval_assets...` of the experiment |
-
+RATERS = """
 Label Studio's raters are numbers of users, and Argilla's are ids of users, as in their exports.
 """
+
+PLACES = [
+    (
+        "argilla",
+        "`ARGILLA_API_KEY`",
+        "dataset, or WORKSPACE/DATASET",
+        "section at the end of the guidelines, which raters see",
+    ),
+    (
+        "label-studio",
+        "`LABEL_STUDIO_API_KEY`",
+        "title or number of the project",
+        "section at the end of the project's description",
+    ),
+    (
+        "langfuse 5",
+        "`LANGFUSE_PUBLIC_KEY`, `LANGFUSE_SECRET_KEY`",
+        "that of the keys; a name for the files",
+        "scores `eval_assets...` of the session `eval-assets`",
+    ),
+    (
+        "langsmith",
+        "`LANGSMITH_API_KEY`",
+        "name of the project",
+        "metadata `eval_assets...` of the project",
+    ),
+    (
+        "mlflow 3",
+        "those of the tracking server, if any",
+        "name of the experiment",
+        "tags `eval_assets...` of the experiment",
+    ),
+]
 
 
 def imports_page() -> str:
@@ -60,8 +87,10 @@ def imports_page() -> str:
     rows += ["| --- | --- | --- |", *map(_row, sorted(TOOLS))]
     common = [f"- {remark}" for remark in _remarks(export_content.__name__, None)]
     listed = "## Listed for every tool\n\n" + "\n".join(common)
-    parts = [INTRODUCTION.strip(), "\n".join(rows), listed, RUNNING.strip()]
-    return "\n\n".join(parts) + "\n"
+    places = ["| tool | keys | `--project` | place of the verdicts |", "| --- | --- | --- | --- |"]
+    places += [f"| {' | '.join(place)} |" for place in PLACES]
+    parts = [INTRODUCTION, "\n".join(rows), listed, RUNNING, "\n".join(places), RATERS]
+    return "\n\n".join(map(str.strip, parts)) + "\n"
 
 
 def _row(tool: str) -> str:

@@ -57,7 +57,8 @@ def init(
     """Write an evaluation folder to start from; it runs as it is.
 
     A new folder gets a commented example. In a folder with responses, labels or judge scores, an
-    evaluation.yaml is drafted from them, with whatever else is missing. Of a FILE of ratings, or of
+    evaluation.yaml is drafted from them, with whatever else is missing; a table of ratings in
+    another form is read as `agreement` does, and written to labels/. Of a FILE of ratings, or of
     another tool's export, a folder is made beside it, or as TARGET; options say how it is read, as
     in `agreement`. A file that exists is never changed.
     """
@@ -71,7 +72,7 @@ def init(
         folder = target or path.with_name(path.name.split(".")[0])
         completed = write_ratings_draft(path, folder, options), [f"{path}: labels"]
     elif not example:
-        completed = complete_folder(folder)
+        completed = complete_folder(folder, options)
     written, notes = completed or (_write_example(folder, example or "minimal"), [])
     for note in notes:
         click.echo(note)

@@ -5,17 +5,20 @@ import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 import yaml
 
-from eval_assets.errors import InputError
+from eval_assets.errors import InputError, leaves
 from eval_assets.readers._cells import in_utc, number_in, parsed_ratings
 from eval_assets.readers._guessed_scales import likely_scale
-from eval_assets.readers._problems import input_error
+from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.files import is_working_file, named
@@ -27,7 +30,7 @@ from eval_assets.readers.labels.parsed_labels import FIELDS
 from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.wide import rating_columns
 from eval_assets.readers.labels.without_rubric import labels_without_rubric
-from eval_assets.readers.ratings_file import read_ratings_file
+from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
@@ -103,37 +106,45 @@ def write_ratings_draft(path: Path, folder: Path, options: RatingsOptions) -> li
     """
     ratings = read_ratings_file(path, options)
     if ratings.other_layout is not None:
-        raters = " or ".join(",".join(of.raters) for of in (ratings, ratings.other_layout))
-        message = "its headers can be read in two ways"
-        raise input_error(path.name, message, f"Name the raters with --rater: {raters}")
+        raise _two_ways(path.name, ratings, ratings.other_layout)
     if ratings.tool is not None:
         tool, export = import_files([path], source=ratings.tool)
         return write_draft(export, folder, name=folder.resolve().name, tool=tool)
-    items = list(map(str, ratings.labels.ratings["response_id"].unique()))
-    are_texts = any(len(item) > _LONGEST_ID or "\n" in item for item in items)
-    ids = {item: f"r{n}" if are_texts else item for n, item in enumerate(items, start=1)}
-    rubric = [
-        {"id": q.id, "question": q.question, "scale": _declared(q.scale), "level": q.level}
-        for q in ratings.evaluation.rubric
-    ]
-    sections = {"name": folder.resolve().name, "rubric": rubric}
+    ids = _ids([ratings])
+    sections = {"name": folder.resolve().name, "rubric": _rubric_entries(ratings)}
     contents = {
         FILE: _FROM_FILES + _as_yaml(sections),
-        "responses.csv": _response_rows(ids, ratings.contents(), are_texts=are_texts),
+        "responses.csv": _response_rows(ids, ratings.contents()),
         "labels.csv": _label_rows(ids, ratings.labels.ratings),
     }
     return write_new_files(folder, contents)
 
 
+def _ids(files: Iterable[RatingsFile]) -> dict[str, str]:
+    """Return the id of each item as a response: itself, or a number if items are texts."""
+    items = [item for file in files for item in file.labels.ratings["response_id"].unique()]
+    are_texts = any(len(item) > _LONGEST_ID or "\n" in item for item in map(str, items))
+    names = dict.fromkeys(map(str, items))
+    return {item: f"r{n}" if are_texts else item for n, item in enumerate(names, start=1)}
+
+
+def _rubric_entries(ratings: RatingsFile) -> list[dict[str, object]]:
+    """Return the questions of a file as evaluation.yaml has them."""
+    return [
+        {"id": q.id, "question": q.question, "scale": _declared(q.scale), "level": q.level}
+        for q in ratings.evaluation.rubric
+    ]
+
+
 def _response_rows(
-    ids: Mapping[str, str], contents: Mapping[str, Mapping[str, str]], *, are_texts: bool
+    ids: Mapping[str, str], contents: Mapping[str, Mapping[str, str]]
 ) -> list[tuple[str, ...]]:
     """Return the rows of responses.csv; an item that is a text is its own response."""
     names = ["prompt_text", "response_text", "model_name"]
     header = list(dict.fromkeys([*names, *(name for of in contents.values() for name in of)]))
     rows = [("response_id", *header)]
     for item, name in ids.items():
-        text = item if are_texts else ""
+        text = item if item != name else ""
         fields = {"response_text": text, "model_name": UNKNOWN_MODEL, **contents.get(item, {})}
         rows.append((name, *(fields.get(column, "") for column in header)))
     return rows
@@ -150,37 +161,67 @@ def _label_rows(ids: Mapping[str, str], ratings: pd.DataFrame) -> list[tuple[str
     return [tuple(columns), *rows]
 
 
-def complete_folder(folder: Path) -> tuple[list[Path], list[str]] | None:
+def complete_folder(folder: Path, options: RatingsOptions) -> tuple[list[Path], list[str]] | None:
     """Write the files that an evaluation folder with data lacks; no file that exists is touched.
 
     evaluation.yaml declares the files of the folder, and a rubric that fits their ratings.
+    A table of ratings in a form of its own is read as `agreement` does, and written to labels/.
     Without responses, one without text is written for each that is rated; without labels, an
     empty table to fill in.
 
     Returns:
-        The files written, and notes on the others; None if the folder holds nothing of an
-        evaluation.
+        The files written, and notes on the others; None if the folder has no table.
 
     Raises:
         InputError: If the folder cannot be written.
+        ExceptionGroup: Of an InputError for each table, if none can be used.
     """
     if (folder / FILE).exists():
         return [], [f"{FILE} is there already, and is kept"]
-    tables, others = _tables_by_kind(folder)
-    if not tables:
+    tables, others, problems = _tables_by_kind(folder)
+    converted, unusable = _converted(others, folder, options)
+    problems += unusable
+    if not tables and not converted:
+        if problems:
+            raise ExceptionGroup(f"{folder} has no usable table", problems)
         return None
+    reasons = [f"not used: {of.problem.file}: {of.problem.message}" for of in problems]
+    return _completed(folder, tables, converted, reasons)
+
+
+def _completed(
+    folder: Path,
+    tables: Mapping[Kind, list[FileTable]],
+    converted: Mapping[str, RatingsFile],
+    others: Sequence[str],
+) -> tuple[list[Path], list[str]]:
+    """Write what a folder with these tables lacks; return the files, and notes."""
     contents: dict[str, Content] = {}
     files = {kind: [table.file for table in tables[kind]] for kind in tables}
     notes = [f"{', '.join(files[kind])}: {kind}" for kind in files]
     labels, scores, responses = (tables.get(k, []) for k in ("labels", "scores", "responses"))
+    ids = _ids(converted.values())
+    for path, ratings in converted.items():
+        name = _free_name(folder, Path(path).stem)
+        contents[name] = _label_rows(ids, ratings.labels.ratings)
+        files.setdefault("labels", []).append(name)
+        notes.append(f"{path}: labels by {listed_briefly(ratings.raters)}, as {name} has them")
     if not responses and not (folder / "responses.csv").exists():
-        contents["responses.csv"] = _stubs([*labels, *scores])
-        notes.append("no file holds the responses: fill in responses.csv, which has their ids")
-    if not labels and not (folder / "labels.csv").exists():
+        texts = {item: of for r in converted.values() for item, of in r.contents().items()}
+        stubs = dict.fromkeys(_rated_ids([*labels, *scores]))
+        contents["responses.csv"] = _response_rows(ids | {i: i for i in stubs}, texts)
+        if not any(of.get("response_text") for of in texts.values()) and ids.keys() <= {
+            *ids.values()
+        }:
+            notes.append("no file holds the responses: fill in responses.csv, which has their ids")
+    if "labels" not in files and not (folder / "labels.csv").exists():
         contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
         notes.append("no file holds labels: labels.csv is empty, for you to fill in")
-    rubric = _rubric_of(labels, scores, responses)
-    if rubric == [_EXAMPLE_QUESTION]:
+    entries = [entry for ratings in converted.values() for entry in _rubric_entries(ratings)]
+    entries += _rubric_of(labels, scores, responses)
+    rubric = list({entry["id"]: entry for entry in reversed(entries)}.values())[::-1]
+    if not rubric:
+        rubric = [_EXAMPLE_QUESTION]
         notes.append("no ratings say what was asked: the question in the rubric is an example")
     sections = {
         "name": folder.resolve().name,
@@ -191,6 +232,42 @@ def complete_folder(folder: Path) -> tuple[list[Path], list[str]] | None:
     }
     contents[FILE] = _FROM_FILES + _as_yaml(sections)
     return write_files(folder, contents), [*notes, *others]
+
+
+def _converted(
+    paths: Iterable[Path], folder: Path, options: RatingsOptions
+) -> tuple[dict[str, RatingsFile], list[InputError]]:
+    """Return the tables that hold ratings in a form of their own, and why others do not."""
+    converted: dict[str, RatingsFile] = {}
+    problems: list[InputError] = []
+    for path in paths:
+        name = named(path, folder=folder)
+        try:
+            ratings = read_ratings_file(path, options)
+        except ExceptionGroup as group:
+            first = next(of for of in leaves(group) if isinstance(of, InputError))
+            problems.append(InputError(replace(first.problem, file=name)))
+            continue
+        if ratings.tool is not None:
+            remedy = f"Run eval-assets import {ratings.tool} {quote(str(path))}, into a new folder"
+            problems.append(input_error(name, f"this is an export of {ratings.tool}", remedy))
+        elif ratings.other_layout is not None:
+            problems.append(_two_ways(name, ratings, ratings.other_layout))
+        else:
+            converted[name] = ratings
+    return converted, problems
+
+
+def _two_ways(file: str, *layouts: RatingsFile) -> InputError:
+    raters = " or ".join(",".join(of.raters) for of in layouts)
+    message = "its headers can be read in two ways"
+    return input_error(file, message, f"Name the raters with --rater: {raters}")
+
+
+def _free_name(folder: Path, stem: str) -> str:
+    """Return the path of a new file of labels."""
+    names = (f"labels/{stem}{f'-{n}' if n > 1 else ''}.csv" for n in count(1))
+    return next(name for name in names if not (folder / name).exists())
 
 
 def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
@@ -265,10 +342,13 @@ def draft_evaluation(export: Export, *, name: str, tool: str, scores: str) -> st
     return head + _as_yaml(sections)
 
 
-def _tables_by_kind(folder: Path) -> tuple[dict[Kind, list[FileTable]], list[str]]:
-    """Return the tables in a folder by kind, and a note on each other file."""
+def _tables_by_kind(
+    folder: Path,
+) -> tuple[dict[Kind, list[FileTable]], list[Path], list[InputError]]:
+    """Return the tables of a folder by kind, those of no kind, and why others are no table."""
     tables: dict[Kind, list[FileTable]] = defaultdict(list)
-    others = []
+    others: list[Path] = []
+    problems: list[InputError] = []
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         parts = path.relative_to(folder).parts
         if parts[0] == "out" or any(is_working_file(Path(part)) for part in parts):
@@ -278,14 +358,14 @@ def _tables_by_kind(folder: Path) -> tuple[dict[Kind, list[FileTable]], list[str
         try:
             table = read_table(path, folder=folder)
         except InputError as error:
-            others.append(f"not used: {error}")
+            problems.append(error)
             continue
         kind = _kind(table)
         if kind is None:
-            others.append(f"not used: {named(path, folder=folder)}")
+            others.append(path)
         else:
             tables[kind].append(table)
-    return tables, others
+    return tables, others, problems
 
 
 def _kind(table: FileTable) -> Kind | None:
@@ -336,7 +416,7 @@ def _rubric_of(
         if not in_four_points:
             scale = _drafted_scale(by_people.get(name, []), by_judges.get(name, []))
         rubric.append({"id": name, "question": name, **scale})
-    return rubric or [_EXAMPLE_QUESTION]
+    return rubric
 
 
 def _by_question(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, list[str | None]]:
@@ -424,8 +504,6 @@ def _as_yaml(sections: Mapping[str, object]) -> str:
     return text
 
 
-def _stubs(tables: Sequence[FileTable]) -> list[tuple[str, ...]]:
-    """Return the ids of rated responses as rows of responses.csv without texts."""
-    ids = dict.fromkeys(cell for table in tables for cell in table.stripped(*RESPONSE_ID) if cell)
-    header = ("response_id", "prompt_text", "response_text", "model_name")
-    return [header, *((name, "", "", "unknown") for name in ids)]
+def _rated_ids(tables: Iterable[FileTable]) -> list[str]:
+    """Return the ids of the responses that are rated in tables."""
+    return [cell for table in tables for cell in table.stripped(*RESPONSE_ID) if cell]

@@ -195,10 +195,20 @@ def test_a_log_of_inspect_ai_is_read_whole(programs: Path, tmp_path: Path) -> No
     script = """
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import includes, match
+from inspect_ai.solver import solver
+
+@solver
+def answers():
+    async def solve(state, generate):
+        state.output = ModelOutput.from_content("mockllm/model", f"It is {len(state.input_text)}")
+        return state
+    return solve
+
 samples = [Sample(input=f"What is {k} and {k}?", target=str(2 * k)) for k in range(8)]
-eval(Task(dataset=samples, scorer=[includes(), match()]), model="mockllm/model", display="none",
-     log_dir="logs")
+eval(Task(dataset=samples, solver=answers(), scorer=[includes(), match()]),
+     model="mockllm/model", display="none", log_dir="logs")
 """
     done = ended(programs / "python", "-c", script, folder=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -72,6 +72,9 @@ def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Exp
         export = import_records(records, tool=tools[0])
         if export.responses:
             return tools[0], export
+        notes = "".join(f", and {count:,} {note}" for note, count in export.notes.items())
+        message = f"this export of {tools[0]} holds no responses{notes}"
+        problems.append(input_error(str(paths[0]), message, "Export what was rated, too"))
     if not problems:
         keys = ", ".join(list(records[0])[:8]) if records else "nothing"
         message = f"no tool's export is recognised in it: its records hold {keys}"

@@ -99,7 +99,8 @@ def slider_columns(table: FileTable) -> list[str]:
         cells = table.stripped(header)
         numbers = parsed_ratings(cells, has_decimal_commas=table.has_decimal_commas).values
         is_measure = name in _OTHER_COLUMNS | SUMMARIES or _MEASURES.fullmatch(name)
-        if is_measure or np.isnan(numbers).sum() > (1 - _MOST_ARE_RATINGS) * len(numbers):
+        n_ratings = int((~np.isnan(numbers)).sum())
+        if is_measure or n_ratings == 0 or n_ratings < _MOST_ARE_RATINGS * len(numbers):
             continue
         low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
         if 0 <= low < high <= _SLIDER_END:

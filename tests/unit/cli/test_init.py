@@ -35,7 +35,7 @@ def test_the_command_to_run_next_can_be_copied_as_it_stands(tmp_path: Path) -> N
 
 def test_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("mine", encoding="utf-8")
-    outcome = CliRunner().invoke(init, [str(tmp_path)])
+    outcome = CliRunner().invoke(init, [str(tmp_path), "--example", "minimal"])
     assert outcome.exit_code == 2
     assert "labels.csv already" in outcome.output
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
@@ -129,11 +129,13 @@ def test_files_in_the_published_layout_are_declared_as_they_are(tmp_path: Path) 
     labels = read_labels(evaluation, read_responses(evaluation))
 
     assert outcome.exit_code == 0, outcome.output
+    columns = "indicator_id, hij_rater_id, hij_score, llm_aiescore"
+    reason = f"the columns {columns} do not say who gave which rating"
     assert outcome.output.splitlines()[:4] == [
         "responses/responses_merged.csv: responses",
         "scores/hij_scores.csv: labels",
         "scores/llm_scores.csv: scores",
-        "not used: scores/combined_scores.csv",
+        f"not used: scores/combined_scores.csv: {reason}",
     ]
     assert {q.id: q.scale.values for q in evaluation.rubric} == {
         "L4_Care_0": (1, 2, 3, 4),
@@ -153,6 +155,59 @@ def test_a_folder_with_data_gets_what_it_lacks_and_keeps_the_rest(tmp_path: Path
     assert "fill in responses.csv" in outcome.output
     assert (tmp_path / "labels.csv").read_text() == labels
     assert len(read_labels(evaluation, read_responses(evaluation)).ratings) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "texts"),
+    [
+        ("ratings.csv", "item,anna,ben", False),
+        ("labels.csv", "document,anna,ben", False),
+        ("ratings.csv", "response,anna,ben", True),
+    ],
+)
+def test_a_folder_is_read_as_its_file_is(
+    tmp_path: Path, name: str, header: str, *, texts: bool
+) -> None:
+    rows = [(f"text {k}", 1 + k % 5, 1 + (k + (k == 3)) % 5) for k in range(30)]
+    table = "\n".join([header, *(f"{item},{a},{b}" for item, a, b in rows)])
+    (tmp_path / name).write_text(table)
+
+    result = CliRunner().invoke(init, [str(tmp_path)])
+
+    evaluation = read_evaluation(tmp_path)
+    responses = read_responses(evaluation)
+    labels = read_labels(evaluation, responses)
+    assert f"{name}: labels by anna, ben, as labels/{name} has them\n" in result.output
+    assert labels.ratings["value"].tolist() == [value for _, a, b in rows for value in (a, b)]
+    assert ("text 3" in set(responses["response_text"])) == texts
+    assert ("fill in responses.csv" in result.output) != texts
+    assert (tmp_path / name).read_text() == table
+
+
+def test_ratings_of_known_responses_are_added_to_them(tmp_path: Path) -> None:
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\n"
+        + "".join(f"r{k},Why?,Because {k}.,m1\n" for k in range(10))
+    )
+    (tmp_path / "sheet.csv").write_text(
+        "item,anna,ben\n" + "".join(f"r{k},{1 + k % 5},{1 + k % 5}\n" for k in range(10))
+    )
+
+    CliRunner().invoke(init, [str(tmp_path)])
+
+    evaluation = read_evaluation(tmp_path)
+    assert len(read_labels(evaluation, read_responses(evaluation)).ratings) == 20
+
+
+def test_a_folder_whose_tables_cannot_be_read_gets_no_example(tmp_path: Path) -> None:
+    (tmp_path / "anna.csv").write_text("item,rating\nr1,4\nr2,5\n")
+
+    result = CliRunner().invoke(init, [str(tmp_path)])
+
+    assert isinstance(result.exception, ExceptionGroup)
+    [problem] = result.exception.exceptions
+    assert "do not say who gave which rating" in str(problem)
+    assert [path.name for path in tmp_path.iterdir()] == ["anna.csv"]
 
 
 def test_an_evaluation_that_is_declared_is_kept(tmp_path: Path) -> None:

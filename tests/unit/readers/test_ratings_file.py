@@ -639,6 +639,15 @@ def test_votes_between_models_are_of_pairs(tmp_path: Path) -> None:
     }
 
 
+def test_a_header_alone_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ratings.csv").write_text("item,anna,ben\n")
+
+    with pytest.raises(ExceptionGroup) as group:
+        read_ratings_file(tmp_path / "ratings.csv", RatingsOptions())
+
+    assert "do not say who gave which rating" in str(group.value.exceptions[0])
+
+
 def test_thumbs_and_sliders_are_ratings(tmp_path: Path) -> None:
     up, down = "\N{THUMBS UP SIGN}", "\N{THUMBS DOWN SIGN}"
     thumbs = lines(["id", "anna", "ben"], ["a", up, up], ["b", down, up])
