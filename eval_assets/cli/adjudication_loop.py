@@ -141,7 +141,7 @@ def _show_ratings(case: Case) -> None:
             f"  {plain(name)}: {value_name(value, scale)}" + (f"  {plain(note)}" if note else "")
         )
     for name, label in sorted(case.second_ratings.items()):
-        rating = named(label, case.unit)
+        rating = named([label], [case.unit])
         click.echo(f"  {plain(name)} after the discussion: {rating}  {plain(label.notes)}".rstrip())
     for comment in case.comments:
         click.echo(f"  {plain(comment.by)} noted: {plain(comment.reason)}")

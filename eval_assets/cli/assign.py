@@ -102,7 +102,7 @@ def assign(  # noqa: PLR0913 - one for each option
         )
     if reassign is not None:
         return _reassign(files, reassign)
-    if question is not None:
+    if question is not None and not any(question in q.names for q in files.evaluation.rubric):
         question_of(files.evaluation, question)
     try:
         strata = strata_of(files.responses, stratify)
@@ -119,7 +119,9 @@ def assign(  # noqa: PLR0913 - one for each option
             allocation="equal" if equal else "proportional",
             repeat_share=repeat,
             n_controls=controls,
-            question_id=files.evaluation.rubric[0].id if stage == "calibration" else question,
+            question_id=files.evaluation.rubric[0].names[-1]
+            if stage == "calibration"
+            else question,
             round=labelling.round,
             seed=seed,
         )
@@ -156,8 +158,8 @@ def _reassign(files: StudyFiles, rater: str) -> int:
 
     def questions_of(assignment: Assignment) -> tuple[list[str], list[str]]:
         response = study.responses.get(assignment.response_id)
-        names = [question.id for question in response.questions] if response else []
-        names = [name for name in names if assignment.question_id in {None, name}]
+        questions = response.questions if response else ()
+        names = [one.id for one in questions if assignment.question_id in {None, *one.names}]
         labelled = [name for name in names if (assignment.response_id, name) in units]
         return labelled, [name for name in names if name not in labelled]
 

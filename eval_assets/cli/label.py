@@ -141,9 +141,10 @@ def _queue(
 
 def _question_id(study: Study, dimension: str) -> str:
     """Return the question of that name, hyphens taken for underscores."""
-    known = {q.id.lower().replace("-", "_"): q.id for q in study.evaluation.rubric}
+    names = [name for question in study.evaluation.rubric for name in question.names]
+    known = {name.lower().replace("-", "_"): name for name in names}
     wanted = known.get(dimension.lower().replace("-", "_"), dimension)
-    return question_of(study.evaluation, wanted).id
+    return wanted if wanted in names else question_of(study.evaluation, wanted).id
 
 
 def _one_of(names: Iterable[str]) -> str:

@@ -64,11 +64,19 @@ def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
     click.echo(_rule(""))
 
 
-def show_question(unit: WorkUnit, *, keys: Sequence[str], also: Sequence[str]) -> None:
-    """Print the question, the keys that answer it with further ones, and a second line of keys."""
-    click.secho(plain(unit.question.question), bold=True)
-    values = [_key(choice) for choice in question_choices(unit.question)]
-    values = values or [f"A value ({unit.question.scale.described()})"]
+def show_question(
+    unit: WorkUnit, *, options: Sequence[str] = (), keys: Sequence[str], also: Sequence[str]
+) -> None:
+    """Print the question, the keys that answer it with further ones, and a second line of keys.
+
+    `options` are those of a multi-select question.
+    """
+    question = unit.question
+    click.secho(plain(question.displayed_text if options else question.question), bold=True)
+    values = [_key(choice) for choice in question_choices(question)]
+    if options:
+        values = [*options, "Enter Save"]
+    values = values or [f"A value ({question.scale.described()})"]
     click.echo("  ".join(["", *values, *keys]))
     click.echo("  ".join(["", *also]))
 
@@ -91,17 +99,33 @@ def show_guidelines(unit: WorkUnit) -> None:
     _section("Guidelines", [unit.question.guidelines or "No guidelines for this question."])
 
 
-def named_label(label: Label, unit: WorkUnit) -> str:
-    """Return what a label says, in words, a comparison by the sides that are shown."""
-    return named(replace(label, rating=unit.across_sides(label.rating)), unit)
+def option_names(units: Sequence[WorkUnit]) -> list[str]:
+    """Return the options of a multi-select question; of another question none."""
+    selects = [unit.question.multi_select for unit in units]
+    return [plain(select.option) for select in selects if select]
 
 
-def named(label: Answer, unit: WorkUnit) -> str:
-    """Return what an answer says, in words."""
-    if label.rating is None:
-        return f"unclear ({plain(label.skip_reason)})"
-    confidence = f", {label.confidence} confidence" if label.confidence else ""
-    return f"{answer_name(label.rating, unit.question, parses=label.parses)}{confidence}"
+def named_labels(labels: Sequence[Label], units: Sequence[WorkUnit]) -> str:
+    """Return what the labels of a screen say, a comparison by the sides that are shown."""
+    answers = [
+        replace(label, rating=unit.across_sides(label.rating))
+        for label, unit in zip(labels, units, strict=True)
+    ]
+    return named(answers, units)
+
+
+def named(answers: Sequence[Answer], units: Sequence[WorkUnit]) -> str:
+    """Return what the answers of a screen say, in words."""
+    first, unit = answers[0], units[0]
+    if first.rating is None:
+        return f"unclear ({plain(first.skip_reason)})"
+    confidence = f", {first.confidence} confidence" if first.confidence else ""
+    options = option_names(units)
+    if not options:
+        return f"{answer_name(first.rating, unit.question, parses=first.parses)}{confidence}"
+    pairs = zip(options, answers, strict=True)
+    selected = ", ".join(name for name, answer in pairs if answer.rating)
+    return f"{selected or 'none of these'}{confidence}"
 
 
 def _key(choice: Choice) -> str:

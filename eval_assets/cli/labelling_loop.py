@@ -1,8 +1,8 @@
 """Loop of the labelling command: show a unit, read a key, save."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import click
@@ -10,7 +10,8 @@ import click
 from eval_assets.cli.keyboard import END, Keyboard
 from eval_assets.cli.label_screen import (
     named,
-    named_label,
+    named_labels,
+    option_names,
     show_captures,
     show_guidelines,
     show_in_full,
@@ -41,12 +42,13 @@ _REASONS = {
 
 @dataclass
 class _Draft:
-    """The rater's notes on a unit before answering, and when the unit was shown."""
+    """The rater's notes and options before answering, and when the unit was shown."""
 
     shown_at: float = field(default_factory=time.monotonic)
     confidence: Confidence | None = None
     notes: str = ""
     issues: tuple[str, ...] = ()
+    options: frozenset[int] = frozenset()
 
 
 class LabellingLoop:
@@ -60,7 +62,7 @@ class LabellingLoop:
     def __init__(self, queue: RaterQueue, keyboard: Keyboard) -> None:
         self._queue = queue
         self._keyboard = keyboard
-        self._done = set(queue.labels())
+        self._done = queue.done_screens()
         self._given: list[int] = []
         self._place = 0
         self._displayed: set[int] = set()
@@ -81,7 +83,8 @@ class LabellingLoop:
 
     def run(self) -> bool:
         """Label until everything is labelled or the rater quits; return whether everything is."""
-        click.echo(f"{len(self._done)} of {len(self._queue.units)} labelled.")
+        n_screens = len(self._queue.screens)
+        click.echo(f"{len(self._done)} of {n_screens} labelled.")
         try:
             self._show_next(-1)
             while True:
@@ -92,12 +95,16 @@ class LabellingLoop:
         except KeyboardInterrupt:
             click.echo()
         self._queue.close(at=now())
-        click.echo(f"Saved: {len(self._done)} of {len(self._queue.units)} labelled.")
-        return len(self._done) == len(self._queue.units)
+        click.echo(f"Saved: {len(self._done)} of {n_screens} labelled.")
+        return len(self._done) == n_screens
+
+    @property
+    def _units(self) -> list[WorkUnit]:
+        return self._queue.of_screen(self._place)
 
     @property
     def _unit(self) -> WorkUnit:
-        return self._queue.units[self._place]
+        return self._units[0]
 
     def _read(self) -> str:
         """Return a key; of a question whose value is typed, what was typed."""
@@ -106,32 +113,54 @@ class LabellingLoop:
         return self._keyboard.line("> ").lower()
 
     def _press(self, key: str) -> None:
+        if self._unit.question.multi_select is not None and not self._is_complete:
+            self._press_option(key)
+            return
         choices = question_choices(self._unit.question)
         choice = next((choice for choice in choices if choice.key == key), None)
         if choice is not None:
-            self._answer(choice.value, key=key, parses=choice.parses)
+            self._answer([choice.value], key=key, parses=choice.parses)
         elif key in self._actions:
             self._actions[key]()
         elif not choices and key:
             try:
-                self._answer(parse_typed(key, self._unit.question.scale))
+                self._answer([parse_typed(key, self._unit.question.scale)])
             except ValueError as error:
                 click.echo(f"{error}.")
         elif key:
             click.echo("No such key.")
             self._ask()
 
+    def _press_option(self, key: str) -> None:
+        """Select an option or not, or save them all with Enter."""
+        places = range(len(self._units))
+        if key in {"\n", "\r"}:
+            self._answer([float(place in self._draft.options) for place in places], key=key)
+        elif key.isdecimal() and int(key) - 1 in places:
+            self._draft.options ^= {int(key) - 1}
+            names = [
+                n
+                for place, n in enumerate(option_names(self._units))
+                if place in self._draft.options
+            ]
+            click.echo(f"  Selected: {', '.join(names) or 'none of these'}. Enter saves.")
+        elif key in self._actions:
+            self._actions[key]()
+        elif key:
+            click.echo("No such key.")
+            self._ask()
+
     def _answer(
         self,
-        rating: float | None,
+        ratings: Sequence[float | None],
         *,
         key: str = "",
         skip_reason: str = "",
         parses: bool | None = None,
     ) -> None:
-        before = self._queue.labels().get(self._place)
+        before = self._queue.labels().get(self._queue.screens[self._place][0])
         answer = Answer(
-            rating=rating,
+            rating=ratings[0],
             confidence=self._draft.confidence,
             notes=self._draft.notes,
             issues=self._draft.issues,
@@ -140,10 +169,14 @@ class LabellingLoop:
             seconds=round(time.monotonic() - self._draft.shown_at, 1),
         )
         at = now()
-        self._queue.answer(self._unit, answer, at=at)
+        answers = [replace(answer, rating=rating) for rating in ratings]
+        for place, unit in enumerate(self._units):
+            # The first option has the time that all took.
+            timed = answers[place] if place == 0 else replace(answers[place], seconds=None)
+            self._queue.answer(unit, timed, at=at)
         # A label belongs to a response that was shown before its key was pressed.
         self._keyboard.forget(key)
-        click.echo(f"Saved: {named(answer, self._unit)}.")
+        click.echo(f"Saved: {named(answers, self._units)}.")
         if before is not None and at - before.events[-1].labelled_at > UNDO:
             click.echo("Agreement counts your first answer; the change is on record.")
         self._done.add(self._place)
@@ -152,8 +185,7 @@ class LabellingLoop:
 
     def _show_next(self, place: int) -> None:
         """Show the next unit without a label, from the first again after the last."""
-        n_units = len(self._queue.units)
-        ahead = [*range(place + 1, n_units), *range(place + 1)]
+        ahead = [*range(place + 1, len(self._queue.screens)), *range(place + 1)]
         following = next((other for other in ahead if other not in self._done), None)
         if following is None:
             self._is_complete = True
@@ -167,13 +199,17 @@ class LabellingLoop:
         self._displayed.add(place)
         self._is_complete = False
         self._draft = _Draft()
-        show_unit(self._unit, number=place + 1, of=len(self._queue.units))
+        show_unit(self._unit, number=place + 1, of=len(self._queue.screens))
         self._ask()
-        if (label := self._queue.labels().get(place)) is not None:
-            click.echo(f"  Your answer: {named_label(label.events[-1], self._unit)}")
+        if place in self._done:
+            labels = self._queue.labels()
+            events = [labels[number].events[-1] for number in self._queue.screens[place]]
+            click.echo(f"  Your answer: {named_labels(events, self._units)}")
 
     def _ask(self) -> None:
-        show_question(self._unit, keys=_KEYS, also=_MORE_KEYS)
+        names = option_names(self._units)
+        options = [f"{number} {name}" for number, name in enumerate(names, start=1)]
+        show_question(self._unit, options=options, keys=_KEYS, also=_MORE_KEYS)
 
     def _undo(self) -> None:
         """Take back the last answer if it is fresh, else show it to be answered again."""
@@ -182,12 +218,13 @@ class LabellingLoop:
             return
         place = self._given.pop()
         try:
-            self._queue.undo(self._queue.units[place], at=now())
+            for unit in self._queue.of_screen(place):
+                self._queue.undo(unit, at=now())
         except ValueError as error:
             click.echo(f"Not undone: {error}.")
         else:
-            self._done = set(self._queue.labels())
             click.echo("Undone.")
+        self._done = self._queue.done_screens()
         self._show(place)
 
     def _step(self, direction: int) -> None:
@@ -196,7 +233,7 @@ class LabellingLoop:
         place = self._place + direction
         while self._is_displayed(repeats.get(place)):
             place += direction
-        self._show(place if 0 <= place < len(self._queue.units) else self._place)
+        self._show(place if 0 <= place < len(self._queue.screens) else self._place)
 
     def _is_displayed(self, place: int | None) -> bool:
         return place is not None and (place in self._displayed or place in self._done)
@@ -207,7 +244,8 @@ class LabellingLoop:
             click.echo(f"  {key} {reason}")
         said = self._keyboard.line("  A number, or a reason of your own; Enter alone goes back: ")
         if said:
-            self._answer(None, skip_reason=_REASONS.get(said, said))
+            reason = _REASONS.get(said, said)
+            self._answer([None] * len(self._units), skip_reason=reason)
         else:
             self._ask()
 
@@ -218,7 +256,7 @@ class LabellingLoop:
         click.echo(f"  Confidence: {self._draft.confidence}")
 
     def _comment(self) -> None:
-        self._draft.notes = self._keyboard.line("  Comment: ")
+        self._draft.notes = self._keyboard.line(f"  {self._unit.question.note or 'Comment'}: ")
         self._ask()
 
     def _list_issues(self) -> None:

@@ -203,6 +203,8 @@ class Evaluation:
                 if is_split
             ]
         raise_faults(faults)
+        measured = tuple(one for question in self.rubric for one in question.measured())
+        object.__setattr__(self, "rubric", measured)
 
     @property
     def asks_models(self) -> bool:
@@ -282,7 +284,7 @@ class Evaluation:
                 `indicator_id` and `filter_columns`.
         """
         indicator = response.get("indicator_id")
-        named = tuple(q for q in self.rubric if q.id == indicator) or self.rubric
+        named = tuple(q for q in self.rubric if indicator in q.names) or self.rubric
         return tuple(question for question in named if question.applies(response))
 
     @property

@@ -1,12 +1,30 @@
 """Declaration of the rubric: its questions and their scales."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from eval_assets.config.types import Name, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
-from eval_assets.scale import Level, Scale
+from eval_assets.scale import BINARY, Level, Scale
+
+MOST_OPTIONS = 9
+"""Options of a multi-select question: each has a digit as its key."""
+
+
+@dataclass(frozen=True)
+class MultiSelect:
+    """The multi-select question that a binary question is an option of.
+
+    Args:
+        id: Its id.
+        question: What raters are asked.
+        option: Name of the option.
+    """
+
+    id: str
+    question: str
+    option: str
 
 
 @dataclass(frozen=True)
@@ -23,10 +41,14 @@ class RubricQuestion:
             columns of the responses. The scale then leads from the first to the second.
         applies_to: Values of columns of a response, all of which it needs to be asked the
             question; empty if every response is asked.
+        options: Options of which a rater selects any number; each becomes a binary question
+            `ID/OPTION`.
+        note: What raters are asked to write beside the answer; empty for a comment of their own.
         scored_by: `judge`, or `function` if scores come from code: then no live judge is asked, and
             recorded scores are left out of agreement between judges.
         equivalent_versions: Earlier versions of the wording whose labels count with those of the
             present one, by number in `rubric_versions`.
+        multi_select: The multi-select question that this is an option of; None if it is none.
         scale_guessed: Whether the scale was guessed from the labels, because none is declared.
 
     Raises:
@@ -40,8 +62,11 @@ class RubricQuestion:
     guidelines: str = ""
     type: Literal["rating", "pairwise"] = "rating"
     applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    options: tuple[Name, ...] = ()
+    note: str = ""
     scored_by: Literal["judge", "function"] = "judge"
     equivalent_versions: tuple[int, ...] = ()
+    multi_select: MultiSelect | None = field(default=None, metadata=set_by_reader("multi_select"))
     scale_guessed: bool = field(default=False, metadata=set_by_reader("scale_guessed"))
 
     def __post_init__(self) -> None:
@@ -57,10 +82,55 @@ class RubricQuestion:
         if self.type == "pairwise" and self.scale.values is None:
             message = "a comparison has values, of which the last mirrors the first"
             faults.append(Fault(("scale",), message, "Name them, such as {values: [A, equal, B]}"))
+        faults += self._option_faults()
         raise_faults(faults)
         classes = self.scale.values if self.level == "nominal" else None
         has_order = classes is None or len(classes) <= 2  # noqa: PLR2004 - of two one is 1
         object.__setattr__(self, "scale", replace(self.scale, has_order=has_order))
+
+    def _option_faults(self) -> Iterator[Fault]:
+        plain = [option.casefold() for option in self.options]
+        if not self.options:
+            return
+        if self.scale.values != BINARY.values or self.type != "rating":
+            message = "an option is selected or not, and has no other scale or type"
+            yield Fault(("options",), message, "Remove scale and type, or options")
+        if len(self.options) > MOST_OPTIONS:
+            message = f"there are {len(self.options)} options, and keys for {MOST_OPTIONS}"
+            yield Fault(("options",), message, "Ask two questions")
+        for place, option in enumerate(plain):
+            if option in plain[:place]:
+                message = f"{self.options[place]} is repeated"
+                yield Fault(("options", place), message, "Name each option once")
+
+    def measured(self) -> tuple["RubricQuestion", ...]:
+        """Return the questions that are measured: of a multi-select question one for each option.
+
+        Examples:
+            >>> asked = RubricQuestion("faults", "Which?", BINARY, "nominal", options=("rude",))
+            >>> [(q.id, q.question) for q in asked.measured()]
+            [('faults/rude', 'Which? Does this option apply: rude?')]
+        """
+        return tuple(
+            replace(
+                self,
+                id=f"{self.id}/{option}",
+                question=f"{self.question} Does this option apply: {option}?",
+                options=(),
+                multi_select=MultiSelect(self.id, self.question, option),
+            )
+            for option in self.options
+        ) or (self,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its id, and that of the multi-select question that it is an option of."""
+        return (self.id, self.multi_select.id) if self.multi_select else (self.id,)
+
+    @property
+    def displayed_text(self) -> str:
+        """What raters are asked on their screen, where all options are shown together."""
+        return self.multi_select.question if self.multi_select else self.question
 
     @property
     def has_order(self) -> bool:

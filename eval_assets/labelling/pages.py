@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any
@@ -23,6 +23,7 @@ from eval_assets.labelling.sessions import (
     UNDO,
     Answer,
     Label,
+    Rating,
     Session,
     SessionKey,
     TextHashes,
@@ -42,7 +43,8 @@ def page_task(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
 
 def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
     """Return the part of `page_task` that labels do not change."""
-    questions = list(dict.fromkeys(unit.question for unit in queue.units))
+    screens = [[queue.units[place] for place in screen] for screen in queue.screens]
+    questions = list(dict.fromkeys(units[0].question for units in screens))
     responses = list({id(unit.response): unit.response for unit in queue.units}.values())
     question_at = {question.id: index for index, question in enumerate(questions)}
     response_at = {id(response): index for index, response in enumerate(responses)}
@@ -55,21 +57,33 @@ def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
         "responses": [_response(response, html) for response in responses],
         "units": [
             {
-                "code": unit.code,
-                "question": question_at[unit.question.id],
-                "response": response_at[id(unit.response)],
-                "firstRatings": [tuple(vars(first).values()) for first in unit.first_ratings],
-                **({"sides": [_passage(side, html) for side in unit.sides]} if unit.sides else {}),
+                "code": units[0].code,
+                "question": question_at[units[0].question.id],
+                "response": response_at[id(units[0].response)],
+                "firstRatings": [tuple(vars(first).values()) for first in units[0].first_ratings],
+                **_parts(units, html),
             }
-            for unit in queue.units
+            for units in screens
         ],
     }
 
 
+def _parts(units: Sequence[WorkUnit], html: Html | None) -> dict[str, Any]:
+    """Return the texts that a screen compares, or the options that it shows."""
+    if units[0].sides:
+        return {"sides": [_passage(side, html) for side in units[0].sides]}
+    options = [(u.code, u.question.multi_select.option) for u in units if u.question.multi_select]
+    return {"options": options} if options else {}
+
+
 def page_answers(queue: RaterQueue) -> dict[str, Any]:
-    """Return the rater's own last answer about each unit that has one, by the unit's code."""
-    units = queue.units
-    return {units[n].code: _answer(units[n], label) for n, label in queue.labels().items()}
+    """Return the rater's own last answer on each screen that has one, by its first unit's code."""
+    labels, units = queue.labels(), queue.units
+    return {
+        units[screen[0]].code: _answer([(units[place], labels[place]) for place in screen])
+        for screen in queue.screens
+        if all(place in labels for place in screen)
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +91,8 @@ class PageAction(Answer):
     """An answer of a rater on a page, or its withdrawal.
 
     Args:
-        unit: Code of the unit.
+        unit: Code of the unit, or of the first on the screen.
+        ratings: Of a screen with several units, the rating of each by its code.
         undo: Whether the last answer about the unit is withdrawn.
         age_ms: Age of the action in milliseconds, by the clock of the page, which may have been
             set since.
@@ -86,6 +101,7 @@ class PageAction(Answer):
     __pydantic_config__ = ConfigDict(alias_generator=to_camel, extra="ignore")
 
     unit: Annotated[str, Field(max_length=64)]
+    ratings: Mapping[str, Rating | None] = field(default_factory=dict)
     undo: bool = False
     age_ms: Annotated[float, Field(allow_inf_nan=False)] = 0
 
@@ -95,17 +111,28 @@ class PageAction(Answer):
         Raises:
             ValueError: If the unit is not the rater's, or the queue refuses.
         """
-        if self.unit not in units:
+        if not units.keys() >= {*self.by_unit}:
             raise ValueError("this response is not among yours; reload the page")
-        unit = units[self.unit]
         # The undo of an answer must not lie before the answer, whose own age was clipped too.
         is_time_known = -UNDO.seconds * 1000 <= self.age_ms <= _OLDEST_MS
         age_ms = max(0, int(self.age_ms)) if is_time_known else 0
         done_at = at - timedelta(milliseconds=age_ms)
-        if self.undo:
-            queue.undo(unit, at=done_at)
-        else:
-            queue.answer(unit, self, at=done_at, is_time_known=is_time_known)
+        for code, answer in self.by_unit.items():
+            if self.undo:
+                queue.undo(units[code], at=done_at)
+            else:
+                queue.answer(units[code], answer, at=done_at, is_time_known=is_time_known)
+
+    @property
+    def by_unit(self) -> dict[str, Answer]:
+        """The answer about each unit of the screen; the first has the time that all took."""
+        answer = Answer(**self.answer_fields())
+        return {
+            code: replace(answer, rating=rating, seconds=None if place else self.seconds)
+            for place, (code, rating) in enumerate(
+                (self.ratings or {self.unit: self.rating}).items()
+            )
+        }
 
 
 PAGE_ACTION = TypeAdapter(PageAction)
@@ -118,7 +145,9 @@ def _question(question: RubricQuestion, html: Html | None) -> dict[str, Any]:
     scale = question.scale
     anchors = anchors_of(scale, question.guidelines)
     return {
-        "question": question.question,
+        "question": question.displayed_text,
+        "option": question.multi_select.option if question.multi_select else "",
+        "note": question.note,
         "guidelines": _passage(question.guidelines, html),
         "asksFor": dimension_of(question.id).asks_for,
         "choices": [
@@ -155,11 +184,13 @@ def _passage(text: str, html: Html | None) -> str | dict[str, str]:
     return {"text": text, "html": html(text)} if html and text else text
 
 
-def _answer(unit: WorkUnit, label: Label) -> dict[str, Any]:
-    last = label.events[-1]
-    fields = {**last.answer_fields(), "rating": unit.across_sides(last.rating)}
+def _answer(labels: Sequence[tuple[WorkUnit, Label]]) -> dict[str, Any]:
+    ratings = {unit.code: unit.across_sides(label.events[-1].rating) for unit, label in labels}
+    unit, last = labels[0][0], labels[0][1].events[-1]
+    fields = {**last.answer_fields(), "rating": ratings[unit.code]}
     return {
         **_ANSWER.dump_python(Answer(**fields), by_alias=True),
+        **({"ratings": ratings} if unit.question.multi_select else {}),
         "at": time_text(last.labelled_at),
     }
 
@@ -179,6 +210,7 @@ class ReturnedAction(PageAction):
 
     at: AwareDatetime
     hashes: TextHashes | None = None
+    option_hashes: Mapping[str, TextHashes] = field(default_factory=dict)
 
 
 _ACTION = TypeAdapter(ReturnedAction)
@@ -190,8 +222,12 @@ def offline_task(study: Study, rater_id: str) -> dict[str, Any]:
     number = study.evaluation.labelling.round
     page = _page(study, rater_id, number)
     task = page_task(queue, html_of(study.evaluation, data_uri))
-    for unit, described in zip(queue.units, task["units"], strict=True):
-        described["hashes"] = vars(unit.response.hashes(unit.question))
+    for screen, described in zip(queue.screens, task["units"], strict=True):
+        units = [queue.units[place] for place in screen]
+        hashes = {unit.code: vars(unit.response.hashes(unit.question)) for unit in units}
+        described |= {"hashes": hashes[units[0].code], "optionHashes": hashes}
+        if len(units) == 1:
+            del described["optionHashes"]
     return {
         **task,
         "isOffline": True,
@@ -236,9 +272,10 @@ def returned_labels(text: str, study: Study, *, file: str) -> ReturnedLabels:
         try:
             action = _ACTION.validate_json(line)
             latest = max(action.at, latest + timedelta(milliseconds=1))
-            unit = units[action.unit]
-            session = sessions.get(unit.key) or _begun(study, unit, latest)
-            sessions[unit.key] = _replayed(session, unit, action, at=latest)
+            for code, answer in action.by_unit.items():
+                unit = units[code]
+                session = sessions.get(unit.key) or _begun(study, unit, latest)
+                sessions[unit.key] = _replayed(session, unit, action, answer, at=latest)
         except KeyError:
             message = "the response or the question is no longer part of this evaluation"
             problems.append(InputProblem(file, line_number, "unit", message, _RESTORE))
@@ -338,8 +375,11 @@ def _begun(study: Study, unit: WorkUnit, at: datetime) -> Session:
     )
 
 
-def _replayed(session: Session, unit: WorkUnit, action: ReturnedAction, *, at: datetime) -> Session:
+def _replayed(
+    session: Session, unit: WorkUnit, action: ReturnedAction, answer: Answer, *, at: datetime
+) -> Session:
     if action.undo:
         return session.without_latest(unit.name, at=at)
-    label = label_of(unit, action, at=at, hashes=action.hashes)
+    hashes = action.option_hashes.get(unit.code, action.hashes)
+    label = label_of(unit, answer, at=at, hashes=hashes)
     return session.with_label(replace(label, is_time_known=at - action.at <= UNDO))

@@ -122,12 +122,14 @@ def work_of(
         for assignment in mine
         if assignment.response_id in responses
         for question in responses[assignment.response_id].questions
-        if assignment.question_id in {None, question.id}
+        if assignment.question_id in {None, *question.names}
     ]
     if not labelling.one_question_at_a_time:
         return by_response
-    order = {question.id: number for number, question in enumerate(evaluation.rubric)}
-    return sorted(by_response, key=lambda unit: order[unit.question.id])
+    order: dict[str, int] = {}
+    for number, question in enumerate(evaluation.rubric):
+        order.setdefault(question.names[-1], number)
+    return sorted(by_response, key=lambda unit: order[unit.question.names[-1]])
 
 
 def possible_units(
@@ -187,6 +189,19 @@ class RaterQueue:
         self._n_units = Counter(unit.key for unit in units)
 
     @cached_property
+    def screens(self) -> tuple[tuple[int, ...], ...]:
+        """Places of the units that are answered together: the options of a multi-select question.
+
+        Every other unit has a screen of its own, and so has an option that is discussed.
+        """
+        screens: dict[object, list[int]] = {}
+        for place, unit in enumerate(self.units):
+            select = None if unit.first_ratings else unit.question.multi_select
+            key = replace(unit.key, question_id=select.id) if select else place
+            screens.setdefault((key, unit.name), []).append(place)
+        return tuple(map(tuple, screens.values()))
+
+    @cached_property
     def by_code(self) -> Mapping[str, WorkUnit]:
         """The units by the names that pages use."""
         return {unit.code: unit for unit in self.units}
@@ -202,17 +217,27 @@ class RaterQueue:
 
     @cached_property
     def repeats(self) -> Mapping[int, int]:
-        """The place of each repeat, by the place of the unit that it repeats."""
+        """The screen of each repeat, by the screen of the unit that it repeats."""
+        units = [self.units[screen[0]] for screen in self.screens]
         firsts = {
-            (unit.key, unit.response.response_id): index
-            for index, unit in enumerate(self.units)
+            (unit.key, unit.response.response_id): screen
+            for screen, unit in enumerate(units)
             if not unit.is_repeat
         }
         return {
-            firsts[unit.key, unit.response.response_id]: index
-            for index, unit in enumerate(self.units)
+            firsts[unit.key, unit.response.response_id]: screen
+            for screen, unit in enumerate(units)
             if unit.is_repeat and (unit.key, unit.response.response_id) in firsts
         }
+
+    def of_screen(self, screen: int) -> list[WorkUnit]:
+        """Return the units of a screen."""
+        return [self.units[place] for place in self.screens[screen]]
+
+    def done_screens(self) -> set[int]:
+        """Return the screens on which every unit has a label."""
+        labels = self.labels()
+        return {n for n, screen in enumerate(self.screens) if labels.keys() >= {*screen}}
 
     def _stored(self) -> dict[SessionKey, Session | None]:
         return {key: self.sessions.read(key) for key in self._n_units}
@@ -225,6 +250,13 @@ class RaterQueue:
             for key, session in self._stored().items()
             if session is not None
         )
+
+    def n_screens_done(self) -> int:
+        """Return how many screens have labels, going by the first unit of each."""
+        stored, n_others = self._stored(), self._n_others
+        keys = {self.units[screen[0]].key for screen in self.screens}
+        sessions = ((key, stored[key]) for key in keys)
+        return sum(len(session.by_unit) - n_others[key] for key, session in sessions if session)
 
     def labels(self) -> dict[int, Label]:
         """Return the rater's label of each unit that has one, by the unit's place in `units`."""

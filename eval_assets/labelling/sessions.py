@@ -22,6 +22,8 @@ Unit = tuple[str, bool]
 _IN_JSON = ConfigDict(alias_generator=to_camel, extra="forbid", defer_build=True)
 _SESSION_IN_JSON = ConfigDict(alias_generator=to_camel, extra="ignore", defer_build=True)
 
+Rating = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
 _Text = Annotated[str, Field(max_length=5000)]
 
 
@@ -52,7 +54,7 @@ class Answer:
 
     __pydantic_config__ = _IN_JSON
 
-    rating: Annotated[float, Field(allow_inf_nan=False, strict=True)] | None = None
+    rating: Rating | None = None
     confidence: Confidence | None = None
     notes: _Text = ""
     issues: tuple[_Text, ...] = ()

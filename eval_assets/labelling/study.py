@@ -131,7 +131,7 @@ class Study:
         units = [
             unit
             for unit in work_of(rater_id, self.evaluation, self.responses, self.assignments)
-            if question_id in {None, unit.question.id}
+            if question_id in {None, *unit.question.names}
             and run_id in {None, unit.key.run_id}
             and (self.assignments is not None or self.needs_person(unit))
         ]

@@ -30,7 +30,7 @@ def read_assignments(evaluation: Evaluation) -> list[Assignment] | None:
     missing = [header for header in names[:2] if not table.has(header)]
     problems = RowProblems(ASSIGNMENTS, table.lines)
     if not missing:
-        ids = [question.id for question in evaluation.rubric]
+        ids = [name for question in evaluation.rubric for name in question.names]
         no_response, no_rater = "the row names no response", "the row names no rater"
         problems.add(responses.is_none(), "response_id", no_response, "Fill in its id")
         problems.add(raters.is_none(), "rater_id", no_rater, "Fill in who labels it")

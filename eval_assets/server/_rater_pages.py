@@ -118,12 +118,12 @@ class _RaterPages:
             return _refused(str(error))
 
     def _labelled(self, request: Request, body: bytes) -> Response:
-        """Save an answer in the round of its unit; reply how many labels that round has."""
+        """Save an answer in the round of its unit; reply how many screens of it are done."""
         rater, work = self._rater(request), self._work
         action = PAGE_ACTION.validate_json(body)
         queue, units = _queue_of(work, rater, action.unit)
         action.apply(queue, units, at=now())
-        return JSONResponse({"done": queue.n_labels()})
+        return JSONResponse({"done": queue.n_screens_done()})
 
     def close(self, request: Request) -> Response:
         """Note that the rater stopped for now."""

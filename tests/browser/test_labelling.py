@@ -421,6 +421,103 @@ def test_texts_are_side_by_side_and_stacked_on_a_phone(
         assert violations(page, axe) == []
 
 
+SELECT = """\
+name: made-up
+rubric:
+  - id: faults
+    question: Which faults does it have?
+    options: [wrong facts, "<b>rude</b>", vague]
+    note: Where is it wrong?
+  - {id: helpful, question: How helpful is the response?, scale: likert5}
+labelling: {raters: [anna, ben]}
+"""
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Iterator[Serving]:
+    """A server of three responses with a multi-select question."""
+    folder = tmp_path / "options"
+    write_evaluation(folder, ["One.", "Two.", "Three."], declared=SELECT)
+    serving = Serving(folder, "--labels")
+    yield serving
+    serving.kill()
+
+
+@pytest.mark.parametrize("is_offline", [False, True])
+def test_options_are_selected_with_keys_and_saved_together(
+    options: Serving, opened: Opened, tmp_path: Path, *, is_offline: bool
+) -> None:
+    link = options.links["anna"]
+    if is_offline:
+        arguments = ["--data", str(options.folder), "--to", str(tmp_path), "--html"]
+        CliRunner().invoke(sheet, arguments, standalone_mode=False)
+        link = (tmp_path / "anna.html").as_uri()
+    page = opened(link)
+    assert page.inner_text("#unit-title") == "Response 1 of 3, question 1 of 2"
+    page.keyboard.press("1")
+    page.keyboard.press("3")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.get_by_text("1 of 6 done").wait_for()
+    page.get_by_label("<b>rude</b>").check()
+    page.keyboard.press("m")
+    page.keyboard.type("in line 3")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.get_by_text("2 of 6 done").wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_text("3 of 6 done").wait_for()
+    page.keyboard.press("u")
+    page.get_by_text("2 of 6 done").wait_for()
+    page.keyboard.press("2")
+    page.get_by_role("button", name="Save", exact=False).first.click()
+    page.get_by_text("3 of 6 done").wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#given") == "Your answer: wrong facts, <b>rude</b>"
+    assert page.input_value("#notes") == "in line 3"
+    assert page.get_by_label("Where is it wrong? (M)").is_visible()
+    assert page.locator("#choices :checked").count() == 2
+    if is_offline:
+        with page.expect_download() as download:
+            page.keyboard.press("q")
+        download.value.save_as(tmp_path / "returned.jsonl")
+        merge = ["--data", str(options.folder), "--merge", str(tmp_path / "returned.jsonl")]
+        CliRunner().invoke(sheet, merge, standalone_mode=False)
+    else:
+        page.wait_for_selector(SAVED, state="attached")
+        page.reload()
+        page.wait_for_selector("body.ready")
+        assert progress(page) == "3 of 6 done"
+
+    stored = {
+        name: labels(options.folder, f"faults%2F{name}")
+        for name in ("wrong%20facts", "%3Cb%3Erude%3C%2Fb%3E", "vague")
+    }
+    rated = [[label["rating"] for label in of] for of in stored.values()]
+    assert rated == [[0, 1, 0], [0, 1, 1], [1, 0, 0]]
+    assert [label["notes"] for label in stored["vague"]] == ["", "in line 3", ""]
+    assert [label["seconds"] is None for of in stored.values() for label in of] == (
+        [False] * 3 + [True] * 6
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("form", [PHONE, WIDE], ids=["phone", "wide"])
+def test_options_have_no_barriers(
+    options: Serving, opened: Opened, axe: str, form: dict[str, Any], scheme: str
+) -> None:
+    page = opened(options.links["anna"], bypass_csp=True, color_scheme=scheme, **form)
+    page.keyboard.press("1")
+    page.get_by_text("wrong facts").first.click()
+    page.get_by_text("vague").first.click()
+
+    assert page.locator("#choices :checked").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert violations(page, axe) == []
+
+
 def test_first_answer_to_a_repeated_response_cannot_be_looked_up(
     served: Serving, opened: Opened
 ) -> None:

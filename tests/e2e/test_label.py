@@ -287,3 +287,38 @@ def test_comparison_is_stored_by_column(folder: Evaluated) -> None:
         assert terminal.exit_code() == 0
 
     assert ratings(folder, "better") == [0, 0, 0, 0]
+
+
+def test_options_are_selected_and_saved_together(folder: Evaluated) -> None:
+    faults = "{id: faults, question: Which faults?, options: [wrong, rude], note: Where}"
+    (folder.path / "evaluation.yaml").write_text(f"name: n\nrubric: [{faults}]\n")
+    with labelling(folder) as terminal:
+        for number, (keys, words) in enumerate(
+            (("1", "wrong"), ("12", "wrong, rude"), ("", "none of these"), ("2", "rude")), start=1
+        ):
+            terminal.expect(f"Scenario {number}/4")
+            terminal.expect("1 wrong  2 rude  Enter Save")
+            terminal.expect(KEYS_SHOWN)
+            for key in keys:
+                terminal.press(key)
+                terminal.expect("Selected: ")
+            if number == 4:
+                terminal.press("m")
+                terminal.expect("Where: ")
+                terminal.press("line 3\n")
+                terminal.expect(KEYS_SHOWN)
+            terminal.answer("\n")
+            terminal.expect(f"Saved: {words}")
+        terminal.expect("All done")
+        terminal.press("u")
+        terminal.expect("Undone")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("s")
+        terminal.expect("goes back: ")
+        terminal.press("1\n")
+        terminal.expect("unclear")
+        terminal.press("q")
+        assert terminal.exit_code() == 0
+
+    assert ratings(folder, "faults%2Fwrong") == [1, 1, 0, None]
+    assert ratings(folder, "faults%2Frude") == [0, 1, 0, None]

@@ -14,7 +14,7 @@ from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.files import read_text
 from eval_assets.readers.formats.table import FileTable, as_text, plain, without_blanks
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
-from eval_assets.scale import Scale
+from eval_assets.scale import BINARY, Scale
 
 _FORMS = (
     "Use binary, likert5, {min: 1, max: 4}, {min: 0, max: 1, step: null}, {values: [0, 0.5, 1]} "
@@ -100,7 +100,7 @@ def declared_rubric(
     entries = [entry for entry in raw if isinstance(entry, dict)]
     ids = [str(entry["id"]).strip() for entry in entries if "id" in entry]
     guesses: Mapping[str, Scale] = {}
-    if any(entry.get("scale") is None and not _is_comparison(entry) for entry in entries):
+    if any(entry.get("scale") is None and _usual_scale(entry) is None for entry in entries):
         try:
             from eval_assets.readers._guessed_scales import guessed_scales
 
@@ -127,9 +127,7 @@ def _question(
     question = {key: value for key, value in entry.items() if value is not None}
     if "scale" in question:
         scale = _declared_scale(checks, question["scale"], (*at, "scale"))
-    elif _is_comparison(entry):
-        scale = _COMPARISON
-    else:
+    elif (scale := _usual_scale(entry)) is None:
         scale = guesses.get(str(question.get("id")))
         question["<scale_guessed>"] = True
         if scale is None:
@@ -153,8 +151,11 @@ def _question(
     return question
 
 
-def _is_comparison(entry: Mapping[str, object]) -> bool:
-    return entry.get("type") == "pairwise"
+def _usual_scale(entry: Mapping[str, object]) -> Scale | None:
+    """Return the scale that the form of a question implies; None if it implies none."""
+    if entry.get("options"):
+        return BINARY
+    return _COMPARISON if entry.get("type") == "pairwise" else None
 
 
 def _text_of(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> str:

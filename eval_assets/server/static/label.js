@@ -132,7 +132,9 @@
   const described = (op) => {
     const place = task.units.findIndex((one) => one.code === op.unit);
     const name = place < 0 ? "an earlier response" : title(task.units[place]);
-    return `${name}: ${op.undo ? "undo" : (op.rating ?? op.skipReason)}`;
+    if (op.undo) return `${name}: undo`;
+    const selected = op.ratings && JSON.stringify(Object.values(op.ratings));
+    return `${name}: ${op.skipReason || selected || op.rating}`;
   };
 
   // ---- saving to the server: one at a time, in order, until each has arrived ----
@@ -237,14 +239,21 @@
     notes: el("notes").value.trim(),
     issues: el("issues").value.split("\n").map((line) => line.trim()).filter(Boolean),
     seconds: Math.round((performance.now() - shownAt - hiddenMs) / 100) / 10,
-    ...(task.isOffline ? { hashes: unit().hashes } : {}),
+    ...(task.isOffline ? { hashes: unit().hashes, optionHashes: unit().optionHashes } : {}),
   });
+
+  // The ratings of all options of a multi-select question, from what each is rated.
+  const optionRatings = (rate) => {
+    const { options } = unit();
+    return options ? { ratings: Object.fromEntries(options.map(([code]) => [code, rate(code)])) } : {};
+  };
 
   const answer = async (said) => {
     if (isStoring) return;
     const before = answers.get(unit().code);
     const isOld = before && Date.now() - Date.parse(before.at) > UNDO_MS;
-    await record({ ...draft(), rating: null, parses: null, skipReason: "", ...said });
+    const unrated = { rating: null, parses: null, skipReason: "", ...optionRatings(() => null) };
+    await record({ ...draft(), ...unrated, ...said });
     given.push(place);
     next();
     if (isOld) say("Changed. Agreement counts your first answer; the change is on record.");
@@ -268,7 +277,7 @@
     const { code } = task.units[last];
     const stored = answers.get(code);
     const isFresh = stored && Date.now() - Date.parse(stored.at) <= UNDO_MS;
-    if (isFresh) await record({ unit: code, undo: true });
+    if (isFresh) await record({ unit: code, undo: true, ratings: stored.ratings });
     show(last);
     if (isFresh) {
       fill(stored);
@@ -277,6 +286,8 @@
       say("That answer is older than a minute. Answer again to change it; the first is kept.");
     }
   };
+
+  const selectedOptions = () => optionRatings((code) => (el(code).checked ? 1 : 0));
 
   const skip = (reason) => {
     if (!reason.trim()) return el("skip-reason").focus();
@@ -426,32 +437,52 @@
   const showQuestion = () => {
     const asked = question();
     el("question").textContent = asked.question;
-    el("choices").replaceChildren(
-      ...asked.choices.map((choice) => {
-        const button = element("button", choice.name, "choice");
-        button.type = "button";
-        const key = element("kbd", choice.key.toUpperCase());
-        if (choice.key !== choice.name) button.append(" ", key);
-        if (choice.anchor) {
-          const anchor = element("span", choice.anchor.split(/[:;.]( |$)/)[0], "anchor");
-          anchor.dir = "auto";
-          button.append(" ", anchor);
-          button.title = choice.anchor;
-        }
-        button.addEventListener("click", () => answer({ rating: choice.value, parses: choice.parses }));
-        return button;
-      }),
-    );
-    el("typing").hidden = asked.choices.length > 0;
+    const buttons = unit().options ? optionBoxes(unit().options) : asked.choices.map(choiceButton);
+    el("choices").replaceChildren(...buttons);
+    el("typing").hidden = buttons.length > 0;
     el("typed-label").textContent = `Your value: ${asked.scale.described}`;
     el("typed").value = "";
     el("typed").removeAttribute("aria-invalid");
+    el("notes-label").textContent = `${asked.note || "Comment"} (M)`;
+    el(asked.note ? "choices" : "confidence").after(el("notes-row"));
     el("issues-label").textContent = `${asked.asksFor}, one a line`;
     el("skipping").hidden = true;
     el("skip-reason").value = "";
     const before = answers.get(unit().code);
     fill(before ?? { confidence: null, notes: "", issues: [] });
     showGiven();
+  };
+
+  const choiceButton = (choice) => {
+    const button = element("button", choice.name, "choice");
+    button.type = "button";
+    const key = element("kbd", choice.key.toUpperCase());
+    if (choice.key !== choice.name) button.append(" ", key);
+    if (choice.anchor) {
+      const anchor = element("span", choice.anchor.split(/[:;.]( |$)/)[0], "anchor");
+      anchor.dir = "auto";
+      button.append(" ", anchor);
+      button.title = choice.anchor;
+    }
+    button.addEventListener("click", () => answer({ rating: choice.value, parses: choice.parses }));
+    return button;
+  };
+
+  // Enter saves, also while a box has the focus; Space ticks it.
+  const optionBoxes = (options) => {
+    const boxes = options.map(([code, name], n) => {
+      const label = element("label", undefined, "option");
+      const box = element("input");
+      box.type = "checkbox";
+      box.id = code;
+      label.append(box, element("span", name), element("kbd", String(n + 1)));
+      return label;
+    });
+    const button = element("button", "Save ", "choice");
+    button.type = "button";
+    button.append(element("kbd", "Enter"));
+    button.addEventListener("click", () => answer(selectedOptions()));
+    return [...boxes, button];
   };
 
   const showGiven = () => {
@@ -469,11 +500,21 @@
   };
 
   const named = (said) => {
-    if (said.rating === null) return `unclear (${said.skipReason})`;
+    const ratings = Object.values(said.ratings ?? { unit: said.rating });
+    if (ratings.includes(null)) return `unclear (${said.skipReason})`;
+    const confidence = said.confidence ? `, ${said.confidence} confidence` : "";
+    return `${namedRating(said)}${confidence}`;
+  };
+
+  const namedRating = (said) => {
+    const { options } = unit();
+    if (options) {
+      const names = options.filter(([code]) => said.ratings?.[code]).map(([, name]) => name);
+      return names.join(", ") || "none of these";
+    }
     const alike = question().choices.filter((one) => one.value === said.rating);
     const choice = alike.find((one) => one.parses === (said.parses ?? null));
-    const confidence = said.confidence ? `, ${said.confidence} confidence` : "";
-    return `${choice ? choice.name : said.rating}${confidence}`;
+    return choice ? choice.name : said.rating;
   };
 
   const be = (confidence) => {
@@ -486,6 +527,7 @@
     el("notes").value = said.notes;
     el("issues").value = said.issues.join("\n");
     el("more").open = Boolean(said.notes || said.issues.length);
+    for (const [code] of unit().options ?? []) el(code).checked = said.ratings?.[code] === 1;
   };
 
   const showProgress = () => {
@@ -552,7 +594,7 @@
       say(`Confidence: ${after}.`);
     },
     m: () => {
-      el("more").open = true;
+      if (!question().note) el("more").open = true;
       el("notes").focus();
     },
     i: () => {
@@ -586,7 +628,13 @@
     const key = event.key.toLowerCase();
     if (event.repeat && !key.startsWith("arrow")) return;
     if (event.target.type === "radio" && key.startsWith("arrow")) return;
-    if (!el("work").hidden) {
+    if (!el("work").hidden && unit().options) {
+      const option = unit().options[Number(key) - 1];
+      if (option) return el(option[0]).click();
+      if (key === "enter" && !event.target.closest("button, summary")) {
+        return isStoring || answer(selectedOptions());
+      }
+    } else if (!el("work").hidden) {
       const choice = question().choices.find((one) => one.key === key);
       if (choice) {
         event.preventDefault();

@@ -31,6 +31,29 @@ def test_a_scale_can_be_declared_in_any_of_its_forms(
     assert (question.scale, question.level) == (scale, level)
 
 
+def test_multi_select_question_is_one_binary_question_an_option(write: Write) -> None:
+    declared = "name: n\nrubric: [{id: faults, question: Which?, options: [rude, vague]}]\n"
+
+    rubric = read_evaluation(write({"evaluation.yaml": declared})).rubric
+
+    assert [(q.id, q.scale, q.level) for q in rubric] == [
+        ("faults/rude", BINARY, "nominal"),
+        ("faults/vague", BINARY, "nominal"),
+    ]
+
+
+def test_scale_of_a_multi_select_question_is_refused(write: Write, reported: Reported) -> None:
+    options = "{id: faults, question: Which?, options: [rude, vague], scale: likert5}"
+    folder = write({"evaluation.yaml": f"name: n\nrubric:\n  - {options}\n"})
+
+    [problem] = reported(lambda: read_evaluation(folder))
+
+    assert problem == (
+        "evaluation.yaml:3:rubric[0].options: an option is selected or not, and has no other scale "
+        "or type. Remove scale and type, or options."
+    )
+
+
 def test_comparison_needs_no_scale(write: Write) -> None:
     declared = "name: n\nrubric: [{id: better, question: Which?, type: pairwise}]\n"
 
