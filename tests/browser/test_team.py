@@ -1,0 +1,302 @@
+"""Ten raters, three for each response, from `assign` to the verdict of the gates.
+
+As in docs/labelling.md: a calibration, attention checks, four raters in browsers, three in
+terminals and three on offline pages. One leaves half-way, and the others take over.
+"""
+
+import json
+import random
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from eval_assets.stats import human_agreement
+from eval_assets.store.connection import connect
+from tests.browser.conftest import new_context
+from tests.browser.serving import Serving
+from tests.browser.test_labelling import PHONE, SAVED, WIDE
+from tests.browser.test_walkthrough import PAGE
+from tests.e2e.conftest import PROGRAM, clean_environment
+from tests.terminal import Terminal
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+pytestmark = pytest.mark.slow
+
+N_RESPONSES = 60
+RATERS = [f"r{number}" for number in range(1, 11)]
+IN_BROWSER, IN_TERMINAL, OFFLINE = RATERS[:4], RATERS[4:7], RATERS[7:]
+LEAVES, INATTENTIVE = "r4", "r2"
+HALF = 9
+DECLARED = f"""\
+name: team
+rubric:
+  - {{id: helpful, question: How helpful is the response?, scale: likert5}}
+labelling: {{raters: [{", ".join(RATERS)}], calibration: gold.csv, attention: obvious.csv}}
+"""
+TEXT = re.compile(r"(text|gold|choose) (\d+)")
+
+
+@dataclass
+class Team:
+    """The raters, what each answers, and what they gave.
+
+    Args:
+        folder: The evaluation folder.
+    """
+
+    folder: Path
+    rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
+    given: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def write(self) -> None:
+        """Write the evaluation, the gold answers and the attention check."""
+        self.folder.mkdir()
+        (self.folder / "evaluation.yaml").write_text(DECLARED)
+        header = "response_id,prompt_text,response_text"
+        rows = [f"a{n},Prompt,text {n},m" for n in range(N_RESPONSES)]
+        (self.folder / "responses.csv").write_text("\n".join([f"{header},model_name", *rows, ""]))
+        gold = "g2,Ask,gold 2,2\ng4,Ask,gold 4,4\n"
+        (self.folder / "gold.csv").write_text(f"{header},helpful\n{gold}")
+        (self.folder / "obvious.csv").write_text(f"{header},helpful\no5,Ask,choose 5,5\n")
+
+    def key(self, rater: str, screen: str) -> str:
+        """Return the key for the response on a screen: the truth, or a value beside it."""
+        kind, digits = TEXT.findall(screen)[-1]
+        number = int(digits)
+        if kind != "text":
+            return "1" if rater == INATTENTIVE and kind == "choose" else str(number)
+        truth = 1 + number % 5
+        rating = truth if self.rng.random() < 0.8 else truth + self.rng.choice((-1, 1))
+        self.given[rater, f"a{number}"] = min(5, max(1, rating))
+        return str(self.given[rater, f"a{number}"])
+
+    def call(self, command: str, *arguments: str) -> str:
+        """Run a command, all of whose options docs/labelling.md has, and return its output."""
+        page = PAGE.read_text("utf-8")
+        options = [argument for argument in arguments if argument.startswith("--")]
+        assert all(word in page for word in (f"eval-assets {command}", *options))
+        done = subprocess.run(
+            [PROGRAM, command, "--data", str(self.folder), *arguments],
+            env=clean_environment(),
+            cwd=self.folder.parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def on_page(team: Team, rater: str, page: "Page", *, most: int) -> None:
+    """Label on a page until all is done, or that many."""
+    for _ in range(most):
+        if page.locator("#done").is_visible():
+            return
+        before = page.inner_text("#progress-text")
+        page.keyboard.press(team.key(rater, page.inner_text("#responses")))
+        page.get_by_text(before, exact=True).wait_for(state="detached")
+
+
+class BrowserRater:
+    """A rater with a link."""
+
+    def __init__(self, team: Team, rater: str, browser: "Browser", link: str) -> None:
+        self._team, self._rater, self._link = team, rater, link
+        self._context = new_context(browser, **(PHONE if rater == "r1" else WIDE))
+
+    def calibrate(self) -> None:
+        """Answer the calibration, after which the page goes on by itself."""
+        page = self._open()
+        for text in ("1 of 2 done", "2 of 2 matched"):
+            page.keyboard.press(self._team.key(self._rater, page.inner_text("#responses")))
+            page.get_by_text(text).wait_for()
+        page.close()
+
+    def label(self, most: int) -> None:
+        """Open the link and label."""
+        page = self._open()
+        on_page(self._team, self._rater, page, most=most)
+        page.wait_for_selector(SAVED, state="attached")
+        page.close()
+
+    def close(self) -> None:
+        """Close the browser."""
+        self._context.close()
+
+    def _open(self) -> "Page":
+        page = self._context.new_page()
+        page.goto(self._link)
+        page.wait_for_selector("body.ready")
+        return page
+
+
+class TerminalRater:
+    """A rater in a terminal."""
+
+    def __init__(self, team: Team, rater: str) -> None:
+        self._team, self._rater = team, rater
+
+    def calibrate(self) -> None:
+        """Answer the calibration, and stop before the first response."""
+        with self._terminal() as terminal:
+            self._answer(terminal, most=2)
+            terminal.expect("All done")
+            terminal.press("\n")
+            terminal.expect("2 of 2 matched")
+            terminal.expect("← →")
+            terminal.press("q")
+            assert terminal.exit_code() == 0
+
+    def label(self, most: int) -> None:
+        """Label until all is done, or that many."""
+        with self._terminal() as terminal:
+            self._answer(terminal, most=most)
+
+    def close(self) -> None:
+        """Do nothing: the program has ended."""
+
+    def _answer(self, terminal: Terminal, *, most: int) -> None:
+        n_left = most
+        while n_left and "All done" not in terminal.expect("All done|← →"):
+            terminal.answer(self._team.key(self._rater, terminal.shown))
+            terminal.expect("Saved: ")
+            n_left -= 1
+
+    def _terminal(self) -> Terminal:
+        command = [str(PROGRAM), "label", "--data", str(self._team.folder), "--rater", self._rater]
+        return Terminal(command, environment=clean_environment(), folder=self._team.folder)
+
+
+class OfflineRater:
+    """A rater with a page in a file, who sends files of labels back."""
+
+    def __init__(self, team: Team, rater: str, browser: "Browser") -> None:
+        self._team, self._rater = team, rater
+        self._context: BrowserContext = new_context(browser, **WIDE, offline=True)
+        self._page = team.folder / "out" / "pages" / f"{rater}.html"
+
+    def calibrate(self) -> None:
+        """Answer the calibration on a first page."""
+        assert "2 of 2 matched" in self._label(2)
+
+    def label(self, most: int) -> None:
+        """Label on a new page, and send the file back."""
+        self._label(most)
+
+    def close(self) -> None:
+        """Close the browser."""
+        self._context.close()
+
+    def _label(self, most: int) -> str:
+        self._team.call("sheet", "--html", "--rater", self._rater)
+        page: Any = self._context.new_page()
+        page.goto(self._page.as_uri())
+        page.wait_for_selector("body.ready")
+        on_page(self._team, self._rater, page, most=most)
+        with page.expect_download() as download:
+            page.keyboard.press("q")
+        file = self._team.folder.parent / f"{self._rater}.jsonl"
+        download.value.save_as(file)
+        page.close()
+        return self._team.call("sheet", "--merge", str(file))
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Team:
+    made = Team(tmp_path / "team")
+    made.write()
+    return made
+
+
+@pytest.fixture
+def served(team: Team) -> Iterator[Serving]:
+    serving = Serving(team.folder, "--labels", "--lead")
+    yield serving
+    serving.kill()
+
+
+def test_ten_raters_label_from_assignments_to_the_gate(
+    team: Team, served: Serving, browser: "Browser"
+) -> None:
+    printed = team.call("assign", "--raters-per-response", "3")
+    assert "Any two raters share 4 to " in printed or "Any two raters share 3 to " in printed
+    raters: dict[str, BrowserRater | TerminalRater | OfflineRater] = {
+        **{name: BrowserRater(team, name, browser, served.links[name]) for name in IN_BROWSER},
+        **{name: TerminalRater(team, name) for name in IN_TERMINAL},
+        **{name: OfflineRater(team, name, browser) for name in OFFLINE},
+    }
+    for rater in raters.values():
+        rater.calibrate()
+    for rater in raters.values():
+        rater.label(HALF)
+    moved = team.call("assign", "--reassign", LEAVES)
+    assert re.match(rf"Reassigned from {LEAVES}: (8|9|10)\n", moved)
+    for name, rater in raters.items():
+        if name != LEAVES:
+            rater.label(N_RESPONSES)
+        rater.close()
+
+    printed = team.call("run")
+    assert_every_label_is_stored(team)
+    assert_gate_is_decided_by_them(team)
+    assert_checks_are_reported(team, served, browser)
+    assert "human_a_hh" in printed
+
+
+def assert_every_label_is_stored(team: Team) -> None:
+    """Every label that was given is stored once, three for each response, and nothing else."""
+    with connect(team.folder / "out" / "eval.duckdb", is_reading=True) as connection:
+        rows = connection.execute(
+            "SELECT rater_id, response_id, value FROM human_labels"
+        ).fetchall()
+    assert {(rater, name): value for rater, name, value in rows} == team.given
+    assert len(rows) == 3 * N_RESPONSES
+    assert {*Counter(name for _, name, _ in rows).values()} == {3}
+    assert {rater for rater, _, _ in rows} == {*RATERS}
+
+
+def assert_gate_is_decided_by_them(team: Team) -> None:
+    """The gate compares the agreement of what was given with its minimum."""
+    ratings = np.full((N_RESPONSES, len(RATERS)), np.nan)
+    for (rater, name), rating in team.given.items():
+        ratings[int(name[1:]), RATERS.index(rater)] = rating
+    expected = human_agreement(ratings, low=1, high=5)
+    with connect(team.folder / "out" / "eval.duckdb", is_reading=True) as connection:
+        [(value, verdict)] = connection.execute(
+            """SELECT value, verdict FROM gate_verdicts
+               WHERE gate = 'human_a_hh' AND question_id IS NULL"""
+        ).fetchall()
+    assert value == pytest.approx(expected, abs=1e-12)
+    assert verdict == "pass"
+    assert expected > 0.75
+
+
+def assert_checks_are_reported(team: Team, served: Serving, browser: "Browser") -> None:
+    """The lead learns of the failed attention check and nobody else; calibrations are stored."""
+    with connect(team.folder / "out" / "eval.duckdb", is_reading=True) as connection:
+        rows = connection.execute(
+            "SELECT rater_id, measure, value FROM label_quality WHERE measure IN "
+            "('attention', 'calibration')"
+        ).fetchall()
+    attention = {rater: value for rater, measure, value in rows if measure == "attention"}
+    assert {rater for rater, value in attention.items() if value < 1} == {INATTENTIVE}
+    assert sum(measure == "calibration" and value == 1 for _, measure, value in rows) == 10
+    context = new_context(browser, **WIDE)
+    page = context.new_page()
+    page.goto(served.links["(lead)"])
+    assert f"{INATTENTIVE} failed 1 of 1 attention checks" in page.inner_text("main")
+    page.goto(served.links[INATTENTIVE])
+    page.wait_for_selector("body.ready")
+    assert "attention" not in page.content()
+    context.close()
+    sessions = [json.loads(p.read_text()) for p in (team.folder / "sessions").glob("*.json")]
+    assert sum(len(session["labels"]) for session in sessions) == 3 * N_RESPONSES
