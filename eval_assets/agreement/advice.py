@@ -275,10 +275,7 @@ def _discussion(n_disagreements: int) -> str:
         responses = f"the first {_MOST_DISCUSSED} of {n_disagreements} responses"
     else:
         responses = f"the {n_disagreements} responses" if n_disagreements > 1 else "the response"
-    return (
-        f"Discuss {responses} in label_disagreements as a group, without changing the ratings "
-        "already given"
-    )
+    return f"Discuss {responses} as a group, without changing the ratings already given"
 
 
 def _named(question: RubricQuestion, value: float) -> str:

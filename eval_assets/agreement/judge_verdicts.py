@@ -106,6 +106,29 @@ def judge_verdict(  # noqa: PLR0911, PLR0913 - a return per verdict, a figure pe
     return JudgeVerdict.INCONCLUSIVE
 
 
+def open_gap_sentence(row: JudgeHumanFigures) -> str:
+    """Return the interval and the margin that leave a verdict open; empty if others do."""
+    gap = row.a_ha_above_people
+    if not _is_gap_open(row):
+        return ""
+    return (
+        f"is inconclusive: its A^HA lies {-gap.low:.3f} below to {gap.high:.3f} above human A^HH, "
+        f"and may be at most {CLOSE:g} below"
+    )
+
+
+def _is_gap_open(row: JudgeHumanFigures) -> bool:
+    """Return whether only the distance from human agreement leaves a verdict open."""
+    gap = row.a_ha_above_people
+    is_better_than_controls = (
+        row.a_ha_above_constant.low > TOLERANCE
+        and max(row.a_ha_above_shuffled.low, row.spearman.low) > TOLERANCE
+        and (row.a_ha_within.low > TOLERANCE or not row.a_hh_within.low > TOLERANCE)
+    )
+    is_inconclusive = row.verdict is JudgeVerdict.INCONCLUSIVE
+    return is_inconclusive and is_better_than_controls and gap.low <= -CLOSE <= 0 <= gap.high
+
+
 def more_groups(row: JudgeHumanFigures) -> int | None:
     """Return how many more response groups would tell whether a judge matches human agreement.
 
@@ -116,13 +139,7 @@ def more_groups(row: JudgeHumanFigures) -> int | None:
         takes more than a hundred times the groups.
     """
     gap = row.a_ha_above_people
-    is_better_than_controls = (
-        row.a_ha_above_constant.low > TOLERANCE
-        and max(row.a_ha_above_shuffled.low, row.spearman.low) > TOLERANCE
-        and (row.a_ha_within.low > TOLERANCE or not row.a_hh_within.low > TOLERANCE)
-    )
-    is_open = gap.low <= -CLOSE and gap.high >= 0
-    if not (row.verdict is JudgeVerdict.INCONCLUSIVE and is_better_than_controls and is_open):
+    if not _is_gap_open(row):
         return None
     matches = gap.value > -CLOSE
     half_width = gap.value - gap.low if matches else gap.high - gap.value

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 import duckdb
 
-from eval_assets.agreement.gates.decision import GateOutcome, tunable_questions
+from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.metadata import figures_as_metadata, intervals_as_metadata
+from eval_assets.assets.metadata import figures_as_metadata
 from eval_assets.assets.resources import (
     CLOSED_GATES,
     EvaluationFolder,
@@ -19,6 +19,7 @@ from eval_assets.assets.resources import (
 from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.render.plots import interval_line
 from eval_assets.render.tables import ALL_QUESTIONS
 from eval_assets.store.gates import (
     measured_agreement,
@@ -26,7 +27,7 @@ from eval_assets.store.gates import (
     unread_scores,
     write_gate_verdicts,
 )
-from eval_assets.wording import figure_text, or_none
+from eval_assets.wording import figure_text
 
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
@@ -145,9 +146,7 @@ def _result(
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
         description=outcome.reason,
         metadata={
-            "value": or_none(outcome.overall.value),
-            "low": or_none(outcome.overall.low),
-            "high": or_none(outcome.overall.high),
+            **_rounded(outcome.overall),
             "minimum": outcome.overall.minimum,
             "n": outcome.overall.n_units,
             "verdict": outcome.overall.verdict.value,
@@ -159,17 +158,13 @@ def _result(
                     for verdict in outcome.questions
                 )
             ),
-            "plot": intervals_as_metadata(
-                {
-                    verdict.question_id or ALL_QUESTIONS: Figure(
-                        verdict.value, verdict.low, verdict.high
-                    )
-                    for verdict in (outcome.overall, *outcome.questions)
-                },
-                marks={"minimum": outcome.overall.minimum},
-            ),
+            "plot": _plot(outcome),
             "figures": figures_as_metadata(measured, ["question_id", *_EXPLAINING]),
-            **{name: value for name, value in measured[0].columns().items() if name in _EXPLAINING},
+            **{
+                name: float(figure_text(value, limits=())) if isinstance(value, float) else value
+                for name, value in measured[0].columns().items()
+                if name in _EXPLAINING
+            },
             "data_version": outcome.data_version,
         },
     )
@@ -190,6 +185,36 @@ _EXPLAINING = (
 """Columns of the figures that explain a verdict, as far as they have them."""
 
 
+def _rounded(verdict: GateVerdict) -> dict[str, float | None]:
+    """Return value and interval with as few decimals as the minimum permits."""
+    ends = {"value": verdict.value, "low": verdict.low, "high": verdict.high}
+    return {
+        name: None if math.isnan(end) else float(figure_text(end, limits=[verdict.minimum]))
+        for name, end in ends.items()
+    }
+
+
+def _plot(outcome: GateOutcome) -> dg.TableMetadataValue:
+    """Return the figures with their intervals and the minimum as lines, which the page shows.
+
+    It hides images in Markdown behind a link.
+    """
+    rows = [
+        dg.TableRecord(
+            {
+                "question": verdict.question_id or ALL_QUESTIONS,
+                "interval o, minimum |": interval_line(
+                    Figure(verdict.value, verdict.low, verdict.high), mark=verdict.minimum
+                ),
+            }
+        )
+        for verdict in (outcome.overall, *outcome.questions)
+        if not math.isnan(verdict.value)
+    ]
+    columns = [dg.TableColumn("question"), dg.TableColumn("interval o, minimum |")]
+    return dg.MetadataValue.table(rows, schema=dg.TableSchema(columns))
+
+
 def _questions(outcome: GateOutcome) -> dg.TableMetadataValue:
     """Return the verdict on each question, with figures as short as their minimum permits."""
     columns = [
@@ -206,16 +231,7 @@ def _questions(outcome: GateOutcome) -> dg.TableMetadataValue:
             {
                 "question_id": verdict.question_id,
                 "verdict": verdict.verdict.value,
-                **{
-                    name: None
-                    if math.isnan(value)
-                    else float(figure_text(value, limits=[verdict.minimum]))
-                    for name, value in (
-                        ("value", verdict.value),
-                        ("low", verdict.low),
-                        ("high", verdict.high),
-                    )
-                },
+                **_rounded(verdict),
                 "minimum": verdict.minimum,
                 "n": verdict.n_units,
             }

@@ -134,6 +134,31 @@ def intervals_image(figures: Mapping[str, Figure], *, marks: Mapping[MarkKind, f
     )
 
 
+def interval_line(figure: Figure, *, mark: float) -> str:
+    """Return a figure with its interval from 0 to 1 as a line of text, with a mark.
+
+    Examples:
+        >>> interval_line(Figure(0.9, 0.8, 0.95), mark=0.75)
+        '0 ..............................|.----o--.. 1'
+        >>> interval_line(Figure(-0.2, -0.5, 0.1), mark=0.667)
+        '-1 ..........------o-----.............|...... 1'
+    """
+    ends = [figure.value, figure.low, figure.high]
+    axis = -1.0 if min(end for end in ends if not math.isnan(end)) < 0 else 0.0
+    cells = ["."] * _CELLS
+    value, low, high, minimum = (
+        -1 if math.isnan(of) else round((of - axis) / (1 - axis) * (_CELLS - 1))
+        for of in (*ends, mark)
+    )
+    if figure.has_interval:
+        cells[low : high + 1] = "-" * (high + 1 - low)
+    cells[minimum], cells[value] = "|", "o"
+    return f"{axis:g} {''.join(cells)} 1"
+
+
+_CELLS = 41
+
+
 def _axis(values: Sequence[float]) -> tuple[float, float]:
     """Return round ends of an axis that shows all values.
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import PROGRAM
 from tests.tools import (
     TOP,
     ended,
@@ -166,7 +165,8 @@ def test_ratings_arrive_once_and_the_verdict_goes_back(tool: Tool) -> None:
     assert again.count(": nothing new\n") == 3
     assert "wrote" not in again
 
-    evaluated = ended(PROGRAM, "run", "--data", "folder", folder=tool.folder)
+    program = tool.programs / "eval-assets"
+    evaluated = ended(program, "run", "--data", "folder", folder=tool.folder)
     assert evaluated.returncode in (0, 3), evaluated.stderr
     publish = ("export", tool.name, "--to", tool.server, "--project", "support")
     trial = tool.eval_assets(*publish, "--data", "folder", "--dry-run")

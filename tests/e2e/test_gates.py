@@ -77,7 +77,7 @@ def test_closed_gates_leave_everything_upstream_stored_and_tuning_undone(
         "score_summary",
     ):
         assert closed_once.rows(f"SELECT count(*) > 0 FROM {table}") == [(True,)], table  # noqa: S608
-    assert "human_alpha" in (closed_once.path / "out" / "report.md").read_text()
+    assert "human alpha" in (closed_once.path / "out" / "report.md").read_text()
 
 
 def test_the_walk_finds_the_assets_behind_the_gates() -> None:
@@ -96,7 +96,7 @@ def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
     said = failures(result)[asset]
     assert "Gate human_a_hh is closed: 0.4" in said
     assert "Gate human_alpha is closed: -0." in said
-    assert "is below the minimum 0.667. Discuss the 18 disagreements in label_disagreements" in said
+    assert "is below the minimum 0.667. Discuss the 18 disagreements with the raters" in said
     assert closed_folder.splits() == []
 
 
@@ -413,11 +413,12 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     [(value, low, high)] = open_folder.rows(
         "SELECT alpha, alpha_low, alpha_high FROM human_agreement WHERE scope = 'overall'"
     )
-    assert (metadata["value"].value, metadata["low"].value, metadata["high"].value) == (
-        value,
-        low,
-        high,
-    )
+    rounded = [metadata[name].value for name in ("value", "low", "high")]
+    assert rounded == pytest.approx([value, low, high], abs=0.0005)
+    assert [len(str(end)) for end in rounded] == [5, 5, 5]
+    plot = metadata["plot"]
+    assert isinstance(plot, dg.TableMetadataValue)
+    assert str(plot.records[0].data["interval o, minimum |"]).count("o") == 1
     assert metadata["minimum"].value == 0.667
     assert metadata["n"].value == N_RESPONSES
     assert metadata["n_pairs"].value == 2 * N_RESPONSES

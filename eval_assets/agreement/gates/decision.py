@@ -171,6 +171,16 @@ class GateOutcome:
         }
 
     @property
+    def title(self) -> str:
+        """The figure that it compares, in words."""
+        return GATES[self.gate].title
+
+    @property
+    def noun(self) -> str:
+        """The title within a sentence."""
+        return self.title[0].lower() + self.title[1:]
+
+    @property
     def failing_questions(self) -> tuple[str, ...]:
         """Questions that do not pass, which a blocking gate leaves out of tuning."""
         return tuple(v.question_id for v in self._failing if v.question_id)

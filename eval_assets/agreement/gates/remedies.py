@@ -37,9 +37,7 @@ _TEXTS = {
         "Have more responses rated by two raters or more, above all some that deserve the rarer "
         "values"
     ),
-    RemedyKind.FIND_MISSING_SCORES: (
-        "Find in judge_scores why scores are missing, and run the judges again"
-    ),
+    RemedyKind.FIND_MISSING_SCORES: ("Find out why scores are missing, and run the judges again"),
     RemedyKind.SCORE_MORE: "Have the judges score more responses, new ones if all are scored",
     RemedyKind.SCORE_RARE_VALUES: (
         "Have the judges score more responses, above all some that deserve the rarer values"
@@ -52,25 +50,21 @@ _TEXTS = {
         "There is no disagreement to discuss: {name}. Add responses that deserve the rarer values"
     ),
     RemedyKind.DISCUSS: (
-        "Discuss {name} in label_disagreements with the raters, revise the rubric, then have new "
-        "responses rated"
+        "Discuss {name} with the raters, revise the rubric, then have new responses rated"
     ),
     RemedyKind.DISCUSS_IS_TOO_LITTLE: (
         "Revise the question and give an example response for every value, then have new "
         "responses rated. Settling {name}"
     ),
     RemedyKind.CHECK_SCALE_DIRECTION: (
-        "Discuss {name} in label_disagreements with the raters, check in label_quality whether one "
-        "of them reads the scale in reverse, and if so have that rater label again"
+        "Discuss {name} with the raters, check whether one of them reads the scale in reverse, and "
+        "if so have that rater label again"
     ),
     RemedyKind.GIVE_EXAMPLES: (
-        "No single response explains it: check in label_quality whether a rater is stricter than "
-        "the others, give an example response for every value of the scale, then have new "
-        "responses rated"
+        "No single response explains it: check whether a rater is stricter than the others, give "
+        "an example response for every value of the scale, then have new responses rated"
     ),
-    RemedyKind.REVISE_JUDGE_PROMPT: (
-        "Compare the judges' replies in judge_scores and revise the judge prompt"
-    ),
+    RemedyKind.REVISE_JUDGE_PROMPT: ("Compare the judges' replies and revise the judge prompt"),
 }
 
 

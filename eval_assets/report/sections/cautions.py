@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.rounds import change_text
 from eval_assets.agreement.selection import selection_sentences
 from eval_assets.bands import (
@@ -13,6 +14,7 @@ from eval_assets.bands import (
     MOSTLY_EQUAL,
     SKEWED_SHARE,
 )
+from eval_assets.catalogue import ALPHA
 from eval_assets.figures import HumanFigures, JudgeFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import Record, ReportData, count, groups_text, text
@@ -104,7 +106,7 @@ def _undecided(data: ReportData) -> Iterator[Definition]:
                 else "More responses rated by two raters or more"
             )
             yield Definition(
-                f"{outcome.gate}: the data cannot tell",
+                f"{outcome.title}: the data cannot tell",
                 f"The 95 % interval reaches both sides of the minimum "
                 f"{outcome.overall.minimum:g} for {_some(undecided)}. The gate "
                 f"goes by the value; the truth may lie on the other side. {more} narrow the "
@@ -126,13 +128,15 @@ def _undecided_figures(outcome: GateOutcome) -> list[str]:
 
 def _pooled(data: ReportData) -> Iterator[Definition]:
     """Yield gates that open on differences between questions, which pooled alpha counts."""
-    for gate, rows in (("human_alpha", data.humans), ("judge_alpha", data.judges)):
+    for gate, declared in GATES.items():
+        if declared.statistic is not ALPHA:
+            continue
         minimum = _minimum(data, gate)
-        for row in rows:
+        for row in data.humans if declared.raters == "human" else data.judges:
             pooled, within = row.alpha.value, row.alpha_within.value
             if row.scope is Scope.OVERALL and within < minimum <= pooled:
                 yield Definition(
-                    f"{gate}: part of alpha is differences between questions",
+                    f"{declared.title}: part of alpha is differences between questions",
                     f"Alpha over all questions is {figure_text(pooled, limits=[minimum])}; with "
                     f"chance taken within each question it is "
                     f"{figure_text(within, limits=[minimum])}, below the minimum {minimum:g}. "
@@ -415,7 +419,7 @@ def _too_few_judges(data: ReportData) -> Iterator[Definition]:
     if n_judges < 2:  # noqa: PLR2004 - two judges can agree
         yield Definition(
             "No judge is declared" if n_judges == 0 else "Only one judge is declared",
-            "Agreement among judges takes two, so the gate judge_alpha does not apply. Declare "
+            "Agreement among judges takes two, so the gate on it does not apply. Declare "
             "judges of two independent vendors under judges in evaluation.yaml.",
         )
 

@@ -38,7 +38,7 @@ def section(data: ReportData) -> Section | None:
         n_all = data.sizes.get("label_disagreements", n_shown)
         which = f"All {n_all:,}" if n_all <= n_shown else f"The worst {n_shown} of {n_all:,}"
         lead = (
-            f"{'The only one' if n_all == 1 else which} in the table label_disagreements. Discuss "
+            f"{'This is the only one' if n_all == 1 else f'{which} are listed'}. Discuss "
             f"{'it' if n_all == 1 else 'them'} as a group; ratings already given stay as they are."
         )
         table = Table(

@@ -124,8 +124,8 @@ def matched_questions(data: ReportData, judge_id: str) -> list[str]:
 def _answer_with_cautions(data: ReportData) -> tuple[str, Tone]:
     """Return the answer, with open gates that are undecided or whose minimum is lowered."""
     answer, tone = _answer(data)
-    undecided = [o.gate for o in data.gates if o.state is GateState.UNDECIDED]
-    lowered = [f"{o.gate} to {o.overall.minimum:g}" for o in data.gates if o.is_lowered]
+    undecided = [o.noun for o in data.gates if o.state is GateState.UNDECIDED]
+    lowered = [f"{o.noun} to {o.overall.minimum:g}" for o in data.gates if o.is_lowered]
     parts = [answer]
     if undecided and not _closed(data):
         parts.append(f"{listed(undecided)} {'is' if len(undecided) == 1 else 'are'} undecided")

@@ -74,9 +74,9 @@ def _why_closed(outcome: GateOutcome) -> str:
     match overall.verdict:
         case GateResult.FAIL:
             value = figure_text(overall.value, limits=[overall.minimum])
-            return f"{outcome.gate} {value} is below {overall.minimum:g}"
+            return f"{outcome.noun} {value} is below {overall.minimum:g}"
         case GateResult.NOT_EVALUABLE:
-            return f"{outcome.gate} cannot be evaluated"
+            return f"{outcome.noun} cannot be evaluated"
         case GateResult.PASS:
             return _NONE_PASSES
         case _:
@@ -92,8 +92,7 @@ def _card(outcome: GateOutcome) -> Card:
         anchor=f"gate-{outcome.gate}",
         blocks=(
             Text(
-                f"{outcome.gate} · minimum {verdict.minimum:g} · {verdict.n_units:,} "
-                f"{_units(outcome.gate)}",
+                f"minimum {verdict.minimum:g} · {verdict.n_units:,} {_units(outcome.gate)}",
                 is_small=True,
             ),
             Text(f"{outcome.reason[0].upper()}{outcome.reason[1:]}."),
@@ -107,7 +106,7 @@ def _card(outcome: GateOutcome) -> Card:
             plot=Plot(
                 low=lowest_tick([verdict.value, verdict.low, verdict.minimum]),
                 high=1.0,
-                label=f"{outcome.gate}: {value}, {interval}, minimum {verdict.minimum:g}",
+                label=f"{outcome.title}: {value}, {interval}, minimum {verdict.minimum:g}",
                 dots=(("circle", verdict.value),),
                 interval=(verdict.low, verdict.high) if interval else None,
                 marks=(("minimum", verdict.minimum),),
@@ -133,7 +132,7 @@ def _by_question(data: ReportData) -> Table:
     blocked = is_blocked(data)
     return Table(
         "Gates by question",
-        columns("Question", *(outcome.gate for outcome in data.gates), "Tuning"),
+        columns("Question", *(outcome.title for outcome in data.gates), "Tuning"),
         tuple(
             TableRow(
                 cells(

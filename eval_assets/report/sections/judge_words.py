@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
-from eval_assets.agreement.judge_verdicts import gap_beyond_chance, why_not_judged
+from eval_assets.agreement.judge_verdicts import (
+    gap_beyond_chance,
+    open_gap_sentence,
+    why_not_judged,
+)
 from eval_assets.figures import JudgeHumanFigures, Scope
 from eval_assets.render.document import Cell
 from eval_assets.report.data import ReportData, number, text
@@ -29,7 +33,7 @@ def verdict_cell(data: ReportData, row: JudgeHumanFigures) -> Cell:
         return Cell("cannot be judged")
     if _matches_by_chance_alone(data, row):
         return Cell(_NOT_BEYOND_CHANCE, tone=JudgeVerdict.INCONCLUSIVE.tone)
-    return Cell(row.verdict.sentence, tone=row.verdict.tone)
+    return Cell(open_gap_sentence(row) or row.verdict.sentence, tone=row.verdict.tone)
 
 
 def judge_sentence(data: ReportData, judge_id: str) -> str:

@@ -206,15 +206,14 @@ def test_undefined_figures_suggest_nothing() -> None:
 @pytest.mark.parametrize(
     ("n", "words"),
     [
-        (1, "the response in"),
-        (3, "the 3 responses in"),
-        (350, "the first 20 of 350 responses in"),
+        (1, "the response"),
+        (3, "the 3 responses"),
+        (350, "the first 20 of 350 responses"),
     ],
 )
 def test_disagreements_are_discussed_without_changing_ratings(n: int, words: str) -> None:
     assert advice(n_disagreements=n) == (
-        f"Discuss {words} label_disagreements as a group, without changing the ratings already "
-        "given"
+        f"Discuss {words} as a group, without changing the ratings already given"
     )
 
 

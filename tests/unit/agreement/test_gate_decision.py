@@ -334,14 +334,14 @@ def test_a_stale_gate_does_not_close_the_others_for_want_of_questions() -> None:
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        ({"n_disagreements": 13}, "Discuss the 13 disagreements in label_disagreements"),
+        ({"n_disagreements": 13}, "Discuss the 13 disagreements with the raters"),
         (
             {"n_disagreements": 497},
-            "Discuss the first 20 of 497 disagreements in label_disagreements",
+            "Discuss the first 20 of 497 disagreements with the raters",
         ),
-        ({"n_disagreements": 1}, "Discuss the disagreement in label_disagreements"),
+        ({"n_disagreements": 1}, "Discuss the disagreement with the raters"),
         ({"alike": "90 % of pairs are equal"}, "no disagreement to discuss: 90 % of pairs are"),
-        ({}, "check in label_quality whether a rater is stricter than the others"),
+        ({}, "check whether a rater is stricter than the others"),
         (
             {"half_width": 0.3, "alike": "so alike"},
             "above all some that deserve the rarer values",
@@ -385,7 +385,7 @@ def test_an_open_gate_that_leaves_questions_out_gives_the_remedy_of_the_worst() 
 
     assert outcome.reason == (
         "0.800 reaches the minimum 0.75. Left out of tuning: clarity (0.740), safety (0.500). "
-        "Start with safety: Discuss the 4 disagreements in label_disagreements with the raters, "
+        "Start with safety: Discuss the 4 disagreements with the raters, "
         "revise the rubric, then have new responses rated"
     )
 
@@ -412,9 +412,8 @@ def test_raters_who_contradict_one_another_are_sent_to_who_reads_the_scale_backw
     outcome = outcome_of(figures, gate="human_alpha", minimum=0.667)
 
     assert outcome.advice == (
-        "Discuss the 20 disagreements in label_disagreements with the raters, check in "
-        "label_quality whether one of them reads the scale in reverse, and if so have that rater "
-        "label again"
+        "Discuss the 20 disagreements with the raters, check whether one of them reads the scale "
+        "in reverse, and if so have that rater label again"
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from eval_assets.agreement.judge_verdicts import more_groups
+from eval_assets.agreement.judge_verdicts import more_groups, open_gap_sentence
 from eval_assets.catalogue import Figure
 from eval_assets.cli.tables import (
     print_gates,
@@ -17,6 +17,7 @@ from eval_assets.cli.tables import (
 from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.report.sections.first_screen import first_screen
+from eval_assets.report.sections.judge_words import verdict_cell
 from eval_assets.scale import Scale
 from eval_assets.verdicts import JudgeVerdict
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured
@@ -166,6 +167,13 @@ def test_inconclusive_judges_say_how_many_more_groups_would_tell(
     assert capsys.readouterr().out.count("more response groups (") == 1
     print_groups_wanted(rows)
     assert capsys.readouterr().out == f"{sentence}\n\n"
+    open_row = next(row for row in rows if (row.judge_id, row.question_id) == ("gpt", "safe"))
+    assert open_gap_sentence(open_row) == (
+        "is inconclusive: its A^HA lies 0.080 below to 0.020 above human A^HH, and may be at most "
+        "0.05 below"
+    )
+    assert verdict_cell(data, open_row).text == open_gap_sentence(open_row)
+    assert not open_gap_sentence(replace(open_row, a_ha_above_constant=Figure(0.1, -0.1, 0.2)))
     screen = first_screen(replace(data, judge_humans=tuple(rows)))
     assert "whether a judge matches human agreement" not in screen.next_step.text
     both = {(judge, "safe"): JudgeVerdict.INCONCLUSIVE for judge in ("gpt", "haiku")}

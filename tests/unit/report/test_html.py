@@ -3,13 +3,22 @@
 import hashlib
 import re
 from base64 import b64encode
+from dataclasses import replace
 from itertools import pairwise
 
 import pandas as pd
 import pytest
 
 from eval_assets.report.html import render_html
-from tests.unit.report.builder import ATTACK, CASES, Case, many_disagreements, with_tables
+from tests.unit.report.builder import (
+    ATTACK,
+    CASES,
+    QUESTIONS,
+    Case,
+    Measured,
+    many_disagreements,
+    with_tables,
+)
 from tests.unit.report.page import Page
 
 
@@ -70,7 +79,9 @@ def test_texts_from_data_are_shown_as_they_are() -> None:
 
 
 def test_a_name_may_break_after_a_word_and_not_after_a_letter() -> None:
-    assert ">human_<wbr>a_hh<" in render_html(Case().data())
+    named = replace(QUESTIONS[0], id="trigger_accuracy")
+    page = render_html(Case(measured=(Measured(named),)).data())
+    assert ">trigger_<wbr>accuracy<" in page
 
 
 def test_an_undefined_figure_is_never_shown_as_nan_or_none() -> None:

@@ -20,10 +20,10 @@ def cautions_of(case: Case) -> dict[str, str]:
 def test_an_interval_on_both_sides_of_the_minimum_means_the_data_cannot_tell() -> None:
     undecided = Case(measured=(Measured(CLARITY, alpha=0.70, half_width=0.05), Measured(SAFE)))
 
-    caution = cautions_of(undecided)["human_alpha: the data cannot tell"]
+    caution = cautions_of(undecided)["Human alpha: the data cannot tell"]
     assert "clarity (0.700, 0.650 to 0.750)" in caution
     assert "safe" not in caution
-    assert "human_alpha: the data cannot tell" not in cautions_of(Case())
+    assert "Human alpha: the data cannot tell" not in cautions_of(Case())
 
 
 def test_fewer_than_fifty_response_groups_are_a_caution_however_many_responses_they_hold() -> None:
@@ -50,7 +50,7 @@ def test_fewer_than_twenty_groups_with_rarer_values_are_a_caution() -> None:
 
 
 def test_alpha_that_rests_on_differences_between_questions_is_a_caution() -> None:
-    title = "human_alpha: part of alpha is differences between questions"
+    title = "Human alpha: part of alpha is differences between questions"
 
     assert "is 0.622, below the minimum 0.667" in cautions_of(Case(alpha_within=0.622))[title]
     assert title not in cautions_of(Case(alpha_within=0.7))

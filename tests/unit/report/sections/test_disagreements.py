@@ -38,7 +38,7 @@ def test_a_disagreement_shows_who_rated_how_and_why_it_is_listed() -> None:
 def test_the_number_left_out_is_stated() -> None:
     [lead] = paragraphs(section_of(Case().data()))
 
-    assert lead.startswith("The worst 1 of 31 in the table label_disagreements.")
+    assert lead.startswith("The worst 1 of 31 are listed.")
 
 
 def test_many_ratings_are_counted_by_value() -> None:

@@ -331,7 +331,7 @@ def test_what_is_certain_of_people_comes_before_what_the_data_leave_open() -> No
     screen = screen_of(case)
 
     assert screen.answer == "Not yet: humans do not agree with each other well enough"
-    assert "label_quality" in screen.next_step.text
+    assert "check whether a rater is stricter" in screen.next_step.text
 
     open_alone = Case(measured=(Measured(CLARITY, a_hh=0.74, judge_alpha=0.1),))
     assert "inconclusive whether humans" in screen_of(open_alone).answer
@@ -462,15 +462,15 @@ def test_the_answer_names_undecided_gates_and_lowered_minimums() -> None:
     lowered = Case(gates=default_gates() | {"human_alpha": Gate(-1)})
 
     assert screen_of(undecided).answer == (
-        "Yes: gpt and haiku match human agreement; human_alpha is undecided"
+        "Yes: gpt and haiku match human agreement; human alpha is undecided"
     )
     assert screen_of(undecided).tone is Tone.FAIR
     assert screen_of(replace(undecided, judges=(), statuses=())).answer == (
         "It is inconclusive whether humans agree with each other; no judge is declared yet; "
-        "human_alpha is undecided"
+        "human alpha is undecided"
     )
     assert screen_of(lowered).answer == (
-        "Yes: gpt and haiku match human agreement; minimum lowered for human_alpha to -1"
+        "Yes: gpt and haiku match human agreement; minimum lowered for human alpha to -1"
     )
     assert "(lowered from 0.667)" in screen_of(lowered).gates[1].text
 

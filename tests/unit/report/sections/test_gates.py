@@ -36,7 +36,7 @@ def test_closed_gates_are_named_with_value_and_minimum() -> None:
     case = Case(measured=(Measured(CLARITY, a_hh=0.62, alpha=0.35), Measured(SAFE, a_hh=0.62)))
 
     assert gates.tuning_sentence(case.data()) == (
-        "Judge tuning is blocked: human_a_hh 0.620 is below 0.75 and human_alpha 0.580 is below "
+        "Judge tuning is blocked: human A^HH 0.620 is below 0.75 and human alpha 0.580 is below "
         "0.667"
     )
 
@@ -78,7 +78,7 @@ def test_stale_figures_block_and_the_card_names_the_remedy() -> None:
     closed = replace(outcome, overall=verdict, is_closed=True)
     data = replace(data, gates=(closed, *data.gates[1:]), tunable=())
 
-    assert gates.tuning_sentence(data) == "Judge tuning is blocked: human_a_hh cannot be evaluated"
+    assert gates.tuning_sentence(data) == "Judge tuning is blocked: human A^HH cannot be evaluated"
     assert "Stale: X. Materialize human_agreement." in paragraphs(gates.section(data))
 
 
@@ -92,9 +92,9 @@ def test_a_value_just_below_its_minimum_is_never_written_as_the_minimum(a_hh: fl
     assert question.figure
 
     shown = (
-        gates.tuning_sentence(data).split()[5],
+        gates.tuning_sentence(data).split()[6],
         gate.figure.value,
-        table(gates.section(data), BY_QUESTION)[0]["human_a_hh"].split()[0],
+        table(gates.section(data), BY_QUESTION)[0]["Human A^HH"].split()[0],
         question.figure.value,
     )
     assert {float(value) for value in shown} == {a_hh}
@@ -104,4 +104,4 @@ def test_a_value_just_below_its_minimum_is_never_written_as_the_minimum(a_hh: fl
 def test_without_judges_the_gate_on_judges_is_left_out() -> None:
     rows = table(gates.section(Case(judges=(), statuses=()).data()), BY_QUESTION)
 
-    assert list(rows[0]) == ["Question", "human_a_hh", "human_alpha", "Tuning"]
+    assert list(rows[0]) == ["Question", "Human A^HH", "Human alpha", "Tuning"]

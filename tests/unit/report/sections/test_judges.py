@@ -47,7 +47,7 @@ def test_a_question_on_which_judges_do_not_agree_has_advice() -> None:
     assert items(cards(section)["Do they agree with each other?"], "What to do") == [
         (
             "safe: 0.550 is below the minimum 0.667. "
-            "Compare the judges' replies in judge_scores and revise the judge prompt"
+            "Compare the judges' replies and revise the judge prompt"
         )
     ]
 
