@@ -25,6 +25,7 @@ SIMULATIONS = (
     "causes",
     "coverage",
     "informative_groups",
+    "label_kills",
     "label_quality",
     "out_of_core",
     "pass_rates",
