@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table import Row, markdown
-from eval_assets.labelling.planning import CONFIDENCE, plan_gate
+from eval_assets.labelling.planning import CONFIDENCE, ENOUGH, plan_gate
 from eval_assets.stats import Alpha, coefficient_interval
 
 Floats = NDArray[np.float64]
@@ -86,6 +86,14 @@ def _rows(n: int, studies: Floats) -> Iterator[Row]:
             result = f"planned {mean:.2f}, true {truth:.2f}"
             is_near = abs(mean - truth) <= DISTANCE
             yield Row(work, result, "", "", f"at most {DISTANCE} apart", is_near)
+    for name, chosen in (
+        ("recommended, as the lower end is", low >= ENOUGH),
+        ("not recommended, though the probability is", (predicted >= ENOUGH) & (low < ENOUGH)),
+    ):
+        work = f"{n} responses, {name} at least {ENOUGH} ({chosen.sum()} studies)"
+        yield Row(
+            work, f"true {true[chosen].mean():.2f}" if chosen.any() else "none", "", "", "", None
+        )
     inside = float(((low <= true) & (true <= high)).mean())
     work = f"{n} responses, interval holds the true probability ({len(true)} studies)"
     yield Row(work, f"{inside:.0%}", "", "", "at least 90%", inside >= 0.9)

@@ -29,9 +29,6 @@ _RATERS = 2
 _GAIN = 0.1
 """Gain of a figure that is worth a revision of the guidelines (a choice)."""
 
-_ENOUGH = 0.8
-"""Probability of a certain verdict from which on a number of responses is recommended."""
-
 
 @click.command()
 @data_option
@@ -304,10 +301,14 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
             f"probability {outlook.p_certain:.2f} (90 % interval {outlook.p_certain_low:.2f} to "
             f"{outlook.p_certain_high:.2f}; pass {outlook.p_pass:.2f})"
         )
-    enough = next((o for o in gate_plan.outlooks if o.p_certain >= _ENOUGH), None)
-    if enough is not None:
+    if (enough := gate_plan.recommended) is not None:
         advice = f"Recommended: {enough.n_more} more, at random or stratified."
         click.echo(f"  {advice} {room.advice(enough.n_more)}".rstrip())
+    elif (promising := gate_plan.promising) is not None:
+        click.echo(
+            f"  {promising.n_more} more may decide it, but the labels at hand leave that in doubt: "
+            "have some of them rated, and plan again."
+        )
     else:
         click.echo(
             "  Even the most of these leave doubt: the figure is close to the minimum. Revise the "

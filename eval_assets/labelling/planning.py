@@ -18,6 +18,9 @@ Integers = NDArray[np.int64]
 
 CONFIDENCE = 0.95
 POWER = 0.8
+ENOUGH = 0.8
+"""Probability of a certain verdict from which on a number is recommended (a choice)."""
+
 _NORMAL_END = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _NORMALS_APART = _NORMAL_END + NormalDist().inv_cdf(POWER)
 _PER_POPULATION = 10
@@ -73,6 +76,16 @@ class GatePlan:
     def is_certain(self) -> bool:
         """Return whether the interval excludes the minimum."""
         return self.now.low >= self.minimum or self.now.high < self.minimum
+
+    @property
+    def recommended(self) -> Outlook | None:
+        """Return the fewest further responses that make certain enough even at the lower end."""
+        return next((one for one in self.outlooks if one.p_certain_low >= ENOUGH), None)
+
+    @property
+    def promising(self) -> Outlook | None:
+        """Return the fewest that probably do, which few labels promise too often."""
+        return next((one for one in self.outlooks if one.p_certain >= ENOUGH), None)
 
 
 def responses_to_show(gain: float, *, now: Interval, n_responses: int) -> float:

@@ -1,11 +1,12 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from eval_assets.labelling.planning import GatePlan, plan_gate, responses_to_show
+from eval_assets.labelling.planning import GatePlan, Outlook, plan_gate, responses_to_show
 from eval_assets.scale import Scale
-from eval_assets.stats import Alpha, HumanAgreement, RatingPatterns, coefficient_interval
+from eval_assets.stats import Alpha, HumanAgreement, Interval, RatingPatterns, coefficient_interval
 
 
 def plan(
@@ -163,3 +164,16 @@ def test_uncertain_labels_show_no_small_gain() -> None:
     found = plan(noisy(12, 2.5)).now
 
     assert math.isinf(responses_to_show(0.05, now=found, n_responses=12))
+
+
+def test_number_is_recommended_by_the_lower_end_of_its_probability() -> None:
+    now = Interval(0.7, 0.6, 0.8, 0.95, "clustered_t", n_units=50, n_groups=50)
+    outlooks = tuple(
+        Outlook(n, 0.1, p_certain=p, p_certain_low=low, p_certain_high=1, p_pass=p)
+        for n, p, low in ((10, 0.5, 0.1), (20, 0.9, 0.7), (40, 0.95, 0.8), (80, 1, 1))
+    )
+    plan = GatePlan("q", "human_alpha", 0.667, now, 50, outlooks)
+
+    assert plan.promising == outlooks[1]
+    assert plan.recommended == outlooks[2]
+    assert replace(plan, outlooks=outlooks[:2]).recommended is None
