@@ -593,7 +593,8 @@ def test_label_is_kept_whatever_a_proxy_answers(
     page.wait_for_selector(SAVED, state="attached")
     press(page, "5")
 
-    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2, 5]
+    # By time of arrival less age, answers that lie closer than a request takes may change places.
+    assert sorted(label["rating"] for label in labels(served.folder, "helpful")) == [2, 4, 5]
     assert page.inner_text("#unsaved") == ""
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from eval_assets.readers._problems import input_error, nearest, quoted
 from eval_assets.readers.formats.table import as_text, plain
-from eval_assets.scale import Level, Scale
+from eval_assets.scale import BINARY, Level, Scale
 
 Record = Mapping[str, Any]
 
@@ -93,6 +93,10 @@ MODEL_KEYS = ("model", "model_name", "generator", "system")
 _TEXT_KEYS = ("content", "text", "output", "answer", "response", "completion", "result")
 
 
+_MOST_OPTIONS = 50
+"""Options of a multi-select question; more are tags that everyone makes up."""
+
+
 @dataclass
 class Question:
     """A rated question; its text is its name, and its scale None, if the export holds neither."""
@@ -112,6 +116,7 @@ class Export:
         scores: Score and reply of each response, question and judge.
         remarks: What raters wrote on their ratings, by the same keys.
         questions: Questions by name.
+        multi_select: Questions of which a rater or judge selected several options.
         notes: Count of each kind of record that was skipped or ambiguous.
         losses: Count of ratings and scores that cannot be stored, by reason.
         n_records: Records read.
@@ -123,6 +128,7 @@ class Export:
     scores: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
     remarks: dict[tuple[str, str, str], str] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
+    multi_select: set[str] = field(default_factory=set)
     notes: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
     n_records: int = 0
@@ -164,7 +170,8 @@ class Export:
         if value is None:
             self.notes["ratings are blank"] += 1
             return
-        rating, name, rater_id = rating_of(value), question.strip(), text_of(rater).strip()
+        name, rater_id = question.strip(), text_of(rater).strip()
+        rating = self._rating_or_selection(name, value)
         if rating is None:
             self.losses[f"ratings of {name} are neither a number nor one choice"] += 1
         elif not rater_id:
@@ -181,7 +188,8 @@ class Export:
         self, response_id: str, question: str, judge: object, value: object, *, reply: object = None
     ) -> None:
         """Add a judge's score; one without a value is kept if there is a reply."""
-        score, name = rating_of(value), question.strip()
+        name = question.strip()
+        score = self._rating_or_selection(name, value)
         if score is None and value is not None:
             self.losses[f"scores of {name} are neither a number nor one choice"] += 1
             return
@@ -190,6 +198,29 @@ class Export:
         if key in self.scores:
             self.notes["second scores by one judge; the last one counts"] += 1
         self.scores[key] = score or "", text_of(reply)
+
+    def _rating_or_selection(self, name: str, value: object) -> str | None:
+        rating = rating_of(value)
+        if rating is None and (options := _selection(value)):
+            self.multi_select.add(name)
+            return json.dumps(options, ensure_ascii=False)
+        return rating
+
+    def split_selections(self) -> None:
+        """Make each option of a multi-select question a binary question, as `QUESTION/OPTION`."""
+        for name in sorted(self.multi_select):
+            stored = [*self.ratings.items(), *self.scores.items()]
+            selections = [_options(value) for (_, q, _), (value, _) in stored if q == name]
+            options = sorted({option for selection in selections for option in selection})
+            if len(options) > _MOST_OPTIONS:
+                self.losses[f"ratings of {name} name too many options"] += len(selections)
+                options = []
+            for rated in (self.ratings, self.scores, self.remarks):
+                _split(rated, name, options)
+            self.questions.pop(name, None)
+            for option in options:
+                text = f"{name} Does this option apply: {option}?"
+                self.questions[f"{name}/{option}"] = Question(text, BINARY, "nominal")
 
     def join_questions(self, name: str, scores: Sequence[str]) -> None:
         """Rename questions to one, whose judges are those of all of them.
@@ -285,6 +316,32 @@ def rating_of(value: object) -> str | None:
             return rating_of(single)
         case _:
             return None
+
+
+def _selection(value: object) -> tuple[str, ...] | None:
+    """Return several options that were selected at once; None if the value is something else."""
+    if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
+        return None
+    return tuple(dict.fromkeys(option.strip() for option in value))
+
+
+def _options(value: str) -> tuple[str, ...]:
+    """Return the options that a stored selection names; a single one is stored as it is."""
+    with suppress(ValueError):
+        if isinstance(options := json.loads(value), list):
+            return tuple(options)
+    return (value,) if value else ()
+
+
+def _split(rated: dict[tuple[str, str, str], Any], name: str, options: Sequence[str]) -> None:
+    """Replace what is stored of a question by what it says of each option; remarks stay whole."""
+    for key in [key for key in rated if key[1] == name]:
+        value = rated.pop(key)
+        for option in options:
+            part = value
+            if not isinstance(value, str) and value[0]:
+                part = str(int(option in _options(value[0]))), value[1]
+            rated[key[0], f"{name}/{option}", key[2]] = part
 
 
 def text_of(value: object) -> str:

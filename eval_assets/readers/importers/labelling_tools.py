@@ -240,6 +240,8 @@ def read_potato(records: Iterable[Record], export: Export) -> None:
             ]
             if len(ratings) == 1:
                 export.add_rating(response_id, scheme, record.get("user_id"), ratings[0])
+            elif ratings and ratings == [label for label in labels if label in ratings]:
+                export.add_rating(response_id, scheme, record.get("user_id"), ratings)
             elif ratings:
                 export.notes[f"annotations of {scheme} hold several labels"] += 1
 

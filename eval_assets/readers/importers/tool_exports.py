@@ -88,6 +88,7 @@ def import_records(records: Iterable[Record], *, tool: str) -> Export:
     read = [ReadRecord(record) for record in records]
     export = Export(n_records=len(read))
     _importer(tool).read(read, export)
+    export.split_selections()
     export.add_missing_responses()
     export.unused_fields.update(path for record in read for path in record.unread())
     for path, count in export.unused_fields.items():

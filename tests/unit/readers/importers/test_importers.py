@@ -17,6 +17,7 @@ from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import read_recorded_scores
+from eval_assets.scale import BINARY
 from tests.unit.readers.importers.exports import EXPORTS, INSPECT, written
 
 Folder = tuple[Evaluation, pd.DataFrame]
@@ -88,6 +89,60 @@ def test_ratings_by_people_are_labels(
     tmp_path: Path, name: str, expected: set[tuple[str, str, str, str]]
 ) -> None:
     assert expected <= ratings(imported(tmp_path, name))
+
+
+def several_options(tool: str, selections: dict[str, list[str]]) -> list[dict[str, object]]:
+    """An export of one response of which raters selected several options."""
+    if tool == "argilla":
+        values = [{"value": value, "user_id": rater} for rater, value in selections.items()]
+        answers: dict[str, object] = {"responses": {"faults": values}}
+        suggestion = {"faults": {"value": ["rude", "vague"], "agent": "judge-1"}}
+        return [{"id": "1", "fields": {"text": "So."}, **answers, "suggestions": suggestion}]
+    if tool == "potato":
+        return [
+            {"instance_id": "1", "user_id": rater, "labels": {"faults": dict.fromkeys(value, True)}}
+            for rater, value in selections.items()
+        ]
+    if tool == "prodigy":
+        return [
+            {"text": "So.", "_task_hash": 1, "answer": "accept", "label": "faults"}
+            | {"options": [], "accept": value, "_annotator_id": rater}
+            for rater, value in selections.items()
+        ]
+    results = [
+        {"result": [{"from_name": "faults", "type": "choices", "value": {"choices": value}}]}
+        | {"completed_by": rater}
+        for rater, value in selections.items()
+    ]
+    return [{"id": 1, "data": {"text": "So."}, "annotations": results}]
+
+
+@pytest.mark.parametrize("tool", ["label-studio", "argilla", "prodigy", "potato"])
+def test_several_selected_options_are_binary_questions(tmp_path: Path, tool: str) -> None:
+    selections = {"anna": ["rude", "wrong facts"], "ben": ["rude"]}
+    (tmp_path / "export.json").write_text(json.dumps(several_options(tool, selections)))
+    found_tool, found = import_files([tmp_path / "export.json"], source=None)
+
+    assert (found_tool, not found.losses) == (tool, True)
+    by_rater = {(q, rater): value for (_, q, rater), (value, _) in found.ratings.items()}
+    assert by_rater[("faults/rude", "anna")] == by_rater[("faults/rude", "ben")] == "1"
+    assert by_rater[("faults/wrong facts", "anna")] == "1"
+    assert by_rater[("faults/wrong facts", "ben")] == "0"
+    if tool == "argilla":
+        scores = {q: score for (_, q, _), (score, _) in found.scores.items()}
+        assert scores == {"faults/rude": "1", "faults/vague": "1", "faults/wrong facts": "0"}
+    evaluation, responses = folder_of(found, tmp_path)
+    assert {(q.scale, q.level) for q in evaluation.rubric} == {(BINARY, "nominal")}
+    assert len(read_labels(evaluation, responses).ratings) == len(found.ratings)
+
+
+def test_tags_that_everyone_makes_up_are_counted_as_lost(tmp_path: Path) -> None:
+    tags = {f"rater {n}": [f"tag {n}", f"tag {n}b"] for n in range(30)}
+    (tmp_path / "export.json").write_text(json.dumps(several_options("argilla", tags)))
+    _, found = import_files([tmp_path / "export.json"], source=None)
+
+    assert found.ratings == {}
+    assert found.losses == {"ratings of faults name too many options": 31}
 
 
 @pytest.mark.parametrize(
