@@ -31,7 +31,7 @@ rubric:
       | value | meaning |
       | --- | --- |
       | 1 | Nothing that can be used. |
-labelling: {raters: [anna, ben], text: markdown}
+labelling: {raters: [anna, ben], text: markdown, show: [plot]}
 """
 RICH = """\
 # Fast ways
@@ -75,10 +75,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     (folder / "evaluation.yaml").write_text(DECLARED)
     with (folder / "responses.csv").open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["response_id", "prompt_text", "response_text", "model_name"])
+        writer.writerow(["response_id", "prompt_text", "response_text", "model_name", "plot"])
         texts = [RICH, *HOSTILE]
         writer.writerows(
-            [[f"a{k}", f"*Prompt* {k}", t, "secret-model"] for k, t in enumerate(texts)]
+            [
+                [f"a{k}", f"*Prompt* {k}", t, "secret-model", "![Plot](plots/ways.png)"]
+                for k, t in enumerate(texts)
+            ]
         )
     (folder / "assignments.csv").write_text(
         "response_id,rater_id\n"
@@ -174,7 +177,8 @@ def test_markdown_is_rendered_and_a_key_shows_the_raw_text(
     )
     assert response.locator("td.right").all_inner_texts() == ["0.1", "2.5"]
     assert "manual (https://docs.example/sum)" in response.inner_text()
-    page.wait_for_function("document.querySelector('#responses img').naturalWidth === 1200")
+    for part in ("responses", "captures"):
+        page.wait_for_function(f"document.querySelector('#{part} img').naturalWidth === 1200")
     assert page.inner_text("#prompt-text") == "Prompt 0"
     assert page.locator("#guidelines table").count() == 1
     page.keyboard.press("r")

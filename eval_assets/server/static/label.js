@@ -380,7 +380,8 @@
     );
     el("prompt").hidden = !texts.prompt;
     el("prompt-text").replaceChildren(passage(texts.prompt));
-    const isShort = ([, lines]) => lines.length === 1 && rawText(lines[0]).length <= 60;
+    const isShort = ([, [line, ...others]]) =>
+      !others.length && rawText(line).length <= 60 && !line.html?.includes("<img ");
     el("facts").replaceChildren(
       ...texts.facts.filter(isShort).flatMap(([name, lines]) => {
         const pair = element("div");

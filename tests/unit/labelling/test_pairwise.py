@@ -15,6 +15,7 @@ from eval_assets.labelling.session_files import parse_session, session_text
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.scale import Scale
+from eval_assets.server.offline import offline_page
 from tests.unit.labelling.conftest import CLARITY, after, evaluation_of, response_rows, study_of
 from tests.unit.labelling.test_offline_pages import given_back, merge, said
 
@@ -122,6 +123,15 @@ def test_page_holds_the_texts_by_side_and_not_by_column(tmp_path: Path) -> None:
         assert described["sides"] == (texts[::-1] if unit.is_swapped else texts)
     assert "both" not in json.dumps(task)
     assert [choice["key"] for choice in task["questions"][0]["choices"]] == ["a", "e", "b"]
+
+
+def test_pages_do_not_name_the_models(tmp_path: Path) -> None:
+    rows = [{**row, "model_a": "secret-1", "model_b": "secret-2"} for row in pairs(3)]
+    rows = [{**row, "model_name": "secret-1 and secret-2"} for row in rows]
+    for text in ("plain", "markdown"):
+        page = offline_page(study_of(tmp_path, rows, rubric=(BETTER,), text=text), "anna")
+        assert "second 1" in page
+        assert "secret" not in page.replace("secret for", "")
 
 
 def test_label_of_an_offline_page_is_of_the_columns(tmp_path: Path) -> None:
