@@ -105,6 +105,8 @@ def serve(  # noqa: PLR0913 - one for each option
     listening = _listening(host, port)
     address = (public_url or f"http://{host}:{listening.getsockname()[1]}").rstrip("/")
     between_judges = judges_disagreements(files, path) if judges else []
+    if lead:
+        files.study.sessions.readable()  # parsed now, so that the lead's first page need not wait
     sources = LeadSources(
         disagreements=lambda: disagreements_now(current.files, between_judges=between_judges),
         quality=lambda: quality_now(current.files),

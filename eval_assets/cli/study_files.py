@@ -11,7 +11,8 @@ import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.labelling import DISCUSSION, session_journal
+from eval_assets.config.labelling import DISCUSSION, SESSIONS, session_journal
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
     Disagreement,
@@ -24,7 +25,6 @@ from eval_assets.labelling.assignments import ASSIGNMENTS
 from eval_assets.labelling.quality import QualityFigure, measure_quality
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.rubric_versions import RubricWording, wordings_in_order
-from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
@@ -36,6 +36,7 @@ from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.input_files import FileState, file_state
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
 from eval_assets.readers.gold_files import with_checks
+from eval_assets.readers.labels.nested import labels_of_session
 from eval_assets.readers.labels.read import joined_labels, read_labels
 from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
@@ -87,7 +88,7 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
         responses = both.drop_duplicates("response_id", ignore_index=True)
     shown = response_views(evaluation, responses)
     study = with_checks(Study(evaluation, shown, read_assignments(evaluation), covered))
-    labels = CurrentLabels(evaluation.folder, responses, study.sessions)
+    labels = CurrentLabels(study, responses)
     return StudyFiles(replace(study, labels=labels.ratings), responses, labels)
 
 
@@ -98,10 +99,10 @@ class CurrentLabels:
     left out: the lead's page names them.
     """
 
-    def __init__(self, folder: Path, responses: pd.DataFrame, sessions: SessionFolder) -> None:
-        self._folder = folder
+    def __init__(self, study: Study, responses: pd.DataFrame) -> None:
+        self._study = study
+        self._folder = study.evaluation.folder
         self._responses = responses
-        self._sessions = sessions
         self._checked: dict[Path, tuple[_Version, Labels]] = {}
         self._joined: tuple[dict[Path, _Version], pd.DataFrame] | None = None
 
@@ -112,7 +113,7 @@ class CurrentLabels:
             ExceptionGroup: Of an InputError for each bad row of all files.
         """
         evaluation = read_evaluation(self._folder)
-        problems = self._sessions.readable()[1]
+        problems = self._study.sessions.readable()[1]
         damaged = {evaluation.folder / problem.file for problem in problems}
         paths = tuple(path for path in evaluation.labels.files if path not in damaged)
         versions = {path: (file_state(path), file_state(session_journal(path))) for path in paths}
@@ -136,9 +137,38 @@ class CurrentLabels:
     def _labels(self, evaluation: Evaluation, path: Path, version: "_Version") -> Labels:
         known_version, labels = self._checked.get(path, (None, None))
         if labels is None or known_version != version:
-            labels = self._read_labels(evaluation, path)
+            labels = self._session_labels(evaluation, path)
+            labels = labels or self._read_labels(evaluation, path)
             self._checked[path] = version, labels
         return labels
+
+    def _session_labels(self, evaluation: Evaluation, path: Path) -> Labels | None:
+        """Return the labels of a session that is parsed already; None if they have to be read."""
+        if (
+            path.parent != self._study.sessions.path
+            or evaluation.rubric != self._study.evaluation.rubric
+        ):
+            return None
+        session = self._study.sessions.find(path.stem)
+        question = self._questions.get(session.key.question_id) if session else None
+        if session is None or question is None:
+            return None
+        file, response_ids = f"{SESSIONS}/{path.name}", self._response_ids[question.id]
+        return labels_of_session(session, file=file, question=question, response_ids=response_ids)
+
+    @cached_property
+    def _questions(self) -> dict[str, RubricQuestion]:
+        return {question.id: question for question in self._study.evaluation.rubric}
+
+    @cached_property
+    def _response_ids(self) -> dict[str, set[str]]:
+        """Responses of which each question is asked."""
+        return {
+            question.id: {
+                name for name, view in self._study.responses.items() if question in view.questions
+            }
+            for question in self._study.evaluation.rubric
+        }
 
     def _read_labels(self, evaluation: Evaluation, *paths: Path) -> Labels:
         labels = replace(evaluation.labels, files=paths)

@@ -266,7 +266,7 @@ class AdjudicationQueue:
 
     def _has_rated(self, disagreement: Disagreement) -> bool:
         """Return whether the adjudicator is one of the raters who disagree."""
-        return self._by.casefold() in {rater.casefold() for rater in disagreement.ratings}
+        return self._by.casefold() in map(str.casefold, disagreement.ratings)
 
     def rate(self, case: Case, value: float, *, at: datetime) -> None:
         """Keep the adjudicator's own rating, given before seeing any other.

@@ -42,7 +42,10 @@ CODE_VALIDITY = _DIMENSIONS["code_validity"]
 _CODE = CODE_VALIDITY.verdicts
 _YES_NO = {0.0, 1.0, None}
 
-VERDICTS = frozenset(key for of in (_ANY, *_DIMENSIONS.values()) for key in of.verdicts)
+_VERDICTS_IN_ORDER = tuple(
+    dict.fromkeys(key for of in (_ANY, *_DIMENSIONS.values()) for key in of.verdicts)
+)
+VERDICTS = frozenset(_VERDICTS_IN_ORDER)
 """Keys of ratings in the JSON of labels, of whichever dimension."""
 
 
@@ -70,10 +73,11 @@ def verdicts(label: Mapping[str, Any]) -> dict[str, object]:
     """
     ratings = {
         key: label[key]
-        for of in (_ANY, *_DIMENSIONS.values())
-        for key in of.verdicts
-        if key not in _CODE and label.get(key) is not None
+        for key in _VERDICTS_IN_ORDER
+        if key in label and key not in _CODE and label[key] is not None
     }
+    if _CODE[0] not in label and _CODE[1] not in label:
+        return ratings
     code = [label[key] for key in _CODE if label.get(key) is not None]
     unclear = [value for value in code if value not in ("true", True)]
     if any(value is False or value == "false" for value in code):
@@ -127,8 +131,9 @@ def without_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]
     plain["rating"] = float(rating) if is_verdict and isinstance(rating, bool) else rating
     if dimension is CODE_VALIDITY and plain["rating"] == 0:
         plain["parses"] = label.get(_CODE[0])
-    for key in VERDICTS - {"rating"}:
-        plain.pop(key, None)
+    for key in _VERDICTS_IN_ORDER:
+        if key != "rating" and key in plain:
+            del plain[key]
     if dimension.issues in plain:
         issues = plain.pop(dimension.issues)
         if dimension.one_issue:

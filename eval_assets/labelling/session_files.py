@@ -158,6 +158,12 @@ class SessionFolder:
             return None
 
 
+@lru_cache(maxsize=8)
+def session_folder(folder: Path) -> SessionFolder:
+    """Return the session files of an evaluation, each of which is parsed once in a process."""
+    return SessionFolder(folder)
+
+
 def _continues(stored: _Stored, version: _FileVersion, journal: _FileVersion | None) -> bool:
     """Return whether the files hold what was read of them, and perhaps more changes."""
     if stored.version != version:

@@ -31,7 +31,7 @@ from eval_assets.labelling.gold_answers import (
 )
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units, work_of
 from eval_assets.labelling.rater_view import ResponseView
-from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.session_files import SessionFolder, session_folder
 from eval_assets.labelling.sessions import UNDO, Label
 
 _KEY_FILE = ".key"
@@ -70,10 +70,10 @@ class Study:
         assigned = (assignment.rater_id for assignment in self.assignments or ())
         return self.evaluation.labelling.raters or tuple(dict.fromkeys(assigned))
 
-    @cached_property
+    @property
     def sessions(self) -> SessionFolder:
         """Return the store of the labelling sessions."""
-        return SessionFolder(self.evaluation.folder)
+        return session_folder(self.evaluation.folder)
 
     @cached_property
     def queues(self) -> dict[str, RaterQueue]:

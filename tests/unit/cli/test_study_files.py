@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from eval_assets.cli.study_files import (
@@ -11,9 +12,12 @@ from eval_assets.cli.study_files import (
     quality_now,
     read_study,
 )
+from eval_assets.errors import leaves
 from eval_assets.labelling.adjudication import Disagreement
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.sessions import Answer
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import read_labels
 
 
 @pytest.fixture
@@ -91,3 +95,54 @@ def test_study_follows_its_files_while_they_are_sound(
     (folder / "assignments.csv.new").rename(folder / "assignments.csv")
     assert [len(current().queue(rater).units) for rater in ("anna", "ben")] == [1, 0]
     assert "assignments.csv:1:rater_id: there is no such column" in capsys.readouterr().err
+
+
+def test_parsed_sessions_give_the_labels_that_reading_their_files_gives(
+    folder_of_sessions: Path,
+) -> None:
+    files = read_study(folder_of_sessions)
+    current = files.labels.ratings()
+    read = read_labels(read_evaluation(folder_of_sessions), files.responses).ratings
+
+    assert len(current) == 8
+    assert current["skipped"].sum() == 2
+    pd.testing.assert_frame_equal(current.assign(details=None), read.assign(details=None))
+
+
+def test_label_off_the_scale_is_reported_as_in_its_file(folder_of_sessions: Path) -> None:
+    path = folder_of_sessions / "sessions" / "anna+clarity+r1.json"
+    path.write_text(path.read_text().replace('"rating": 4', '"rating": 9'))
+    files = read_study(folder_of_sessions)
+    with pytest.raises(ExceptionGroup) as current:
+        files.labels.ratings()
+    with pytest.raises(ExceptionGroup) as read:
+        read_labels(read_evaluation(folder_of_sessions), files.responses)
+
+    assert list(map(str, leaves(current.value))) == list(map(str, leaves(read.value)))
+    assert "9 is not on the scale" in str(next(leaves(read.value)))
+
+
+@pytest.fixture
+def folder_of_sessions(tmp_path: Path) -> Path:
+    """Two raters' sessions of two questions: skips, notes, a repeat and an unknown time."""
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: e\nrubric:\n  - {id: clarity, question: Is it clear?, scale: likert5}\n"
+        "  - {id: trigger-accuracy, question: Did it fire?, scale: binary}\n"
+        "labelling: {raters: [anna, ben]}\n"
+    )
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\na1,Ask,One,m\na2,Ask,Two,m\n"
+    )
+    rows = [f"{name},{rater}," for rater in ("anna", "ben") for name in ("a1", "a2")]
+    header = "response_id,rater_id,purpose"
+    (tmp_path / "assignments.csv").write_text("\n".join([header, *rows, "a1,anna,repeat", ""]))
+    study = read_study(tmp_path).study
+    for rater in ("anna", "ben"):
+        queue = study.queue(rater)
+        for n, unit in enumerate(queue.units):
+            rating = None if n == 1 else 1.0 if unit.question.scale.is_binary else 4.0
+            answer = Answer(
+                rating=rating, notes=" why \n" if n else "", skip_reason="odd" * (n == 1)
+            )
+            queue.answer(unit, answer, at=now(), is_time_known=n != 2)
+    return tmp_path
