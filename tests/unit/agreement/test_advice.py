@@ -271,6 +271,27 @@ def test_a_rater_who_always_lies_between_the_others_is_named() -> None:
     assert not any("between" in t for t in patterns(CLARITY, gold=few[0], r1=few[1], r2=few[2]))
 
 
+def test_a_rater_between_the_others_is_named_whatever_the_numbers_of_the_responses() -> None:
+    rng = np.random.default_rng(6)
+    one, other = rng.integers(1, 6, (2, 60)).astype(float)
+    values = np.column_stack([one, other, (one + other) / 2])
+    n_differing = int((one != other).sum())
+    unit = np.sort(rng.choice(1_200_000, 60, replace=False))
+
+    names = rater_patterns(
+        CLARITY,
+        LongRatings(
+            unit=np.repeat(unit, 3),
+            rater=np.tile(np.arange(3), 60),
+            value=values.ravel(),
+            rater_ids=("r1", "r2", "gold"),
+            group=np.arange(1_200_000),
+        ),
+    )
+
+    assert f"gold lies between the other raters on all {n_differing}" in names[0].finding
+
+
 POINTS = RubricQuestion("points", "How many?", Scale.from_steps(low=0, high=100), "interval")
 
 

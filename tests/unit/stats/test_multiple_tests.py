@@ -7,7 +7,7 @@ from statsmodels.stats.multitest import multipletests  # type: ignore[import-unt
 from eval_assets.stats import holm_p_values
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 40])
+@pytest.mark.parametrize("n", [1, 40])
 def test_adjusted_p_values_equal_statsmodels(n: int) -> None:
     p_values = np.random.default_rng(n).random(n) ** 3
 
