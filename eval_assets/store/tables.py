@@ -59,12 +59,19 @@ def insert_rows(
     connection.execute("RESET threads")
 
 
+_LEAST_MEGABYTES = 500
+_BYTES_PER_ROW = 40
+
+
 def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:
     """Let DuckDB move data to disk early, until the connection is closed.
 
-    Otherwise what is not committed yet takes up most of the machine's memory first.
+    Otherwise what is not committed yet takes up most of the machine's memory first. What it must
+    hold at once grows with the largest table.
     """
-    connection.execute("SET memory_limit = '500MB'")
+    [[n_rows]] = connection.execute("SELECT max(estimated_size) FROM duckdb_tables()").fetchall()
+    megabytes = max(_LEAST_MEGABYTES, int((n_rows or 0) * _BYTES_PER_ROW / 1e6))
+    connection.execute(f"SET memory_limit = '{megabytes}MB'")
 
 
 def replace_records(
