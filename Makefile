@@ -21,7 +21,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 endef
 export INTERRUPTIBLE
 
-.PHONY: help run test test-fast test-slow test-browser test-long test-duckdb-2 ui bench mutants lint clean
+.PHONY: help run test test-fast test-slow test-browser test-long test-duckdb-2 test-pythons ui bench mutants lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -29,7 +29,7 @@ help:
 	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI on http://127.0.0.1:3000 (or PORT=...): all'
 	@echo '                              evaluations in data, or of the folder'
 	@echo 'make test                     lint, types and all tests, as CI runs them'
-	@echo 'make test-slow                tests marked slow: browsers, documentation, the wheel, kills; and the store on DuckDB 2'
+	@echo 'make test-slow                tests marked slow: browsers, documentation, the wheel, kills; the store on DuckDB 2; other Pythons'
 	@echo 'make bench                    the benchmark tables'
 	@echo 'make mutants [MODULE=file]    changes of stats, gates and tuning that no test notices (hours, or one module)'
 
@@ -54,7 +54,7 @@ test: .venv/installed-dev
 test-fast: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-test-slow: test-browser test-long test-duckdb-2
+test-slow: test-browser test-long test-duckdb-2 test-pythons
 
 test-browser: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow tests/browser
@@ -64,6 +64,9 @@ test-long: .venv/installed-dev .venv/installed-browser
 
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
 	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto tests/unit/store tests/properties/test_store_ratings.py
+
+test-pythons: .venv/bin/python
+	.ci/pythons
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check $(SOURCES)
