@@ -1,11 +1,13 @@
-"""Sensors and the schedule of an evaluation."""
+"""Sensors and schedules of an evaluation, or of a folder of several."""
 
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 import dagster as dg
 
@@ -13,12 +15,13 @@ import eval_assets
 from eval_assets.alerts.channels import channels_of
 from eval_assets.assets.alerting import look_for_alerts
 from eval_assets.assets.check_history import last_run_state
+from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.file_versions import assets_of_files
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
-from eval_assets.assets.run_history import old_runs
+from eval_assets.assets.run_history import histories, old_runs
 from eval_assets.config.operations import Schedule
-from eval_assets.errors import InputError
+from eval_assets.errors import InputError, StoreError, leaves
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.readers.evaluation.input_files import (
     FileState,
@@ -39,66 +42,146 @@ REST = timedelta(minutes=10)
 """Idle time of an open labelling session before a run reads its labels."""
 
 
-def automation_of(
-    folder: EvaluationFolder, *, before: str, schedule: Schedule | None
-) -> tuple[list[dg.SensorDefinition], list[dg.ScheduleDefinition]]:
-    """Return sensors and schedules of one evaluation.
-
-    A declared schedule runs from the start, and so do the removal of old runs and the sensor of
-    batches beside it. The sensor
-    of alerts runs if the environment names a channel. All others are off until the UI starts them.
+@dataclass(frozen=True)
+class AutomatedEvaluation:
+    """An evaluation with its jobs and its schedule.
 
     Args:
         folder: The evaluation.
-        before: What all names begin with.
+        before: What the names of its jobs begin with.
+        evaluate: The job that runs everything.
         schedule: The declared schedule; None if there is none.
     """
-    timing = schedule or Schedule()
-    scheduled = _sensor_status(is_running=schedule is not None)
-    schedule_status = dg.DefaultScheduleStatus[scheduled.name]
-    job_name = f"{before}evaluate"
+
+    folder: EvaluationFolder
+    before: str
+    evaluate: UnresolvedAssetJobDefinition | dg.JobDefinition
+    schedule: Schedule | None
+
+
+def automation_of(
+    evaluations: Sequence[AutomatedEvaluation],
+) -> tuple[list[dg.SensorDefinition], list[dg.ScheduleDefinition]]:
+    """Return sensors and schedules of an evaluation, or of all evaluations of a folder.
+
+    There is one of each for all evaluations, and a schedule for each that declares one. A declared
+    schedule runs from the start, and so do the removal of old runs and the sensor of batches beside
+    it. The sensor of alerts runs if the environment names a channel. All others are off until the
+    UI starts them.
+    """
+    is_scheduled = any(of.schedule for of in evaluations)
+    scheduled = _sensor_status(is_running=is_scheduled)
+    jobs = [of.evaluate for of in evaluations]
     sensors = [
         dg.SensorDefinition(
-            name=f"{before}new_files",
-            job_name=job_name,
+            name="new_files",
+            jobs=jobs,
             minimum_interval_seconds=30,
-            description="Runs what depends on files of the evaluation folder when they change.",
-            evaluation_fn=lambda context: look_for_files(context, folder),
+            description="Runs what depends on files of an evaluation folder when they change.",
+            evaluation_fn=lambda context: look_for_files_of_all(context, evaluations),
         ),
         dg.SensorDefinition(
-            name=f"{before}ended_batches",
-            job_name=job_name,
+            name="ended_batches",
+            jobs=jobs,
             minimum_interval_seconds=300,
-            description="Runs everything when a batch of judge requests has ended.",
+            description="Runs an evaluation when a batch of its judge requests has ended.",
             default_status=scheduled,
-            evaluation_fn=lambda context: look_for_batches(context, folder),
+            evaluation_fn=lambda context: _result(
+                _of_each(context, evaluations, lambda of: look_for_batches(context, of.folder))
+            ),
         ),
         dg.SensorDefinition(
-            name=f"{before}check_alerts",
+            name="check_alerts",
             minimum_interval_seconds=30,
             description="Sends one alert when a check or a run fails, crashes, or passes again.",
             default_status=_sensor_status(is_running=bool(channels_of(os.environ))),
-            evaluation_fn=lambda context: look_for_alerts(context, folder),
+            evaluation_fn=lambda context: _alerts(
+                _of_each(context, evaluations, lambda of: look_for_alerts(context, of.folder))
+            ),
         ),
     ]
-    rerun = dg.ScheduleDefinition(
-        name=f"{before}scheduled_rerun",
+    removal = dg.ScheduleDefinition(
+        name="daily_removal",
+        job_name="remove_old_runs",
+        cron_schedule="0 3 * * *",
+        description="Removes the records of old runs, once a day if there are any.",
+        execution_fn=lambda context: removal_of_old_runs(context, evaluations),
+        default_status=dg.DefaultScheduleStatus[scheduled.name],
+    )
+    # One that nobody declared is there to be switched on, if it is the only one.
+    timed = [of for of in evaluations if of.schedule or len(evaluations) == 1]
+    return sensors, [*map(_schedule_of, timed), removal]
+
+
+def _schedule_of(of: AutomatedEvaluation) -> dg.ScheduleDefinition:
+    timing = of.schedule or Schedule()
+    job_name = f"{of.before}evaluate"
+    return dg.ScheduleDefinition(
+        name=f"{of.before}scheduled_rerun",
         job_name=job_name,
         cron_schedule=timing.cron,
         execution_timezone=timing.timezone,
         description="Runs everything again, unless nothing changed since the last such run.",
-        execution_fn=lambda context: scheduled_run(context, folder, job_name),
-        default_status=schedule_status,
+        execution_fn=lambda context: scheduled_run(context, of.folder, job_name),
+        default_status=dg.DefaultScheduleStatus[_sensor_status(is_running=bool(of.schedule)).name],
     )
-    removal = dg.ScheduleDefinition(
-        name=f"{before}daily_removal",
-        job_name=f"{before}remove_old_runs",
-        cron_schedule="0 3 * * *",
-        description="Removes the records of old runs, once a day if there are any.",
-        execution_fn=lambda context: removal_of_old_runs(context, folder),
-        default_status=schedule_status,
-    )
-    return sensors, [rerun, removal]
+
+
+_Looked = TypeVar("_Looked")
+
+
+def _of_each(
+    context: dg.SensorEvaluationContext,
+    evaluations: Sequence[AutomatedEvaluation],
+    look: Callable[[AutomatedEvaluation], _Looked],
+) -> list[tuple[AutomatedEvaluation, _Looked]]:
+    """Return what was looked for in each evaluation; one that cannot be read stops no other.
+
+    Raises:
+        ExceptionGroup: If no evaluation can be read.
+    """
+    results: list[tuple[AutomatedEvaluation, _Looked]] = []
+    errors: list[Exception] = []
+    for of in evaluations:
+        try:
+            results.append((of, look(of)))
+        except* (dg.Failure, InputError, StoreError) as group:
+            context.log.warning("%s: %s", of.folder.path, "; ".join(map(str, leaves(group))))
+            errors.append(group)
+    if errors and not results:
+        raise ExceptionGroup("no evaluation can be read", errors)
+    return results
+
+
+def _result(
+    looked: Sequence[tuple[AutomatedEvaluation, dg.RunRequest | dg.SkipReason]],
+) -> dg.SensorResult | dg.SkipReason:
+    """Return the runs that are requested, each of its evaluation's job; or why there is none."""
+    requests = [
+        result._replace(job_name=f"{of.before}evaluate")
+        for of, result in looked
+        if isinstance(result, dg.RunRequest)
+    ]
+    if requests:
+        return dg.SensorResult(run_requests=requests)
+    return _skipped(result for _, result in looked)
+
+
+def _alerts(
+    looked: Sequence[tuple[AutomatedEvaluation, dg.SensorResult | dg.SkipReason]],
+) -> dg.SensorResult | dg.SkipReason:
+    events = [
+        event
+        for _, result in looked
+        if isinstance(result, dg.SensorResult)
+        for event in result.asset_events
+    ]
+    return dg.SensorResult(asset_events=events) if events else _skipped(of for _, of in looked)
+
+
+def _skipped(results: Iterable[object]) -> dg.SkipReason:
+    reasons = [of.skip_message or "" for of in results if isinstance(of, dg.SkipReason)]
+    return dg.SkipReason("; ".join(dict.fromkeys(reasons)))
 
 
 def _sensor_status(*, is_running: bool) -> dg.DefaultSensorStatus:
@@ -171,40 +254,66 @@ def _last_run_with(
 
 
 def removal_of_old_runs(
-    context: dg.ScheduleEvaluationContext, folder: EvaluationFolder
+    context: dg.ScheduleEvaluationContext, evaluations: Sequence[AutomatedEvaluation]
 ) -> dg.RunRequest | dg.SkipReason:
     """Request a run that removes records of old runs, if there are any."""
-    history = folder.evaluation().history
-    if next(old_runs(context.instance, folder, history), None) is None:
-        return dg.SkipReason("no record is old enough to be removed")
-    return dg.RunRequest(tags=folder.run_tags)
+    for folder, history in histories(of.folder for of in evaluations):
+        if next(old_runs(context.instance, folder, history), None) is not None:
+            return dg.RunRequest()
+    return dg.SkipReason("no record is old enough to be removed")
+
+
+def look_for_files_of_all(
+    context: dg.SensorEvaluationContext, evaluations: Sequence[AutomatedEvaluation]
+) -> dg.SensorResult | dg.SkipReason:
+    """Request the runs of all evaluations with changed files; the cursor has the state of each."""
+    cursors = _state_in(context.cursor) or {}
+
+    def look(of: AutomatedEvaluation) -> dg.RunRequest | dg.SkipReason:
+        before = _state_in(cursors.get(of.folder.name))
+        request, state = look_for_files(of.folder, before, context.repository_def)
+        if state is not None:
+            cursors[of.folder.name] = json.dumps(state)
+        return request
+
+    result = _result(_of_each(context, evaluations, look))
+    context.update_cursor(json.dumps(cursors))
+    return result
 
 
 def look_for_files(
-    context: dg.SensorEvaluationContext, folder: EvaluationFolder
-) -> dg.RunRequest | dg.SkipReason:
+    folder: EvaluationFolder,
+    last: Mapping[str, str] | None,
+    repository: dg.RepositoryDefinition | None,
+) -> tuple[dg.RunRequest | dg.SkipReason, Mapping[str, str] | None]:
     """Request a run of what depends on changed files, once for each state of the folder.
 
     Everything runs at the first turn, and if evaluation.yaml or a file of no input asset changed.
     While a rater labels, there is no run until the session is closed or has rested.
+
+    Args:
+        folder: The evaluation.
+        last: The state for which a run was requested last; None at the first turn.
+        repository: All definitions; None to run everything.
+
+    Returns:
+        The run, or why there is none; and the state for the next turn.
     """
     if labelling := _who_labels(folder.path):
-        return dg.SkipReason(f"{', '.join(labelling)} is labelling")
+        return dg.SkipReason(f"{', '.join(labelling)} is labelling"), last
     state = _state_by_asset(folder.path)
-    last = _state_in(context.cursor)
     if state == last:
-        return dg.SkipReason(f"no file of {folder.path} changed")
-    context.update_cursor(json.dumps(state))
+        return dg.SkipReason(f"no file of {folder.path} changed"), state
     request = dg.RunRequest(run_key=version_of(sorted(state.items())), tags=folder.run_tags)
-    if last is None or context.repository_def is None:
-        return request
+    if last is None or repository is None:
+        return request, state
     changed = {name for name in {*state, *last} if state.get(name) != last.get(name)}
     if changed & {"evaluation_file", _OTHER}:
-        return request
-    graph = context.repository_def.asset_graph
+        return request, state
+    graph = repository.asset_graph
     selection = dg.AssetSelection.assets(*map(folder.key, changed)).downstream().materializable()
     keys = sorted(key for key in selection.resolve(graph) if graph.get(key).partitions_def is None)
-    return request._replace(asset_selection=keys)
+    return request._replace(asset_selection=keys), state
 
 
 def _state_by_asset(folder: Path) -> dict[str, str]:

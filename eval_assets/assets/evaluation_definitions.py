@@ -1,9 +1,9 @@
 """Assets, checks, jobs, schedules and sensors of one evaluation folder or of several.
 
-In a folder of several, each evaluation has its own set of all of them, with its name as key prefix
-and at the start of the names of its groups, jobs, schedule and sensors. Key prefixes and not
-partitions: each evaluation has its own gates, and Dagster's checks cannot block by partition yet;
-and figures are plotted over time, not over partitions.
+In a folder of several, each evaluation has its own assets, checks and jobs, with its name as key
+prefix and at the start of the names of its groups, jobs and schedule; sensors are of all of them.
+Key prefixes and not partitions: each evaluation has its own gates, and Dagster's checks cannot
+block by partition yet; and figures are plotted over time, not over partitions.
 """
 
 import warnings
@@ -30,10 +30,10 @@ from eval_assets.assets import (
     system_comparison,
     tuning,
 )
-from eval_assets.assets.automation import automation_of, names_before
+from eval_assets.assets.automation import AutomatedEvaluation, automation_of, names_before
 from eval_assets.assets.code_versions import code_version_of
 from eval_assets.assets.executors import executor
-from eval_assets.assets.jobs import jobs_of, jobs_of_each
+from eval_assets.assets.jobs import jobs_of, jobs_of_each, removal_of_old_runs
 from eval_assets.assets.pools import in_pool, pool_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
@@ -71,19 +71,27 @@ def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
         only: Name of the evaluation of several that is wanted; empty for all.
     """
     names = [only] if only else evaluations_in(root.root)
+    own = [_own_definitions(root, name) for name in names or [""]]
+    evaluations = [evaluation for _, evaluation in own]
+    starting = jobs_of_each([of.before for of in evaluations]) if names else []
+    sensors, schedules = automation_of(evaluations)
     return dg.Definitions.merge(
         dg.Definitions(
-            jobs=jobs_of_each([names_before(name, root) for name in names]) if names else [],
+            jobs=[*starting, removal_of_old_runs([of.folder for of in evaluations])],
+            sensors=sensors,
+            schedules=schedules,
             resources={"folder": root},
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=executor(),
         ),
-        *(_own_definitions(root, name) for name in names or [""]),
+        *(definitions for definitions, _ in own),
     )
 
 
-def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
-    """Return the definitions of one evaluation.
+def _own_definitions(
+    root: EvaluationFolder, name: str
+) -> tuple[dg.Definitions, AutomatedEvaluation]:
+    """Return the definitions of one evaluation, and what its automation needs.
 
     One whose evaluation.yaml cannot be read has all of its assets: to materialize one says what is
     wrong with the file.
@@ -104,16 +112,15 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     )
     if split.partition_by:  # a run is of one partition: a backfill starts them
         everything -= dg.AssetSelection.assets(folder.key("judge_replies"))
-    sensors, schedules = automation_of(folder, before=before, schedule=schedule)
-    return dg.Definitions(
+    jobs = jobs_of(folder, before, everything)
+    definitions = dg.Definitions(
         assets=_own_assets(folder, split, before=before, owners=owners, pool=pool),
         asset_checks=dg.load_asset_checks_from_modules(
             [gates, checks, drift, alerting], asset_key_prefix=prefix
         ),
-        jobs=jobs_of(folder, before, everything),
-        sensors=sensors,
-        schedules=schedules,
+        jobs=jobs,
     )
+    return definitions, AutomatedEvaluation(folder, before, jobs[0], schedule)
 
 
 def _own_assets(

@@ -203,7 +203,7 @@ def _plot(outcome: GateOutcome) -> dg.TableMetadataValue:
         dg.TableRecord(
             {
                 "question": verdict.question_id or ALL_QUESTIONS,
-                "interval o, minimum |": interval_line(
+                "interval ●, minimum ┃": interval_line(
                     Figure(verdict.value, verdict.low, verdict.high), mark=verdict.minimum
                 ),
             }
@@ -211,7 +211,7 @@ def _plot(outcome: GateOutcome) -> dg.TableMetadataValue:
         for verdict in (outcome.overall, *outcome.questions)
         if not math.isnan(verdict.value)
     ]
-    columns = [dg.TableColumn("question"), dg.TableColumn("interval o, minimum |")]
+    columns = [dg.TableColumn("question"), dg.TableColumn("interval ●, minimum ┃")]
     return dg.MetadataValue.table(rows, schema=dg.TableSchema(columns))
 
 

@@ -9,16 +9,15 @@ from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.resources import (
     UI,
     EvaluationFolder,
-    clear_failures,
     ui_address,
 )
-from eval_assets.assets.run_history import remove_old_runs
+from eval_assets.assets.run_history import histories, remove_old_runs
 
 
 def jobs_of(
     folder: EvaluationFolder, before: str, everything: dg.AssetSelection
-) -> list[UnresolvedAssetJobDefinition | dg.JobDefinition]:
-    """Return the jobs that run everything, and everything but tuning, and remove old records.
+) -> list[UnresolvedAssetJobDefinition]:
+    """Return the jobs that run everything, and everything but tuning.
 
     Args:
         folder: The evaluation.
@@ -38,24 +37,21 @@ def jobs_of(
             tags=folder.run_tags,
             description="Everything through agreement and its gates; no tuning.",
         ),
-        _removal_of_old_runs(folder, before),
     ]
 
 
-def _removal_of_old_runs(folder: EvaluationFolder, before: str) -> dg.JobDefinition:
-    """Return the job that removes records of an evaluation's old runs."""
+def removal_of_old_runs(folders: Sequence[EvaluationFolder]) -> dg.JobDefinition:
+    """Return the job that removes records of the evaluations' old runs."""
 
-    @dg.op(name=f"{before}remove_old_run_records")
+    @dg.op(name="remove_old_run_records")
     def remove(context: dg.OpExecutionContext) -> None:
-        with clear_failures():
-            history = folder.evaluation().history
-        n_removed = remove_old_runs(context.instance, folder, history)
-        context.log.info("Removed the records of %d runs", n_removed)
+        for folder, history in histories(folders):
+            n_removed = remove_old_runs(context.instance, folder, history)
+            context.log.info("Removed the records of %d runs of %s", n_removed, folder.path)
 
     @dg.job(
-        name=f"{before}remove_old_runs",
+        name="remove_old_runs",
         description="Removes the records of runs that are older than evaluation.yaml keeps them.",
-        tags=folder.run_tags,
         executor_def=dg.in_process_executor,
     )
     def removal() -> None:

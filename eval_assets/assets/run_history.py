@@ -1,6 +1,6 @@
 """Removal of old run records from Dagster's history."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +19,16 @@ _ENDED = [
     dg.DagsterRunStatus.FAILURE,
     dg.DagsterRunStatus.CANCELED,
 ]
+
+
+def histories(folders: Iterable[EvaluationFolder]) -> Iterator[tuple[EvaluationFolder, History]]:
+    """Yield the evaluations that can be read, and how long each keeps records."""
+    for folder in folders:
+        try:
+            history = folder.evaluation().history
+        except dg.Failure:
+            continue  # a run reports what is wrong with the file
+        yield folder, history
 
 
 def remove_old_runs(

@@ -139,20 +139,20 @@ def interval_line(figure: Figure, *, mark: float) -> str:
 
     Examples:
         >>> interval_line(Figure(0.9, 0.8, 0.95), mark=0.75)
-        '0 ..............................|.----o--.. 1'
+        '0 ──────────────────────────────┃─━━━━●━━── 1'
         >>> interval_line(Figure(-0.2, -0.5, 0.1), mark=0.667)
-        '-1 ..........------o-----.............|...... 1'
+        '-1 ──────────━━━━━━●━━━━━━──────────┃─────── 1'
     """
     ends = [figure.value, figure.low, figure.high]
     axis = -1.0 if min(end for end in ends if not math.isnan(end)) < 0 else 0.0
-    cells = ["."] * _CELLS
+    cells = ["─"] * _CELLS
     value, low, high, minimum = (
         -1 if math.isnan(of) else round((of - axis) / (1 - axis) * (_CELLS - 1))
         for of in (*ends, mark)
     )
     if figure.has_interval:
-        cells[low : high + 1] = "-" * (high + 1 - low)
-    cells[minimum], cells[value] = "|", "o"
+        cells[low : high + 1] = "━" * (high + 1 - low)
+    cells[minimum], cells[value] = "┃", "●"
     return f"{axis:g} {''.join(cells)} 1"
 
 

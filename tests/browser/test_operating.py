@@ -153,9 +153,8 @@ def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
         mailbox(refusing=1) as mails,
         user_interface(tmp_path, posts, mails) as ui,
     ):
-        for name in ("sample", "contested"):
-            page.goto(f"{ui.address}/locations/eval_assets/sensors/{name}_check_alerts")
-            page.locator("input[type=checkbox]:checked").first.wait_for(state="attached")
+        page.goto(f"{ui.address}/locations/eval_assets/sensors/check_alerts")
+        page.locator("input[type=checkbox]:checked").first.wait_for(state="attached")
 
         assert materialize_all(page, ui) == "FAILURE"
         closed(page, ui, tmp_path)

@@ -181,18 +181,18 @@ def test_the_job_of_all_starts_a_run_of_each_evaluation(deployment: Deployment) 
 
 def test_a_changed_file_starts_what_is_downstream_of_it(deployment: Deployment) -> None:
     before = deployment.ended_runs()
-    selector = f'{IN_REPOSITORY},sensorName:"sample_new_files"'
+    selector = f'{IN_REPOSITORY},sensorName:"new_files"'
     started = deployment.ask(
         f"mutation{{startSensor(sensorSelector:{{{selector}}}){{__typename}}}}"
     )
     assert started["startSensor"]["__typename"] == "Sensor", started
-    deployment.wait(lambda: len(deployment.ended_runs()) == len(before) + 1)
+    deployment.wait(lambda: len(deployment.ended_runs()) == len(before) + 2)  # of each evaluation
     labels = deployment.folder / "data" / "sample" / "labels.csv"
     lines = labels.read_text().splitlines()
     labels.write_text("\n".join(lines[:-1]) + "\n")
 
     def has_rerun() -> bool:
-        return len(deployment.ended_runs()) == len(before) + 2
+        return len(deployment.ended_runs()) == len(before) + 3
 
     deployment.wait(has_rerun)
     assert deployment.assets_of_last_run() >= {"human_labels", "human_agreement", "judge_splits"}

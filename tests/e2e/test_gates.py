@@ -418,7 +418,7 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     assert [len(str(end)) for end in rounded] == [5, 5, 5]
     plot = metadata["plot"]
     assert isinstance(plot, dg.TableMetadataValue)
-    assert str(plot.records[0].data["interval o, minimum |"]).count("o") == 1
+    assert str(plot.records[0].data["interval ●, minimum ┃"]).count("●") == 1
     assert metadata["minimum"].value == 0.667
     assert metadata["n"].value == N_RESPONSES
     assert metadata["n_pairs"].value == 2 * N_RESPONSES

@@ -54,7 +54,7 @@ def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Pat
     assert checks == {"sample", "contested"}
     names = [sensor.name for sensor in repository.sensor_defs]
     names += [schedule.name for schedule in repository.schedule_defs]
-    assert {"sample_new_files", "contested_check_alerts", "sample_scheduled_rerun"} <= set(names)
+    assert sorted(names) == ["check_alerts", "daily_removal", "ended_batches", "new_files"]
     own = found.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
     assert {key.path[0] for key in own} == {"sample"}
     assert found.resolve_job_def("evaluate").description == (

@@ -9,8 +9,9 @@ import dagster as dg
 import pytest
 
 from eval_assets.assets.automation import (
+    AutomatedEvaluation,
     automation_of,
-    look_for_files,
+    look_for_files_of_all,
     names_before,
     scheduled_run,
 )
@@ -22,10 +23,21 @@ from eval_assets.labelling.sessions import Session, SessionKey
 from eval_assets.readers.evaluation.read import read_evaluation
 
 
+def automated(
+    folder: EvaluationFolder, *, before: str = "", schedule: Schedule | None = None
+) -> AutomatedEvaluation:
+    @dg.job(name=f"{before}evaluate")
+    def evaluate() -> None:
+        pass
+
+    return AutomatedEvaluation(folder, before, evaluate, schedule)
+
+
 def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:
     folder = EvaluationFolder(data=str(tmp_path), name="mine")
     declared = Schedule(cron="30 5 * * 1-5", timezone="Europe/Berlin")
-    _, [schedule, removal] = automation_of(folder, before="mine_", schedule=declared)
+    mine = automated(folder, before="mine_", schedule=declared)
+    _, [schedule, removal] = automation_of([mine])
     at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
     context = dg.build_schedule_context(scheduled_execution_time=at)
     [request] = schedule.evaluate_tick(context).run_requests or []
@@ -36,7 +48,7 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
         "Europe/Berlin",
     )
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
-    assert (removal.name, removal.job_name) == ("mine_daily_removal", "mine_remove_old_runs")
+    assert (removal.name, removal.job_name) == ("daily_removal", "remove_old_runs")
     assert request.tags.items() >= {"eval_assets/evaluation": str(tmp_path / "mine")}.items()
 
 
@@ -46,7 +58,7 @@ def test_automation_runs_from_the_start_if_it_is_declared(
     folder = EvaluationFolder(data=str(tmp_path))
 
     def running(schedule: Schedule | None) -> set[str]:
-        sensors, schedules = automation_of(folder, before="", schedule=schedule)
+        sensors, schedules = automation_of([automated(folder, schedule=schedule)])
         started = {s.name for s in sensors if s.default_status is dg.DefaultSensorStatus.RUNNING}
         is_on = dg.DefaultScheduleStatus.RUNNING
         return started | {one.name for one in schedules if one.default_status is is_on}
@@ -74,8 +86,9 @@ def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_differen
 def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:
     """Return the keys of the runs that one tick requests, and the cursor it leaves."""
     context = dg.build_sensor_context(instance=dg.DagsterInstance.ephemeral(), cursor=cursor)
-    found = look_for_files(context, EvaluationFolder(data=str(folder)))
-    return [found.run_key] if isinstance(found, dg.RunRequest) else [], context.cursor
+    found = look_for_files_of_all(context, [automated(EvaluationFolder(data=str(folder)))])
+    requests = (found.run_requests or []) if isinstance(found, dg.SensorResult) else []
+    return [request.run_key for request in requests], context.cursor
 
 
 def test_each_state_of_the_files_requests_one_run(tmp_path: Path) -> None:
@@ -91,6 +104,36 @@ def test_each_state_of_the_files_requests_one_run(tmp_path: Path) -> None:
 
     assert again == []
     assert len({*first, *changed, *added}) == 3
+
+
+def test_one_sensor_runs_the_evaluation_whose_files_changed(tmp_path: Path) -> None:
+    """The other one cannot be read, which stops neither."""
+    for name in ("good", "broken"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "labels.csv").write_text("one")
+    (tmp_path / "broken" / "evaluation.yaml").write_text("{")
+    (tmp_path / "good" / "responses.csv").write_text("response_id,response_text\n1,Yes\n")
+    (tmp_path / "good" / "evaluation.yaml").write_text(
+        "name: good\nrubric: [{id: q, question: Is it?, scale: binary}]\n"
+    )
+    evaluations = [
+        automated(EvaluationFolder(data=str(tmp_path), name=name), before=f"{name}_")
+        for name in ("broken", "good")
+    ]
+    first = dg.build_sensor_context()
+    look_for_files_of_all(first, evaluations)
+    (tmp_path / "good" / "labels.csv").write_text("another")
+    second = dg.build_sensor_context(cursor=first.cursor)
+
+    found = look_for_files_of_all(second, evaluations)
+
+    assert isinstance(found, dg.SensorResult)
+    assert [request.job_name for request in found.run_requests or []] == ["good_evaluate"]
+    sensors, schedules = automation_of(evaluations)
+    assert [sensor.name for sensor in sensors] == ["new_files", "ended_batches", "check_alerts"]
+    assert [schedule.name for schedule in schedules] == ["daily_removal"]
+    batches = sensors[1].evaluate_tick(dg.build_sensor_context())
+    assert batches.skip_message == "no batch is waiting to be collected"
 
 
 def test_files_in_out_start_no_run(tmp_path: Path) -> None:
@@ -126,7 +169,7 @@ def test_a_session_starts_a_run_once_it_is_closed_or_has_rested(
     requested, seen = look(tmp_path, None)
 
     assert len(requested) == runs
-    assert (seen is None) == (runs == 0)
+    assert (seen == "{}") == (runs == 0)
 
 
 def test_nothing_runs_while_somebody_labels_and_what_changed_meanwhile_is_run_later(
@@ -182,8 +225,9 @@ def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None
             context = dg.build_sensor_context(
                 instance=instance, cursor=cursor, repository_def=repository
             )
-            request = look_for_files(context, evaluation)
-            assert isinstance(request, dg.RunRequest)
+            found = look_for_files_of_all(context, [automated(evaluation)])
+            assert isinstance(found, dg.SensorResult)
+            [request] = found.run_requests or []
             return request, context.cursor
 
         first, seen = requested(None)
