@@ -14,6 +14,8 @@ INTRODUCTION = """
 `eval-assets agreement EXPORT` measures it at once. The tool is recognised by what the records look
 like; if that is wrong, name it first: `eval-assets import label-studio EXPORT --data FOLDER`.
 
+To read a running MLflow, Langfuse, LangSmith, Label Studio or Argilla, see [below](#running-tools).
+
 Every import ends with an account of what was stored and of each field and record that was not, with
 its count. If ratings or scores would be lost, nothing is written and the exit code is 1;
 `--allow-loss` imports the rest. A table of ratings that no tool wrote needs no import: see
@@ -81,10 +83,33 @@ PLACES = [
 ]
 
 
+EXPORTS = {
+    "argilla": '`dataset.records.to_json("records.json")`',
+    "braintrust": "experiment or Logs: export icon, JSON or CSV",
+    "chat": "the JSONL file itself",
+    "deepeval": "the folder `.deepeval`",
+    "every-eval-ever": "the folder of its JSON files",
+    "hugging-face": "`dataset.to_json(file)`, or a page of the dataset viewer's `/rows`",
+    "inspect-ai": "the folder `logs`",
+    "label-studio": "project: Export, JSON",
+    "langfuse": "Traces and Scores: Export, JSON; or pages of the API",
+    "langsmith": "`client.list_runs` and `client.list_feedback`, as JSON lines",
+    "lm-eval": "`lm_eval ... --log_samples --output_path FOLDER`",
+    "mlflow": '`mlflow.search_traces().to_csv("traces.csv")`',
+    "openai-evals": "pages of `client.evals.runs.output_items.list`",
+    "opentelemetry": "a file of the collector's file exporter",
+    "phoenix": "`get_spans_dataframe` and `get_span_annotations_dataframe`, `to_csv` of each",
+    "potato": "the folder `annotation_output`",
+    "prodigy": "`prodigy db-out DATASET > file.jsonl`",
+    "promptfoo": "`promptfoo eval --output results.json`",
+}
+"""How each tool writes what is read."""
+
+
 def imports_page() -> str:
     """Return the page: a table of the tools, and the remarks of every account."""
-    rows = ["| tool | export, and what is read | what the account may list as not used |"]
-    rows += ["| --- | --- | --- |", *map(_row, sorted(TOOLS))]
+    rows = ["| tool | how to export | what is read | what the account may list as not used |"]
+    rows += ["| --- | --- | --- | --- |", *map(_row, sorted(TOOLS))]
     common = [f"- {remark}" for remark in _remarks(export_content.__name__, None)]
     listed = "## Listed for every tool\n\n" + "\n".join(common)
     places = ["| tool | keys | `--project` | place of the verdicts |", "| --- | --- | --- | --- |"]
@@ -99,7 +124,9 @@ def _row(tool: str) -> str:
     read = IMPORTERS[tool].read
     *lines, address = (inspect.getdoc(read) or "").split("\n\n")[1].splitlines()
     remarks = "; ".join(_remarks(read.__module__, read.__name__))
-    return f"| [{tool}]({address}) | {' '.join(lines)} | {remarks} |"
+    content = " ".join(lines).partition(": ")[2] or " ".join(lines)
+    content = content[0].upper() + content[1:]
+    return f"| [{tool}]({address}) | {EXPORTS[tool]} | {content} | {remarks} |"
 
 
 def _remarks(module: str, function: str | None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from documentation.imports import imports_page
+from documentation.imports import EXPORTS, imports_page
 from eval_assets.readers.importers import TOOLS
 
 
@@ -11,7 +11,8 @@ def test_every_tool_has_a_row_with_its_export_and_address() -> None:
 
     assert [row.partition("]")[0].removeprefix("| [") for row in rows] == sorted(TOOLS)
     assert all("](https://" in row for row in rows)
-    assert all(len(row.split(" | ")[1]) > 20 for row in rows)
+    assert all(len(row.split(" | ")[2]) > 20 for row in rows)
+    assert EXPORTS.keys() == TOOLS.keys()
 
 
 def test_what_helpers_of_an_importer_leave_out_is_in_its_row() -> None:
