@@ -3,10 +3,11 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
+from eval_assets.config.labelling import CALIBRATION, DISCUSSION
 from eval_assets.errors import InputError
 from eval_assets.labelling.rater_queue import RaterQueue
 from eval_assets.labelling.sessions import Label, time_text
@@ -37,6 +38,7 @@ class RaterProgress:
         expected_at: When all is done at the pace of the last days; None if nothing is left, or
             nothing was answered in these days.
         n_held_up: Units that all of their other raters have answered.
+        further_hours: Time spent on the calibration, in any round, and on discussing this round.
     """
 
     rater_id: str
@@ -49,14 +51,19 @@ class RaterProgress:
     last_at: datetime | None = None
     expected_at: datetime | None = None
     n_held_up: int = 0
+    further_hours: float | None = None
 
 
 def rater_progress(study: Study, *, at: datetime) -> list[RaterProgress]:
     """Return the progress of each rater of a study."""
     labels = {rater: _labels(queue) for rater, queue in study.queues.items()}
     held_up = _held_up(study, labels)
+    further = _further_labels(study)
     return [
-        _progress(rater, queue, labels[rater], at=at, n_held_up=held_up[rater])
+        replace(
+            _progress(rater, queue, labels[rater], at=at, n_held_up=held_up[rater]),
+            further_hours=_hours(_seconds(further.get(rater, ()))),
+        )
         for rater, queue in study.queues.items()
     ]
 
@@ -97,10 +104,9 @@ def _progress(
     n_units = len(queue.units)
     if labels is None:
         return RaterProgress(rater_id=rater, n_done=None, n_units=n_units, n_skipped=None)
-    events = [event for label in labels.values() for event in label.events]
-    seconds = [min(event.seconds, LONGEST_SECONDS) for event in events if event.seconds is not None]
+    seconds = _seconds(labels.values())
     times = [label.events[0].labelled_at for label in labels.values() if label.is_time_known]
-    hours = sum(seconds) / 3600 if seconds else None
+    hours = _hours(seconds)
     return RaterProgress(
         rater_id=rater,
         n_done=len(labels),
@@ -113,6 +119,25 @@ def _progress(
         expected_at=_expected_end(times, n_left=n_units - len(labels), at=at),
         n_held_up=n_held_up,
     )
+
+
+def _further_labels(study: Study) -> dict[str, list[Label]]:
+    """Return the labels of each rater's calibration and discussion."""
+    labels: dict[str, list[Label]] = {}
+    for kind in (CALIBRATION, DISCUSSION):
+        for session in study.sessions.readable(kind)[0]:
+            if kind == CALIBRATION or session.key.round == study.evaluation.labelling.round:
+                labels.setdefault(session.key.rater_id, []).extend(session.labels)
+    return labels
+
+
+def _seconds(labels: Iterable[Label]) -> list[float]:
+    events = (event for label in labels for event in label.events)
+    return [min(event.seconds, LONGEST_SECONDS) for event in events if event.seconds is not None]
+
+
+def _hours(seconds: Sequence[float]) -> float | None:
+    return sum(seconds) / 3600 if seconds else None
 
 
 def _expected_end(times: Sequence[datetime], *, n_left: int, at: datetime) -> datetime | None:

@@ -97,6 +97,23 @@ def test_study_follows_its_files_while_they_are_sound(
     assert "assignments.csv:1:rater_id: there is no such column" in capsys.readouterr().err
 
 
+def test_study_follows_its_gold_answers(files: StudyFiles) -> None:
+    folder = files.evaluation.folder
+    header = "response_id,prompt_text,response_text,clarity,round\n"
+    (folder / "gold.csv").write_text(f"{header}g1,Ask,Gold,4,1\n")
+    declared = (folder / "evaluation.yaml").read_text()
+    declared = declared.replace("[anna, ben]", "[anna, ben], calibration: gold.csv")
+    (folder / "evaluation.yaml").write_text(declared)
+    current = CurrentStudy(folder, database=None)
+    queue = current().queue("anna")
+    queue.answer(queue.units[0], Answer(rating=1), at=now())
+    assert current().queue("anna").units == ()
+
+    (folder / "gold.csv").write_text(f"{header}g1,Ask,Gold,4,1\ng2,Ask,More gold,2,2\n")
+    [unit] = current().queue("anna").units
+    assert unit.response.response == "More gold"
+
+
 def test_parsed_sessions_give_the_labels_that_reading_their_files_gives(
     folder_of_sessions: Path,
 ) -> None:

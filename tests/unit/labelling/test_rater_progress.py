@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -5,6 +6,7 @@ import pytest
 
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_progress import RaterProgress, progress_csv, rater_progress
+from eval_assets.labelling.rater_queue import RaterQueue
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from tests.unit.labelling.conftest import CLARITY, after, study_of
@@ -77,8 +79,19 @@ def test_damaged_session_leaves_the_progress_of_others(study: Study) -> None:
     assert progress(study, "ben").n_done == 1
 
 
+def test_hours_of_calibration_and_discussion_are_apart(study: Study) -> None:
+    [unit] = [unit for unit in study.work("anna").units if unit.response.response_id == "a0"]
+    for kind, number in (("calibration", 7), ("discussion", 1), ("discussion", 2)):
+        key = replace(unit.key, kind=kind, round=number)
+        queue = RaterQueue([replace(unit, key=key)], study.sessions)
+        queue.answer(queue.units[0], Answer(rating=3, seconds=1800), at=after(0))
+
+    anna = progress(study, "anna")
+    assert (anna.hours, anna.further_hours, anna.n_done) == (None, 2 * 600 / 3600, 0)
+
+
 def test_csv_has_no_formulas() -> None:
     name = "=1+1"
     text = progress_csv([RaterProgress(rater_id=name, n_done=0, n_units=1, n_skipped=0)])
 
-    assert text.splitlines()[1] == "'=1+1,0,1,0,,,,,,0"
+    assert text.splitlines()[1] == "'=1+1,0,1,0,,,,,,0,"
