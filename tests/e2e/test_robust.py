@@ -403,6 +403,7 @@ def test_a_folder_on_a_full_disk_is_evaluated_once_there_is_space(small_disk: Pa
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated) -> None:
     """Not a byte of the database changes; a changed file is read again, and only that one."""
     with connect(open_folder.database, folder=open_folder.path):
@@ -429,6 +430,7 @@ def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated)
     assert [name for name, at in again if (name, at) not in imported] == ["human_labels"]
 
 
+@pytest.mark.slow
 def test_labels_whose_file_is_gone_stay_stored_until_the_folder_says_that_there_are_none(
     open_folder: Evaluated,
 ) -> None:

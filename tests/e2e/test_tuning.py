@@ -585,6 +585,7 @@ def test_an_evaluation_that_is_held_back_does_not_count_and_is_explained(
     )
 
 
+@pytest.mark.slow
 def test_an_evaluation_without_a_chance_is_made_if_that_is_declared(planted: Evaluated) -> None:
     verbose_alone(planted, evaluate="always")
     planted.call("run")
@@ -628,6 +629,7 @@ def test_opening_the_seal_prints_everything_and_ends_it(planted: Evaluated) -> N
     assert "0 rated groups in the test; 20 are needed" in again.stdout
 
 
+@pytest.mark.slow
 def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
     planted: Evaluated,
 ) -> None:
@@ -671,6 +673,7 @@ def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
     assert planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement") == whole
 
 
+@pytest.mark.slow
 def test_groups_with_printed_figures_enter_no_test_under_another_split(
     planted: Evaluated,
 ) -> None:
@@ -741,6 +744,7 @@ def lines_on_judges(text: str) -> set[str]:
     return {x for x in lines if re.search("harsh|steady|verbose", x) and "| 20" not in x}
 
 
+@pytest.mark.slow
 def test_no_figure_of_a_judge_depends_on_a_sealed_label(planted: Evaluated) -> None:
     """One of the judges rates with the map that was fitted on train."""
     path = planted.path / "evaluation.yaml"
@@ -769,6 +773,7 @@ def test_no_figure_of_a_judge_depends_on_a_sealed_label(planted: Evaluated) -> N
     assert after[1:] == before[1:]
 
 
+@pytest.mark.slow
 def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     planted: Evaluated,
 ) -> None:
@@ -857,6 +862,7 @@ def test_readings_count_after_the_ledger_was_replaced_by_an_older_one(
     assert "lacked evaluation 1 of the test of completeness" in caplog.text
 
 
+@pytest.mark.slow
 def test_renamed_questions_and_responses_do_not_make_a_new_seal(planted: Evaluated) -> None:
     for name in ("evaluation.yaml", "responses.csv", "labels.csv", "judge_scores.csv"):
         path = planted.path / name
@@ -870,6 +876,7 @@ def test_renamed_questions_and_responses_do_not_make_a_new_seal(planted: Evaluat
     ]
 
 
+@pytest.mark.slow
 def test_changed_labels_have_one_meaning_for_gates_and_certificates(planted: Evaluated) -> None:
     path = str(planted.path / "out" / "certificates" / "steady-1.0.0.json")
 

@@ -122,6 +122,7 @@ def test_people_without_two_ratings_of_a_unit_have_no_agreement_within_groups() 
     assert profile.a_ha_within.low < profile.a_ha_within.value < profile.a_ha_within.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_interval_within_groups_holds_over_other_groups(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -116,12 +116,14 @@ MANY = settings(
 )
 
 
+@pytest.mark.slow
 @MANY
 @given(body=COMPLETIONS)
 def test_no_completion_of_whatever_shape_breaks_a_run(body: object, openai: ScriptedServer) -> None:
     check(openai, body)
 
 
+@pytest.mark.slow
 @MANY
 @given(body=MESSAGES)
 def test_no_message_of_whatever_shape_breaks_a_run(body: object, anthropic: ScriptedServer) -> None:
