@@ -7,6 +7,7 @@ and `tuning` are changed. `make mutants` installs what is required.
 
 import argparse
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -18,6 +19,9 @@ from pathlib import Path
 PACKAGES = ("eval_assets/stats", "eval_assets/agreement/gates", "eval_assets/tuning")
 COPIED = ("eval_assets", "tests", "benchmarks", "data", "pyproject.toml")
 LEAST_KILLED = 0.95
+
+_SAME_OF_ENUMS = ("_Is_Eq", "_IsNot_NotEq", "_Eq_Is", "_NotEq_IsNot")
+_SIGNATURE = re.compile(r"\s*(?:(?:async )?def .*|\*,)$")
 
 _CONFIG = """[cosmic-ray]
 module-path = "{module}"
@@ -66,8 +70,28 @@ def survivors(module: str, *, n_mutants: int, folder: Path) -> tuple[int, list[s
 
 
 def _sampled(session: Path, *, n_mutants: int) -> None:
-    """Keep so many mutants, in an order that is the same every time."""
+    """Keep so many mutants, in an order that is the same every time.
+
+    Left out is what changes nothing: `==` for `is` between members of an enum, and the `*` of a
+    signature, which cosmic-ray takes for a product.
+    """
     with sqlite3.connect(session) as connection:
+        specs = connection.execute(
+            "SELECT job_id, module_path, operator_name, start_pos_row FROM mutation_specs"
+        ).fetchall()
+        equivalent = [
+            (job_id,)
+            for job_id, module, operator, row in specs
+            if operator.endswith(_SAME_OF_ENUMS)
+            or (
+                "BinaryOperator_Mul" in operator
+                and _SIGNATURE.match(
+                    (session.parent / module).read_text("utf-8").splitlines()[row - 1]
+                )
+            )
+        ]
+        for table in ("work_items", "mutation_specs"):
+            connection.executemany(f"DELETE FROM {table} WHERE job_id = ?", equivalent)  # noqa: S608 - constants
         kept = "(SELECT job_id FROM mutation_specs ORDER BY rowid * 7919 % 10007, rowid LIMIT ?)"
         for table in ("work_items", "mutation_specs"):
             connection.execute(

@@ -113,6 +113,8 @@ def test_without_two_ratings_of_a_unit_nothing_is_defined() -> None:
 def test_a_margin_that_is_none_is_refused(margin: float) -> None:
     with pytest.raises(ValueError, match="margin must be above 0"):
         non_inferiority([[1, 2]], [1], margin=margin, level="ordinal")
+    with pytest.raises(ValueError, match="margin must be above 0"):
+        partial_non_inferiority([[1, 2]], [1], [True], margin=margin, level="ordinal")
 
 
 def test_a_part_with_all_units_is_the_whole_test_to_the_last_digit() -> None:
@@ -146,6 +148,16 @@ def test_the_mixture_equals_its_definition_without_each_group(level: Level) -> N
     deleted = [statistic(groups != group) for group in np.unique(groups)]
     error = math.sqrt((len(deleted) - 1) * np.var(deleted))
     assert found.shortfall.standard_error == pytest.approx(error, rel=1e-9)
+
+    def gap(units: np.ndarray) -> float:
+        mixture, _ = literal_mixture(people[units], judge[units], kept[units], level=level)
+        raters, _ = literal(people[units], judge[units], nominal=level == "nominal")
+        return mixture - raters
+
+    assert found.gap.value == pytest.approx(gap(everything), abs=1e-12)
+    gaps = [gap(groups != group) for group in np.unique(groups)]
+    error = math.sqrt((len(gaps) - 1) * np.var(gaps))
+    assert found.gap.standard_error == pytest.approx(error, rel=1e-9)
 
 
 def literal_mixture(

@@ -25,6 +25,9 @@ def test_one_group_has_no_error(deleted: list[float]) -> None:
 
     assert math.isnan(found.standard_error)
     assert np.isnan(found.ends(significance=0.05)).all()
+    assert math.isnan(found.critical_value(significance=0.05))
+    two = Jackknife.of(0.3, np.array([0.2, 0.4])).critical_value(significance=0.05)
+    assert two == pytest.approx(stats.t.ppf(0.975, 1))
 
 
 def test_an_estimate_that_is_undefined_without_one_group_has_no_error() -> None:
