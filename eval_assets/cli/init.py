@@ -62,7 +62,8 @@ def init(
     another tool's export, a folder is made beside it, or as TARGET; options say how it is read, as
     in `agreement`. A file that exists is never changed.
     """
-    from eval_assets.readers.drafts import complete_folder, write_ratings_draft
+    from eval_assets.readers.drafts import write_ratings_draft
+    from eval_assets.readers.folder_drafts import complete_folder
 
     if template:
         click.echo("Warning: --template is deprecated. Use --example.", err=True)
