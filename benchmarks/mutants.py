@@ -34,14 +34,14 @@ name = "local"
 
 
 def nearest_tests(module: str) -> list[str]:
-    """Return the test files that mirror a module; those of its package if none does."""
+    """Return a module, for its examples, and its tests; those of its package if none mirror it."""
     path = Path(module)
     folder = Path("tests/unit", *path.parts[1:-1])
     while not folder.is_dir():
         folder = folder.parent
     name = path.stem.strip("_")
     mirrored = sorted(folder.glob(f"test_*{name}*.py")) or sorted(folder.glob("test_*.py"))
-    return [str(file) for file in mirrored]
+    return [module, *map(str, mirrored)]
 
 
 def survivors(module: str, *, n_mutants: int, folder: Path) -> tuple[int, list[str]]:
