@@ -21,7 +21,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 endef
 export INTERRUPTIBLE
 
-.PHONY: help run test test-fast test-slow test-browser test-long test-duckdb-2 test-pythons ui bench mutants lint clean
+.PHONY: help run test test-fast test-slow test-browser test-long test-duckdb-2 test-pythons test-tools ui bench mutants lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo '                              evaluations in data, or of the folder'
 	@echo 'make test                     lint, types and all tests, as CI runs them'
 	@echo 'make test-slow                tests marked slow: browsers, documentation, the wheel, kills; the store on DuckDB 2; other Pythons'
+	@echo 'make test-tools               connectors on servers of MLflow and Label Studio; installs 1 GB, takes 25 minutes'
 	@echo 'make bench                    the benchmark tables'
 	@echo 'make mutants [MODULE=file]    changes of stats, gates and tuning that no test notices (hours, or one module)'
 
@@ -64,6 +65,9 @@ test-long: .venv/installed-dev .venv/installed-browser
 
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
 	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto tests/unit/store tests/properties/test_store_ratings.py
+
+test-tools: .venv/installed-dev
+	$(BIN)/python -m pytest -m tools
 
 test-pythons: .venv/bin/python
 	.ci/pythons

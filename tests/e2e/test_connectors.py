@@ -37,7 +37,7 @@ CONTENT: dict[str, list[Any]] = {
 }
 """Responses, and ratings by two people and a judge."""
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.tools
 
 
 @dataclass
