@@ -48,6 +48,7 @@ def test_stored_figures_are_read_as_they_were_measured(tmp_path: Path) -> None:
         overall, *questions = read_figures(connection, HumanFigures)
         of_questions = read_figures(connection, HumanFigures, subjects=("question",))
         assert read_figures(connection, HumanFigures, subjects=("a rater's",)) == ()
+        assert read_figures(connection, HumanFigures, subjects=()) == ()
 
     assert (overall.alpha_within, overall.question_id) == (rows[0].alpha_within, None)
     assert not overall.kappa.is_defined

@@ -122,17 +122,19 @@ class GateVerdict(GateFigure):
     def sentence(self) -> str:
         """The verdict as a sentence without a full stop."""
         title = GATES[self.gate].title
-        value = figure_text(self.value, limits=[self.minimum])
-        compared = f"{value}, and {self.minimum:g} is required{_lowered(self.gate, self.minimum)}"
         if self.verdict is GateResult.NOT_EVALUABLE:
             return f"{title} cannot be evaluated: {self.explanation}"
+        value = figure_text(self.value, limits=[self.minimum])
+        interval = interval_text(self.low, self.high, limits=[self.minimum])
+        required = f"{self.minimum:g} is required{_lowered(self.gate, self.minimum)}"
+        compared = f"{value} (95 % interval {interval}); {required}"
         if self.is_inconclusive:
-            interval = interval_text(self.low, self.high, limits=[self.minimum])
-            return f"{title} is inconclusive: {compared}; the 95 % interval is {interval}"
+            return f"{title} is inconclusive: {compared}"
         if self.verdict is GateResult.PASS:
             return f"{title} reaches its minimum: {compared}"
         if self.gate != "human_a_hh" and self.high < CONTRADICTING_ALPHA:
-            return f"{title} is negative, the raters contradict each other: {compared}"
+            raters = "judges" if GATES[self.gate].raters == "judge" else "raters"
+            return f"{title} is negative, the {raters} contradict each other: {compared}"
         if self.gate != "human_a_hh" and self.low <= 0:
             chance = "is" if self.value <= 0 else "may be"
             return f"{title} {chance} no better than chance: {compared}"
@@ -387,7 +389,7 @@ def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str,
     if figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
         reason = f"all {figure.n_units} {units} belong to one response group"
         return (
-            f"{reason} (one prompt or conversation), at least 2 groups are needed",
+            f"{reason}; at least {_FEWEST_GROUPS} are needed",
             Remedy(RemedyKind.ADD_GROUPS),
         )
     if not math.isfinite(figure.value):

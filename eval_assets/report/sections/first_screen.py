@@ -70,7 +70,7 @@ def _gate_cell(outcome: GateOutcome) -> Cell:
     if overall.verdict is GateResult.PASS:
         passing = [v for v in outcome.questions if v.verdict is GateResult.PASS]
         if len(outcome.questions) > 1 and not passing:
-            words += ", over all questions together only"
+            words += ", over all questions only"
         exceptions = _exceptions(outcome)
     consequence = ""
     if outcome.severity == "warn" and not outcome.passed:

@@ -79,7 +79,10 @@ def test_units_of_one_group_are_not_evaluable_however_many_they_are() -> None:
 
     outcome = outcome_of(shown(of_one))
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
-    assert outcome.reason.startswith("all 12 responses with two ratings or more belong to one")
+    assert outcome.reason == (
+        "all 12 responses with two ratings or more belong to one response group; at least 10 are "
+        "needed. Add responses to other prompts"
+    )
     assert not outcome_of(shown(GateFigure(None, 1.0, 0.8, 1.0, n_units=12, n_groups=2))).is_closed
 
 
@@ -460,7 +463,8 @@ def test_a_lowered_minimum_is_named_wherever_the_verdict_is() -> None:
 
     assert outcome.reason == "0.425 reaches the minimum -1 (lowered from 0.667)"
     assert outcome.overall.sentence == (
-        "Human alpha reaches its minimum: 0.425, and -1 is required (lowered from 0.667)"
+        "Human alpha reaches its minimum: 0.425 (95 % interval 0.300 to 0.550); -1 is required "
+        "(lowered from 0.667)"
     )
     assert "minimum 0.5 (lowered from 0.667)" in closed.reason
     assert "lowered" not in outcome_of(few(0.8, 0.77, 0.83, 60), minimum=0.75).reason

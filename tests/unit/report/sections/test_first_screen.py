@@ -321,7 +321,9 @@ def test_closed_gates_of_people_come_before_whatever_judges_do() -> None:
     screen = screen_of(Case(measured=(Measured(CLARITY, a_hh=0.62, alpha=0.35),)))
 
     assert screen.answer == "Not yet: humans do not agree with each other well enough"
-    assert screen.gates[0].text == ("Human A^HH is below its minimum: 0.620, and 0.75 is required.")
+    assert screen.gates[0].text == (
+        "Human A^HH is below its minimum: 0.620 (95 % interval 0.580 to 0.660); 0.75 is required."
+    )
     assert (screen.gates[0].tone, screen.gates[0].link) == (Tone.POOR, "gate-human_a_hh")
 
 
@@ -342,7 +344,7 @@ def test_raters_certainly_further_apart_than_by_chance_contradict_one_another() 
     people, judges = screen_of(case).gates[1:]
 
     assert people.text.startswith("Human alpha is negative, the raters contradict each other: -0.2")
-    assert judges.text.startswith("Judge alpha is negative, the raters contradict each other: -0.7")
+    assert judges.text.startswith("Judge alpha is negative, the judges contradict each other: -0.7")
 
 
 def test_a_judge_whose_scores_are_reversed_is_not_said_to_say_nothing() -> None:
@@ -409,8 +411,8 @@ def test_what_only_all_questions_together_reach_is_not_said_of_the_questions() -
     screen = first_screen(replace(data, gates=(data.gates[0], closed), tunable=()))
 
     assert screen.gates[1].text == (
-        "Human alpha reaches its minimum: 1.000, and 0.667 is required, over all questions "
-        "together only; not evaluable on clarity and safe."
+        "Human alpha reaches its minimum: 1.000 (95 % interval 0.770 to 0.850); 0.667 is required, "
+        "over all questions only; not evaluable on clarity and safe."
     )
     assert screen.next_step.text == "Start with clarity: Add responses to other prompts."
 
@@ -429,8 +431,7 @@ def test_an_interval_that_holds_the_minimum_is_part_of_the_sentence() -> None:
     screen = screen_of(Case(measured=(Measured(CLARITY, alpha=0.69, half_width=0.05),)))
 
     assert screen.gates[1].text == (
-        "Human alpha is inconclusive: 0.690, and 0.667 is required; the 95 % interval is 0.640 to "
-        "0.740."
+        "Human alpha is inconclusive: 0.690 (95 % interval 0.640 to 0.740); 0.667 is required."
     )
 
 
