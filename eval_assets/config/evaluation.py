@@ -26,7 +26,7 @@ from eval_assets.config.operations import (
     Schedule,
     is_owner,
 )
-from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.rubric import PAIR_COLUMNS, RubricQuestion
 from eval_assets.config.tuning import Tuning
 from eval_assets.config.types import Name, NotNegative, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
@@ -176,6 +176,8 @@ class Evaluation:
     def __post_init__(self) -> None:
         faults = [
             *_repeated("rubric", [question.id for question in self.rubric]),
+            *self._option_id_faults(),
+            *self._compared_column_faults(),
             *_repeated("judges", [judge.id for judge in self.judges]),
             *_repeated("generators", [generator.id for generator in self.generators]),
             *self._twin_faults(),
@@ -221,6 +223,24 @@ class Evaluation:
         if self.currency.limit_per_month is None:
             return self.budget_usd_per_month
         return self.currency.limit_per_month / self.currency.per_usd
+
+    def _option_id_faults(self) -> Iterator[Fault]:
+        """Yield questions with the id of an option, whose labels would be the same."""
+        options = {one.id for q in self.rubric if q.options for one in q.measured()}
+        for place, question in enumerate(self.rubric):
+            if question.id in options:
+                message = f'the id "{question.id}" is that of an option'
+                yield Fault(("rubric", place, "id"), message, "Give the question another id")
+
+    def _compared_column_faults(self) -> Iterator[Fault]:
+        """Yield `show` and `hide` of what raters compare, whose sides are drawn."""
+        if all(question.type != "pairwise" for question in self.rubric):
+            return
+        for key, columns in (("show", self.labelling.show), ("hide", self.labelling.hide)):
+            for place, column in enumerate(columns):
+                if column in PAIR_COLUMNS:
+                    message = f"{column} is one of the two answers that raters compare"
+                    yield Fault(("labelling", key, place), message, "Remove it")
 
     def _twin_faults(self) -> Iterator[Fault]:
         """Yield judges that are another one under a second id: they would agree perfectly."""

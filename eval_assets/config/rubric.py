@@ -1,5 +1,6 @@
 """Declaration of the rubric: its questions and their scales."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -7,6 +8,9 @@ from typing import Literal
 from eval_assets.config.types import Name, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
 from eval_assets.scale import BINARY, Level, Scale
+
+PAIR_COLUMNS = ("response_a", "response_b")
+"""Columns of the responses that a comparison shows."""
 
 MOST_OPTIONS = 9
 """Options of a multi-select question: each has a digit as its key."""
@@ -79,9 +83,10 @@ class RubricQuestion:
                 f"a scale from {self.scale.low:g} does not start at zero, as a ratio scale must"
             )
             faults.append(Fault(("level",), message, "Use interval"))
-        if self.type == "pairwise" and self.scale.values is None:
-            message = "a comparison has values, of which the last mirrors the first"
-            faults.append(Fault(("scale",), message, "Name them, such as {values: [A, equal, B]}"))
+        if self.type == "pairwise" and not _leads_from_a_to_b(self.scale):
+            message = "the values of a comparison lead from response_a to response_b"
+            remedy = "Name them in this order, a tie in the middle, such as {values: [A, tie, B]}"
+            faults.append(Fault(("scale",), message, remedy))
         faults += self._option_faults()
         raise_faults(faults)
         classes = self.scale.values if self.level == "nominal" else None
@@ -147,3 +152,29 @@ class RubricQuestion:
             (True, False, False)
         """
         return all(response.get(column) in values for column, values in self.applies_to.items())
+
+
+_FIRST = re.compile(r"\b(?:a|first|left|response_a)\b", re.IGNORECASE)
+_SECOND = re.compile(r"\b(?:b|second|right|response_b)\b", re.IGNORECASE)
+_TIE = re.compile(
+    r"\b(?:tie|tied|draw|both|neither|equal|equally|same|none|no (?:difference|preference))\b",
+    re.IGNORECASE,
+)
+
+
+def _leads_from_a_to_b(scale: Scale) -> bool:
+    """Return whether the last value can mean of the second answer what the first does of the first.
+
+    Examples:
+        >>> [_leads_from_a_to_b(Scale.from_words(*names)) for names in (
+        ...     ("A is better", "tie", "B is better"),
+        ...     ("A is better", "B is better", "tie"),
+        ...     ("response_b", "response_a"),
+        ... )]
+        [True, False, False]
+    """
+    if scale.words is None:
+        return scale.values is not None and not scale.is_binary
+    first, last = scale.words[0], scale.words[-1]
+    is_reversed = _SECOND.search(first) and not _FIRST.search(first)
+    return not (_TIE.search(first) or _TIE.search(last) or is_reversed)

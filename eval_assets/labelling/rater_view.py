@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling.sessions import TextHashes
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
-
-PAIR_COLUMNS = ("response_a", "response_b")
-"""Columns of the responses whose texts are compared."""
 
 CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
 """Columns that name the conversation of a response."""

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers._cells import canonical_number
@@ -124,8 +125,8 @@ def responses_of(table: FileTable) -> ResponseFile:
 def _with_pairs(table: FileTable) -> FileTable:
     """Return the table with the text and the model of pairs, from those of both answers."""
     columns = dict(table.columns)
-    if table.has("response_a", "response_b") and not table.has("response_text"):
-        pairs = zip(table.text("response_a"), table.text("response_b"), strict=True)
+    if table.has(*PAIR_COLUMNS) and not table.has("response_text"):
+        pairs = zip(*map(table.text, PAIR_COLUMNS), strict=True)
         texts = [f"A:\n{first or ''}\n\nB:\n{second or ''}" for first, second in pairs]
         columns["response_text"] = FileColumn.of(texts)
     if table.has("model_a", "model_b") and table.header_of(*MODEL_NAME) is None:

@@ -177,7 +177,7 @@ def test_other_questions_show_the_response(tmp_path: Path) -> None:
 
 
 def test_comparison_on_a_continuous_scale_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="a comparison has values"):
+    with pytest.raises(DeclarationError, match="lead from response_a to response_b"):
         RubricQuestion("q", "q", Scale(low=-1, high=1), "interval", type="pairwise")
 
 

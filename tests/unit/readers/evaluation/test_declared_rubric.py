@@ -208,3 +208,62 @@ def test_guidelines_may_be_a_file(write: Write, reported: Reported) -> None:
     (folder / "deep.md").unlink()
     [problem] = reported(lambda: read_evaluation(folder))
     assert "there is no file deep.md" in problem
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        "binary",
+        "{values: [A is better, B is better, tie]}",
+        "{values: [first, second, both bad]}",
+        "{values: [response_b, response_a]}",
+        "{min: 0, max: 1, step: null}",
+    ],
+)
+def test_comparison_that_does_not_lead_from_a_to_b_is_refused(
+    write: Write, reported: Reported, scale: str
+) -> None:
+    declared = f"{{id: q, question: Which is better?, type: pairwise, scale: {scale}}}"
+    folder = write({"evaluation.yaml": f"name: n\nrubric:\n  - {declared}\n"})
+
+    [problem] = reported(lambda: read_evaluation(folder))
+
+    assert "lead from response_a to response_b" in problem
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        "{values: [A is better, no difference, B is better]}",
+        "{values: [A, B]}",
+        "{min: -2, max: 2}",
+    ],
+)
+def test_comparison_that_leads_from_a_to_b_is_read(write: Write, scale: str) -> None:
+    declared = f"{{id: q, question: Which is better?, type: pairwise, scale: {scale}}}"
+
+    folder = write({"evaluation.yaml": f"name: n\nrubric:\n  - {declared}\n"})
+
+    assert read_evaluation(folder).rubric[0].type == "pairwise"
+
+
+def test_question_with_the_id_of_an_option_is_refused(write: Write, reported: Reported) -> None:
+    faults = "{id: faults, question: Which?, options: [rude, vague]}"
+    rude = "{id: faults/rude, question: Is it rude?, scale: binary}"
+    folder = write({"evaluation.yaml": f"name: n\nrubric:\n  - {faults}\n  - {rude}\n"})
+
+    [problem] = reported(lambda: read_evaluation(folder))
+
+    assert 'the id "faults/rude" is that of an option' in problem
+
+
+@pytest.mark.parametrize("key", ["show", "hide"])
+def test_answers_of_a_comparison_are_neither_shown_beside_it_nor_hidden(
+    write: Write, reported: Reported, key: str
+) -> None:
+    declared = "name: n\nrubric:\n  - {id: q, question: Which is better?, type: pairwise}\n"
+    folder = write({"evaluation.yaml": f"{declared}labelling: {{{key}: [response_b]}}\n"})
+
+    [problem] = reported(lambda: read_evaluation(folder))
+
+    assert "response_b is one of the two answers that raters compare" in problem
