@@ -389,7 +389,7 @@ def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str,
     if figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
         reason = f"all {figure.n_units} {units} belong to one response group"
         return (
-            f"{reason}; at least {_FEWEST_GROUPS} are needed",
+            f"{reason}; at least {_FEWEST_UNITS} are needed",
             Remedy(RemedyKind.ADD_GROUPS),
         )
     if not math.isfinite(figure.value):

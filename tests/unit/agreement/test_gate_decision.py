@@ -80,7 +80,7 @@ def test_units_of_one_group_are_not_evaluable_however_many_they_are() -> None:
     outcome = outcome_of(shown(of_one))
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
     assert outcome.reason == (
-        "all 12 responses with two ratings or more belong to one response group; at least 10 are "
+        "all 12 responses with two ratings or more belong to one response group; at least 2 are "
         "needed. Add responses to other prompts"
     )
     assert not outcome_of(shown(GateFigure(None, 1.0, 0.8, 1.0, n_units=12, n_groups=2))).is_closed
