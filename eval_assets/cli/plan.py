@@ -289,8 +289,8 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
         return
     if not gate_plan.outlooks:
         click.echo(
-            "  Too few to tell what more would bring: have ten responses, to different prompts, "
-            "rated by two."
+            "  These labels do not tell what more would bring: they are too few, or hold no "
+            "disagreement. Have ten more responses, to different prompts, rated by two."
         )
         return
     width = gate_plan.now.high - gate_plan.now.low

@@ -57,7 +57,8 @@ class GatePlan:
     """One gate on one question now, and after more labels.
 
     `now` is the current figure; the ends are NaN if it has no interval. `n_responses` counts the
-    responses with at least two ratings. Without enough of them there are no outlooks.
+    responses with at least two ratings. Without enough of them, or
+    without a disagreement, there are no outlooks.
     """
 
     question_id: str
@@ -182,8 +183,10 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     is_rated = np.count_nonzero(~np.isnan(ratings), axis=1) > 1
     rated, group = ratings[is_rated], np.unique(groups[is_rated], return_inverse=True)[1]
     now = coefficient_interval(rated, coefficient, confidence=CONFIDENCE, groups=group)
+    # Without a disagreement the populations that are drawn hold none either.
+    differ = (np.nanmin(rated, axis=1) < np.nanmax(rated, axis=1)).any() if len(rated) else False
     outlooks = []
-    for n in n_more if now.n_groups >= _FEWEST else ():
+    for n in n_more if differ and now.n_groups >= _FEWEST else ():
         intervals = []
         for simulation in range(n_simulations):
             if simulation % _PER_POPULATION == 0:

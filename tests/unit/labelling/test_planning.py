@@ -101,8 +101,14 @@ def test_raters_who_do_not_differ_leave_alpha_undefined() -> None:
     found = plan(np.full((20, 2), 3.0))
 
     assert math.isnan(found.now.value)
-    assert found.outlooks[0].p_certain == 0
-    assert math.isnan(found.outlooks[0].width)
+    assert found.outlooks == ()
+
+
+def test_labels_without_a_disagreement_promise_nothing() -> None:
+    """Five equal pairs leave open whether a quarter of all pairs differ."""
+    equal = np.repeat([[1.0], [2.0], [3.0], [4.0], [5.0]], 2, axis=1)
+
+    assert plan(equal).outlooks == ()
 
 
 def test_responses_with_one_rating_do_not_count() -> None:
