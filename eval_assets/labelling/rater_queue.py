@@ -87,7 +87,8 @@ def work_of(
 ) -> list[WorkUnit]:
     """Return all that a rater is to label in the current round, in order.
 
-    Without assignments every rater labels everything, each in an own order.
+    Without assignments every rater labels everything, each in an own order. A unit that several
+    assignments name is labelled once, where the first of them puts it.
 
     Examples:
         >>> from pathlib import Path
@@ -111,7 +112,7 @@ def work_of(
             for assignment in assignments
             if (assignment.rater_id, assignment.round) == (rater_id, labelling.round)
         ]
-    by_response = [
+    units = (
         work_unit(
             rater_id,
             labelling.round,
@@ -123,7 +124,8 @@ def work_of(
         if assignment.response_id in responses
         for question in responses[assignment.response_id].questions
         if assignment.question_id in {None, *question.names}
-    ]
+    )
+    by_response = list({(unit.key, unit.name): unit for unit in units}.values())
     if not labelling.one_question_at_a_time:
         return by_response
     order: dict[str, int] = {}
@@ -199,7 +201,14 @@ class RaterQueue:
             select = None if unit.first_ratings else unit.question.multi_select
             key = replace(unit.key, question_id=select.id) if select else place
             screens.setdefault((key, unit.name), []).append(place)
-        return tuple(map(tuple, screens.values()))
+        return tuple(map(self._in_rubric_order, screens.values()))
+
+    def _in_rubric_order(self, screen: Sequence[int]) -> tuple[int, ...]:
+        """Return the places on a screen as the rubric orders options, however they are assigned."""
+        if len(screen) == 1:
+            return tuple(screen)
+        questions = self.units[screen[0]].response.questions
+        return tuple(sorted(screen, key=lambda place: questions.index(self.units[place].question)))
 
     @cached_property
     def by_code(self) -> Mapping[str, WorkUnit]:
@@ -253,10 +262,9 @@ class RaterQueue:
 
     def n_screens_done(self) -> int:
         """Return how many screens have labels, going by the first unit of each."""
-        stored, n_others = self._stored(), self._n_others
-        keys = {self.units[screen[0]].key for screen in self.screens}
-        sessions = ((key, stored[key]) for key in keys)
-        return sum(len(session.by_unit) - n_others[key] for key, session in sessions if session)
+        stored = {key: session.by_unit for key, session in self._stored().items() if session}
+        first_units = (self.units[screen[0]] for screen in self.screens)
+        return sum(unit.name in stored.get(unit.key, {}) for unit in first_units)
 
     def labels(self) -> dict[int, Label]:
         """Return the rater's label of each unit that has one, by the unit's place in `units`."""

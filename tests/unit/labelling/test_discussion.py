@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.cli.study_files import StudyFiles, disagreements_now, read_study
+from eval_assets.cli.study_files import StudyFiles, disagreements_now, quality_now, read_study
 from eval_assets.labelling.adjudication import (
     Adjudication,
     AdjudicationQueue,
     Disagreement,
     add_adjudication,
 )
-from eval_assets.labelling.discussion import discussion_unit
+from eval_assets.labelling.discussion import NOTICE, discussion_unit
 from eval_assets.labelling.pages import page_texts
 from eval_assets.labelling.rater_queue import RaterQueue, now
 from eval_assets.labelling.rater_view import ResponseView
@@ -103,6 +103,22 @@ def test_discussion_opens_once_all_raters_are_done_and_cannot_undo(files: StudyF
     assert len(reread.queue("anna").units) == 3
     answer(reread, "cleo", {"a0": 5, "a1": 3, "a2": 4})
     assert len(reread.queue("ben").units) == 3
+
+
+def test_overlapping_assignments_neither_lower_completeness_nor_close_the_discussion(
+    files: StudyFiles,
+) -> None:
+    rows = [
+        f"a{n},{rater},{q},1,shared" for q in ("clarity", "") for n in range(3) for rater in RATERS
+    ]
+    (files.evaluation.folder / "assignments.csv").write_text(
+        "\n".join(["response_id,rater_id,question_id,round,purpose", *rows, ""])
+    )
+    reread = read_study(files.evaluation.folder)
+
+    assert reread.study.queue("anna").notice == NOTICE
+    completeness = [f for f in quality_now(reread) if f.measure == "completeness"]
+    assert {(figure.value, figure.n) for figure in completeness} == {(1, 3)}
 
 
 def test_second_ratings_are_kept_beside_the_first_and_are_no_labels(files: StudyFiles) -> None:

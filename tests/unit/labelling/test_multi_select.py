@@ -147,6 +147,23 @@ def test_assignment_may_name_the_multi_select_question(tmp_path: Path) -> None:
 
     assert [len(screen) for screen in queue.screens] == [3, 1]
     assert {unit.question.multi_select is None for unit in queue.units} == {False}
+    select(queue, "rude")
+    assert queue.n_screens_done() == 1
+
+
+def test_overlapping_assignments_ask_for_every_option_once(tmp_path: Path) -> None:
+    assignments = [
+        Assignment("a0", "anna", "faults/rude"),
+        *(Assignment(response_id, "anna", "faults") for response_id in ("a0", "a1")),
+        Assignment("a0", "anna"),
+    ]
+    queue = study_of(tmp_path, rubric=(FAULTS,), assignments=assignments).queue("anna")
+    select(queue, "rude")
+
+    assert [[u.question.id for u in queue.of_screen(n)] for n in (0, 1)] == [IDS, IDS]
+    labels = queue.labels()
+    assert [labels[place].rating for place in queue.screens[0]] == [0, 1, 0]
+    assert (queue.n_labels(), len(queue.units), queue.n_screens_done()) == (3, 6, 1)
 
 
 def test_responses_come_back_with_all_options(tmp_path: Path) -> None:
