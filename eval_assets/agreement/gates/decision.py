@@ -384,7 +384,7 @@ def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str,
         n_units = f"1 {singular}" if figure.n_units else f"no {units}"
         kind = RemedyKind.RATE_MORE if figure.n_units else RemedyKind.RATE
         if GATES[name].raters == "judge":
-            kind = RemedyKind.FIND_MISSING_SCORES
+            kind = RemedyKind.SCORE_MORE if figure.n_units else RemedyKind.FIND_MISSING_SCORES
         return f"{n_units}, at least 2 are needed", Remedy(kind)
     if figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
         reason = f"all {figure.n_units} {units} belong to one response group"

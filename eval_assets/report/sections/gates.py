@@ -92,7 +92,7 @@ def _card(outcome: GateOutcome) -> Card:
         anchor=f"gate-{outcome.gate}",
         blocks=(
             Text(
-                f"minimum {verdict.minimum:g} · {verdict.n_units:,} {_units(outcome.gate)}",
+                f"minimum {verdict.minimum:g} · {_units(outcome.gate, verdict.n_units)}",
                 is_small=True,
             ),
             Text(f"{outcome.reason[0].upper()}{outcome.reason[1:]}."),
@@ -116,11 +116,11 @@ def _card(outcome: GateOutcome) -> Card:
     )
 
 
-def _units(gate: GateName) -> str:
-    """Return what a gate's overall figure counts."""
+def _units(gate: GateName, n_units: int) -> str:
+    """Return how many units a gate's overall figure is of."""
     if gate == "judge_alpha":
-        return "units (response x question) with two scores or more"
-    return "responses with two ratings or more"
+        return f"{counted(n_units, 'unit')} (response x question) with two scores or more"
+    return f"{counted(n_units, 'response')} with two ratings or more"
 
 
 def _by_question(data: ReportData) -> Table:

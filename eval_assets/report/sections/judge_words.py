@@ -77,9 +77,20 @@ def _verdict_parts(data: ReportData, judge_id: str) -> list[str]:
     return [
         words
         if words == not_compared and len(questions) == len(rows)
-        else f"{words} on {_questions(questions, len(rows))}{where}"
+        else f"{_on(words, _questions(questions, len(rows)))}{where}"
         for (words, where), questions in by_words.items()
     ]
+
+
+def _on(words: str, questions: str) -> str:
+    """Return a verdict on questions, which are named before its reason.
+
+    Examples:
+        >>> _on("is inconclusive: more groups are needed", "clarity")
+        'is inconclusive on clarity: more groups are needed'
+    """
+    verdict, colon, reason = words.partition(":")
+    return f"{verdict} on {questions}{colon}{reason}"
 
 
 def _test_parts(data: ReportData, judge_id: str) -> list[str]:

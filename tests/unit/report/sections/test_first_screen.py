@@ -211,7 +211,7 @@ def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
     assert fit.answer == "Yes: gpt matches human agreement"
     assert fit.judges[0].text == (
         "gpt: a sealed test found 1.0.0 fit for use on safe; matches human agreement on clarity; "
-        "is inconclusive: more response groups are needed on safe."
+        "is inconclusive on safe: more response groups are needed."
     )
     assert fit.next_step.text == "Use gpt where a sealed test found it fit."
     assert unfit.answer == "In part: gpt matches human agreement on 1 of 2 questions"
