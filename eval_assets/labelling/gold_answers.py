@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eval_assets.labelling.assignments import chance
-from eval_assets.labelling.rater_queue import WorkUnit, work_unit
+from eval_assets.labelling.rater_queue import WorkUnit, now, work_unit
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.sessions import UNDO
 from eval_assets.scale import TOLERANCE
 
 
@@ -37,35 +38,43 @@ class Check:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How many of a rater's answers match gold answers."""
+    """How many of a rater's answers match gold answers.
+
+    It is final once the rater has finished, or may no longer undo the last answer.
+    """
 
     n_units: int
     n_answered: int
     n_right: int
+    is_final: bool
 
     @property
     def is_complete(self) -> bool:
-        """Whether every response was answered."""
-        return self.n_answered == self.n_units
+        """Whether every response was answered, and no answer can be corrected."""
+        return self.is_final and self.n_answered == self.n_units
 
 
 def check_result(units: Iterable[WorkUnit], sessions: SessionFolder) -> CheckResult:
     """Return how many units were answered, and how many of them rightly. A skip is not right."""
     n_units = n_answered = n_right = 0
+    is_final = True
     for unit in units:
         session = sessions.read(unit.key)
         label = session.by_unit.get(unit.name) if session else None
+        if session and session.closed_at is None:
+            is_final &= now() - session.updated_at > UNDO
         n_units += 1
         n_answered += label is not None
         n_right += label is not None and label.rating in unit.gold_answers
-    return CheckResult(n_units, n_answered, n_right)
+    return CheckResult(n_units, n_answered, n_right, is_final)
 
 
 @dataclass(frozen=True)
 class CalibrationRound:
     """A round of a rater's calibration.
 
-    Its result is told once every response was answered.
+    Its result is told once every response was answered and the rater has finished, so that a slip
+    can be corrected but no answer that is known to be wrong.
 
     Args:
         number: Number of the round.
@@ -107,7 +116,7 @@ class CalibrationRound:
         if not self.result.is_complete:
             return (
                 f"Calibration, round {self.number}: {n_units} responses with known answers. You "
-                f"are told how many you matched once all are answered; {self.pass_mark:.0%} opens "
+                f"are told how many you matched once you finish (Q); {self.pass_mark:.0%} opens "
                 "the other responses."
             )
         matched = f"Calibration, round {self.number}: {self.result.n_right} of {n_units} matched"

@@ -173,7 +173,8 @@ class RaterQueue:
         units: The units in order.
         sessions: Store of the answers.
         notice: What the rater is told about them; empty if nothing.
-        has_sequel: Whether the rater is told a result, and goes on, once all are answered.
+        has_sequel: Whether the rater is told a result, and goes on, once all are answered and the
+            rater has finished.
     """
 
     def __init__(
@@ -317,6 +318,8 @@ class RaterQueue:
             n_units = self._n_units.get(unit.key, session.n_units)
             return replace(session, n_units=max(n_units, len(session.by_unit)))
 
+        if self.has_sequel:  # the rater closes it, to be told the result
+            return self.sessions.change(unit.key, changed)
         return self.sessions.change(
             unit.key, lambda stored: _closed_if_complete(changed(stored), at=at)
         )

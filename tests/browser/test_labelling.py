@@ -143,7 +143,13 @@ def test_work_opens_in_the_page_after_the_calibration(
         assert "2 responses with known answers" in page.inner_text("#notice")
         page.keyboard.press("4")
         page.get_by_text("1 of 2 done").wait_for()
+        page.keyboard.press("1")
+        page.get_by_text("2 of 2 done").wait_for()
+        page.keyboard.press("u")
+        page.get_by_text("1 of 2 done").wait_for()
         page.keyboard.press("4")
+        page.locator("#all-saved").wait_for()
+        page.get_by_role("button", name="Finish and see the result").click()
         page.get_by_text("Calibration, round 1: 2 of 2 matched.").wait_for()
         page.wait_for_selector("body.ready")
         assert progress(page) == "0 of 4 done"

@@ -114,11 +114,14 @@ class BrowserRater:
         self._context = new_context(browser, **(PHONE if rater == "r1" else WIDE))
 
     def calibrate(self) -> None:
-        """Answer the calibration, after which the page goes on by itself."""
+        """Answer the calibration, and see the result."""
         page = self._open()
-        for text in ("1 of 2 done", "2 of 2 matched"):
+        for text in ("1 of 2 done", "2 of 2 done"):
             page.keyboard.press(self._team.key(self._rater, page.inner_text("#responses")))
             page.get_by_text(text).wait_for()
+        page.locator("#all-saved").wait_for()
+        page.keyboard.press("q")
+        page.get_by_text("2 of 2 matched").wait_for()
         page.close()
 
     def label(self, most: int) -> None:

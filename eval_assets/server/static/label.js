@@ -208,7 +208,6 @@
     await showKept();
     if (nKept) return save();
     if (refusal || nDone !== answers.size) await refresh();
-    if (task.hasSequel && task.units.every((one) => answers.has(one.code))) location.reload();
     say(refusal ? `Not saved: ${refusal}.` : "Saved.", Boolean(refusal));
     el("status").dataset.state = "saved";
   };
@@ -573,9 +572,12 @@
 
   const finish = () => {
     if (task.isOffline) return download();
+    const hasResult = task.hasSequel && task.units.every((one) => answers.has(one.code));
     fetch(`${task.address}/close`, { method: "POST" }).then(
       (reply) =>
-        reply.ok && !nKept
+        reply.ok && !nKept && hasResult
+          ? location.reload()
+          : reply.ok && !nKept
           ? say("Saved. You can close this page and come back to it.")
           : say(`Not saved yet: ${nKept}. Keep this page open.`, true),
       () => say("No connection. Keep this page open.", true),
@@ -681,6 +683,7 @@
     await showKept();
     el("notice").textContent = task.notice;
     el("notice").hidden = !task.notice;
+    if (el("result")) el("result").hidden = !task.hasSequel;
     el("guide").open = window.matchMedia("(min-width: 60rem)").matches;
     if (!task.units.length) {
       showDone();

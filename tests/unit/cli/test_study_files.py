@@ -107,6 +107,7 @@ def test_study_follows_its_gold_answers(files: StudyFiles) -> None:
     current = CurrentStudy(folder, database=None)
     queue = current().queue("anna")
     queue.answer(queue.units[0], Answer(rating=1), at=now())
+    queue.close(at=now())
     assert current().queue("anna").units == ()
 
     (folder / "gold.csv").write_text(f"{header}g1,Ask,Gold,4,1\ng2,Ask,More gold,2,2\n")

@@ -9,7 +9,7 @@ from eval_assets.cli.study_files import StudyFiles, quality_now, read_study
 from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_queue import RaterQueue, now
 from eval_assets.labelling.rater_view import ResponseView
-from eval_assets.labelling.sessions import Answer
+from eval_assets.labelling.sessions import UNDO, Answer
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels
 from tests.unit.labelling.conftest import CLARITY, study_of
@@ -38,6 +38,7 @@ def answer(queue: RaterQueue, **ratings: float) -> None:
     for unit in queue.units:
         if unit.response.response_id in ratings:
             queue.answer(unit, Answer(rating=ratings[unit.response.response_id]), at=now())
+    queue.close(at=now())
 
 
 def names(queue: RaterQueue) -> set[str]:
@@ -65,6 +66,28 @@ def test_work_opens_once_a_round_of_the_calibration_is_passed(files: StudyFiles)
     assert names(study.queue("ben")) == {"g1", "g2"}
     answer(work, a0=3)
     assert study.queue("anna").notice == ""
+
+
+def test_slip_in_a_calibration_is_corrected_before_its_result_is_told(files: StudyFiles) -> None:
+    study, at = files.study, now()
+    queue = study.queue("anna")
+    for unit in queue.units:
+        queue.answer(unit, Answer(rating=1), at=at)
+
+    held = study.queue("anna")
+    assert (names(held), held.n_labels()) == ({"g1", "g2"}, 2)
+    assert "of 2 matched" not in held.notice
+    held.undo(held.units[0], at=at)
+    answer(held, g1=4, g2=2)
+    assert "2 of 2 matched" in study.queue("anna").notice
+
+
+def test_result_of_a_calibration_is_final_after_the_time_to_undo(files: StudyFiles) -> None:
+    queue = files.study.queue("anna")
+    for unit in queue.units:
+        queue.answer(unit, Answer(rating=1), at=now() - 2 * UNDO)
+
+    assert "0 of 2 matched" in files.study.queue("anna").notice
 
 
 def test_rater_who_fails_every_round_has_no_work_and_is_told_why(files: StudyFiles) -> None:

@@ -359,7 +359,12 @@ def test_calibration_opens_the_work_and_tells_its_result(client: TestClient, stu
         codes = units(calibrating, study, "anna")
         assert not {*codes} & {*before}
         for code in codes:
+            assert label(calibrating, study, "anna", code, rating=1)[0] == 200
+        for code in codes:
+            assert label(calibrating, study, "anna", code, undo=True)[0] == 200
             assert label(calibrating, study, "anna", code)[0] == 200
+        assert units(calibrating, study, "anna") == codes
+        calibrating.post(f"{link(study, 'anna')}/close")
 
         assert units(calibrating, study, "anna") == before
         assert "2 of 2 matched" in calibrating.get(link(study, "anna")).text
