@@ -152,14 +152,30 @@ def calibration_rounds(
     return rounds
 
 
-def mixed_in(work: Sequence[WorkUnit], checks: Sequence[WorkUnit]) -> list[WorkUnit]:
-    """Return a rater's work with attention checks at random places, each among its own question."""
-    if not work:
-        return []
-    mixed = [*work]
+def mixed_in(
+    work: Sequence[WorkUnit], checks: Sequence[WorkUnit], *, one_question_at_a_time: bool
+) -> list[WorkUnit]:
+    """Return a rater's work with attention checks at random places.
+
+    A check looks like the work: all that is asked of its response stays together, or all options of
+    a question if raters answer one question at a time.
+    """
+
+    def group(unit: WorkUnit) -> str:
+        return unit.question.names[-1] if one_question_at_a_time else ""
+
+    asked = {unit.question.id for unit in work}
+    blocks: dict[tuple[str, str], list[WorkUnit]] = {}
     for check in checks:
-        places = [place for place, unit in enumerate(mixed) if unit.question == check.question]
-        if places:
-            drawn = chance(0, check.key.session_id, check.response.response_id)
-            mixed.insert(places[int(drawn * len(places))], check)
+        if check.question.id in asked:
+            blocks.setdefault((group(check), check.response.response_id), []).append(check)
+    mixed = [*work]
+    for (name, response_id), block in blocks.items():
+        places: dict[object, int] = {}
+        for place, unit in enumerate(mixed):
+            if group(unit) == name:
+                places.setdefault(unit.name, place)
+        drawn = chance(0, block[0].key.session_id, response_id)
+        start = [*places.values()][int(drawn * len(places))]
+        mixed[start:start] = block
     return mixed

@@ -138,7 +138,12 @@ class Study:
         for session_id in dict.fromkeys(unit.key.session_id for unit in units):
             if len(session_id) > _MOST_CHARACTERS:
                 raise InputError(_too_long(session_id))
-        return RaterQueue(mixed_in(units, self.attention_units(rater_id)), self.sessions)
+        mixed = mixed_in(
+            units,
+            self.attention_units(rater_id),
+            one_question_at_a_time=self.evaluation.labelling.one_question_at_a_time,
+        )
+        return RaterQueue(mixed, self.sessions)
 
     def sheet_units(self, rater_id: str) -> list[WorkUnit]:
         """Return what a rater labels on a sheet: no checks, and nothing before the calibration."""

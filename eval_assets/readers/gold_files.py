@@ -1,5 +1,6 @@
 """Files of responses with right answers: calibration and attention checks."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
 from eval_assets.readers._problems import RowProblems
-from eval_assets.readers.formats.table import FileColumn, FileTable
+from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.references import MODEL_NAME
 from eval_assets.readers.responses import responses_of
@@ -24,7 +25,8 @@ def with_checks(study: Study) -> Study:
     """Return a study with the calibration and the attention checks that its evaluation declares.
 
     A check is a response with a column for each question that it asks, which holds the right
-    answers, with `|` between several. No model is required. `round` is the round of calibration.
+    answers, with `|` between several, and the columns that raters see of responses. No model is
+    required. `round` is the round of calibration.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad place in the files.
@@ -45,6 +47,12 @@ def _checks(path: Path, evaluation: Evaluation) -> tuple[Check, ...]:
         table = read_table(path, folder=evaluation.folder)
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
+    message = "there is no such column, and raters see it of other responses"
+    absent = [
+        InputProblem(table.file, 1, name, message, "Add it to the header")
+        for name in evaluation.labelling.show
+        if not table.has(name)
+    ]
     if table.header_of(*MODEL_NAME) is None:
         model = FileColumn[Any].repeat("none", len(table))
         table = replace(table, columns={**table.columns, MODEL_NAME[0]: model})
@@ -60,10 +68,10 @@ def _checks(path: Path, evaluation: Evaluation) -> tuple[Check, ...]:
         raise_all([InputProblem(table.file, 1, None, message, remedy)], source=table.file)
     no_answer = np.all([cells.is_none() for cells in answers.values()], axis=0)
     problems.add(no_answer, None, "the row has no right answer", "Fill in one for a question")
-    raise_all([*responses.problems, *problems.in_order()], source=table.file)
+    _check_options(evaluation.rubric, answers, problems)
+    raise_all([*absent, *responses.problems, *problems.in_order()], source=table.file)
     labelling = replace(
         evaluation.labelling,
-        show=tuple(name for name in evaluation.labelling.show if table.has(name)),
         hide=tuple(name for name in evaluation.labelling.hide if table.has(name)),
     )
     views = response_views(replace(evaluation, labelling=labelling), responses.responses)
@@ -75,6 +83,28 @@ def _checks(path: Path, evaluation: Evaluation) -> tuple[Check, ...]:
             Check(replace(view, questions=asked, run_id=None), right, int(rounds[row] or 1))
         )
     return tuple(result)
+
+
+def _check_options(
+    rubric: Sequence[RubricQuestion],
+    answers: Mapping[str, FileColumn[Any]],
+    problems: RowProblems,
+) -> None:
+    """Note rows with right answers for some options of a question: no other screen has a part."""
+    n_rows = len(problems.lines)
+    for name in dict.fromkeys(q.multi_select.id for q in rubric if q.multi_select):
+        empty = {
+            q.id: answers[q.id].is_none() if q.id in answers else np.ones(n_rows, dtype=bool)
+            for q in rubric
+            if name in q.names
+        }
+        n_empty = np.sum(list(empty.values()), axis=0)
+
+        def missing(row: int, empty: Mapping[str, BoolArray] = empty) -> tuple[str, str]:
+            names = ", ".join(option for option, is_empty in empty.items() if is_empty[row])
+            return f"there is no right answer for {names}", "Fill in all options, or none"
+
+        problems.add_described((n_empty > 0) & (n_empty < len(empty)), name, missing)
 
 
 def _answers(table: FileTable, question: RubricQuestion, problems: RowProblems) -> FileColumn[Any]:

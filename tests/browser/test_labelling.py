@@ -135,8 +135,9 @@ def test_work_opens_in_the_page_after_the_calibration(
     folder = tmp_path / "data"
     declared = DECLARED.replace("show:", "calibration: gold.csv, show:")
     write_evaluation(folder, ["One.", "Two."], declared=declared)
-    header = "response_id,prompt_text,response_text,helpful"
-    (folder / "gold.csv").write_text(f"{header}\ng1,Ask,Gold one,4\ng2,Ask,Gold two,4\n")
+    header = "response_id,prompt_text,response_text,topic,captures,helpful"
+    rows = "g1,Ask,Gold one,,,4\ng2,Ask,Gold two,,,4\n"
+    (folder / "gold.csv").write_text(f"{header}\n{rows}")
     serving = Serving(folder, "--labels", "--lead")
     try:
         page = opened(serving.links["anna"], bypass_csp=True, **PHONE)

@@ -13,6 +13,7 @@ from eval_assets.labelling.sessions import UNDO, Answer
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels
 from tests.unit.labelling.conftest import CLARITY, study_of
+from tests.unit.labelling.test_multi_select import FAULTS, IDS
 
 HEADER = "response_id,prompt_text,response_text"
 
@@ -151,6 +152,28 @@ def test_attention_checks_lie_among_the_work_at_places_of_each_rater(tmp_path: P
     assert places["anna"] == [
         n for n, unit in enumerate(study.work("anna").units) if unit.key.kind == "attention"
     ]
+
+
+@pytest.mark.parametrize("one_at_a_time", [True, False])
+def test_attention_check_looks_like_the_work(tmp_path: Path, *, one_at_a_time: bool) -> None:
+    study = study_of(
+        tmp_path, [{}] * 20, rubric=(CLARITY, FAULTS), one_question_at_a_time=one_at_a_time
+    )
+    questions = study.evaluation.rubric
+    views = [ResponseView(f"c{n}", "p", "r", questions) for n in range(9)]
+    right = {question.id: frozenset({1.0}) for question in questions}
+    study = replace(study, attention=[Check(view, right) for view in views])
+
+    queue = study.queue("anna")
+    screens = [queue.of_screen(n) for n in range(len(queue.screens))]
+    asked = [[unit.question.id for unit in screen] for screen in screens]
+    responses = [screen[0].response.response_id for screen in screens]
+    if one_at_a_time:
+        assert asked == [["clarity"]] * 29 + [IDS] * 29
+    else:
+        assert asked == [["clarity"], IDS] * 29
+        assert responses[::2] == responses[1::2]
+    assert [u.question.id for u in queue.units if u.key.kind][-3:] == IDS
 
 
 def test_damaged_check_session_spares_the_figures_of_others(files: StudyFiles) -> None:

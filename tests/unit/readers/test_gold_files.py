@@ -18,8 +18,8 @@ labelling: {raters: [anna], show: [topic], calibration: gold.csv}
 """
 
 
-def study(folder: Path, gold: str) -> Study:
-    (folder / "evaluation.yaml").write_text(DECLARED)
+def study(folder: Path, gold: str, *, declared: str = DECLARED) -> Study:
+    (folder / "evaluation.yaml").write_text(declared)
     (folder / "responses.csv").write_text(
         "response_id,prompt_text,response_text,model_name,topic\na,p,r,m,law\n"
     )
@@ -41,12 +41,40 @@ def test_each_column_of_a_question_asks_it_with_its_gold_answers(tmp_path: Path)
     assert [question.id for question in second.response.questions] == ["correct"]
 
 
+def test_columns_that_raters_see_are_required(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup) as error:
+        study(tmp_path, "response_id,prompt_text,response_text,clarity\ng1,Ask,One,4\n")
+
+    [problem] = leaves(error.value)
+    assert str(problem) == (
+        "gold.csv:1:topic: there is no such column, and raters see it of other responses. "
+        "Add it to the header."
+    )
+
+
+def test_options_without_a_gold_answer_are_named(tmp_path: Path) -> None:
+    faults = "  - {id: faults, question: Which?, options: [wrong, rude, vague]}\nlabelling"
+    with pytest.raises(ExceptionGroup) as error:
+        study(
+            tmp_path,
+            "response_id,prompt_text,response_text,topic,clarity,faults/wrong,faults/rude\n"
+            "g1,Ask,One,law,,1,\ng2,Ask,Two,law,5,,\n",
+            declared=DECLARED.replace("labelling", faults),
+        )
+
+    [problem] = leaves(error.value)
+    assert str(problem) == (
+        "gold.csv:2:faults: there is no right answer for faults/rude, faults/vague. "
+        "Fill in all options, or none."
+    )
+
+
 def test_every_bad_place_is_named(tmp_path: Path) -> None:
     with pytest.raises(ExceptionGroup) as error:
         study(
             tmp_path,
-            "response_id,prompt_text,response_text,clarity,round\n"
-            "g1,Ask,One,9,1\ng1,Ask,Two,good,zero\n,Ask,Three,,1\n",
+            "response_id,prompt_text,response_text,clarity,round,topic\n"
+            "g1,Ask,One,9,1,law\ng1,Ask,Two,good,zero,law\n,Ask,Three,,1,law\n",
         )
 
     assert {str(one).partition(". ")[0] for one in leaves(error.value)} == {
