@@ -60,7 +60,7 @@ def check_result(units: Iterable[WorkUnit], sessions: SessionFolder) -> CheckRes
     is_final = True
     for unit in units:
         session = sessions.read(unit.key)
-        label = session.by_unit.get(unit.name) if session else None
+        label = unit.label_in(session)
         if session and session.closed_at is None:
             is_final &= now() - session.updated_at > UNDO
         n_units += 1

@@ -46,6 +46,14 @@ class WorkUnit:
         """Name of the unit in its session."""
         return self.response.response_id, self.is_repeat
 
+    def label_in(self, session: Session | None) -> Label | None:
+        """Return the unit's label; of a check that is an answer about its present texts."""
+        label = session.by_unit.get(self.name) if session else None
+        if label is None or not self.gold_answers:
+            return label
+        texts = self.response.hashes(self.question)
+        return label.about(prompt=texts.prompt, response=texts.response)
+
     @property
     def is_counted(self) -> bool:
         """Whether the answer is a label that agreement and gates use."""
@@ -263,14 +271,14 @@ class RaterQueue:
 
     def n_screens_done(self) -> int:
         """Return how many screens have labels, going by the first unit of each."""
-        stored = {key: session.by_unit for key, session in self._stored().items() if session}
+        stored = self._stored()
         first_units = (self.units[screen[0]] for screen in self.screens)
-        return sum(unit.name in stored.get(unit.key, {}) for unit in first_units)
+        return sum(unit.label_in(stored[unit.key]) is not None for unit in first_units)
 
     def labels(self) -> dict[int, Label]:
         """Return the rater's label of each unit that has one, by the unit's place in `units`."""
-        stored = {key: session.by_unit for key, session in self._stored().items() if session}
-        labels = (stored.get(unit.key, {}).get(unit.name) for unit in self.units)
+        stored = self._stored()
+        labels = (unit.label_in(stored[unit.key]) for unit in self.units)
         return {index: label for index, label in enumerate(labels) if label is not None}
 
     def answer(

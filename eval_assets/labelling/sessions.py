@@ -104,6 +104,12 @@ class Label(Answer):
             return (self,)
         return tuple(sorted((replace(self, history=()), *self.history), key=_time))
 
+    def about(self, *, prompt: str, response: str) -> "Label | None":
+        """Return the label without answers about texts with other hashes; None if none is left."""
+        texts = (prompt, response)
+        events = [e for e in self.events if (e.hashes.prompt, e.hashes.response) == texts]
+        return _decided(events) if events else None
+
     def says_the_same(self, other: "Label") -> bool:
         """Return whether both answers are equal, whenever they were given."""
         return other == replace(

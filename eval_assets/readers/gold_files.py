@@ -1,6 +1,6 @@
 """Files of responses with right answers: calibration and attention checks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
-from eval_assets.readers._problems import RowProblems
-from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable
+from eval_assets.readers._problems import RowProblems, nearest, quoted
+from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, plain
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.references import MODEL_NAME
-from eval_assets.readers.responses import responses_of
+from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID
+from eval_assets.readers.responses import KNOWN_COLUMNS, responses_of
 
 
 def with_checks(study: Study) -> Study:
@@ -34,25 +34,23 @@ def with_checks(study: Study) -> Study:
     labelling = study.evaluation.labelling
     problems: list[InputProblem] = []
     checks: dict[str, tuple[Check, ...]] = {}
+    files = dict.fromkeys(study.responses, "the responses")
     for kind, path in (("calibration", labelling.calibration), ("attention", labelling.attention)):
         if path is not None:
             with gathered(problems):
-                checks[kind] = _checks(path, study.evaluation)
+                checks[kind] = _checks(path, study.evaluation, files)
+                files |= dict.fromkeys((c.response.response_id for c in checks[kind]), path.name)
     raise_all(problems, source="the checks")
     return replace(study, **checks)  # type: ignore[arg-type] # the fields of these names
 
 
-def _checks(path: Path, evaluation: Evaluation) -> tuple[Check, ...]:
+def _checks(path: Path, evaluation: Evaluation, files: Mapping[str, str]) -> tuple[Check, ...]:
+    """Return the checks of a file. `files` names where each id is used already."""
     try:
         table = read_table(path, folder=evaluation.folder)
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
-    message = "there is no such column, and raters see it of other responses"
-    absent = [
-        InputProblem(table.file, 1, name, message, "Add it to the header")
-        for name in evaluation.labelling.show
-        if not table.has(name)
-    ]
+    of_file = list(_header_problems(table, evaluation))
     if table.header_of(*MODEL_NAME) is None:
         model = FileColumn[Any].repeat("none", len(table))
         table = replace(table, columns={**table.columns, MODEL_NAME[0]: model})
@@ -69,7 +67,13 @@ def _checks(path: Path, evaluation: Evaluation) -> tuple[Check, ...]:
     no_answer = np.all([cells.is_none() for cells in answers.values()], axis=0)
     problems.add(no_answer, None, "the row has no right answer", "Fill in one for a question")
     _check_options(evaluation.rubric, answers, problems)
-    raise_all([*absent, *responses.problems, *problems.in_order()], source=table.file)
+    ids = table.stripped(*RESPONSE_ID)
+    problems.add_described(
+        ids.array(bool, lambda name: name in files),
+        table.header_of(*RESPONSE_ID),
+        lambda row: (f"{quoted(ids[row])} is also in {files[ids[row] or '']}", "Use another id"),
+    )
+    raise_all([*of_file, *responses.problems, *problems.in_order()], source=table.file)
     labelling = replace(
         evaluation.labelling,
         hide=tuple(name for name in evaluation.labelling.hide if table.has(name)),
@@ -83,6 +87,28 @@ def _checks(path: Path, evaluation: Evaluation) -> tuple[Check, ...]:
             Check(replace(view, questions=asked, run_id=None), right, int(rounds[row] or 1))
         )
     return tuple(result)
+
+
+def _header_problems(table: FileTable, evaluation: Evaluation) -> Iterator[InputProblem]:
+    """Yield columns that are missing or unknown, and that a file has no rows."""
+    labelling = evaluation.labelling
+    for name in labelling.show:
+        if not table.has(name):
+            message = "there is no such column, and raters see it of other responses"
+            yield InputProblem(table.file, 1, name, message, "Add it to the header")
+    own = [*(question.id for question in evaluation.rubric), "round", *labelling.show]
+    filters = (*evaluation.filter_columns, labelling.run_column)
+    names = [*own, *labelling.hide, *filters, *KNOWN_COLUMNS]
+    known = {plain(name) for name in names}
+    for header in table.columns:
+        if plain(header) not in known:
+            message = "no check has such a column"
+            yield InputProblem(
+                table.file, 1, header, message, f"{nearest(header, own)}, or remove it"
+            )
+    if not len(table):
+        message = "there are no responses"
+        yield InputProblem(table.file, None, None, message, "Add rows, or remove the file's key")
 
 
 def _check_options(

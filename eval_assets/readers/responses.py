@@ -34,6 +34,12 @@ logger = logging.getLogger(__name__)
 
 _GROUP_ID = ("group_id", "group")
 _OPTIONAL = ("difficulty", "role", "timestamp")
+_MODELS = ("model_a", "model_b")
+
+KNOWN_COLUMNS = frozenset(
+    {*RESPONSE_COLUMNS, *RESPONSE_ID, *MODEL_NAME, *_GROUP_ID, *PAIR_COLUMNS, *_MODELS}
+) - {"attributes"}
+"""Columns of a file of responses that have a meaning of their own."""
 _TURN = re.compile("[0-9]{1,9}")
 
 
@@ -129,8 +135,8 @@ def _with_pairs(table: FileTable) -> FileTable:
         pairs = zip(*map(table.text, PAIR_COLUMNS), strict=True)
         texts = [f"A:\n{first or ''}\n\nB:\n{second or ''}" for first, second in pairs]
         columns["response_text"] = FileColumn.of(texts)
-    if table.has("model_a", "model_b") and table.header_of(*MODEL_NAME) is None:
-        pairs = zip(table.text("model_a"), table.text("model_b"), strict=True)
+    if table.has(*_MODELS) and table.header_of(*MODEL_NAME) is None:
+        pairs = zip(*map(table.text, _MODELS), strict=True)
         columns["model_name"] = FileColumn.of([f"{first} and {second}" for first, second in pairs])
     return table.with_columns(columns)
 

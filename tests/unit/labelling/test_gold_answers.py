@@ -91,6 +91,19 @@ def test_result_of_a_calibration_is_final_after_the_time_to_undo(files: StudyFil
     assert "0 of 2 matched" in files.study.queue("anna").notice
 
 
+def test_answer_to_an_earlier_text_of_a_gold_response_is_asked_again(files: StudyFiles) -> None:
+    answer(files.study.queue("anna"), g1=1, g2=1)
+    gold = files.evaluation.folder / "gold.csv"
+    gold.write_text(gold.read_text().replace("One", "Another"))
+    study = read_study(files.evaluation.folder).study
+
+    queue = study.queue("anna")
+    assert [queue.units[n].response.response_id for n in queue.labels()] == ["g2"]
+    assert queue.n_screens_done() == 1
+    answer(queue, g1=4)
+    assert "1 of 2 matched" in study.queue("anna").notice
+
+
 def test_rater_who_fails_every_round_has_no_work_and_is_told_why(files: StudyFiles) -> None:
     study = files.study
     answer(study.queue("anna"), g1=1, g2=1)

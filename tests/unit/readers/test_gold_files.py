@@ -1,10 +1,12 @@
 """Files of responses with gold answers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eval_assets.errors import InputError, leaves
+from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.gold_files import with_checks
@@ -18,13 +20,14 @@ labelling: {raters: [anna], show: [topic], calibration: gold.csv}
 """
 
 
-def study(folder: Path, gold: str, *, declared: str = DECLARED) -> Study:
+def study(folder: Path, gold: str, *, declared: str = DECLARED, checks: bool = True) -> Study:
     (folder / "evaluation.yaml").write_text(declared)
     (folder / "responses.csv").write_text(
         "response_id,prompt_text,response_text,model_name,topic\na,p,r,m,law\n"
     )
     (folder / "gold.csv").write_text(gold)
-    return with_checks(Study(read_evaluation(folder), {}))
+    made = Study(read_evaluation(folder), {})
+    return with_checks(made) if checks else made
 
 
 def test_each_column_of_a_question_asks_it_with_its_gold_answers(tmp_path: Path) -> None:
@@ -50,6 +53,31 @@ def test_columns_that_raters_see_are_required(tmp_path: Path) -> None:
         "gold.csv:1:topic: there is no such column, and raters see it of other responses. "
         "Add it to the header."
     )
+
+
+def test_ids_of_checks_are_used_once(tmp_path: Path) -> None:
+    header = "response_id,prompt_text,response_text,topic,clarity\n"
+    (tmp_path / "obvious.csv").write_text(f"{header}g1,Ask,Two,law,1\no1,Ask,Two,law,1\n")
+    declared = DECLARED.replace("calibration", "attention: obvious.csv, calibration")
+    responses = {name: ResponseView(name, "p", "r") for name in ("a", "o1")}
+    made = study(tmp_path, f"{header}g1,Ask,One,law,4\n", declared=declared, checks=False)
+    with pytest.raises(ExceptionGroup) as error:
+        with_checks(replace(made, responses=responses))
+
+    assert [str(one) for one in leaves(error.value)] == [
+        'obvious.csv:2:response_id: "g1" is also in gold.csv. Use another id.',
+        'obvious.csv:3:response_id: "o1" is also in the responses. Use another id.',
+    ]
+
+
+def test_unknown_columns_and_files_without_rows_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup) as error:
+        study(tmp_path, "response_id,prompt_text,response_text,topic,clarity,rond\n")
+
+    assert [str(one) for one in leaves(error.value)] == [
+        'gold.csv:1:rond: no check has such a column. Write "round", or remove it.',
+        "gold.csv: there are no responses. Add rows, or remove the file's key.",
+    ]
 
 
 def test_options_without_a_gold_answer_are_named(tmp_path: Path) -> None:
