@@ -201,10 +201,17 @@ class LabellingLoop:
         self._draft = _Draft()
         show_unit(self._unit, number=place + 1, of=len(self._queue.screens))
         self._ask()
-        if place in self._done:
-            labels = self._queue.labels()
-            events = [labels[number].events[-1] for number in self._queue.screens[place]]
-            click.echo(f"  Your answer: {named_labels(events, self._units)}")
+        labels = self._queue.labels()
+        events = {
+            option: labels[number].events[-1]
+            for option, number in enumerate(self._queue.screens[place])
+            if number in labels
+        }
+        if events:
+            # Of an option that was added since there is no label.
+            self._draft.options = frozenset(n for n, event in events.items() if event.rating)
+            units = [self._units[option] for option in events]
+            click.echo(f"  Your answer: {named_labels([*events.values()], units)}")
 
     def _ask(self) -> None:
         names = option_names(self._units)

@@ -77,12 +77,15 @@ def _parts(units: Sequence[WorkUnit], html: Html | None) -> dict[str, Any]:
 
 
 def page_answers(queue: RaterQueue) -> dict[str, Any]:
-    """Return the rater's own last answer on each screen that has one, by its first unit's code."""
+    """Return the rater's own last answer on each screen that has one, by its first unit's code.
+
+    Options without a label, which were added since, have no rating.
+    """
     labels, units = queue.labels(), queue.units
     return {
-        units[screen[0]].code: _answer([(units[place], labels[place]) for place in screen])
+        units[screen[0]].code: _answer([(units[place], labels[place]) for place in answered])
         for screen in queue.screens
-        if all(place in labels for place in screen)
+        if (answered := [place for place in screen if place in labels])
     }
 
 
@@ -109,19 +112,26 @@ class PageAction(Answer):
         """Apply the action to the rater's queue.
 
         Raises:
-            ValueError: If the unit is not the rater's, or the queue refuses.
+            ValueError: If a unit is not the rater's, or the queue refuses. The other options of
+                the screen are stored.
         """
-        if not units.keys() >= {*self.by_unit}:
-            raise ValueError("this response is not among yours; reload the page")
         # The undo of an answer must not lie before the answer, whose own age was clipped too.
         is_time_known = -UNDO.seconds * 1000 <= self.age_ms <= _OLDEST_MS
         age_ms = max(0, int(self.age_ms)) if is_time_known else 0
         done_at = at - timedelta(milliseconds=age_ms)
         for code, answer in self.by_unit.items():
+            if code not in units:
+                continue
             if self.undo:
                 queue.undo(units[code], at=done_at)
             else:
                 queue.answer(units[code], answer, at=done_at, is_time_known=is_time_known)
+        n_missing = len(self.by_unit.keys() - units.keys())
+        if n_missing == len(self.by_unit):
+            raise ValueError("this response is not among yours; reload the page")
+        if n_missing:
+            message = f"{n_missing} of {len(self.by_unit)} options changed; the others are saved"
+            raise ValueError(f"{message}. Reload the page")
 
     @property
     def by_unit(self) -> dict[str, Answer]:
@@ -200,6 +210,7 @@ _ANSWER = TypeAdapter(Answer)
 _FORMAT = "eval-assets labels"
 _FEWEST_LINES = 2
 _AGAIN = "Ask the rater to save the file again from the page"
+_REMOVED = "the response, question or option is no longer part of this evaluation"
 _RESTORE = "Restore it, then merge the file again"
 _ASK = "Ask the rater what was meant"
 
@@ -273,12 +284,12 @@ def returned_labels(text: str, study: Study, *, file: str) -> ReturnedLabels:
             action = _ACTION.validate_json(line)
             latest = max(action.at, latest + timedelta(milliseconds=1))
             for code, answer in action.by_unit.items():
+                if code not in units:
+                    problems.append(InputProblem(file, line_number, "unit", _REMOVED, _RESTORE))
+                    continue
                 unit = units[code]
                 session = sessions.get(unit.key) or _begun(study, unit, latest)
                 sessions[unit.key] = _replayed(session, unit, action, answer, at=latest)
-        except KeyError:
-            message = "the response or the question is no longer part of this evaluation"
-            problems.append(InputProblem(file, line_number, "unit", message, _RESTORE))
         except ValidationError as error:
             message = f"this is not an answer ({error.errors(include_url=False)[0]['msg']})"
             problems.append(InputProblem(file, line_number, None, message, _AGAIN))

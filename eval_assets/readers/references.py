@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.readers._cells import canonical_number
-from eval_assets.readers._problems import MessageAndRemedy, RowProblems, nearest, quoted
+from eval_assets.readers._problems import MessageAndRemedy, RowProblems, nearest_question, quoted
 from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, as_text
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def _no_question(question: str | None, question_ids: Sequence[str]) -> MessageAn
     if question is None:
         remedy = f"Name one of {', '.join(question_ids)}"
         return "the row does not name a question, and several are asked", remedy
-    return f"{quoted(question)} is not in the rubric", nearest(question, question_ids)
+    return f"{quoted(question)} is not in the rubric", nearest_question(question, question_ids)
 
 
 def _in_sheets(text: str) -> str:

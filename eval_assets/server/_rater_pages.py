@@ -121,7 +121,10 @@ class _RaterPages:
         """Save an answer in the round of its unit; reply how many screens of it are done."""
         rater, work = self._rater(request), self._work
         action = PAGE_ACTION.validate_json(body)
-        queue, units = _queue_of(work, rater, action.unit)
+        for code in action.by_unit:
+            queue, units = _queue_of(work, rater, code)
+            if code in units:
+                break
         action.apply(queue, units, at=now())
         return JSONResponse({"done": queue.n_screens_done()})
 

@@ -106,6 +106,11 @@
     }
   };
 
+  // An option that was added after the answer is still open, and so is its screen.
+  const isDone = (one) =>
+    answers.has(one.code) &&
+    (one.options ?? []).every(([code]) => code in (answers.get(one.code).ratings ?? {}));
+
   const applied = (op) => {
     if (op.undo) {
       answers.delete(op.unit);
@@ -261,7 +266,7 @@
   const next = () => {
     const order = [...task.units.keys()];
     const ahead = [...order.slice(place + 1), ...order.slice(0, place + 1)];
-    const open = ahead.find((other) => !answers.has(task.units[other].code));
+    const open = ahead.find((other) => !isDone(task.units[other]));
     if (open === undefined) {
       showDone();
     } else {
@@ -531,7 +536,7 @@
   };
 
   const showProgress = () => {
-    const done = task.units.filter((one) => answers.has(one.code)).length;
+    const done = task.units.filter(isDone).length;
     el("progress").value = done;
     el("progress").max = task.units.length;
     el("progress-text").textContent = `${done} of ${task.units.length} done`;
@@ -572,7 +577,7 @@
 
   const finish = () => {
     if (task.isOffline) return download();
-    const hasResult = task.hasSequel && task.units.every((one) => answers.has(one.code));
+    const hasResult = task.hasSequel && task.units.every(isDone);
     fetch(`${task.address}/close`, { method: "POST" }).then(
       (reply) =>
         reply.ok && !nKept && hasResult

@@ -120,9 +120,47 @@ def test_options_of_others_cannot_be_answered(study: Study) -> None:
         {"unit": anna.units[0].code, "ratings": {anna.units[0].code: 1, ben.units[0].code: 1}}
     )
 
-    with pytest.raises(ValueError, match="not among yours"):
+    with pytest.raises(ValueError, match="1 of 2 options changed; the others are saved"):
         action.apply(anna, anna.by_code, at=after(0))
-    assert anna.labels() == {}
+    assert len(anna.labels()) == 1
+    assert ben.labels() == {}
+
+
+def test_removed_option_does_not_discard_the_others(study: Study, tmp_path: Path) -> None:
+    task = offline_task(study, "anna")
+    screen = task["units"][0]
+    ratings = {code: 1 for code, _ in screen["options"]}
+    returned = given_back(task, said(task, 0, at=0, rating=None, ratings=ratings))
+    now = study_of(tmp_path, rubric=(renamed("wrong", "rude", "vague"), CLARITY))
+
+    with pytest.raises(ExceptionGroup) as raised:
+        merge(returned, now)
+    assert [str(error).partition(". ")[0] for error in raised.value.exceptions] == [
+        "l.jsonl:2:unit: the response, question or option is no longer part of this evaluation",
+        "l.jsonl: all other answers were merged, 2 of them new",
+    ]
+    labels = now.queue("anna").labels()
+    assert [labels[place].rating for place in now.queue("anna").screens[0][1:]] == [1, 1]
+
+
+def test_added_option_opens_the_screen_with_the_stored_selection(
+    study: Study, tmp_path: Path
+) -> None:
+    select(study.queue("anna"), "rude")
+    options = ("new", *FAULTS.options)
+    queue = study_of(tmp_path, rubric=(renamed(*options), CLARITY)).queue("anna")
+
+    [(code, answer)] = page_answers(queue).items()
+    units = queue.of_screen(0)
+    assert code == units[0].code
+    assert answer["ratings"] == {
+        unit.code: rating for unit, rating in zip(units[1:], (0, 1, 0), strict=True)
+    }
+    assert queue.done_screens() == set()
+
+
+def renamed(*options: str) -> RubricQuestion:
+    return replace(FAULTS, options=options)
 
 
 def test_selection_on_an_offline_page_is_merged(study: Study) -> None:

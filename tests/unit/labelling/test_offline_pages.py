@@ -152,7 +152,7 @@ def test_answer_that_cannot_be_a_label_is_listed_and_the_rest_merged(study: Stud
     assert [str(error).partition(". ")[0] for error in raised.value.exceptions] == [
         "l.jsonl:2: 9 is not on the scale",
         "l.jsonl:3: there is no label to take back",
-        "l.jsonl:4:unit: the response or the question is no longer part of this evaluation",
+        "l.jsonl:4:unit: the response, question or option is no longer part of this evaluation",
         "l.jsonl:5: this is not an answer (Input should be a valid number)",
         "l.jsonl: all other answers were merged, 1 of them new",
     ]
