@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
@@ -14,6 +15,7 @@ from eval_assets.labelling.pages import PAGE_ACTION, offline_task, page_answers,
 from eval_assets.labelling.rater_queue import FirstRating, RaterQueue
 from eval_assets.labelling.study import Study
 from eval_assets.scale import BINARY
+from eval_assets.server.app import make_app, rater_links
 from tests.unit.labelling.conftest import CLARITY, after, study_of
 from tests.unit.labelling.test_offline_pages import given_back, merge, said
 
@@ -233,3 +235,16 @@ def test_options_that_cannot_be_asked_are_refused(
 ) -> None:
     with pytest.raises(DeclarationError, match=message):
         RubricQuestion("q", "q", BINARY, "nominal", **declared)  # type: ignore[arg-type]
+
+
+def test_server_saves_the_options_that_still_exist(study: Study, tmp_path: Path) -> None:
+    screen = page_task(study.queue("anna"), None)["units"][0]
+    ratings = {code: 1 for code, _ in screen["options"]}
+    now = study_of(tmp_path, rubric=(renamed("wrong", "rude", "vague"), CLARITY))
+    with TestClient(make_app(now, hosts=["testserver"])) as client:
+        address = f"{rater_links(now, address='')['anna']}/labels"
+        reply = client.post(address, json={"unit": screen["code"], "ratings": ratings})
+
+    assert reply.status_code == 422
+    assert reply.json()["refused"].startswith("1 of 3 options changed; the others are saved")
+    assert [label.rating for label in now.queue("anna").labels().values()] == [1, 1]
