@@ -34,10 +34,13 @@ RUNNING = """
     eval-assets export mlflow --to http://127.0.0.1:5000 --project support --data support
 
 `--from` reads a project through the tool's own client, which the extra of the tool's name installs.
-The importer is that of the exports. Ratings are stored in `labels/mlflow-support.csv`, and
-likewise responses and judge scores. Repeat the command to bring these files up to date: new ratings
-are added, edited ones replace the former, and nothing is stored twice. Ratings that were deleted in
-the tool are listed and kept until `--drop-deleted` is given. Texts of known responses are not
+The importer is that of the exports. Ratings are stored in `labels/mlflow-support-1f0c93ab.csv`, and
+likewise responses and judge scores; the digits stand for the address of the server and the project,
+so keep to one spelling of both. Repeat the command to bring these files up to date: new ratings are
+added, edited ones replace the former, and nothing is stored twice. Columns of your own and cells
+that the tool leaves empty stay. Ratings that were deleted in the tool are listed and kept until
+`--drop-deleted` is given. Rows of these files that the tool does not have count as deleted, so
+ratings of your own belong into another file. Texts of known responses are not
 fetched again from MLflow, Langfuse and LangSmith. Lines at the end say which questions, judges and
 files an existing evaluation.yaml lacks; it is never changed. Reading writes nothing to the tool.
 

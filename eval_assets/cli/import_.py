@@ -79,7 +79,7 @@ def import_(  # noqa: PLR0913 - one parameter per option
     if server and paths:
         raise click.UsageError("Name files, or a server with --from.")
     if server:
-        files = ToolFiles(data, check_client(named), project)
+        files = ToolFiles(data, check_client(named), server, project)
         records = fetch(files.tool, server, project, known=files.known_responses())
         tool, export = files.tool, import_records(records, tool=files.tool)
     elif paths:

@@ -3,13 +3,14 @@
 The tables that were written before say what is new. They are the only record of the last time.
 """
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
+from eval_assets.errors import InputProblem, gathered, raise_all
+from eval_assets.readers._problems import input_error
 from eval_assets.readers.drafts import (
     JUDGE_SCORES,
     draft_evaluation,
@@ -18,12 +19,24 @@ from eval_assets.readers.drafts import (
     write_files,
 )
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.formats.table import FileTable
+from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.importers.export_content import Export
 
 _Rows = dict[tuple[str, ...], dict[str, str]]
 """Cells of each row by its column, by the ids that the row is of."""
 
+_IDS = {
+    "responses.csv": ("response_id",),
+    "labels.csv": ("response_id", "question_id", "rater_id"),
+    JUDGE_SCORES: ("response_id", "question_id", "judge_model"),
+}
+"""Columns that say of what a row of each table is."""
+
+_RATINGS = ("rating", "score")
+_DECIMAL_COMMA = re.compile(r"(-?[0-9]+),([0-9]+)")
 _MOST_NAMES = 5
+_HASH_LENGTH = 8
 
 
 @dataclass(frozen=True)
@@ -33,23 +46,47 @@ class ToolFiles:
     Args:
         folder: The evaluation folder.
         tool: Name of the tool.
+        server: Its address.
         project: Name of the project; None if the tool's keys say which it is.
     """
 
     folder: Path
     tool: str
+    server: str
     project: str | None
 
     def name(self, table: str) -> str:
         """Return the path of the file that has the rows of a table, within the folder."""
         project = re.sub(r"[^\w.-]+", "-", self.project or "").strip("-")
-        return f"{table.removesuffix('.csv')}/{'-'.join(filter(None, (self.tool, project)))}.csv"
+        # Different projects may be spelled alike, or have one name on two servers.
+        source = f"{self.server.rstrip('/')}\n{self.project or ''}"
+        parts = (self.tool, project, sha256(source.encode()).hexdigest()[:_HASH_LENGTH])
+        return f"{table.removesuffix('.csv')}/{'-'.join(filter(None, parts))}.csv"
 
     def rows(self, table: str) -> _Rows:
-        """Return the rows of a table as they are now; none if there is no file."""
+        """Return the rows of a table as they are now; none if there is no file.
+
+        Raises:
+            InputError: If the file cannot be read, or does not say of what its rows are.
+            ExceptionGroup: Of an InputError for each row that cannot be read.
+        """
         path = self.folder / self.name(table)
-        text = path.read_text("utf-8") if path.exists() else ""
-        return _by_ids([tuple(row) for row in csv.reader(io.StringIO(text, newline=""))])
+        return _by_ids(read_table(path, folder=self.folder), _IDS[table]) if path.exists() else {}
+
+    def check(self) -> None:
+        """Check that all that is updated can be read.
+
+        Raises:
+            ExceptionGroup: Of an InputError for each place at which it cannot.
+        """
+        problems: list[InputProblem] = []
+        for table in _IDS:
+            with gathered(problems):
+                self.rows(table)
+        if (self.folder / FILE).exists():
+            with gathered(problems):
+                read_evaluation(self.folder)
+        raise_all(problems, source=str(self.folder))
 
     def known_responses(self) -> set[str]:
         """Return the responses whose texts are stored."""
@@ -62,6 +99,8 @@ def update_folder(
 ) -> tuple[list[Path], list[str]]:
     """Bring the files of a tool up to date, and draft evaluation.yaml if there is none.
 
+    Nothing is written if the tool holds no responses.
+
     Args:
         export: Everything that the tool holds now; texts that are stored already may be missing.
         files: Where it is stored.
@@ -71,17 +110,22 @@ def update_folder(
         The files written, and a line on each file's changes and on what evaluation.yaml lacks.
 
     Raises:
-        InputError: If a file cannot be written, or evaluation.yaml cannot be read.
+        ExceptionGroup: Of an InputError for each file that cannot be read; nothing is written.
+        InputError: If a file cannot be written.
     """
+    files.check()
+    drops_deleted = drops_deleted and bool(export.responses)
     contents: dict[str, str | list[tuple[str, ...]]] = {}
     lines = []
     for table, exported in export_tables(export).items():
-        before, now = files.rows(table), _by_ids(exported)
+        before, now = files.rows(table), _exported_rows(exported, _IDS[table])
         merged = {} if drops_deleted else dict(before)
         merged |= {key: _filled(cells, before.get(key, {})) for key, cells in now.items()}
         lines += _changes(files, table, before, merged, deleted=before.keys() - now.keys())
         if merged != before:
             contents[files.name(table)] = _as_rows(exported[0], merged)
+    if not export.responses:
+        return [], lines
     if not (files.folder / FILE).exists():
         scores = files.name(JUDGE_SCORES)
         name = files.folder.resolve().name
@@ -90,24 +134,51 @@ def update_folder(
     return written, [*lines, *_missing_declarations(export, files)]
 
 
-def _by_ids(rows: Sequence[tuple[str, ...]]) -> _Rows:
-    """Return rows with a header first by their ids: of the response, or also question and rater."""
-    if not rows:
-        return {}
+def _exported_rows(rows: Sequence[tuple[str, ...]], ids: Sequence[str]) -> _Rows:
+    """Return rows with a header first by their ids."""
     header, *rest = rows
-    n_ids = 3 if "question_id" in header else 1
-    return {row[:n_ids]: dict(zip(header, row, strict=False)) for row in rest}
+    cells = (dict(zip(header, row, strict=True)) for row in rest)
+    return {tuple(of[name] for name in ids): of for of in cells}
+
+
+def _by_ids(table: FileTable, ids: Sequence[str]) -> _Rows:
+    """Return the rows of a file by their ids, with all its columns in their order."""
+    raise_all(list(table.bad_rows), source=table.file)
+    missing = [name for name in ids if not table.has(name)]
+    if missing:
+        message = f"there is no column {', '.join(missing)}"
+        raise input_error(table.file, message, "Name it again, or move the file away")
+    names = {table.header_of(name): name for name in ids}
+    columns = {
+        names.get(header, header): [_with_point(cell) for cell in cells]
+        if table.has_decimal_commas and header in _RATINGS
+        else cells
+        for header, cells in table.columns.items()
+    }
+    cells = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    rows = {tuple(of[name] for name in ids): of for of in cells}
+    if len(rows) < len(table):
+        message = f"rows have the same {', '.join(ids)}"
+        raise input_error(table.file, message, "Remove those that do not count")
+    return rows
+
+
+def _with_point(cell: str) -> str:
+    """Return a number that has a decimal comma with a point; any other cell as it is."""
+    return _DECIMAL_COMMA.sub(r"\1.\2", cell) if _DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def _filled(cells: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-    """Return the cells of a row; those of a response that are empty keep their content."""
-    is_response = "response_text" in cells
-    kept = before if is_response and not cells["response_text"] else {}
-    return {**cells, **{column: cell for column, cell in kept.items() if cell}}
+    """Return the cells of a row; what the tool has no content for stays as it was."""
+    is_known = cells.get("response_text") == ""  # its text was not fetched, nor its model
+    kept = {
+        name: cell for name, cell in before.items() if cell and (is_known or not cells.get(name))
+    }
+    return {**before, **cells, **kept}
 
 
 def _as_rows(header: Sequence[str], rows: _Rows) -> list[tuple[str, ...]]:
-    columns = tuple(dict.fromkeys([*header, *(name for cells in rows.values() for name in cells)]))
+    columns = tuple(dict.fromkeys([*(name for cells in rows.values() for name in cells), *header]))
     cells = (tuple(of.get(column, "") for column in columns) for of in rows.values())
     return [columns, *cells]
 

@@ -101,10 +101,14 @@ class Tool:
         source = ("import", self.name, "--from", self.server, "--project", "support")
         return self.eval_assets(*source, "--data", "folder", *options)
 
+    def path(self, table: str) -> Path:
+        """Return the only file of an imported table."""
+        (path,) = (self.folder / "folder" / table).glob(f"{self.name}-support-*.csv")
+        return path
+
     def rows(self, table: str) -> list[dict[str, str]]:
         """Return the rows of an imported table."""
-        path = self.folder / "folder" / table / f"{self.name}-support.csv"
-        return list(csv.DictReader(path.read_text().splitlines()))
+        return list(csv.DictReader(self.path(table).read_text().splitlines()))
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +142,7 @@ def check_an_export(tool: Tool) -> None:
     account = tool.eval_assets("import", "export.json", "--data", "exported")
 
     exported = (tool.folder / "exported" / "labels.csv").read_text().splitlines()
-    assert sorted(exported[1:]) == sorted(
-        (tool.folder / "folder" / "labels" / f"{tool.name}-support.csv")
-        .read_text()
-        .splitlines()[1:]
-    )
+    assert sorted(exported[1:]) == sorted(tool.path("labels").read_text().splitlines()[1:])
     assert f"{tool.name}: 12 records read\nstored: 12 responses, 24 ratings by 2 raters" in account
     if tool.name == "label-studio":  # whose snapshots leave predictions out
         assert "not used: 12 predictions are counted, but not in the export" in account
@@ -182,7 +182,7 @@ def test_ratings_arrive_once_and_the_verdict_goes_back(tool: Tool) -> None:
         check_an_export(tool)
     tool.change()
     changed = tool.read()
-    assert f"responses/{tool.name}-support.csv: 1 new\n" in changed
+    assert f"responses/{tool.path('responses').name}: 1 new\n" in changed
     assert f": 2 new, 1 changed, 1 deleted in {tool.name} and kept here (" in changed
     assert len(tool.rows("labels")) == 26
     tool.read("--drop-deleted")
