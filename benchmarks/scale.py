@@ -1,15 +1,17 @@
 """Whole runs at scale: processor time and memory from files to the report."""
 
+import math
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
-from benchmarks.table import Row, duration, markdown, memory
+from benchmarks.table import Row, duration, markdown, memory, times
 
 MOST_MEMORY = 1e9
 
@@ -52,8 +54,8 @@ SIZES = (Size(1_000_000, 1, 0, 43.5), Size(200_000, 5, 2, 82.0))
 
 
 def table() -> str:
-    """Measure a run of each size, in a process of its own."""
-    rows = []
+    """Measure a run of each size and `agreement` on a file, in processes of their own."""
+    rows = _file_rows()
     for size in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             write(Path(folder), size)
@@ -109,10 +111,76 @@ def write(folder: Path, size: Size) -> None:
             connection.execute(query)
 
 
+def _file_rows() -> list[Row]:
+    """Measure `agreement` on a file, beside counting its rows and the least that it takes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder, Size(333_334, 1, 0, math.inf))
+        file = str(folder / "labels.csv")
+        (folder / "evaluation.yaml").unlink()
+        (folder / "responses.csv").unlink()
+        ours, peak, _ = _measured([_PROGRAM, "agreement", file])
+        counted, _, _ = _measured([sys.executable, "-c", _COUNTED, file])
+        floor, _, _ = _measured([sys.executable, "-c", _FLOOR, file])
+    work = "eval-assets agreement on a CSV file of 1,000,000 ratings"
+    return [
+        Row(
+            work=f"{work}: processor time",
+            ours=duration(ours),
+            peer=f"{duration(counted)} (DuckDB: count(*) ... GROUP BY response_id)",
+            ratio=times(ours, counted),
+            target="at most 3 x its time",
+            met=ours <= 3 * counted,
+        ),
+        Row(
+            work=f"{work}: processor time",
+            ours=duration(ours),
+            peer=f"{duration(floor)} (DuckDB reads the file once, one pass of our statistics)",
+            ratio=times(ours, floor),
+            target="",
+            met=None,
+        ),
+        Row(
+            work=f"{work}: peak memory",
+            ours=memory(peak),
+            peer="",
+            ratio="",
+            target="under 1,000 MB",
+            met=peak < MOST_MEMORY,
+        ),
+    ]
+
+
+_PROGRAM = str(Path(sys.executable).with_name("eval-assets"))
+_COUNTED = """
+import sys, duckdb
+query = "SELECT count(*) FROM (SELECT response_id, count(*) FROM read_csv($file) GROUP BY ALL)"
+print(duckdb.execute(query, {"file": sys.argv[1]}).fetchall())
+"""
+_FLOOR = """
+import sys, duckdb
+from eval_assets.scale import LIKERT5
+from eval_assets.stats import agreement_profile
+rows = duckdb.execute(
+    "SELECT dense_rank() OVER (ORDER BY response_id) - 1 AS unit, "
+    "dense_rank() OVER (ORDER BY rater_id) - 1 AS rater, rating FROM read_csv($file)",
+    {"file": sys.argv[1]},
+).fetchnumpy()
+import numpy as np
+ratings = np.full((rows["unit"].max() + 1, rows["rater"].max() + 1), np.nan)
+ratings[rows["unit"], rows["rater"]] = rows["rating"]
+print(agreement_profile(ratings, scale=LIKERT5, level="ordinal", confidence=0.95).alpha)
+"""
+
+
 def measured_run(folder: Path) -> tuple[float, float, float]:
     """Return processor seconds, peak bytes and wall seconds of `eval-assets run`."""
     stored = {"EVAL_DATABASE": str(folder / "out" / "eval.duckdb")}
-    program = str(Path(sys.executable).with_name("eval-assets"))
+    return _measured([_PROGRAM, "run", "--data", str(folder)], **stored)
+
+
+def _measured(command: Sequence[str], **variables: str) -> tuple[float, float, float]:
+    """Return processor seconds, peak bytes and wall seconds of a command."""
     measure = (
         "import json, resource, subprocess, sys, time; begun = time.perf_counter(); "
         "code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL); "
@@ -121,11 +189,11 @@ def measured_run(folder: Path) -> tuple[float, float, float]:
         "time.perf_counter() - begun]))"
     )
     found = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", measure, program, "run", "--data", str(folder)],
+        [sys.executable, "-c", measure, *command],
         check=True,
         capture_output=True,
         text=True,
-        env={**os.environ, **stored},
+        env={**os.environ, **variables},
     )
     code, seconds, peak, wall = map(float, found.stdout.strip("[]\n").split(","))
     assert code in {0, 3}, found.stderr
