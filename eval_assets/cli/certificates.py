@@ -215,8 +215,8 @@ def _in_part(row: CertificateRow, code: int) -> str:
     share = round(100 * float(row.share or 0))
     reason = row.certificate.claims.fitness.reason if row.certificate else row.reason
     return (
-        f"fit on {share} % of responses as version {row.version} ({part_condition(part)}); people "
-        f"rate the other {100 - share} %: eval-assets sheet --needed. Exit code {code}, because on "
+        f"fit on {share} % of what it scores as version {row.version} ({part_condition(part)}); "
+        f"people rate the rest: eval-assets sheet --needed. Exit code {code}, because on "
         f"all responses it is {row.fitness}: {reason}"
     )
 

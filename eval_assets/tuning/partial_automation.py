@@ -197,13 +197,12 @@ def part_sentence(judge_id: str, part: JudgePart, share: float) -> str:
     """Return which responses a judge may score and which people rate.
 
     Examples:
-        >>> part_sentence("a", JudgePart("b", 1.0), 0.8416)
-        'a can replace a rater on 84 % of responses (where b is within 1 point); people rate 16 %'
+        >>> part_sentence("a", JudgePart("b", 1.0), 0.8416).partition(";")[0]
+        'a can replace a rater on 84 % of what it scores (where b is within 1 point)'
     """
-    percent = round(100 * share)
     return (
-        f"{judge_id} can replace a rater on {percent} % of responses ({part_condition(part)}); "
-        f"people rate {100 - percent} %"
+        f"{judge_id} can replace a rater on {round(100 * share)} % of what it scores "
+        f"({part_condition(part)}); people rate the rest"
     )
 
 

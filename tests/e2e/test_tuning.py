@@ -464,8 +464,8 @@ def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
     assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: unfit\n")
     assert harsh.return_value == 4
     assert harsh.stdout.startswith(
-        "harsh on completeness: fit on 38 % of responses as version 1.0.1 (where steady gives the "
-        "same score); people rate the other 62 %: eval-assets sheet --needed. Exit code 4, because "
+        "harsh on completeness: fit on 38 % of what it scores as version 1.0.1 (where steady gives "
+        "the same score); people rate the rest: eval-assets sheet --needed. Exit code 4, because "
         "on all responses it is undecided: 65 groups cannot tell"
     )
 

@@ -275,7 +275,7 @@ def _versions_to_use(data: ReportData) -> Iterator[Cell]:
         for test in sealed_tests(data, judge.id):
             if not (math.isnan(test.share) or test.is_in_use):
                 words = f"Set version: {test.version} for {judge.id} in evaluation.yaml"
-                part = f"{100 * test.share:.0f} % of the responses on {test.question_id}"
+                part = f"{100 * test.share:.0f} % of what it scores on {test.question_id}"
                 yield Cell(f"{words}: a sealed test found it fit on {part}.", link="certificates")
 
 

@@ -127,7 +127,7 @@ def _part_tests(data: ReportData, judge_id: str) -> list[str]:
     """Return the sealed tests that found a version fit on a part of the responses."""
     return [
         f"a sealed test found {test.version}{'' if test.is_in_use else ', which is not in use,'} "
-        f"fit for use on {100 * test.share:.0f} % of the responses on {test.question_id}"
+        f"fit for use on {100 * test.share:.0f} % of what it scores on {test.question_id}"
         for test in sealed_tests(data, judge_id)
         if not math.isnan(test.share)
     ]

@@ -264,12 +264,12 @@ def test_version_that_is_fit_on_a_part_is_named_with_its_share() -> None:
     screen = first_screen(with_tables(data, judge_certificates=certificates))
 
     assert screen.judges[0].text.startswith(
-        "gpt: a sealed test found 1.0.1, which is not in use, fit for use on 84 % of the responses "
-        "on safe"
+        "gpt: a sealed test found 1.0.1, which is not in use, fit for use on 84 % of what it "
+        "scores on safe"
     )
     assert screen.next_step.text == (
-        "Set version: 1.0.1 for gpt in evaluation.yaml: a sealed test found it fit on 84 % of the "
-        "responses on safe."
+        "Set version: 1.0.1 for gpt in evaluation.yaml: a sealed test found it fit on 84 % of what "
+        "it scores on safe."
     )
 
 
@@ -558,5 +558,5 @@ def test_unused_version_is_named_beside_a_judge_to_use() -> None:
 
     assert first_screen(data).next_step.text == (
         "Use gpt where a sealed test found it fit. Set version: 1.0.1 for haiku in "
-        "evaluation.yaml: a sealed test found it fit on 84 % of the responses on safe."
+        "evaluation.yaml: a sealed test found it fit on 84 % of what it scores on safe."
     )
