@@ -81,15 +81,15 @@ def plan(  # noqa: PLR0913 - one for each option
     from eval_assets.labelling.planning import plan_gates
 
     files = read_study(data, database=resolve_database(data, database))
-    if question is not None:
+    asked = [one for one in files.evaluation.rubric if question in {None, *one.names}]
+    if question is not None and not asked:
         question_of(files.evaluation, question)
     versions = _versions(files, resolve_database(data, database))
     if draw:
         if question is None:
             raise click.UsageError("--draw needs --question.")
-        return _draw(files, versions, question_of(files.evaluation, question), gain, seed)
+        return _draw(files, versions, question, asked, gain=gain, seed=seed)
     labels = versions.labels.ratings
-    asked = [one for one in files.evaluation.rubric if question in {None, one.id}]
     for gate_plan in plan_gates(
         replace(files.evaluation, rubric=tuple(asked)),
         labels,
@@ -140,25 +140,38 @@ def _versions(files: StudyFiles, database: Path) -> _Versions:
     return _Versions(counted, wordings, pd.concat([read.ratings, read.earlier]))
 
 
-def _draw(
-    files: StudyFiles, versions: _Versions, question: RubricQuestion, gain: float, seed: int
+def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
+    files: StudyFiles,
+    versions: _Versions,
+    question_id: str,
+    questions: Sequence[RubricQuestion],
+    *,
+    gain: float,
+    seed: int,
 ) -> int:
-    """Assign new responses to the raters of a reworded question, and say how to go on."""
+    """Assign new responses to the raters of a reworded question, and say how to go on.
+
+    `questions` are that question alone, or the options of that multi-select question.
+    """
+    import pandas as pd
+
     from eval_assets.labelling.assignments import ASSIGNMENTS, add_assignments
     from eval_assets.labelling.new_responses import draw_new_responses, responses_wanted
     from eval_assets.labelling.planning import plan_gates
     from eval_assets.labelling.rubric_versions import labels_before_rewording
 
     folder = files.evaluation.folder
-    before = labels_before_rewording(versions.labels, question, versions.wordings)
+    before = pd.concat(
+        [labels_before_rewording(versions.labels, one, versions.wordings) for one in questions]
+    )
     if before.empty:
         raise click.UsageError(
-            f"{question.id} has no labels under an earlier wording. Run eval-assets run, which "
+            f"{question_id} has no labels under an earlier wording. Run eval-assets run, which "
             f"numbers the present one, then reword the question in {folder}/evaluation.yaml."
         )
     n_wanted = responses_wanted(
         plan_gates(
-            replace(files.evaluation, rubric=(question,)),
+            replace(files.evaluation, rubric=tuple(questions)),
             before,
             groups=_groups(files.responses),
             n_more=(),
@@ -168,7 +181,7 @@ def _draw(
         gain=gain,
     )
     if not n_wanted:
-        raise click.UsageError(f"Both gates were open for {question.id} before it was reworded.")
+        raise click.UsageError(f"Both gates were open for {question_id} before it was reworded.")
     if math.isinf(n_wanted):
         raise click.UsageError(
             f"The labels before the rewording are too few to show a gain of {gain:g} over them. "
@@ -176,14 +189,14 @@ def _draw(
         )
     drawn = draw_new_responses(
         files.study,
-        question,
+        question_id,
         before=before,
         known=set(versions.all_labels["response_id"]),
         n_wanted=n_wanted,
         seed=seed,
     )
     click.echo(
-        f"{question.id}: {n_wanted:,.0f} new responses show a gain of {gain:g} in four of five "
+        f"{question_id}: {n_wanted:,.0f} new responses show a gain of {gain:g} in four of five "
         f"studies; {drawn.n_assigned:,} are assigned already."
     )
     if drawn.assignments:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.assignments import Assignment, AssignmentPlan, assign
 from eval_assets.labelling.planning import GatePlan, responses_to_show
 from eval_assets.labelling.study import Study
@@ -56,7 +55,7 @@ def responses_wanted(plans: Iterable[GatePlan], *, gain: float) -> float:
 
 def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to draw
     study: Study,
-    question: RubricQuestion,
+    question_id: str,
     *,
     before: pd.DataFrame,
     known: Collection[str],
@@ -67,7 +66,7 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
 
     Args:
         study: The study.
-        question: The reworded question.
+        question_id: The reworded question, which may be multi-select.
         before: Its labels under the earlier wording.
         known: Responses that a rater has labelled on any question.
         n_wanted: How many responses show the gain, a finite number.
@@ -75,26 +74,31 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
     """
     number = study.evaluation.labelling.round
     raters = study.raters or tuple(sorted(before["rater_id"].unique()))
-    n_labels = before.groupby("response_id").size()
-    per_response = min(round(n_labels[n_labels > 1].mean()), len(raters))
+    n_raters = before.groupby("response_id")["rater_id"].nunique()
+    per_response = min(round(n_raters[n_raters > 1].mean()), len(raters))
     existing = study.assignments or ()
+    names = {
+        name for one in study.evaluation.rubric if question_id in one.names for name in one.names
+    }
     taken = {
         one.response_id
         for one in existing
-        if one.round == number and one.question_id in {None, question.id}
+        if one.round == number and one.question_id in {None, *names}
     }
-    own = {one.response_id for one in existing if one.question_id == question.id} & taken
+    own = {one.response_id for one in existing if one.question_id == question_id} & taken
     free = {
         name: ""
         for name, response in study.responses.items()
-        if name not in known and name not in taken and question in response.questions
+        if name not in known
+        and name not in taken
+        and any(question_id in one.names for one in response.questions)
     }
     plan = AssignmentPlan(
         raters=raters,
         n_responses=max(1, int(n_wanted)),
         overlap=float(per_response == len(raters)),
         raters_per_response=per_response,
-        question_id=question.id,
+        question_id=question_id,
         round=number,
         seed=seed,
     )

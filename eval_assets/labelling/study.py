@@ -112,8 +112,7 @@ class Study:
         is_all = question_id is None and run_id is None
         work = self._whole_work(rater_id) if is_all else self.work(rater_id, question_id, run_id)
         discussed = self.discussed_units(rater_id) if work.n_labels() >= len(work.units) else []
-        if question_id is not None:
-            discussed = [unit for unit in discussed if unit.question.id == question_id]
+        discussed = [unit for unit in discussed if _is_of(unit, question_id, run_id)]
         if discussed:
             return RaterQueue(discussed, self.sessions, notice=NOTICE)
         if rounds and not work.n_labels():
@@ -131,8 +130,7 @@ class Study:
         units = [
             unit
             for unit in work_of(rater_id, self.evaluation, self.responses, self.assignments)
-            if question_id in {None, *unit.question.names}
-            and run_id in {None, unit.key.run_id}
+            if _is_of(unit, question_id, run_id)
             and (self.assignments is not None or self.needs_person(unit))
         ]
         for session_id in dict.fromkeys(unit.key.session_id for unit in units):
@@ -243,6 +241,11 @@ class Study:
                 replace_file(self.sessions.path / ".gitignore", f"{_KEY_FILE}\n".encode())
                 replace_file(path, secrets.token_hex(32).encode(), mode=0o600)
             return path.read_bytes()
+
+
+def _is_of(unit: WorkUnit, question_id: str | None, run_id: str | None) -> bool:
+    """Return whether a unit is of a question and a run; None stands for all."""
+    return question_id in {None, *unit.question.names} and run_id in {None, unit.key.run_id}
 
 
 def _too_long(session_id: str) -> InputProblem:

@@ -123,6 +123,22 @@ def test_new_responses_are_drawn_for_as_many_raters_as_before(reworded: Path) ->
     assert len({row["response_id"] for row in rows}) == n_wanted
 
 
+def test_new_responses_are_drawn_for_a_multi_select_question(reworded: Path) -> None:
+    declared = (reworded / "evaluation.yaml").read_text().replace(REWORDED, "Which faults?")
+    declared = declared.replace("scale: binary", "options: [rude, vague]")
+    (reworded / "evaluation.yaml").write_text(declared)
+    header, *rows = (reworded / "labels.csv").read_text().splitlines()
+    rows = [row.replace("clear", f"clear/{option}") for option in ("rude", "vague") for row in rows]
+    (reworded / "labels.csv").write_text("\n".join([header, *rows]))
+    run_inputs(reworded)
+    (reworded / "evaluation.yaml").write_text(declared.replace("Which faults?", "Which are wrong?"))
+
+    assert "clear: " in draw(reworded, "--gain", "0.9").stdout
+    drawn = rows_of(reworded / "assignments.csv")
+    assert {row["question_id"] for row in drawn} == {"clear"}
+    assert set(Counter(row["response_id"] for row in drawn).values()) == {3}
+
+
 def test_new_responses_are_drawn_once(reworded: Path) -> None:
     draw(reworded, "--gain", "0.9")
     before = (reworded / "assignments.csv").read_text()

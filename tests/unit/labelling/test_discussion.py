@@ -121,6 +121,22 @@ def test_overlapping_assignments_neither_lower_completeness_nor_close_the_discus
     assert {(figure.value, figure.n) for figure in completeness} == {(1, 3)}
 
 
+def test_discussion_is_limited_to_a_multi_select_question_and_a_run(tmp_path: Path) -> None:
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: e\nrubric:\n  - {id: faults, question: Which?, options: [rude, vague]}\n"
+        "labelling: {raters: [anna, ben], discussion: true}\n"
+    )
+    header = "response_id,prompt_text,response_text,model_name,run_id\n"
+    (tmp_path / "responses.csv").write_text(f"{header}a0,Ask,One,m,r1\na1,Ask,Two,m,r2\n")
+    study = read_study(tmp_path).study
+    for rating, rater in enumerate(study.raters):
+        answer(study, rater, {"a0": rating, "a1": rating}, hours=1)
+
+    queue = study.queue("anna", question_id="faults", run_id="r2")
+    assert queue.notice == NOTICE
+    assert [unit.response.response_id for unit in queue.units] == ["a1", "a1"]
+
+
 def test_second_ratings_are_kept_beside_the_first_and_are_no_labels(files: StudyFiles) -> None:
     for rater in RATERS:
         answer(files.study, rater, {"a0": 4, "a2": 4})
