@@ -142,7 +142,9 @@ def _show_ratings(case: Case) -> None:
         )
     for name, label in sorted(case.second_ratings.items()):
         rating = named([label], [case.unit])
-        click.echo(f"  {plain(name)} after the discussion: {rating}  {plain(label.notes)}".rstrip())
+        click.echo(
+            f"  {plain(name)} after the discussion: {rating}  {plain(label.remark)}".rstrip()
+        )
     for comment in case.comments:
         click.echo(f"  {plain(comment.by)} noted: {plain(comment.reason)}")
 

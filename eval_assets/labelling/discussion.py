@@ -23,7 +23,7 @@ from eval_assets.labelling.choices import value_name
 from eval_assets.labelling.rater_queue import FirstRating, RaterQueue, WorkUnit, work_unit
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.labelling.sessions import Label
+from eval_assets.labelling.sessions import SWAPPED_SIDES, Label, remark_of
 
 NOTICE = (
     "Discussion: raters differ on these responses. Read the ratings below each, rate again and say "
@@ -68,17 +68,17 @@ def discussion_units(
 def discussion_unit(
     rater_id: str, disagreement: Disagreement, evaluation: Evaluation, response: ResponseView
 ) -> WorkUnit:
-    """Return a disagreement as a rater discusses it: raters are letters, drawn anew each time."""
+    """Return a disagreement as a rater discusses it: raters are numbers, drawn anew each time."""
     ratings = disagreement.ratings
     drawn = sorted(ratings, key=lambda name: chance(0, *disagreement.unit, name))
-    letters = {name: f"Rater {_letters(number)}" for number, name in enumerate(drawn)}
+    names = {name: f"Rater {number}" for number, name in enumerate(drawn, start=1)}
     question = evaluation.question(disagreement.question_id)
     unit = work_unit(rater_id, evaluation.labelling.round, response, question, kind=DISCUSSION)
     first_ratings = tuple(
         FirstRating(
-            f"You ({letters[name]})" if name == rater_id else letters[name],
+            f"You ({names[name]})" if name == rater_id else names[name],
             value_name(rating, question.scale),
-            disagreement.notes.get(name, ""),
+            _from_sides_of(unit, disagreement.notes.get(name, "")),
         )
         for name in drawn
         if (rating := unit.across_sides(ratings[name])) is not None
@@ -101,12 +101,9 @@ def _of_round(labels: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
     return labels[labels["round"] == evaluation.labelling.round]
 
 
-def _letters(number: int) -> str:
-    """Return a letter, or from the 27th on several.
-
-    Examples:
-        >>> [_letters(number) for number in (0, 25, 26)]
-        ['A', 'Z', 'AA']
-    """
-    rest, place = divmod(number, 26)
-    return (_letters(rest - 1) if rest else "") + chr(ord("A") + place)
+def _from_sides_of(unit: WorkUnit, note: str) -> str:
+    """Return a note with the sides that its writer saw, relative to those of the unit."""
+    if not unit.is_swapped:
+        return note
+    plain = note.removesuffix(SWAPPED_SIDES)
+    return remark_of(plain, is_swapped=plain == note)

@@ -110,6 +110,11 @@ class Label(Answer):
         events = [e for e in self.events if (e.hashes.prompt, e.hashes.response) == texts]
         return _decided(events) if events else None
 
+    @property
+    def remark(self) -> str:
+        """The note, and whether A and B in it are the reverse of the columns."""
+        return remark_of(self.notes, is_swapped=self.is_swapped is True)
+
     def says_the_same(self, other: "Label") -> bool:
         """Return whether both answers are equal, whenever they were given."""
         return other == replace(
@@ -118,6 +123,21 @@ class Label(Answer):
             is_time_known=other.is_time_known,
             seconds=other.seconds,
         )
+
+
+SWAPPED_SIDES = " (saw A and B swapped)"
+"""End of a note whose writer saw as A the text that its reader sees as B."""
+
+
+def remark_of(notes: str, *, is_swapped: bool) -> str:
+    """Return a note with the sides that its writer saw.
+
+    Examples:
+        >>> remark_of("A is longer ", is_swapped=True), remark_of("", is_swapped=True)
+        ('A is longer (saw A and B swapped)', '')
+    """
+    text = notes.strip()
+    return f"{text}{SWAPPED_SIDES}" if text and is_swapped else text
 
 
 def json_key(record: type, name: str) -> str:

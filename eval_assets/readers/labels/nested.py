@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
 from eval_assets.labelling.dimensions import VERDICTS, dimension_of, verdicts
-from eval_assets.labelling.sessions import Label, Session, SessionKey, json_key
+from eval_assets.labelling.sessions import Label, Session, SessionKey, json_key, remark_of
 from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, without_blanks
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
@@ -99,7 +99,7 @@ def labels_of_session(
             for label in labels
         ],
         "confidence": [label.confidence for label in labels],
-        "notes": [label.notes.strip() or None for label in labels],
+        "notes": [label.remark or None for label in labels],
         "skipped": [label.rating is None for label in labels],
         "skip_reason": [label.skip_reason.strip() or None for label in labels],
         "round": [session.key.round] * n_labels,
@@ -180,6 +180,8 @@ def _fields(label: Mapping[str, object]) -> dict[str, str | None]:
     keys = {field: key for field, key in _KEYS.items() if field != "question_id"}
     hashes = label.get("hashes")
     values = {field: as_text(label.get(key)) for field, key in keys.items()}
+    if values["notes"]:
+        values["notes"] = remark_of(values["notes"], is_swapped=label.get("swapped") is True)
     if label.get(_TIME_KNOWN) is False:
         values["labelled_at"] = None
     return {

@@ -20,6 +20,7 @@ from eval_assets.labelling.session_frames import history_rows
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.nested import labels_of_session
 from eval_assets.readers.labels.read import read_labels
 from tests.unit.labelling.conftest import CLARITY, evaluation_of
 from tests.unit.labelling.test_pairwise import one_of_each_side, pair_study
@@ -57,7 +58,7 @@ def first_ratings(queue: RaterQueue, response_id: str) -> dict[str, tuple[str, s
     return {first.name: (first.rating, first.reason) for first in unit.first_ratings}
 
 
-def test_raters_see_first_ratings_as_letters_and_their_own(files: StudyFiles) -> None:
+def test_raters_see_first_ratings_as_numbers_and_their_own(files: StudyFiles) -> None:
     queue = files.study.queue("anna")
 
     assert [unit.response.response_id for unit in queue.units] == ["a0", "a2"]
@@ -65,23 +66,23 @@ def test_raters_see_first_ratings_as_letters_and_their_own(files: StudyFiles) ->
     ratings = first_ratings(queue, "a0")
     own = [name for name in ratings if name.startswith("You (Rater ")]
     assert [ratings[name] for name in own] == [("5", "reason of anna")]
-    assert sorted(name[-2 if name in own else -1] for name in ratings) == ["A", "B", "C"]
+    assert sorted(name[-2 if name in own else -1] for name in ratings) == ["1", "2", "3"]
     text = str(page_texts(queue, None))
     assert "Rater" in text
     assert "ben'" not in text.replace("reason of ben", "")
 
 
-def test_letter_is_the_same_person_on_every_rater_page(files: StudyFiles) -> None:
-    by_letter = [
+def test_number_is_the_same_person_on_every_rater_page(files: StudyFiles) -> None:
+    by_number = [
         {name.strip("()")[-1]: rating for name, rating in first_ratings(queue, "a2").items()}
         for queue in map(files.study.queue, RATERS)
     ]
 
-    assert by_letter[0] == by_letter[1] == by_letter[2]
-    assert by_letter[0].keys() == {"A", "B", "C"}
+    assert by_number[0] == by_number[1] == by_number[2]
+    assert by_number[0].keys() == {"1", "2", "3"}
 
 
-def test_letters_are_drawn_anew_for_each_response(tmp_path: Path) -> None:
+def test_numbers_are_drawn_anew_for_each_response(tmp_path: Path) -> None:
     view = ResponseView("a", "p", "r", (CLARITY,))
     ratings = {rater: float(number) for number, rater in enumerate(RATERS)}
     units = [
@@ -199,3 +200,28 @@ def test_first_ratings_of_a_comparison_are_told_by_the_sides_that_the_rater_sees
         assert discussed.sides == unit.sides
         ratings = {first.name[:3]: first.rating for first in discussed.first_ratings}
         assert ratings == {"You": expected, "Rat": "no difference"}
+
+
+def test_notes_on_a_comparison_say_whose_sides_they_name(tmp_path: Path) -> None:
+    study = pair_study(tmp_path)
+    queue = study.queue("ben")
+    swapped = next(unit for unit in queue.units if unit.is_swapped)
+    session = queue.answer(swapped, Answer(rating=0, notes="A is longer"), at=now())
+    response_id = swapped.response.response_id
+    stored = labels_of_session(
+        session, file="s.json", question=swapped.question, response_ids={response_id}
+    )
+    assert stored is not None
+    notes = {"ben": stored.ratings["notes"].item(), "sheet": "A is short"}
+    assert notes["ben"] == "A is longer (saw A and B swapped)"
+
+    disagreement = Disagreement(response_id, "better", {"ben": 2, "sheet": 0}, 1.0, notes)
+    reasons = {
+        unit.is_swapped: {first.reason for first in unit.first_ratings}
+        for rater in map(str, range(20))
+        for unit in [discussion_unit(rater, disagreement, study.evaluation, swapped.response)]
+    }
+    assert reasons == {
+        False: {"A is longer (saw A and B swapped)", "A is short"},
+        True: {"A is longer", "A is short (saw A and B swapped)"},
+    }
