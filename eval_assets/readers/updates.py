@@ -19,6 +19,8 @@ from eval_assets.readers.drafts import (
     write_files,
 )
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.evaluation.yaml_lines import read_yaml
+from eval_assets.readers.formats.files import read_text
 from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.importers.export_content import Export
@@ -85,7 +87,8 @@ class ToolFiles:
                 self.rows(table)
         if (self.folder / FILE).exists():
             with gathered(problems):
-                read_evaluation(self.folder)
+                # The files that it names may be those that are written now.
+                read_yaml(read_text(self.folder / FILE, file=FILE), file=FILE)
         raise_all(problems, source=str(self.folder))
 
     def known_responses(self) -> set[str]:

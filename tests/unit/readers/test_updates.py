@@ -185,3 +185,14 @@ def test_an_empty_project_writes_nothing(files: ToolFiles, folder: str) -> None:
     assert written == []
     assert all("kept here" in line for line in lines)
     assert (target.folder / "evaluation.yaml").exists() == (folder == "folder")
+
+
+def test_evaluation_yaml_may_name_files_that_are_not_written_yet(files: ToolFiles) -> None:
+    path = files.folder / "evaluation.yaml"
+    path.write_text(path.read_text() + f"labels: {files.name('labels.csv')}\n")
+    for table in ("responses.csv", "labels.csv", "judge_scores.csv"):
+        (files.folder / files.name(table)).unlink()
+
+    written, _ = update_folder(export(RATINGS), files, drops_deleted=False)
+
+    assert len(written) == 3
