@@ -5,6 +5,7 @@ import re
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import reduce
 from io import StringIO
@@ -117,29 +118,25 @@ def _materialize(
     require_broker()
     if not has_workers():
         click.echo("No Celery worker answers; the run waits until one is started.", err=True)
-    job = job_of(folder.data, folder.database, folder.prefix)
-    try:
-        selected = _selection(select, folder).resolve(job.asset_layer.asset_graph)
-    except dg.DagsterError:
-        known = sorted(key.path[-1] for key in job.asset_layer.asset_graph.get_all_asset_keys())
-        raise click.UsageError(
-            f"--select {select}: there is no such asset. Use some of {', '.join(known)}."
-        ) from None
-    run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
-    with _progress_of(output), _instance(folder) as instance:
-        click.echo(f"Evaluating {folder.path}")
-        result = _execute(job, instance, selected, run_config, folder)
-        if _database_is_damaged(result) and (aside := set_aside(folder.stored_in)):
-            click.echo(
-                f"{folder.stored_in} could not be read and is now {aside.name}; "
-                "everything is computed again",
-                err=True,
-            )
+    # Dagster reads its records while a job is made, those of the last run if none are open.
+    with _instance(folder) as instance:
+        job = job_of(folder.data, folder.database, folder.prefix)
+        selected = _selected(select, folder, job)
+        run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
+        with _progress_of(output):
+            click.echo(f"Evaluating {folder.path}")
             result = _execute(job, instance, selected, run_config, folder)
-        if _is_interrupted(result):
-            raise KeyboardInterrupt
-        is_waiting = _send_alerts(instance, job, folder)
-        _remove_old_runs(instance, folder)
+            if _database_is_damaged(result) and (aside := set_aside(folder.stored_in)):
+                click.echo(
+                    f"{folder.stored_in} could not be read and is now {aside.name}; "
+                    "everything is computed again",
+                    err=True,
+                )
+                result = _execute(job, instance, selected, run_config, folder)
+            if _is_interrupted(result):
+                raise KeyboardInterrupt
+            is_waiting = _send_alerts(instance, job, folder)
+            _remove_old_runs(instance, folder)
     if errors := _errors(result):
         print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED, None
@@ -152,6 +149,20 @@ def _materialize(
         return FAILED, None
     code = GATE_CLOSED if results.not_run or is_closed else DONE
     return code, None if is_waiting else results
+
+
+def _selected(
+    select: str | None, folder: EvaluationFolder, job: dg.JobDefinition
+) -> AbstractSet[dg.AssetKey]:
+    """Return the assets that `--select` names; raise UsageError if there is none such."""
+    graph = job.asset_layer.asset_graph
+    try:
+        return _selection(select, folder).resolve(graph)
+    except dg.DagsterError:
+        known = sorted(key.path[-1] for key in graph.get_all_asset_keys())
+        raise click.UsageError(
+            f"--select {select}: there is no such asset. Use some of {', '.join(known)}."
+        ) from None
 
 
 def _send_alerts(
