@@ -72,16 +72,20 @@ def table() -> str:
                 target=f"under {size.most_seconds:g} s",
                 met=seconds < size.most_seconds,
             ),
-            Row(
-                work=f"{work}: peak memory",
-                ours=memory(peak),
-                peer="",
-                ratio="",
-                target="under 1,000 MB",
-                met=peak < MOST_MEMORY,
-            ),
+            _memory_row(work, peak),
         ]
     return markdown(rows)
+
+
+def _memory_row(work: str, peak: float) -> Row:
+    return Row(
+        work=f"{work}: peak memory",
+        ours=memory(peak),
+        peer="",
+        ratio="",
+        target="under 1,000 MB",
+        met=peak < MOST_MEMORY,
+    )
 
 
 def write(folder: Path, size: Size) -> None:
@@ -140,14 +144,7 @@ def _file_rows() -> list[Row]:
             target="",
             met=None,
         ),
-        Row(
-            work=f"{work}: peak memory",
-            ours=memory(peak),
-            peer="",
-            ratio="",
-            target="under 1,000 MB",
-            met=peak < MOST_MEMORY,
-        ),
+        _memory_row(work, peak),
     ]
 
 

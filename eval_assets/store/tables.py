@@ -61,6 +61,7 @@ def insert_rows(
 
 _LEAST_MEGABYTES = 500
 _BYTES_PER_ROW = 40
+"""Memory in which ratings of 100,000,000 rows are sorted, with 500 MB they are not."""
 
 
 def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:
