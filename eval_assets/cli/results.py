@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.irr import irr_result
+from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.connectors import PublishedVerdict
 from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.readers.evaluation.input_files import source_fingerprints
@@ -16,7 +16,7 @@ from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import stored_findings, stored_gate_outcomes
 from eval_assets.store.ratings import human_ratings
 from eval_assets.store.tables import read_rows
-from eval_assets.verdicts import GateResult
+from eval_assets.verdicts import GateState
 from eval_assets.wording import tested_verdict
 
 if TYPE_CHECKING:
@@ -77,31 +77,30 @@ def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
         sources = source_fingerprints(evaluation)
         outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
         figures = read_figures(connection, JudgeHumanFigures)
-    unsettled = {
-        verdict.question_id
-        for outcome in outcomes
-        for verdict in outcome.questions
-        if GATES[outcome.gate].raters == "human" and verdict.verdict is not GateResult.PASS
-    }
     gates = [
         PublishedVerdict(f"gate.{of.gate}", of.state.value, f"{of.overall.sentence}.")
         for of in outcomes
     ]
     by_question = [
-        PublishedVerdict(f"gate.{of.gate}.{of.question_id}", _words(of.verdict), f"{of.sentence}.")
+        PublishedVerdict(
+            f"gate.{of.gate}.{of.question_id}",
+            GateState.UNDECIDED.value if of.is_inconclusive else _words(of.verdict),
+            f"{of.sentence}.",
+        )
         for outcome in outcomes
         for of in outcome.questions
     ]
     judges = [
         PublishedVerdict(
             f"judge.{of.judge_id}.{of.question_id}",
-            "cannot be judged" if of.question_id in unsettled else _words(of.verdict),
-            "It is not known whether humans agree with each other."
-            if of.question_id in unsettled
+            "cannot be judged" if why else _words(of.verdict),
+            f"{why.capitalize()}."
+            if why
             else f"On {of.n_units} responses it {of.verdict.sentence}.",
         )
         for of in figures
         if of.unit == "response"
+        for why in [why_not_judged(of, outcomes)]
     ]
     certificates = [
         PublishedVerdict(

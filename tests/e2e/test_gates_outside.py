@@ -18,6 +18,7 @@ import duckdb
 import pytest
 
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.cli.results import published_verdicts
 from eval_assets.definitions import defs
 from tests.e2e.conftest import (
     BEHIND_THE_GATES,
@@ -369,3 +370,17 @@ def test_a_folder_that_is_none_exits_with_1(tmp_path: Path) -> None:
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     assert "nowhere" in line
+
+
+def test_published_verdicts_say_what_the_report_says(closed_folder: Evaluated) -> None:
+    verdicts = {
+        of.name: of for of in published_verdicts(closed_folder.path, closed_folder.database)
+    }
+    report = (closed_folder.path / "out" / "report.md").read_text("utf-8")
+    judged = [of for name, of in verdicts.items() if name.startswith("judge.j1.")]
+
+    assert verdicts["gate.human_alpha"].value == "closed"
+    assert judged
+    for of in judged:
+        why = of.comment.removesuffix(".")
+        assert of.value != "cannot be judged" or f"{why[0].lower()}{why[1:]}" in report
