@@ -126,7 +126,8 @@ class Spread(Protocol):
 class MeanShare:
     """A mean of values in [lowest, 1] over units, such as a share of pairs or A^HH.
 
-    Below -1 no coefficient is read: chance is estimated from the same ratings.
+    Below -1 an end is not reported unless the estimate itself is lower: chance is estimated from
+    the same ratings.
 
     Wilson's interval with as many independent units as give the jackknife variance (the design
     effect). If all groups are alike the exact bound on how many others differ.
@@ -141,17 +142,17 @@ class MeanShare:
         if evidence.is_without_variation or share * (1 - share) <= TIE:
             alike = 1 - evidence.unseen_share
             low, high = share * alike, 1 - (1 - share) * alike
-            return self._within(low), self._within(high), "exact"
+            return *self._holding(evidence.value, low, high), "exact"
         v = evidence.quantile**2 * evidence.variance / width**2 / (share * (1 - share))
         centre = (share + v / 2) / (1 + v)
         far = math.sqrt(v * share * (1 - share) + v * v / 4) / (1 + v)
         low, high = max(0.0, centre - far), min(1.0, centre + far)
-        return self._within(low), self._within(high), "wilson"
+        return *self._holding(evidence.value, low, high), "wilson"
 
-    def _within(self, share: float) -> float:
-        """Return the mean with a share of the way from the lowest to 1; -1 if it is lower."""
-        mean = self.lowest + (1 - self.lowest) * share
-        return -1.0 if mean < -1 else mean
+    def _holding(self, value: float, low: float, high: float) -> tuple[float, float]:
+        """Return the ends as means, none below -1 and the lower one not above the estimate."""
+        means = [self.lowest + (1 - self.lowest) * share for share in (low, high)]
+        return min(value, max(-1.0, means[0])), max(-1.0, value, means[1])
 
 
 @dataclass(frozen=True)
