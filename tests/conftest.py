@@ -4,8 +4,9 @@ import gc
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,18 @@ def pytest_configure() -> None:
     gc.set_threshold(*COLLECTOR_THRESHOLDS)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def no_open_instance() -> Iterator[None]:
+    """Let definitions load without the records of an instance that a test did not close.
+
+    Dagster keeps the storage of the innermost instance that was opened, and gives the one before
+    it back whenever the collector ends what was left open: maybe in another test.
+    """
+    dagster = sys.modules.get("dagster._core.storage.defs_state.base")
+    with dagster.set_defs_state_storage(None) if dagster else nullcontext():
+        yield
 
 
 @contextmanager

@@ -38,7 +38,8 @@ def statuses(folder: Path) -> list[tuple[str, int]]:
 
 def look(folder: Path) -> dg.RunRequest | dg.SkipReason:
     """One tick of the sensor."""
-    return look_for_batches(dg.build_sensor_context(), EvaluationFolder(data=str(folder)))
+    with dg.build_sensor_context() as context:
+        return look_for_batches(context, EvaluationFolder(data=str(folder)))
 
 
 @pytest.mark.slow

@@ -192,13 +192,15 @@ def test_a_tick_of_the_schedule_runs_everything_and_does_not_tune(
     monkeypatch.setenv("EVAL_DATA", str(closed_folder.path))
     monkeypatch.delenv("EVAL_DATABASE", raising=False)
     schedule = defs.resolve_schedule_def("scheduled_rerun")
-    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
-        context = dg.build_schedule_context(
+    with (
+        dg.DagsterInstance.local_temp(str(tmp_path)) as instance,
+        dg.build_schedule_context(
             instance,
             repository_def=defs.get_repository_def(),
             resources={"folder": EvaluationFolder()},
             scheduled_execution_time=datetime(2026, 11, 2, 6, tzinfo=UTC),
-        )
+        ) as context,
+    ):
         [request] = schedule.evaluate_tick(context).run_requests or []
         result = defs.resolve_job_def(schedule.job_name).execute_in_process(
             instance=instance, run_config=request.run_config, tags=request.tags,

@@ -96,11 +96,11 @@ def tick(instance: dg.DagsterInstance, folder: EvaluationFolder) -> Sequence[obj
     definitions = dg.Definitions(
         assets=[measured], asset_checks=[good], resources={"outcome": Outcome()}
     )
-    context = dg.build_sensor_context(
+    with dg.build_sensor_context(
         instance=instance, repository_def=definitions.get_repository_def()
-    )
-    found = look_for_alerts(context, folder)
-    return found.asset_events if isinstance(found, dg.SensorResult) else []
+    ) as context:
+        result = look_for_alerts(context, folder)
+    return result.asset_events if isinstance(result, dg.SensorResult) else []
 
 
 def reported(folder: EvaluationFolder, subject: str = "measured/good") -> list[str]:

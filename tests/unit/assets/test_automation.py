@@ -39,8 +39,8 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
     mine = automated(folder, before="mine_", schedule=declared)
     _, [schedule, removal] = automation_of([mine])
     at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
-    context = dg.build_schedule_context(scheduled_execution_time=at)
-    [request] = schedule.evaluate_tick(context).run_requests or []
+    with dg.build_schedule_context(scheduled_execution_time=at) as context:
+        [request] = schedule.evaluate_tick(context).run_requests or []
 
     assert (schedule.name, schedule.job_name) == ("mine_scheduled_rerun", "mine_evaluate")
     assert (schedule.cron_schedule, schedule.execution_timezone) == (
@@ -85,10 +85,10 @@ def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_differen
 
 def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:
     """Return the keys of the runs that one tick requests, and the cursor it leaves."""
-    context = dg.build_sensor_context(instance=dg.DagsterInstance.ephemeral(), cursor=cursor)
-    found = look_for_files_of_all(context, [automated(EvaluationFolder(data=str(folder)))])
-    requests = (found.run_requests or []) if isinstance(found, dg.SensorResult) else []
-    return [request.run_key for request in requests], context.cursor
+    with dg.build_sensor_context(cursor=cursor) as context:
+        result = look_for_files_of_all(context, [automated(EvaluationFolder(data=str(folder)))])
+        requests = (result.run_requests or []) if isinstance(result, dg.SensorResult) else []
+        return [request.run_key for request in requests], context.cursor
 
 
 def test_each_state_of_the_files_requests_one_run(tmp_path: Path) -> None:
@@ -120,19 +120,19 @@ def test_one_sensor_runs_the_evaluation_whose_files_changed(tmp_path: Path) -> N
         automated(EvaluationFolder(data=str(tmp_path), name=name), before=f"{name}_")
         for name in ("broken", "good")
     ]
-    first = dg.build_sensor_context()
-    look_for_files_of_all(first, evaluations)
+    with dg.build_sensor_context() as first:
+        look_for_files_of_all(first, evaluations)
     (tmp_path / "good" / "labels.csv").write_text("another")
-    second = dg.build_sensor_context(cursor=first.cursor)
-
-    found = look_for_files_of_all(second, evaluations)
+    with dg.build_sensor_context(cursor=first.cursor) as second:
+        found = look_for_files_of_all(second, evaluations)
 
     assert isinstance(found, dg.SensorResult)
     assert [request.job_name for request in found.run_requests or []] == ["good_evaluate"]
     sensors, schedules = automation_of(evaluations)
     assert [sensor.name for sensor in sensors] == ["new_files", "ended_batches", "check_alerts"]
     assert [schedule.name for schedule in schedules] == ["daily_removal"]
-    batches = sensors[1].evaluate_tick(dg.build_sensor_context())
+    with dg.build_sensor_context() as context:
+        batches = sensors[1].evaluate_tick(context)
     assert batches.skip_message == "no batch is waiting to be collected"
 
 
@@ -222,13 +222,13 @@ def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None
     with dg.DagsterInstance.ephemeral() as instance:
 
         def requested(cursor: str | None) -> tuple[dg.RunRequest, str | None]:
-            context = dg.build_sensor_context(
+            with dg.build_sensor_context(
                 instance=instance, cursor=cursor, repository_def=repository
-            )
-            found = look_for_files_of_all(context, [automated(evaluation)])
-            assert isinstance(found, dg.SensorResult)
-            [request] = found.run_requests or []
-            return request, context.cursor
+            ) as context:
+                result = look_for_files_of_all(context, [automated(evaluation)])
+                assert isinstance(result, dg.SensorResult)
+                [request] = result.run_requests or []
+                return request, context.cursor
 
         first, seen = requested(None)
         with (folder / "labels.csv").open("a") as labels:
@@ -251,11 +251,12 @@ def test_a_scheduled_run_is_skipped_if_nothing_changed_since_the_last_one(tmp_pa
     sample = Path(__file__).parents[3] / "data" / "sample"
     path = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
     folder = EvaluationFolder(data=str(path))
-    job = definitions_of(folder).resolve_job_def("evaluate")
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        job = definitions_of(folder).resolve_job_def("evaluate")
 
         def request() -> dg.RunRequest | dg.SkipReason:
-            return scheduled_run(dg.build_schedule_context(instance), folder, "evaluate")
+            with dg.build_schedule_context(instance) as context:
+                return scheduled_run(context, folder, "evaluate")
 
         def ended_run() -> str:
             requested = request()
@@ -291,6 +292,5 @@ def test_evaluations_that_ask_models_run_as_scheduled(tmp_path: Path) -> None:
     folder = EvaluationFolder(data=str(tmp_path))
 
     assert read_evaluation(tmp_path).asks_models
-    assert scheduled_run(dg.build_schedule_context(), folder, "evaluate") == dg.RunRequest(
-        tags=folder.run_tags
-    )
+    with dg.build_schedule_context() as context:
+        assert scheduled_run(context, folder, "evaluate") == dg.RunRequest(tags=folder.run_tags)
