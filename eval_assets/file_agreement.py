@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from eval_assets.agreement.humans import HumanMeasures
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.figures import HumanFigures
-    from eval_assets.readers.labels.ratings_options import RatingsOptions
     from eval_assets.readers.labels.validation import Labels
+    from eval_assets.readers.labels.without_rubric import RatingsOptions
     from eval_assets.readers.ratings_file import RatingsFile
     from eval_assets.render.document import Table
     from eval_assets.scale import Level, Scale
@@ -57,7 +57,7 @@ def agreement(  # noqa: PLR0913 - the options of the command
             two ways whose verdicts differ; a file's errors come in an ExceptionGroup.
         ValueError: If the text of the scale is not one.
     """
-    from eval_assets.readers.labels.ratings_options import RatingsOptions
+    from eval_assets.readers.labels.without_rubric import RatingsOptions
     from eval_assets.scale import Scale
 
     options = RatingsOptions(

@@ -110,7 +110,6 @@ LIBRARIES = {
 
 PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
-    "assignments": "made and read",
     "causes": "tested, and shown",
     "certificates": "materialized, and listed by the command",
     "drift": "figured in agreement/, read from the store, materialized",

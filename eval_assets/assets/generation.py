@@ -22,8 +22,8 @@ from eval_assets.judges.calling.live_model import live_generators
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import GeneratedResponse, GenerationSummary, generate_responses
-from eval_assets.readers.prompts import read_prompts
 from eval_assets.readers.references import id_of
+from eval_assets.readers.responses import read_prompts
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import is_imported, record_import
 from eval_assets.store.ledger.copies import copy_ledger

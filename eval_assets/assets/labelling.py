@@ -37,9 +37,8 @@ from eval_assets.labelling.session_frames import (
 from eval_assets.labelling.sessions import file_name, time_text
 from eval_assets.labelling.sheets import sheet_text, write_sheet
 from eval_assets.labelling.study import Study
-from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.readers.gold_files import with_checks
+from eval_assets.readers.labelling_inputs import read_assignments, with_checks
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import record_import
 from eval_assets.store.labelling import (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eval_assets.file_agreement import Agreement
-    from eval_assets.readers.labels.ratings_options import RatingsOptions
+    from eval_assets.readers.labels.without_rubric import RatingsOptions
 
 _MOST_DISAGREEMENTS = 5
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
 
-    from eval_assets.readers.labels.ratings_options import RatingsOptions
+    from eval_assets.readers.labels.without_rubric import RatingsOptions
 
 _ENDINGS = (".yaml", ".csv", ".gz", ".jsonl", ".md")
 _EXAMPLES = {

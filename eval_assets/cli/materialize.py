@@ -30,7 +30,7 @@ from eval_assets.assets.live_judging import judge_fingerprints
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.assets.run_history import remove_old_runs
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
-from eval_assets.cli.run_results import (
+from eval_assets.cli.results import (
     FailedCheck,
     Output,
     RunResults,

@@ -245,7 +245,7 @@ def ratings_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_options(*args: object, **values: Any) -> object:  # noqa: ANN401 - what click parsed
-        from eval_assets.readers.labels.ratings_options import RatingsOptions
+        from eval_assets.readers.labels.without_rubric import RatingsOptions
 
         options = RatingsOptions(**{f.name: values.pop(f.name) for f in fields(RatingsOptions)})
         return command(*args, options=options, **values)

@@ -1,33 +1,70 @@
-"""Results as JSON."""
+"""Results of a run, as JSON and in the terminal, and the record that lets a run be skipped."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Literal
 
+import click
+
+import eval_assets
+from eval_assets.agreement.causes import NO_CAUSE
 from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.judge_verdicts import why_not_judged
+from eval_assets.cli.exit_codes import GATE_CLOSED
+from eval_assets.cli.tables import print_measured
 from eval_assets.connectors import PublishedVerdict
-from eval_assets.figures import HumanFigures, JudgeHumanFigures
-from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
+from eval_assets.readers.evaluation.input_files import (
+    file_state,
+    folder_states,
+    named_states,
+    source_fingerprints,
+)
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.figures import read_figures
-from eval_assets.store.gates import stored_findings, stored_gate_outcomes
+from eval_assets.store.gates import (
+    measured_agreement,
+    stored_causes,
+    stored_findings,
+    stored_gate_outcomes,
+)
 from eval_assets.store.ratings import human_ratings
 from eval_assets.store.tables import read_rows
 from eval_assets.verdicts import GateState
-from eval_assets.wording import tested_verdict
+from eval_assets.wording import listed, tested_verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from contextlib import AbstractContextManager
     from enum import StrEnum
-    from pathlib import Path
 
     import duckdb
 
+    from eval_assets.agreement.causes import Cause
+    from eval_assets.agreement.gates.decision import GateOutcome
+    from eval_assets.config.evaluation import Evaluation, GateName
+
+
 WAIT_SECONDS = 20
 """Time that a request waits for a run that holds the database."""
+
+
+def outcomes_now(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> tuple[GateOutcome, ...]:
+    """Return the outcome of each gate on the files and minimums as they are now."""
+    return stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
 
 
 def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
@@ -39,9 +76,7 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
         agreement = read_figures(connection, HumanFigures)
         if not agreement:
             return None
-        outcomes = stored_gate_outcomes(
-            connection, evaluation, sources=source_fingerprints(evaluation)
-        )
+        outcomes = outcomes_now(connection, evaluation)
         return irr_result(
             evaluation,
             human_ratings(connection, evaluation),
@@ -55,9 +90,7 @@ def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return each gate's verdict on the data and minimums as they are now."""
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
-        outcomes = stored_gate_outcomes(
-            connection, evaluation, sources=source_fingerprints(evaluation)
-        )
+        outcomes = outcomes_now(connection, evaluation)
     return [outcome.to_json() for outcome in outcomes]
 
 
@@ -74,8 +107,7 @@ def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
     """Return the state of each gate, and what was shown of each judge, for other tools."""
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
-        sources = source_fingerprints(evaluation)
-        outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
+        outcomes = outcomes_now(connection, evaluation)
         figures = read_figures(connection, JudgeHumanFigures)
     gates = [
         PublishedVerdict(f"gate.{of.gate}", of.state.value, f"{of.overall.sentence}.")
@@ -127,3 +159,185 @@ def _plain(name: object, value: object) -> object:
     if name == "certificate" and isinstance(value, str):
         return json.loads(value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+Output = Literal["text", "quiet", "json"]
+
+_RECORD = "last_run.json"
+
+_REPORT = "report.html"
+
+_ENDS_RUN = "judges_answered"
+"""Check whose findings are errors of the run: judges that were stopped early."""
+
+
+@dataclass(frozen=True)
+class FailedCheck:
+    """A line of a failed check that is not a gate."""
+
+    check: str
+    severity: str
+    finding: str
+
+    @property
+    def ends_run(self) -> bool:
+        """Return whether the run has failed, although everything else was computed."""
+        return self.check == _ENDS_RUN
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """Results of a run that the database does not hold.
+
+    Args:
+        not_run: Assets that a closed gate held back.
+        failed_checks: Failed checks other than the gates.
+    """
+
+    not_run: tuple[str, ...]
+    failed_checks: tuple[FailedCheck, ...]
+
+
+def print_run(
+    evaluation: Evaluation,
+    database: Path,
+    results: RunResults,
+    output: Output,
+    *,
+    gates: Collection[GateName],
+) -> bool:
+    """Print stored figures, failed checks, paths and assets that did not run.
+
+    Args:
+        evaluation: The evaluation.
+        database: Its database.
+        results: What the database does not hold.
+        output: Form of the output.
+        gates: Gates that the run judged.
+
+    Returns:
+        Whether one of these gates is closed.
+    """
+    report = evaluation.folder / "out" / _REPORT
+    with connect(database, folder=evaluation.folder) as connection:
+        outcomes = outcomes_now(connection, evaluation)
+        closed = [o for o in outcomes if o.is_closed and o.gate in gates]
+        match output:
+            case "json":
+                about = {
+                    "evaluation": evaluation.name,
+                    "gates": [outcome.to_json() for outcome in outcomes],
+                    "failed_checks": [asdict(check) for check in results.failed_checks],
+                    "not_run": results.not_run,
+                    "report": str(report) if report.exists() else None,
+                    "database": str(database),
+                }
+                click.echo(json.dumps(about | _figures(connection), indent=2, allow_nan=False))
+            case "text":
+                print_measured(connection, evaluation, outcomes)
+                _print_causes(stored_causes(connection), evaluation)
+                if report.exists():
+                    click.echo(f"Report    {report}")
+                click.echo(f"Database  {database}")
+            case "quiet":
+                for outcome in closed:
+                    click.echo(f"{outcome.gate} is closed: {outcome.reason}")
+    if output == "json":
+        return bool(closed)
+    for check in results.failed_checks:
+        if not check.ends_run:
+            click.echo(f"{check.severity:5} {check.check}: {check.finding}")
+    if results.not_run:
+        names = ", ".join(results.not_run)
+        click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {names}")
+    return bool(closed)
+
+
+def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
+    """Print why raters disagree on the questions below a gate, as far as tests tell."""
+    if not causes:
+        return
+    reported = [cause for cause in causes if cause.is_reported]
+    explained = {cause.question_id for cause in reported}
+    others = list(dict.fromkeys(c.question_id for c in causes if c.question_id not in explained))
+    click.echo("Why raters disagree")
+    for cause in reported:
+        click.echo(f"{cause.question_id}: {cause}. {cause.kind.remedy}")
+    if others:
+        click.echo(f"{listed(others)}: {NO_CAUSE}.")
+    folder = quote(str(evaluation.folder))
+    click.echo(f"Examples: eval-assets why {causes[0].question_id} --data {folder}")
+    click.echo(f"A new wording: eval-assets rubric draft {causes[0].question_id} --data {folder}\n")
+
+
+def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:
+    """Return the rows of each table of agreement figures."""
+    rows: list[FigureRecord] = [*chain.from_iterable(measured_agreement(connection).values())]
+    rows += read_figures(connection, JudgeHumanFigures)
+    return {
+        record.table: [row.columns() for row in rows if type(row) is record]
+        for record in (HumanFigures, JudgeFigures, JudgeHumanFigures)
+    }
+
+
+def unchanged_results(evaluation: Evaluation, database: Path) -> RunResults | None:
+    """Return the results of the last run; None if anything that they depend on is different."""
+    try:
+        record = json.loads((evaluation.folder / "out" / _RECORD).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(record, dict) or record.get("state") != _state(evaluation, database):
+        return None
+    return RunResults(
+        tuple(record["not_run"]), tuple(FailedCheck(**row) for row in record["failed_checks"])
+    )
+
+
+def record_results(evaluation: Evaluation, database: Path, results: RunResults) -> None:
+    """Record a complete run, after the database was closed; a run that cannot be is repeated."""
+    state = _state(evaluation, database)
+    with suppress(OSError):
+        (evaluation.folder / "out" / _RECORD).write_text(
+            json.dumps({"state": state, **asdict(results)}, indent=2), "utf-8"
+        )
+
+
+def forget_results(folder: Path) -> None:
+    """Remove the record before a run begins, which may be killed."""
+    with suppress(OSError):
+        (folder / "out" / _RECORD).unlink(missing_ok=True)
+
+
+def may_be_unchanged(evaluation: Evaluation) -> bool:
+    """Return whether a run depends on nothing but files: it calls no model and no ledger server."""
+    return not (evaluation.asks_models or os.environ.get("EVAL_LEDGER"))
+
+
+def _state(evaluation: Evaluation, database: Path) -> str:
+    """Return a fingerprint of everything that a run without live models depends on.
+
+    Files count with path, size and time. The date counts because models end on a day, and the
+    environment because it names channels, keys and Dagster's home.
+    """
+    folder, out = evaluation.folder, evaluation.folder / "out"
+    home = Path(os.environ.get("DAGSTER_HOME") or out / "dagster")
+    written = [database, *(out / f"report.{kind}" for kind in ("html", "md", "json"))]
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(("EVAL_", "DAGSTER_")) or name.endswith("_KEY")
+    }
+    parts = (
+        version("eval-assets"),
+        datetime.now(tz=UTC).date().isoformat(),
+        sorted(environment.items()),
+        str(folder.resolve()),
+        home.exists(),
+        # Records that `make ui` shows: a run from another folder leaves none there.
+        Path("dagster.yaml").is_file() and (str(Path.cwd()), Path(".dagster").exists()),
+        folder_states(folder, besides="out"),
+        folder_states(Path(eval_assets.__file__).parent, besides="__pycache__"),
+        named_states(evaluation),
+        list(map(file_state, written)),
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -102,7 +102,7 @@ def _unchanged(
 ) -> int | None:
     """Print the last run's results if nothing changed since; return the exit code, else None."""
     from eval_assets.cli.options import resolve_database
-    from eval_assets.cli.run_results import may_be_unchanged, print_run, unchanged_results
+    from eval_assets.cli.results import may_be_unchanged, print_run, unchanged_results
     from eval_assets.readers.evaluation.read import read_evaluation
 
     try:

@@ -32,10 +32,9 @@ from eval_assets.labelling.session_frames import (
     with_session_fields,
 )
 from eval_assets.labelling.study import Study
-from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.input_files import FileState, file_state
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
-from eval_assets.readers.gold_files import with_checks
+from eval_assets.readers.labelling_inputs import read_assignments, with_checks
 from eval_assets.readers.labels.nested import labels_of_session
 from eval_assets.readers.labels.read import joined_labels, read_labels
 from eval_assets.readers.labels.validation import Labels

@@ -18,7 +18,7 @@ from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
-from eval_assets.readers.labels.ratings_options import RatingsOptions
+from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
 from eval_assets.scale import BINARY, LIKERT5, Scale
 

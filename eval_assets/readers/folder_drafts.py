@@ -33,10 +33,9 @@ from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
-from eval_assets.readers.labels.parsed_labels import FIELDS
-from eval_assets.readers.labels.ratings_options import RatingsOptions
-from eval_assets.readers.labels.wide import rating_columns
-from eval_assets.readers.labels.without_rubric import labels_without_rubric
+from eval_assets.readers.labels.forms import rating_columns
+from eval_assets.readers.labels.validation import FIELDS
+from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric
 from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
 

@@ -1,6 +1,6 @@
 """A file of ratings without a rubric: its items, raters, questions and scales."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,10 +13,8 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, gathered
 from eval_assets.readers._cells import is_absent, is_no_opinion
 from eval_assets.readers._guessed_scales import likely_scale, wider_scale
-from eval_assets.readers._notations import Tops, with_numbers, without_crosses
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
-from eval_assets.readers.formats.data_frame import frame_table
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.formats.tables import format_of, read_table
@@ -27,13 +25,27 @@ from eval_assets.readers.importers.tool_exports import (
     recognised_tools,
     records_of,
 )
-from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
-from eval_assets.readers.labels.ratings_options import RatingsOptions
+from eval_assets.readers.labels.forms import SUMMARIES
 from eval_assets.readers.labels.read import joined_labels
-from eval_assets.readers.labels.source_tables import rows_of_ratings
-from eval_assets.readers.labels.validation import Labels, checked_labels
-from eval_assets.readers.labels.wide import SUMMARIES
-from eval_assets.readers.labels.without_rubric import item_columns, item_header, label_layouts
+from eval_assets.readers.labels.source_tables import (
+    Tops,
+    rows_of_ratings,
+    with_numbers,
+    without_crosses,
+)
+from eval_assets.readers.labels.validation import (
+    FIELDS,
+    Labels,
+    ParsedLabels,
+    checked_labels,
+    labels_of_records,
+)
+from eval_assets.readers.labels.without_rubric import (
+    RatingsOptions,
+    item_columns,
+    item_header,
+    label_layouts,
+)
 from eval_assets.readers.references import ResponseUnits
 from eval_assets.readers.responses import read_responses
 
@@ -365,3 +377,37 @@ def _scale_notes(rubric: Sequence[RubricQuestion]) -> list[str]:
     scales = "; ".join(f"{values} ({listed_briefly(ids)})" for values, ids in guessed.items())
     note = f"scale guessed from the ratings: {scales}. Pass --scale if that is wrong"
     return [note] if guessed else []
+
+
+def frame_table(frame: pd.DataFrame) -> FileTable:
+    """Return the cells of a frame; an index that is more than a count of the rows is a column.
+
+    Examples:
+        >>> frame = pd.DataFrame({"Anna": [4, None]}, index=pd.Index(["r1", "r2"], name="item"))
+        >>> {header: list(cells) for header, cells in frame_table(frame).columns.items()}
+        {'item': ['r1', 'r2'], 'Anna': ['4', '']}
+    """
+    counts_rows = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
+    if not counts_rows:
+        unnamed = [name or "item" for name in frame.index.names]
+        frame = frame.reset_index(names=unnamed)
+    cells = {
+        _header(label): [_cell(cell) for cell in frame.iloc[:, k].tolist()]
+        for k, label in enumerate(frame.columns)
+    }
+    return FileTable.of("data frame", cells, list(range(1, len(frame) + 1)))
+
+
+def _header(label: Hashable) -> str:
+    """Return a label as the header of a file; those of several levels as a survey joins them."""
+    if isinstance(label, tuple):
+        return "_".join(str(part) for part in label if str(part))
+    return str(label)
+
+
+def _cell(cell: object) -> object:
+    """Return a cell as CSV has it; lists and objects stay, which only JSON has."""
+    if isinstance(cell, str | list | dict):
+        return cell
+    is_missing = cell is None or cell is pd.NA or cell is pd.NaT or cell != cell  # noqa: PLR0124 - NaN
+    return "" if is_missing else as_text(cell)

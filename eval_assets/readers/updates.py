@@ -19,7 +19,7 @@ from eval_assets.readers.drafts import (
     write_files,
 )
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
-from eval_assets.readers.evaluation.yaml_lines import read_yaml
+from eval_assets.readers.evaluation.validation import read_yaml
 from eval_assets.readers.formats.files import read_text
 from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.formats.tables import read_table

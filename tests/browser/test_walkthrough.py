@@ -15,8 +15,8 @@ import pytest
 
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
-from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labelling_inputs import read_assignments
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect
 from tests.browser.conftest import new_context

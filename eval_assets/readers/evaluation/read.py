@@ -16,8 +16,15 @@ from eval_assets.readers.evaluation.input_files import (
     in_folder,
     named_states,
 )
-from eval_assets.readers.evaluation.validation import Checks, keys_of, type_at, validated
-from eval_assets.readers.evaluation.yaml_lines import YamlDocument, read_yaml, top_level_text
+from eval_assets.readers.evaluation.validation import (
+    Checks,
+    YamlDocument,
+    keys_of,
+    read_yaml,
+    top_level_text,
+    type_at,
+    validated,
+)
 from eval_assets.readers.formats.files import read_text
 
 FILE = "evaluation.yaml"

@@ -17,7 +17,7 @@ TOOLS = {
     "deepeval": "evaluation_tools",
     "lm-eval": "evaluation_tools",
     "potato": "labelling_tools",
-    "chat": "conversations",
-    "hugging-face": "conversations",
+    "chat": "labelling_tools",
+    "hugging-face": "labelling_tools",
 }
 """Module of each tool's importer, in the order of recognition, the surest first."""

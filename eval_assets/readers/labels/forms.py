@@ -1,13 +1,221 @@
-"""The forms of label files, recognised by their columns."""
+"""The forms of label files, recognised by their columns.
 
-from collections.abc import Mapping
+Wide tables have a column for each rater, for each question, or for each of both.
+"""
 
-from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
-from eval_assets.readers.labels.wide import wide_labels
-from eval_assets.readers.references import RESPONSE_ID, has_references
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from eval_assets.readers._cells import is_absent, parsed_ratings
+from eval_assets.readers._problems import input_error, listed_briefly
+from eval_assets.readers.formats.table import FileColumn, FileTable, plain
+from eval_assets.readers.labels.validation import FIELDS, ParsedLabels, labels_in_rows
+from eval_assets.readers.references import (
+    KEY_COLUMNS,
+    MODEL_NAME,
+    RESPONSE_ID,
+    References,
+    has_references,
+    references_in,
+)
 from eval_assets.scale import Scale
+
+_OTHER_COLUMNS = {
+    *RESPONSE_ID,
+    *KEY_COLUMNS,
+    *MODEL_NAME,
+    *(name for names in FIELDS.values() for name in names),
+    *("prompt_text", "response_text", "question_id", "difficulty", "role", "timestamp"),
+    *("group_id", "group", "prompt_id", "id", "index", "row", "n"),
+}
+"""Columns that never hold the ratings of one rater."""
+
+SUMMARIES = {
+    *("average", "avg", "mean", "median", "mode", "total", "totals", "sum", "count", "std", "sd"),
+    *("stdev", "stddev", "variance", "average_rating", "average_score", "avg_rating", "avg_score"),
+    *("mean_rating", "mean_score", "total_score", "consensus", "majority", "majority_vote"),
+    *("majority_label", "final_rating", "final_score", "final_label", "gold", "gold_label"),
+    *("ground_truth", "truth", "adjudicated", "agreement", "moyenne"),
+    *("durchschnitt", "mittelwert", "mittel", "summe", "gesamt"),
+}
+"""Names of columns and rows that are computed from ratings, or stand beside them."""
+
+_MEASURES = re.compile(
+    r"(.*_)?(id|at|time|timestamp|date|duration|seconds|minutes|latency|tokens|cost|year|age|seed)"
+)
+"""Columns of numbers that are counts or measures."""
+
+_FEWEST_RATERS = 2
+_MOST_DISTINCT = 12
+"""Different values in a column that is taken for ratings although no scale is known."""
+
+_MOST_ARE_RATINGS = 0.5
+_SLIDER_END = 100
+_BETWEEN = " \t_:-./()[]|"
+
+
+class RatingColumn(NamedTuple):
+    """A column of ratings: its header, and the rater and question that follow from it."""
+
+    header: str
+    rater: str | None
+    question: str | None
+
+
+def wide_labels(table: FileTable, questions: Mapping[str, Scale | None]) -> ParsedLabels | None:
+    """Return the labels of a wide table, None if it is not one.
+
+    `questions` are those of the rubric, each with its scale; None if that is not known yet.
+
+    Raises:
+        InputError: If there are columns of ratings without a rater or a question.
+    """
+    if not has_references(table):
+        return None
+    columns = _by_question(table, list(questions)) or _by_rater(table, questions)
+    return melted(table, columns, references_in(table, list(questions))) if columns else None
+
+
+def rating_columns(table: FileTable, scales: Sequence[Scale | None]) -> list[str]:
+    """Return the headers of columns that hold ratings and nothing else.
+
+    Without a known scale these are columns of few different numbers, or of yes and no.
+    """
+    return [
+        header
+        for header in table.columns
+        if (name := plain(header)) not in _OTHER_COLUMNS | SUMMARIES
+        and not _MEASURES.fullmatch(name)
+        and _holds_ratings(table, header, scales)
+    ]
+
+
+def slider_columns(table: FileTable) -> list[str]:
+    """Return two or more columns of numbers from 0 to 100 that cover much the same range."""
+    ranges: dict[str, tuple[float, float]] = {}
+    for header in table.columns:
+        name = plain(header)
+        cells = table.stripped(header)
+        numbers = parsed_ratings(cells, has_decimal_commas=table.has_decimal_commas).values
+        is_measure = name in _OTHER_COLUMNS | SUMMARIES or _MEASURES.fullmatch(name)
+        n_ratings = int((~np.isnan(numbers)).sum())
+        if is_measure or n_ratings == 0 or n_ratings < _MOST_ARE_RATINGS * len(numbers):
+            continue
+        low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+        if 0 <= low < high <= _SLIDER_END:
+            ranges[header] = low, high
+    widest = max((high - low for low, high in ranges.values()), default=0.0)
+    alike = [h for h, (low, high) in ranges.items() if high - low >= _MOST_ARE_RATINGS * widest]
+    return alike if len(alike) >= _FEWEST_RATERS else []
+
+
+def _holds_ratings(table: FileTable, header: str, scales: Sequence[Scale | None]) -> bool:
+    """Return whether most cells of a column are ratings: a few may be typing errors."""
+    column = table.stripped(header)
+    column = column.take(column.array(bool, lambda cell: cell is not None and not is_absent(cell)))
+    if not len(column):
+        return False
+    cells = parsed_ratings(column, has_decimal_commas=table.has_decimal_commas)
+    known = [scale for scale in scales if scale is not None]
+    if len(known) < len(scales):
+        numbers = cells.values[~np.isnan(cells.values)]
+        is_mostly_numbers = len(numbers) > _MOST_ARE_RATINGS * len(column)
+        return is_mostly_numbers and len(set(numbers)) <= _MOST_DISTINCT
+    on_any = np.any([scale.contains(cells.values_on(scale)) for scale in known], axis=0)
+    return bool(on_any.mean() >= _MOST_ARE_RATINGS)
+
+
+def _by_question(table: FileTable, question_ids: Sequence[str]) -> list[RatingColumn]:
+    columns = [
+        column for header in table.columns if (column := _named_question(header, question_ids))
+    ]
+    without_rater = [column.header for column in columns if column.rater is None]
+    if without_rater and table.header_of(*FIELDS["rater_id"]) is None:
+        message = f"no column says who gave the ratings in {', '.join(without_rater)}"
+        remedy = "Add a column rater_id, or name the columns by rater and question, as in anna: "
+        raise input_error(table.file, message, remedy + without_rater[0], line=1)
+    return columns
+
+
+def _by_rater(table: FileTable, questions: Mapping[str, Scale | None]) -> list[RatingColumn]:
+    """Return the columns of two or more raters, who all answer the question of the row."""
+    if table.header_of(*FIELDS["rater_id"]) is not None:
+        return []
+    headers = rating_columns(table, list(questions.values()))
+    if len(headers) < _FEWEST_RATERS:
+        return []
+    if len(questions) > 1 and not table.has("question_id") and not table.has("indicator_id"):
+        message = f"columns {', '.join(headers)} hold ratings, but not of which question"
+        remedy = f"Name them by rater and question, as in {headers[0]}: {next(iter(questions))}"
+        raise input_error(table.file, message, remedy, line=1)
+    return [RatingColumn(header, header, None) for header in headers]
+
+
+def _named_question(header: str, question_ids: Sequence[str]) -> RatingColumn | None:
+    """Return the column if its header is a question, or begins or ends with one."""
+    for question in sorted(question_ids, key=len, reverse=True):
+        words, name, spelling = plain(header), plain(question), question.casefold()
+        end = header.rstrip(_BETWEEN)
+        if words == name:
+            return RatingColumn(header, None, question)
+        if words.endswith(f"_{name}") and end.casefold().endswith(spelling):
+            return RatingColumn(header, end[: -len(question)].strip(_BETWEEN), question)
+        if words.startswith(f"{name}_") and header.casefold().startswith(spelling):
+            return RatingColumn(header, header[len(question) :].strip(_BETWEEN), question)
+    return None
+
+
+def melted(table: FileTable, columns: Sequence[RatingColumn], units: References) -> ParsedLabels:
+    """Return the labels of a wide table, one row for each row and column of ratings."""
+    rows, n_columns = range(len(table)), len(columns)
+    row_of_label = np.repeat(np.arange(len(table)), n_columns)
+    raters = table.stripped(*FIELDS["rater_id"])
+    ratings = [table.text(column.header) for column in columns]
+    fields = {  # such as the time, which holds for all ratings of a row
+        field: table.stripped(*names).take(row_of_label)
+        for field, names in FIELDS.items()
+        if table.header_of(*names) is not None
+    } | {
+        "rater_id": FileColumn.of(
+            [column.rater or raters[row] for row in rows for column in columns]
+        ),
+        "rating": FileColumn.of([rating[row] for row in rows for rating in ratings]),
+    }
+    long = replace(
+        table,
+        columns=fields,
+        lines=[line for line in table.lines for _ in columns],
+        notes=(*table.notes, _note(columns, units), *_note_summaries(table, columns)),
+    )
+    questions = [column.question or units.questions[row] for row in rows for column in columns]
+    return ParsedLabels(
+        long,
+        replace(units.take(row_of_label), questions=FileColumn.of(questions)),
+        dict(zip(FIELDS, FIELDS, strict=True)),
+        FileColumn([c.header for c in columns], np.tile(np.arange(n_columns), len(table))),
+    )
+
+
+def _note(columns: Sequence[RatingColumn], units: References) -> str:
+    headers = listed_briefly([column.header for column in columns])
+    if all(column.question and column.rater for column in columns):
+        raters = listed_briefly(list(dict.fromkeys(str(column.rater) for column in columns)))
+        return f"columns {headers} read as rater and question, with the raters {raters}"
+    if any(column.question for column in columns):
+        return f"columns {headers} read as questions"
+    questions = sorted(filter(None, set(units.questions)))
+    return f"columns {headers} read as raters{' of ' * bool(questions)}{', '.join(questions)}"
+
+
+def _note_summaries(table: FileTable, columns: Sequence[RatingColumn]) -> list[str]:
+    rated = {column.header for column in columns}
+    names = [h for h in table.columns if plain(h) in SUMMARIES and h not in rated]
+    return [f"not read as ratings, by their names: {', '.join(names)}"] if names else []
+
 
 _FORMS = (
     "Give the columns of one of them: long (response_id, rater_id, question_id, rating), "

@@ -12,8 +12,14 @@ from eval_assets.labelling.dimensions import VERDICTS, dimension_of, verdicts
 from eval_assets.labelling.sessions import Label, Session, SessionKey, json_key, remark_of
 from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, without_blanks
-from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
-from eval_assets.readers.labels.validation import Labels, labels_frame, rejected_frame
+from eval_assets.readers.labels.validation import (
+    FIELDS,
+    Labels,
+    ParsedLabels,
+    labels_frame,
+    labels_of_records,
+    rejected_frame,
+)
 from eval_assets.readers.references import RESPONSE_ID
 
 _OF_LABEL = ("response_id", "labelled_at", "skip_reason", "confidence", "notes")

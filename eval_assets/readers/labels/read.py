@@ -16,14 +16,13 @@ from eval_assets.frame_columns import LABEL_COLUMNS
 from eval_assets.labelling.session_files import session_folder, session_text
 from eval_assets.readers._problems import quoted
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.formats.json_rows import parse_json
 from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.formats.tables import parse_json, read_table
 from eval_assets.readers.labels.forms import parsed_labels
-from eval_assets.readers.labels.parsed_labels import ParsedLabels
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     Labels,
+    ParsedLabels,
     RejectedRow,
     checked_labels,
     labels_frame,

@@ -1,14 +1,28 @@
-"""Tables as survey and annotation programs write them, as columns of items, raters and ratings."""
+"""Tables as people and programs write them, as columns of items, raters and ratings.
 
+Ratings may be stars, 4/5, 4 of 5, or crosses in columns.
+"""
+
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from eval_assets.errors import InputProblem
+from eval_assets.readers._cells import is_absent, number_in
+from eval_assets.readers._guessed_scales import scale_in_order
+from eval_assets.readers._problems import quoted
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
-from eval_assets.readers.labels.parsed_labels import FIELDS
-from eval_assets.readers.labels.without_rubric import rater_header
+from eval_assets.readers.labels.forms import RatingColumn, rating_columns
+from eval_assets.readers.labels.validation import FIELDS
+from eval_assets.readers.labels.without_rubric import (
+    crossed_columns,
+    item_header,
+    rater_header,
+)
 from eval_assets.readers.references import RESPONSE_ID
 
 _ITEM, _RATER = RESPONSE_ID[0], FIELDS["rater_id"][0]
@@ -136,3 +150,219 @@ _FORMS: dict[str, tuple[Callable[[FileTable], bool], Callable[[FileTable], FileT
     ),
 }
 """Recognition and reading of each program's tables."""
+
+
+Tops = Mapping[str, float]
+"""Highest value that the ratings in a column can have, where they name it."""
+
+_OUT_OF = re.compile(
+    r"([0-9]+(?:[.,][0-9]+)?) ?(?:/|of|out of|von|sur|de) ?([0-9]+)(?: ?(?:points?|stars?))?",
+    re.IGNORECASE,
+)
+_STARS = re.compile("([*\u2605\u2b50]*)(\u00bd?)([\u2606\u2729]*)")
+_COUNTED_STARS = re.compile(r"([0-9]+(?:[.,][0-9]+)?) ?(?:stars?|sterne?)", re.IGNORECASE)
+_FEWEST_COLUMNS = 2
+_TOPS = range(2, 11)
+"""Highest values of scales; 3/12 may be a month."""
+
+_MANY_WORDS = 1000
+"""Spellings of a few words are fewer."""
+
+_CROSSES = frozenset("x\u00d7\u2713\u2714\u2611\u2612\u25cf\u2022\u25a0")
+_NO_CROSS = frozenset({"", "\u2610", "\u25cb", "\u25a1"})
+_YES, _NO = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
+"""Ticked boxes as spreadsheets export them: crosses only if every row has one."""
+
+
+class _Written(NamedTuple):
+    """A rating, and the highest that there can be; None if the cell does not name it."""
+
+    value: float
+    top: float | None
+
+
+def with_numbers(table: FileTable) -> tuple[FileTable, Tops]:
+    """Return the table with such ratings as numbers, and the tops of their scales."""
+    # Beside two columns of plain numbers, 3/5 is a date or a page.
+    others = rating_columns(table, [None]) if rater_header(table) is None else []
+    columns, examples = dict(table.columns), dict[str, tuple[str, _Written]]()
+    item = item_header(table)
+    for header in table.columns:
+        if header == item:
+            continue
+        cells = table.stripped(header)
+        present = [cell for cell in cells.present() if cell and not is_absent(cell)]
+        if len(others) >= _FEWEST_COLUMNS and any(map(_OUT_OF.fullmatch, present)):
+            continue
+        if example := _example(cells):
+            examples[header] = example
+            columns[header] = cells.map(_in_numbers)
+    tops = {header: written.top for header, (_, written) in examples.items() if written.top}
+    return table.with_columns(columns, *_notes(examples)), tops
+
+
+def _written(cell: str | None) -> _Written | None:
+    """Return the rating in a cell, None if it is in none of these forms.
+
+    Examples:
+        >>> _written("4/5")
+        _Written(value=4.0, top=5.0)
+        >>> _written("***")
+        _Written(value=3.0, top=None)
+    """
+    if cell is None or is_absent(cell):
+        return None
+    text = " ".join(cell.split())
+    if match := _OUT_OF.fullmatch(text):
+        return _Written(float(match[1].replace(",", ".")), float(match[2]))
+    if match := _COUNTED_STARS.fullmatch(text):
+        return _Written(float(match[1].replace(",", ".")), None)
+    if match := _STARS.fullmatch(text.replace("\ufe0f", "").replace(" ", "")):
+        full, half, empty = map(len, match.groups())
+        return _Written(full + half / 2, float(full + half + empty) if empty else None)
+    return None
+
+
+def _in_numbers(cell: str | None) -> str | None:
+    written = _written(cell)
+    return cell if written is None else f"{written.value:g}"
+
+
+def _example(cells: FileColumn[str | None]) -> tuple[str, _Written] | None:
+    """Return a cell of a column of such ratings with its rating; None if it is another column.
+
+    Plain numbers may stand among them.
+    """
+    pairs = [(cell, _written(cell)) for cell in cells.present() if cell is not None]
+    written = [(cell, rating) for cell, rating in pairs if rating is not None]
+    others = [cell for cell, rating in pairs if rating is None and not is_absent(cell)]
+    tops = {rating.top for _, rating in written if rating.top is not None}
+    if not written or len(tops) > 1 or any(math.isnan(number_in(cell)) for cell in others):
+        return None
+    top = next(iter(tops), None)
+    highest = max(rating.value for _, rating in written)
+    if highest < _TOPS[0] if top is None else top not in _TOPS or highest > top:
+        return None
+    cell, first = written[0]
+    return cell, _Written(first.value, top)
+
+
+def _notes(examples: Mapping[str, tuple[str, _Written]]) -> list[str]:
+    """Return one note for all columns whose ratings are written in one way."""
+    by_top: dict[float | None, list[str]] = {}
+    for header, (_, written) in examples.items():
+        by_top.setdefault(written.top, []).append(header)
+    notes = []
+    for top, headers in by_top.items():
+        cell, written = examples[headers[0]]
+        of = "" if top is None else f" of {top:g}"
+        notes.append(f"{quoted(cell)} in {', '.join(headers)} read as {written.value:g}{of}")
+    return notes
+
+
+def without_crosses(table: FileTable) -> tuple[FileTable, Tops]:
+    """Return the table with ratings in place of the crosses for them, and the scales' tops.
+
+    Columns that are named by the values of a scale, alone or beside a rater, or of which every row
+    has one crossed, become one column of ratings. In others a cross is a yes, and none a no.
+    """
+    table = _ticks_crossed(table)
+    words = {header: _words(table, header) for header in table.columns}
+    perhaps = [header for header in words if words[header] <= _CROSSES | _NO_CROSS]
+    crossed = [header for header in perhaps if words[header] & _CROSSES]
+    if not crossed:
+        return table, {}
+    rater = rater_header(table)
+    for headers in (perhaps, crossed):
+        is_choice = _are_values(headers) or (rater is not None and _is_one_a_row(table, crossed))
+        if is_choice and FIELDS["rating"][0] not in table.columns:
+            choices = [RatingColumn(header, None, header) for header in headers]
+            return _chosen(table, {FIELDS["rating"][0]: choices})
+        for columns in crossed_columns(headers) if rater is None else []:
+            by_rater: dict[str, list[RatingColumn]] = {}
+            for column in columns:
+                by_rater.setdefault(column.rater or "", []).append(column)
+            if _are_values(sorted({column.question or "" for column in columns})):
+                return _chosen(table, by_rater)
+    if len(crossed) < _FEWEST_COLUMNS and rater is None:
+        return table, {}
+    yes_or_no = {
+        header: table.text(header).map(lambda cell: "1" if _is_cross(cell) else "0")
+        for header in crossed
+    }
+    note = f"a cross in {', '.join(crossed)} read as yes, and none as no"
+    return table.with_columns({**table.columns, **yes_or_no}, note), {}
+
+
+def _ticks_crossed(table: FileTable) -> FileTable:
+    """Return the table with a cross for each ticked box, if every row has one in such columns."""
+    boxes = [header for header in table.columns if _words(table, header) <= {"", *_YES, *_NO}]
+    if rater_header(table) is None or not _are_values(boxes):
+        return table
+    crosses = {
+        header: table.text(header).map(lambda cell: "x" if _folded(cell) in _YES else "")
+        for header in boxes
+    }
+    crossed = table.with_columns({**table.columns, **crosses})
+    return crossed if _is_one_a_row(crossed, boxes) else table
+
+
+def _chosen(
+    table: FileTable, choices: Mapping[str, Sequence[RatingColumn]]
+) -> tuple[FileTable, Tops]:
+    """Return the table with one column of ratings for several columns of crosses.
+
+    `choices` holds the old columns by the header of the new one, with their values as questions.
+    """
+    crossed = {column.header for columns in choices.values() for column in columns}
+    columns = {header: cells for header, cells in table.columns.items() if header not in crossed}
+    bad_rows = list(table.bad_rows)
+    tops: dict[str, float] = {}
+    for name, options in choices.items():
+        crosses = {str(option.question): table.text(option.header) for option in options}
+        ratings = []
+        for row, line in enumerate(table.lines):
+            values = [value for value, cells in crosses.items() if _is_cross(cells[row])]
+            ratings.append(values[0] if len(values) == 1 else "")
+            if len(values) > 1:
+                message = f"there are crosses for {' and '.join(values)}"
+                problem = InputProblem(table.file, line, name, message, "Keep one of them")
+                bad_rows.append(problem)
+        columns[name] = FileColumn.of(ratings)
+        top = max(map(number_in, crosses))
+        if not math.isnan(top):
+            tops[name] = top
+    values = list(dict.fromkeys(option.question or "" for of in choices.values() for option in of))
+    note = f"crosses in the columns {', '.join(values)} read as ratings"
+    return replace(table.with_columns(columns, note), bad_rows=tuple(bad_rows)), tops
+
+
+def _are_values(headers: Sequence[str]) -> bool:
+    """Return whether headers are the values of one scale: numbers, or words in a known order."""
+    if len(headers) < _FEWEST_COLUMNS:
+        return False
+    are_numbers = not any(math.isnan(number_in(header)) for header in headers)
+    return are_numbers or scale_in_order({header.strip() for header in headers}) is not None
+
+
+def _is_one_a_row(table: FileTable, headers: Sequence[str]) -> bool:
+    rows = zip(*(table.text(header) for header in headers), strict=True)
+    return len(headers) >= _FEWEST_COLUMNS and all(sum(map(_is_cross, row)) == 1 for row in rows)
+
+
+def _is_cross(cell: str | None) -> bool:
+    return _folded(cell) in _CROSSES
+
+
+def _words(table: FileTable, header: str) -> set[str]:
+    """Return the folded cells of a column; of one with too many for crosses, as they are."""
+    present = table.text(header).present()
+    return (
+        {cell or "" for cell in present}
+        if len(present) > _MANY_WORDS
+        else set(map(_folded, present))
+    )
+
+
+def _folded(cell: str | None) -> str:
+    return (cell or "").strip().casefold()

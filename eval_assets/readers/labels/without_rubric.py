@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from shlex import quote
 
 import numpy as np
@@ -12,16 +12,15 @@ from eval_assets.errors import InputError
 from eval_assets.readers._cells import number_in
 from eval_assets.readers._problems import input_error, listed_briefly, nearest, quoted
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
-from eval_assets.readers.labels.forms import parsed_labels
-from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
-from eval_assets.readers.labels.ratings_options import RatingsOptions
-from eval_assets.readers.labels.wide import (
+from eval_assets.readers.labels.forms import (
     SUMMARIES,
     RatingColumn,
     melted,
+    parsed_labels,
     rating_columns,
     slider_columns,
 )
+from eval_assets.readers.labels.validation import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.references import (
     KEY_COLUMNS,
     MODEL_NAME,
@@ -31,6 +30,34 @@ from eval_assets.readers.references import (
     id_of,
     keys,
 )
+from eval_assets.scale import Level, Scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingsOptions:
+    """Choices of the user; whatever is left out follows from the file.
+
+    Args:
+        scale: Scale of all questions.
+        level: Level of measurement of all questions.
+        item: Column of the rated items.
+        raters: Column of the raters, or columns of ratings by a rater each; also raters as headers
+            that combine them with questions name them.
+        ratings: Column of the ratings, or one for each question.
+        question: Column of the questions.
+        skip_rows: Rows above the header.
+        missing_values: Words that mean no rating.
+    """
+
+    scale: Scale | None = None
+    level: Level | None = None
+    item: str | None = None
+    raters: tuple[str, ...] = ()
+    ratings: tuple[str, ...] = ()
+    question: str | None = None
+    skip_rows: int = 0
+    missing_values: tuple[str, ...] = ()
+
 
 _ITEM = (
     *RESPONSE_ID,

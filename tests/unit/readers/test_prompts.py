@@ -2,7 +2,7 @@
 
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.readers.evaluation.read import read_evaluation
-from eval_assets.readers.prompts import read_prompts
+from eval_assets.readers.responses import read_prompts
 from tests.unit.readers.conftest import Reported, Write
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.readers.importers.tool_exports import import_files
-from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.validation import Labels
+from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from tests.unit.readers.conftest import Reported

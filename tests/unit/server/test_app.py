@@ -16,8 +16,8 @@ from eval_assets.labelling.links import replace_link, revoke_link
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import ResponseView, response_views
 from eval_assets.labelling.study import Study
-from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labelling_inputs import read_assignments
 from eval_assets.readers.responses import read_responses
 from eval_assets.server.app import lead_token, make_app, rater_links
 from eval_assets.server.lead_pages import LeadSources

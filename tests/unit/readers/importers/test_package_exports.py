@@ -7,7 +7,7 @@ import pytest
 from eval_assets.errors import InputError
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import import_files
-from eval_assets.readers.labels.ratings_options import RatingsOptions
+from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import read_ratings_file
 
 FOLDER = Path(__file__).parent / "package_exports"

@@ -9,7 +9,7 @@ from eval_assets.errors import InputError, leaves
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
-from eval_assets.readers.gold_files import with_checks
+from eval_assets.readers.labelling_inputs import with_checks
 
 DECLARED = """\
 name: e
