@@ -62,22 +62,26 @@ from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history, history_of
-from eval_assets.store.pairs import judged_units, write_pair_measures
-from eval_assets.store.rated_responses import rated_responses
+from eval_assets.store.long_ratings import ratings_by_round, reworded_ratings
 from eval_assets.store.ratings import (
     count_excluded,
     human_ratings,
     judge_ratings,
+    judged_units,
     ratings_by_kind,
     reference_ratings,
     reference_ratings_with_excluded,
     scored_conversations,
     scores_of_responses,
     slices_in_order,
+    write_pair_measures,
 )
-from eval_assets.store.rounds import ratings_by_round, reworded_ratings
+from eval_assets.store.response_features import (
+    partly_rated_questions,
+    rated_responses,
+    response_features,
+)
 from eval_assets.store.scores import value_counts
-from eval_assets.store.selection import partly_rated_questions, response_features
 from eval_assets.store.splits import write_sealed_units
 from eval_assets.store.summaries import (
     write_combined_scores,

@@ -24,7 +24,7 @@ from eval_assets.judges.judging import JudgingSummary, judge_portions, stored_sc
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.spending import costs_of
+from eval_assets.store.ledger.limits import costs_of
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.tuning.prompt_steps import TunedSection, tune_section
 from eval_assets.tuning.prompt_training_data import Words

@@ -30,9 +30,9 @@ from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import JudgeScore
 from eval_assets.store.connection import transaction
-from eval_assets.store.injection import controlled_scores, injected_units, write_injections
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.workers import Worker
+from eval_assets.store.robustness import controlled_scores, injected_units, write_injections
 from eval_assets.store.scores import declared_fingerprints, earlier_turns
 from eval_assets.store.tables import read_table, replace_rows
 

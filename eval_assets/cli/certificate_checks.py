@@ -14,7 +14,6 @@ from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.gates import decide_as_stored, stored_gate_outcomes
 from eval_assets.store.inputs import changed_tables
 from eval_assets.store.ledger.seals import JudgeLedger
-from eval_assets.store.prompted import has_prompts
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tables import count_rows
@@ -22,6 +21,7 @@ from eval_assets.store.tuned_judges import (
     background_of,
     certificates_now,
     edited_scores,
+    has_prompts,
     version_scores,
 )
 from eval_assets.tuning.certificate import Certificate, differences

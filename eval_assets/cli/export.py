@@ -137,7 +137,7 @@ def _events(connection: duckdb.DuckDBPyConnection, data: Path) -> str:
     """Return all ratings as events."""
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.report.for_programs.opentelemetry import evaluation_events
-    from eval_assets.store.every_rating import all_ratings, grouped_responses
+    from eval_assets.store.report_tables import all_ratings, grouped_responses
 
     evaluation = read_evaluation(data)
     responses = grouped_responses(connection)
@@ -156,7 +156,7 @@ def _records(connection: duckdb.DuckDBPyConnection, data: Path) -> Mapping[str, 
     """Return the files of all systems' logs, by their paths."""
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.report.for_programs.every_eval_ever import evaluation_records
-    from eval_assets.store.every_rating import all_ratings, grouped_responses
+    from eval_assets.store.report_tables import all_ratings, grouped_responses
 
     evaluation = read_evaluation(data)
     return dict(
@@ -172,7 +172,7 @@ def _records(connection: duckdb.DuckDBPyConnection, data: Path) -> Mapping[str, 
 
 def _measured_at(connection: duckdb.DuckDBPyConnection) -> datetime:
     """Return when the gates were last evaluated, or else now."""
-    from eval_assets.store.every_rating import measured_at
+    from eval_assets.store.report_tables import measured_at
 
     values = measured_at(connection)
     when = datetime.fromisoformat(values) if values else datetime.now(tz=UTC)

@@ -41,7 +41,7 @@ from eval_assets.cli.results import (
 )
 from eval_assets.errors import StoreError
 from eval_assets.store.connection import session, set_aside
-from eval_assets.store.sqlite_files import keep_sqlite_open
+from eval_assets.store.database_file import keep_sqlite_open
 
 _INTERRUPTIONS = {dg.DagsterExecutionInterruptedError.__name__, KeyboardInterrupt.__name__}
 """Classes of the errors that Ctrl-C leads to, in a step and between steps."""

@@ -73,9 +73,9 @@ def _draft(
 ) -> str:
     from eval_assets.agreement.cause_tests import causes_of_disagreement
     from eval_assets.labelling.rubric_draft import RubricExample, draft_guidelines, drafting_prompt
-    from eval_assets.store.rated_responses import rated_responses
+    from eval_assets.store.labelling import anchor_rows
     from eval_assets.store.ratings import human_ratings
-    from eval_assets.store.rubric_examples import anchor_rows
+    from eval_assets.store.response_features import rated_responses
 
     ratings = human_ratings(connection, evaluation).ratings[question.id]
     responses = rated_responses(connection, question.id, ratings)
@@ -101,7 +101,7 @@ def _disputed(
 ) -> list[RubricExample]:
     """Return the responses that show the causes best, else the largest disagreements."""
     from eval_assets.labelling.rubric_draft import RubricExample, ratings_text
-    from eval_assets.store.rubric_examples import rated_rows
+    from eval_assets.store.labelling import rated_rows
     from eval_assets.store.summaries import worst_disagreements
 
     ids = [name for cause in causes for name in cause.examples[:2]]

@@ -75,7 +75,7 @@ def print_measured(
     from eval_assets.agreement.selection import selection_sentences
     from eval_assets.figures import HumanFigures, JudgeHumanFigures, RubricVersionFigures
     from eval_assets.store.figures import read_figures
-    from eval_assets.store.selection import stored_selection
+    from eval_assets.store.response_features import stored_selection
     from eval_assets.store.tables import read_rows
 
     print_humans(read_figures(connection, HumanFigures))

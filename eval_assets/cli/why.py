@@ -31,8 +31,8 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
     from eval_assets.agreement.cause_tests import causes_of_disagreement
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
-    from eval_assets.store.rated_responses import rated_responses
     from eval_assets.store.ratings import human_ratings
+    from eval_assets.store.response_features import rated_responses
 
     evaluation = read_evaluation(data)
     declared = question_of(evaluation, question)

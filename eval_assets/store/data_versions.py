@@ -3,7 +3,7 @@
 import duckdb
 
 from eval_assets.figures import RaterKind
-from eval_assets.store._long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
+from eval_assets.store.long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
 from eval_assets.store.tables import content_fingerprint
 
 

@@ -1,6 +1,9 @@
-"""Place of an evaluation's DuckDB file, and whether files can be written."""
+"""Files of databases: the place of an evaluation's, and the records of Dagster."""
 
 import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from eval_assets.errors import StoreError
@@ -28,3 +31,33 @@ def is_writable(path: Path) -> bool:
     """Return whether a database file, and its log beside it, can be written or made."""
     folder = next(parent for parent in path.absolute().parents if parent.exists())
     return os.access(folder, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+
+
+@contextmanager
+def keep_sqlite_open(folder: Path) -> Iterator[None]:
+    """Keep the SQLite files of a folder open, which Dagster opens and closes for every event.
+
+    The last connection that closes a file writes its log back and waits for the disk. Without
+    `FULL`, no commit waits for it either; only a power failure can then take the last events.
+    """
+    import sqlalchemy as sa
+
+    files: dict[Path, sqlite3.Connection] = {}
+
+    def keep(connection: object, _record: object) -> None:
+        if not isinstance(connection, sqlite3.Connection):  # records may be in PostgreSQL
+            return
+        file = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+        if file.is_relative_to(folder.resolve()):
+            connection.execute("PRAGMA synchronous=NORMAL")
+            if file not in files:
+                files[file] = sqlite3.connect(file, check_same_thread=False)
+            files[file].execute("SELECT 1 FROM sqlite_master").fetchone()
+
+    sa.event.listen(sa.pool.NullPool, "connect", keep)
+    try:
+        yield
+    finally:
+        sa.event.remove(sa.pool.NullPool, "connect", keep)
+        for connection in files.values():
+            connection.close()

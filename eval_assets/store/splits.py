@@ -14,11 +14,11 @@ from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares
-from eval_assets.store._long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.store.tables import empty_table, insert_rows, read_rows, read_table

@@ -88,15 +88,25 @@ def read_table(
     connection: duckdb.DuckDBPyConnection, table: str, *, order_by: str | None = None
 ) -> pd.DataFrame:
     """Return all rows of `table`; NULL numbers come as NaN."""
-    order = f"ORDER BY {order_by}" if order_by else ""
-    return connection.execute(f'SELECT * FROM "{table}" {order}').df()  # noqa: S608
+    return _all_of(connection, table, order_by).df()
 
 
 def read_rows(
-    connection: duckdb.DuckDBPyConnection, table: str, *, order_by: str
+    connection: duckdb.DuckDBPyConnection, table: str, *, order_by: str | None = None
 ) -> list[dict[str, Any]]:
     """Return all rows of `table` by column; NULL is None."""
-    result = connection.execute(f'SELECT * FROM "{table}" ORDER BY {order_by}')  # noqa: S608 - our own
+    return rows_of(_all_of(connection, table, order_by))
+
+
+def _all_of(
+    connection: duckdb.DuckDBPyConnection, table: str, order_by: str | None
+) -> duckdb.DuckDBPyConnection:
+    order = f"ORDER BY {order_by}" if order_by else ""
+    return connection.execute(f'SELECT * FROM "{table}" {order}')  # noqa: S608 - our own names
+
+
+def rows_of(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the rows of a query that was executed, by column; NULL is None."""
     names = [name for name, *_ in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 

@@ -8,7 +8,7 @@ import pytest
 from eval_assets.assets import live_judging
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.store.ledger.spending import spending_table
+from eval_assets.store.ledger.limits import spending_table
 from tests.e2e.conftest import N_RESPONSES, Evaluated
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates

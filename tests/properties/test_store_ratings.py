@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.frame_columns import LABEL_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.scale import LIKERT5
-from eval_assets.store._long_ratings import group_codes, long_ratings
 from eval_assets.store.connection import connect
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels, write_rubric
+from eval_assets.store.long_ratings import group_codes, long_ratings
 from eval_assets.store.ratings import rating_patterns
 from eval_assets.store.tables import replace_rows
 from tests.counting import counted

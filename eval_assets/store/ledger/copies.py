@@ -1,4 +1,4 @@
-"""Copies of the ledger's tables in DuckDB."""
+"""Copies of the ledger: its tables in DuckDB, and all attempts in a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import sqlalchemy as sa
 
-from eval_assets.store.connection import connect, transaction
+from eval_assets.store.connection import connect, connect_in_memory, transaction
 from eval_assets.store.inputs import import_fingerprint, record_import
 from eval_assets.store.ledger._tables import (
     attempts,
@@ -14,13 +14,21 @@ from eval_assets.store.ledger._tables import (
     claims,
     judge_versions,
     ledger_version,
+    requests,
     staged_mode,
     test_set_uses,
     workers,
 )
 from eval_assets.store.ledger.histories import HistoryTable, history_of
-from eval_assets.store.ledger.takeover import restore_readings
-from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows, spare_memory
+from eval_assets.store.ledger.opening import restore_readings
+from eval_assets.store.tables import (
+    columns_of,
+    copy_rows,
+    count_rows,
+    insert_rows,
+    replace_rows,
+    spare_memory,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eval_assets.store.ledger.engine import SqlLedger
+    from eval_assets.store.tables import ExportFormat
 
 _ATTEMPTS_AT_ONCE = 20_000
 
@@ -247,3 +256,52 @@ def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
     with ledger.reading() as connection:
         rows = connection.execute(query)
         return pd.DataFrame(rows.all(), columns=list(rows.keys()), dtype=object)
+
+
+_ROWS_AT_ONCE = 5_000
+
+_ROWS = (
+    sa.select(
+        *(column for column in attempts.c if column.name not in ("id", "evaluation", "worker")),
+        attempts.c.id.label("ledger_id"),
+        workers.c.run_id,
+        workers.c.asset,
+        requests.c.prompt,
+    )
+    .select_from(
+        attempts.outerjoin(workers, attempts.c.worker == workers.c.worker).outerjoin(
+            requests, attempts.c.call_key == requests.c.call_key
+        )
+    )
+    .where(
+        (attempts.c.evaluation == sa.bindparam("evaluation"))
+        & (attempts.c.id > sa.bindparam("after"))
+    )
+    .order_by(attempts.c.id)
+    .limit(_ROWS_AT_ONCE)
+)
+
+
+def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:
+    """Write every attempt to a file: the columns of `judge_calls`, and what they leave out.
+
+    These are `prompt`, what was sent, as JSON; and `raw_reply`, the body of
+    the answer, with keys masked.
+    """
+    import pandas as pd
+
+    with connect_in_memory() as connection:
+        connection.execute("CREATE TABLE exported AS FROM judge_calls LIMIT 0")
+        for name in ("prompt", "raw_reply"):
+            connection.execute(f"ALTER TABLE exported ADD COLUMN {name} VARCHAR")
+        columns = [column.name for column in columns_of(connection, "exported")]
+        after = 0
+        with ledger.reading() as reading:
+            while True:
+                records = reading.execute(_ROWS, {"evaluation": ledger.evaluation, "after": after})
+                rows = pd.DataFrame(records.all(), columns=list(records.keys()), dtype=object)
+                if rows.empty:
+                    break
+                insert_rows(connection, "exported", rows[columns])
+                after = int(rows["ledger_id"].iloc[-1])
+        copy_rows(connection, "exported", path, form=form)

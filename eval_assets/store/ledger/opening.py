@@ -1,15 +1,38 @@
-"""Opening of the ledger that belongs to an evaluation folder."""
+"""Opening of an evaluation folder's ledger, with what databases of earlier versions hold."""
 
+from __future__ import annotations
+
+import json
 import logging
 import shutil
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, get_args
+
+import sqlalchemy as sa
 
 from eval_assets.store.database_file import is_writable
+from eval_assets.store.ledger._tables import (
+    attempts,
+    batches,
+    claims,
+    histories,
+    judge_versions,
+    staged_mode,
+    takeovers,
+    test_set_uses,
+    workers,
+)
 from eval_assets.store.ledger.engine import SqlLedger, connect_ledger, ledger_file
-from eval_assets.store.ledger.takeover import is_taken_over, take_over
+from eval_assets.store.ledger.histories import HistoryTable, add_rows
+from eval_assets.store.tables import read_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
 
 logger = logging.getLogger(__name__)
 
@@ -72,3 +95,168 @@ def _take_over(ledger: SqlLedger, database: Path, folder: Path, *, is_reading: b
         n_new = take_over(ledger, connection)
     if n_new:
         logger.info("%s: took over %d requests and replies of %s", ledger.place, n_new, database)
+
+
+Row = dict[str, Any]
+_ASSETS = {"judging": "judge_scores", "generation": "generated_responses"}
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def is_taken_over(ledger: SqlLedger) -> bool:
+    """Return whether the ledger was asked before to take over what a database holds."""
+    query = sa.select(takeovers.c.evaluation).where(takeovers.c.evaluation == ledger.evaluation)
+    with ledger.reading() as connection:
+        return connection.scalar(query) is not None
+
+
+def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> int:
+    """Take over attempts, batches and histories that a database holds; return the attempts new.
+
+    It happens once. Rows that the ledger has already are left out: they were copied from it. A
+    ledger that was lost comes back this way, except prompts and raw replies.
+
+    Args:
+        ledger: The ledger.
+        database: The database; None if there is none.
+    """
+    row = {"evaluation": ledger.evaluation, "n_attempts": 0, "taken_over_at": datetime.now(UTC)}
+    once = ledger.upsert(takeovers).on_conflict_do_nothing().returning(takeovers.c.evaluation)
+    with ledger.writing() as connection:
+        if connection.scalar(once, row) is None or database is None:
+            return 0
+        n_new = _take_attempts(ledger, connection, read_rows(database, "judge_calls"))
+        _take_batches(ledger, connection, read_rows(database, "judge_batches"))
+        for table in (staged_mode, judge_versions, test_set_uses):
+            _take_rows(ledger, connection, table, read_rows(database, table.name))
+        for name in get_args(HistoryTable):
+            _take_history(ledger, connection, name, read_rows(database, name))
+        is_it = takeovers.c.evaluation == ledger.evaluation
+        connection.execute(sa.update(takeovers).where(is_it), {"n_attempts": n_new})
+    return n_new
+
+
+def restore_readings(ledger: SqlLedger, database: duckdb.DuckDBPyConnection) -> None:
+    """Add readings that the database has and the ledger lacks, as after a restored backup.
+
+    A reading counts whatever became of the ledger. Each one that is added is logged.
+    """
+    key = (test_set_uses.c.seal_id, test_set_uses.c.question_id, test_set_uses.c.k)
+    with ledger.writing() as connection:
+        known = {tuple(row) for row in connection.execute(sa.select(*key))}
+        lost = [
+            row
+            for row in read_rows(database, test_set_uses.name)
+            if row["seal_id"].startswith(f"{ledger.evaluation}/")
+            and tuple(row[column.name] for column in key) not in known
+        ]
+        for row in lost:
+            connection.execute(sa.insert(test_set_uses), _owned(ledger, test_set_uses, row))
+            logger.warning(
+                "%s lacked evaluation %d of the test of %s, which the database has: it counts",
+                *(ledger.place, row["k"], row["question_id"]),
+            )
+
+
+def _take_attempts(ledger: SqlLedger, connection: sa.Connection, calls: list[Row]) -> int:
+    """Add the attempts that the ledger lacks; return how many."""
+    identity = (attempts.c.call_key, attempts.c.attempt, attempts.c.started_at)
+    known = {tuple(row) for row in connection.execute(sa.select(*identity))}
+    new = [
+        row
+        for row in calls
+        if (row["call_key"], row["attempt"], row["started_at"].astimezone(UTC)) not in known
+    ]
+    workers_of = {
+        (run_id, operation): _absent_worker(ledger, connection, run_id, _ASSETS[operation])
+        for run_id, operation in {(row["run_id"], row["operation"]) for row in new}
+    }
+    rows = [
+        {column.name: row.get(column.name) for column in attempts.c if column.name != "id"}
+        | {
+            "evaluation": ledger.evaluation,
+            "worker": workers_of[row["run_id"], row["operation"]],
+            "day": row["started_at"].astimezone(UTC).date(),
+            "charged_usd": row["charged_usd"] or row["cost_usd"] or 0.0,
+        }
+        for row in new
+    ]
+    if rows:
+        connection.execute(sa.insert(attempts), rows)
+    return len(rows)
+
+
+def _take_batches(ledger: SqlLedger, connection: sa.Connection, open_: list[Row]) -> None:
+    """Add the batches that vendors still work on."""
+    known = set(connection.scalars(sa.select(batches.c.batch_id)))
+    for row in open_:
+        if row["batch_id"] in known:
+            continue
+        worker = _absent_worker(ledger, connection, None, "judge_scores")
+        common = {"worker": worker, "judge_id": row["judge_id"], "most_usd": 0.0}
+        batch = {
+            "intent_id": row["batch_id"],
+            "evaluation": ledger.evaluation,
+            "batch_id": row["batch_id"],
+            "n_requests": len(row["call_keys"]),
+            "intended_at": row["submitted_at"],
+            "day": row["submitted_at"].astimezone(UTC).date(),
+        }
+        connection.execute(sa.insert(batches), common | batch)
+        claim = {
+            "batch": row["batch_id"],
+            "operation": "judging",
+            "model": "",
+            "replicate": 0,
+            "claimed_at": row["submitted_at"],
+        }
+        connection.execute(
+            ledger.upsert(claims).on_conflict_do_nothing(),
+            [common | claim | {"call_key": key} for key in row["call_keys"]],
+        )
+
+
+def _take_rows(
+    ledger: SqlLedger, connection: sa.Connection, table: sa.Table, rows: list[Row]
+) -> None:
+    """Add rows, if the ledger has none of this evaluation."""
+    is_ours = table.c.evaluation == ledger.evaluation
+    if not rows or connection.scalar(sa.select(sa.func.count()).where(is_ours)):
+        return
+    owned = [_owned(ledger, table, row) for row in rows]
+    connection.execute(ledger.upsert(table).on_conflict_do_nothing(), owned)
+
+
+def _owned(ledger: SqlLedger, table: sa.Table, row: Row) -> Row:
+    """Return a row of the database as a row of the ledger."""
+    json_columns = {column.name for column in table.c if isinstance(column.type, sa.JSON)}
+    values = {
+        name: json.loads(value) if name in json_columns and isinstance(value, str) else value
+        for name, value in row.items()
+    }
+    return values | {"evaluation": ledger.evaluation}
+
+
+def _take_history(
+    ledger: SqlLedger, connection: sa.Connection, table: HistoryTable, rows: list[Row]
+) -> None:
+    """Add a history, if the ledger has none of this evaluation."""
+    is_there = (histories.c.evaluation == ledger.evaluation) & (histories.c.history == table)
+    if not connection.scalar(sa.select(sa.func.count()).where(is_there)):
+        add_rows(connection, rows, table=table, evaluation=ledger.evaluation)
+
+
+def _absent_worker(
+    ledger: SqlLedger, connection: sa.Connection, run_id: str | None, asset: str
+) -> int:
+    """Add a worker that is gone, and return its number."""
+    row = {
+        "evaluation": ledger.evaluation,
+        "run_id": run_id,
+        "asset": asset,
+        "machine": "",
+        "process": 0,
+        "started_at": _LONG_AGO,
+        "lease_until": _LONG_AGO,
+    }
+    new = sa.insert(workers).returning(workers.c.worker)
+    return int(connection.execute(new, row).scalar_one())

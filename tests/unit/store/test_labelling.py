@@ -11,6 +11,7 @@ from eval_assets.labelling.session_frames import HISTORY_COLUMNS
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.labelling import (
+    rated_rows,
     stored_labels,
     stored_responses,
     write_adjudicated_labels,
@@ -21,7 +22,6 @@ from eval_assets.store.ratings import (
     reference_ratings,
     reference_ratings_with_excluded,
 )
-from eval_assets.store.rubric_examples import rated_rows
 from eval_assets.store.splits import tuning_units
 from tests.unit.store.conftest import CLARITY, SAFETY, labels
 

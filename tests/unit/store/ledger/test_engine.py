@@ -13,8 +13,8 @@ from eval_assets.errors import StoreError
 from eval_assets.store.ledger import engine as engine_module
 from eval_assets.store.ledger._tables import attempts, ledger_version
 from eval_assets.store.ledger.engine import VERSION, SqlLedger, _write_ahead, connect_ledger
+from eval_assets.store.ledger.limits import reserved, spending_table
 from eval_assets.store.ledger.opening import open_ledger
-from eval_assets.store.ledger.spending import reserved, spending_table
 from eval_assets.store.ledger.workers import Worker
 from tests.conftest import read_only
 from tests.postgres import Postgres

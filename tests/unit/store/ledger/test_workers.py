@@ -15,8 +15,8 @@ from eval_assets.errors import StoreError
 from eval_assets.ledger import Attempt, Batch, CallSubject, Refusal, Reply
 from eval_assets.store.ledger._tables import attempts, claims, requests, workers
 from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.limits import spent_in_month
 from eval_assets.store.ledger.opening import open_ledger
-from eval_assets.store.ledger.spending import spent_in_month
 from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
@@ -124,10 +124,10 @@ def test_claims_hold_no_more_once_the_lease_was_not_renewed(
 ) -> None:
     before = worker.holds_since
     assert before is not None
-    monkeypatch.setattr("eval_assets.store.ledger.leases._RECENT_SECONDS", 0.0)
+    monkeypatch.setattr("eval_assets.store.ledger.workers._RECENT_SECONDS", 0.0)
     assert worker.holds_since is None
     worker.claim([request_for("a")])
-    monkeypatch.setattr("eval_assets.store.ledger.leases._RECENT_SECONDS", 20.0)
+    monkeypatch.setattr("eval_assets.store.ledger.workers._RECENT_SECONDS", 20.0)
     assert worker.holds_since not in {None, before}
 
 
@@ -178,7 +178,7 @@ def process_that_ended() -> int:
 def test_the_lease_is_renewed_while_a_worker_waits(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval_assets.store.ledger.leases._RENEWAL_SECONDS", 0.01)
+    monkeypatch.setattr("eval_assets.store.ledger.workers._RENEWAL_SECONDS", 0.01)
     with Worker(ledger, asset="judge_scores", run_id="slow"):
         let_lease_run_out(ledger, "slow")
         deadline = threading.Event()

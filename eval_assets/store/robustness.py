@@ -1,4 +1,4 @@
-"""Candidates for a judge's anchors, and its scores of other responses."""
+"""Scores of judges that are asked again: anchors, and responses that address the judge."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -7,7 +7,9 @@ import duckdb
 import pandas as pd
 
 from eval_assets.agreement.drift import MeanScores
+from eval_assets.agreement.injection import injections
 from eval_assets.store.scores import judge_fingerprints
+from eval_assets.store.tables import replace_rows
 
 
 def anchor_candidates(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
@@ -82,3 +84,41 @@ def current_drift(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, ob
         for judge, fingerprint in zip(rows["judge_id"], rows["fingerprint"], strict=True)
     ]
     return rows[is_now].to_dict("records")  # type: ignore[return-value]
+
+
+def write_injections(connection: duckdb.DuckDBPyConnection) -> int:
+    """Store the passages of all responses that address a judge; return how many responses do."""
+    texts = connection.execute(
+        "SELECT response_id, response_text FROM responses WHERE response_text IS NOT NULL"
+    ).fetchall()
+    rows = [
+        {"response_id": response_id, "kind": passage.kind.value, "matching_text": passage.text}
+        for response_id, text in texts
+        for passage in injections(text)
+    ]
+    replace_rows(connection, "response_injections", pd.DataFrame(rows))
+    return len({row["response_id"] for row in rows})
+
+
+def injected_units(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return response_id, question_id, prompt_text and response_text of the units to ask again."""
+    return connection.execute(
+        """
+        SELECT response_id, question_id, coalesce(prompt_text, '') AS prompt_text, response_text
+        FROM asked_units JOIN responses USING (response_id)
+        WHERE response_id IN (SELECT response_id FROM response_injections) ORDER BY ALL
+        """
+    ).df()
+
+
+def controlled_scores(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return judges' scores of responses with the passages, beside those without."""
+    return connection.execute(
+        """
+        SELECT judge_id, question_id, group_id, own.raw_score AS score,
+               control.score AS score_without
+        FROM injection_controls AS control
+        JOIN judge_scores AS own USING (response_id, question_id, judge_id)
+        JOIN response_groups USING (response_id) ORDER BY ALL
+        """
+    ).df()

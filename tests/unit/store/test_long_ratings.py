@@ -11,8 +11,8 @@ from eval_assets.agreement.humans import measure_humans
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.stats import krippendorff_alpha
 from eval_assets.store.inputs import write_labels
+from eval_assets.store.long_ratings import ratings_by_round
 from eval_assets.store.ratings import human_ratings
-from eval_assets.store.rounds import ratings_by_round
 from eval_assets.store.tables import replace_rows
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses
 
