@@ -39,9 +39,7 @@ from eval_assets.figures import (
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.report.content import report_content
 from eval_assets.report.data import Coverage, ReportData
-from eval_assets.report.html import render_html
-from eval_assets.report.json import render_json
-from eval_assets.report.markdown import render_markdown
+from eval_assets.report.formats import render_html, render_json, render_markdown
 from eval_assets.store.connection import transaction
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (

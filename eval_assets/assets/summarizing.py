@@ -15,7 +15,7 @@ from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import generate_responses
 from eval_assets.report.data import ReportData
-from eval_assets.report.summary_figures import summary_prompt, unknown_numbers
+from eval_assets.report.sections.summary import summary_prompt, unknown_numbers
 from eval_assets.store.ledger.workers import Worker
 
 _NOT_THE_WRITERS = {"max_tokens"}

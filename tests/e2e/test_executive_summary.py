@@ -10,7 +10,7 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import ExecutiveSummary
 from eval_assets.report.data import ReportData
-from eval_assets.report.summary_figures import unknown_numbers
+from eval_assets.report.sections.summary import unknown_numbers
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
 from tests.fake_provider.server import RunningProvider, running

@@ -18,7 +18,7 @@ from eval_assets.catalogue import ALPHA
 from eval_assets.figures import HumanFigures, JudgeFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import Record, ReportData, count, groups_text, text
-from eval_assets.report.sections.trend import falls
+from eval_assets.report.sections.runs import falls
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import JudgeVerdict
 from eval_assets.wording import counted, figure_text, interval_text, listed, percent_text

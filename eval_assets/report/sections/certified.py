@@ -20,6 +20,7 @@ from eval_assets.render.document import (
     columns,
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.layout import question_cell
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, labels_wanted, tested_verdict, unevaluated_sentences
 
@@ -105,7 +106,7 @@ def _cells(row: Record, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
             note=f"version {text(row, 'version')}",
             link=anchor("judge", judge_id) if is_shown else "",
         ),
-        Cell(question_id, link=anchor("question", question_id)),
+        question_cell(question_id),
         _verdict(fitness, is_stale=bool(stale))
         if text(row, "claim") != "fit_in_part"
         else _share(row, is_stale=bool(stale)),

@@ -1,11 +1,12 @@
 """Each judge against humans, beside what a judge that reads nothing would reach."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from eval_assets.bands import A_HH_LIMITS
 from eval_assets.catalogue import Figure
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import Targets
 from eval_assets.figures import JudgeHumanFigures
 from eval_assets.render.document import (
     Block,
@@ -21,16 +22,20 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report._figures import (
+from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.layout import (
+    Layout,
     Line,
     a_hh_tone,
     agreement_plot,
     coefficient,
+    laid_out,
+    number_of,
+    question_cell,
+    response_cell,
     share_of_pairs,
+    text_of,
 )
-from eval_assets.report.data import Record, ReportData, number, text
-from eval_assets.report.sections.confusion import confusion
-from eval_assets.report.sections.disagreements import texts_of
 from eval_assets.report.sections.judge_words import (
     figures_of_judge,
     judge_sentence,
@@ -44,6 +49,9 @@ _LEAD = (
     "with each other is what it can be expected to reach. "
     "In groups of several responses it has to tell these apart, if people do."
 )
+_MOST_VALUES = 12
+"""A confusion table of more values than this cannot be read."""
+
 _KEY = "● A^HA with 95 % interval   ╎ constant control   ┊ shuffled control   │ people (A^HH)"
 
 
@@ -126,7 +134,7 @@ def _overview_cells(
         tone=a_hh_tone(a_ha),
     )
     return cells(
-        Cell(question.id, link=anchor("question", question.id)),
+        question_cell(question.id),
         Cell(figure_text(a_ha, limits=limits), plot=plot),
         figure_text(constant, limits=[a_ha]),
         figure_text(shuffled, limits=[a_ha]),
@@ -144,45 +152,31 @@ def _far_apart(data: ReportData, judge_id: str) -> list[Fold]:
     ordered = {question.id for question in data.evaluation.rubric if question.has_order}
     folds = []
     for direction, people in by_direction.items():
-        rows = tuple(
-            TableRow(_far_apart_cells(record))
+        rows = [
+            record
             for record in data.rows("judge_human_disagreements")
             if (text(record, "judge_id"), text(record, "direction")) == (judge_id, direction)
             and text(record, "question_id") in ordered
-        )
+        ]
         if rows:
             judge = "low" if direction == "judge lower" else "high"
             label = f"Responses that {people} and {judge_id} {judge}"
-            names = columns("Response", "Question", "Model", "People#", "Judge#", "Difference#")
-            folds.append(Fold(f"{label} ({len(rows)})", (Table(label, names, rows),)))
+            folds.append(Fold(f"{label} ({len(rows)})", (laid_out(label, _FAR_APART, rows),)))
     return folds
-
-
-def _far_apart_cells(record: Record) -> tuple[Cell, ...]:
-    question_id = text(record, "question_id")
-    return cells(
-        Cell(text(record, "response_id"), folded=texts_of(record)),
-        Cell(question_id, link=anchor("question", question_id)),
-        text(record, "model_name"),
-        f"{number(record, 'human_mean'):.2f}",
-        f"{number(record, 'score'):g}",
-        f"{number(record, 'difference'):+.2f}",
-    )
 
 
 def _details(data: ReportData, question: RubricQuestion, row: JudgeHumanFigures) -> Fold:
     """Return every statistic of a judge on a question, and the confusion table."""
-    table = Table(
-        f"All statistics of {row.judge_id} on {question.id}",
-        columns("Statistic", "Value#", "95 % interval"),
-        tuple(
-            TableRow(cells(line.name, line.value, line.interval or line.reading or "none"))
-            for line in _statistics(row, question)
-        ),
-    )
+    layout: Layout[Line] = {
+        "Statistic": lambda line: line.name,
+        "Value#": lambda line: line.value,
+        "95 % interval": lambda line: line.interval or line.reading or "none",
+    }
+    label = f"All statistics of {row.judge_id} on {question.id}"
+    table = laid_out(label, layout, _statistics(row, question))
     return Fold(
         f"All statistics on {question.id}",
-        (table, *confusion(data, row.judge_id, question)),
+        (table, *_confusion(data, row.judge_id, question)),
         subject=f"of {row.judge_id}",
     )
 
@@ -239,3 +233,81 @@ def _wilcoxon(p: float) -> Line:
         interval="",
         reading="fewer than 10 groups" if math.isnan(p) else "",
     )
+
+
+def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> tuple[Block, ...]:
+    """Return the judge's scores by what humans gave; nothing on a scale of too many values."""
+    values = question.scale.values
+    if values is None or len(values) > _MOST_VALUES:
+        return ()
+    counts: dict[tuple[int, int], int] = {}
+    for record in data.rows("judge_confusion"):
+        if (text(record, "judge_id"), text(record, "question_id")) == (judge_id, question.id):
+            pair = (
+                _nearest(number(record, "human_value"), values),
+                _nearest(number(record, "judge_value"), values),
+            )
+            counts[pair] = counts.get(pair, 0) + count(record, "n_units")
+    names = [f"{value:g}" for value in values]
+    places = range(len(names))
+    totals = [sum(counts.get((human, judge), 0) for judge in places) or 1 for human in places]
+    table = Table(
+        f"Confusion of {judge_id} on {question.id}",
+        columns("People", *(f"{name}#" for name in names)),
+        tuple(
+            TableRow(
+                cells(
+                    names[human],
+                    *(
+                        Cell(f"{n:,}", shade=n / totals[human], is_strong=judge == human)
+                        for judge in places
+                        for n in [counts.get((human, judge), 0)]
+                    ),
+                )
+            )
+            for human in places
+        ),
+        caption=(
+            f"Units by what people gave (rows, median) and {judge_id} gave (columns); equal values "
+            f"are underlined, the shade is the share of the row."
+        ),
+        is_matrix=True,
+    )
+    if not counts:
+        return ()
+    if question.scale.is_binary:
+        return Text(_decisions(counts, data.evaluation.tuning.targets), is_small=True), table
+    return (table,)
+
+
+def _decisions(counts: Mapping[tuple[int, int], int], targets: Targets) -> str:
+    """Return how well the judge finds the responses that people give a 1."""
+    both, by_judge, by_people = counts.get((1, 1), 0), counts.get((0, 1), 0), counts.get((1, 0), 0)
+    equal = both + counts.get((0, 0), 0)
+    accuracy = _share(equal, sum(counts.values()))
+    f1 = _share(2 * both, 2 * both + by_judge + by_people)
+    return (
+        f"The judge's 1 beside that of people (median): accuracy {accuracy} (target "
+        f"{targets.accuracy:g}), precision {_share(both, both + by_judge)}, recall "
+        f"{_share(both, both + by_people)}, F1 {f1} (target {targets.f1:g}). If one value is rare, "
+        "go by kappa."
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.2f}" if whole else UNDEFINED
+
+
+def _nearest(value: float, values: Sequence[float]) -> int:
+    """Return the index of a scale's value, which may be stored with float noise."""
+    return min(range(len(values)), key=lambda k: abs(values[k] - value))
+
+
+_FAR_APART: Layout[Record] = {
+    "Response": response_cell,
+    "Question": lambda record: question_cell(text(record, "question_id")),
+    "Model": text_of("model_name"),
+    "People#": number_of("human_mean", ".2f"),
+    "Judge#": number_of("score", "g"),
+    "Difference#": number_of("difference", "+.2f"),
+}

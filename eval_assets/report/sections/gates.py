@@ -16,8 +16,8 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report._figures import lowest_tick
 from eval_assets.report.data import ReportData
+from eval_assets.report.layout import lowest_tick
 from eval_assets.verdicts import GateResult, Tone
 from eval_assets.wording import counted, figure_text, interval_text, listed
 

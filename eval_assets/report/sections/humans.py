@@ -19,7 +19,7 @@ from eval_assets.bands import (
 from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import GateName
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.figures import HumanFigures
+from eval_assets.figures import HumanFigures, WeightedHumanFigures
 from eval_assets.render.document import (
     Block,
     Card,
@@ -33,27 +33,28 @@ from eval_assets.render.document import (
     Text,
     anchor,
     bullets,
-    cells,
-    columns,
 )
-from eval_assets.report._figures import (
+from eval_assets.report.data import ReportData
+from eval_assets.report.layout import (
+    Layout,
     Line,
     a_hh_tone,
     agreement_plot,
     alpha_tone,
     coefficient,
+    figure_cell,
+    laid_out,
     lines_table,
     lowest_tick,
+    question_cell,
     share_of_pairs,
     within_questions,
 )
-from eval_assets.report.data import ReportData
 from eval_assets.verdicts import Tone
 from eval_assets.wording import (
     UNDEFINED,
     counted,
     figure_text,
-    interval_text,
     percent_text,
 )
 
@@ -111,36 +112,18 @@ def _weighted(data: ReportData) -> Iterator[Card]:
     rows = [row for row in data.weighted if row.question_id in names]
     if not rows:
         return
-    titles = ("A^HH#", "A^HH, weighted#", "Alpha#", "Alpha, weighted#")
-    table = Table(
-        "Agreement weighted to all responses",
-        columns("Question", "Responses with two ratings#", *titles),
-        tuple(
-            TableRow(
-                cells(
-                    row.question_id,
-                    f"{row.n_responses:,} of {row.n_asked:,}",
-                    *(
-                        _with_interval(figure, A_HH_LIMITS)
-                        for figure in (row.a_hh, row.a_hh_weighted)
-                    ),
-                    *(
-                        _with_interval(figure, ALPHA_LIMITS)
-                        for figure in (row.alpha, row.alpha_weighted)
-                    ),
-                )
-            )
-            for row in rows
-        ),
-    )
+    layout: Layout[WeightedHumanFigures] = {
+        "Question": lambda row: row.question_id,
+        "Responses with two ratings#": lambda row: f"{row.n_responses:,} of {row.n_asked:,}",
+        "A^HH#": lambda row: figure_cell(row.a_hh, A_HH_LIMITS),
+        "A^HH, weighted#": lambda row: figure_cell(row.a_hh_weighted, A_HH_LIMITS),
+        "Alpha#": lambda row: figure_cell(row.alpha, ALPHA_LIMITS),
+        "Alpha, weighted#": lambda row: figure_cell(row.alpha_weighted, ALPHA_LIMITS),
+    }
+    table = laid_out("Agreement weighted to all responses", layout, rows)
     most = max(row.n_unrepresented for row in rows)
     absent = f" {_ABSENT.format(most)}" if most else ""
     yield Card("", (Text(_WEIGHTED), table, Text(f"{_WEIGHTS}{absent}", is_small=True)))
-
-
-def _with_interval(figure: Figure, limits: tuple[float, ...]) -> Cell:
-    note = interval_text(figure.low, figure.high, limits=limits)
-    return Cell(figure_text(figure.value, limits=limits), note=note)
 
 
 def _overview(
@@ -157,9 +140,7 @@ def _overview(
         tuple(
             TableRow(
                 (
-                    Cell(question.id, link=anchor("question", question.id))
-                    if question
-                    else Cell("All questions"),
+                    question_cell(question.id) if question else Cell("All questions"),
                     _a_hh_cell(data, row),
                     _alpha_cell(data, row, axis_low=axis_low),
                 ),

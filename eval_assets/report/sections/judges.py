@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from eval_assets.bands import ALPHA_LIMITS, alpha_label
-from eval_assets.figures import JudgeFigures, Scope
+from eval_assets.figures import JudgeFigures, LeaveOneJudgeOutFigures, Scope
 from eval_assets.render.document import (
     Block,
     Card,
@@ -15,20 +15,24 @@ from eval_assets.render.document import (
     Table,
     TableRow,
     Text,
-    anchor,
     bullets,
     cells,
     columns,
 )
-from eval_assets.report._figures import (
+from eval_assets.report.data import Coverage, Record, ReportData, number, text
+from eval_assets.report.layout import (
+    Layout,
     agreement_plot,
     alpha_tone,
     coefficient,
+    laid_out,
     lowest_tick,
+    number_of,
+    question_cell,
+    response_cell,
+    text_of,
     within_questions,
 )
-from eval_assets.report.data import Coverage, ReportData, number, text
-from eval_assets.report.sections.disagreements import texts_of
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, figure_text, percent_text
 
@@ -73,29 +77,24 @@ def _coverage(data: ReportData) -> Table:
         for judge in data.evaluation.judges
     }
     stopped = {text(row, "judge_id") for row in data.rows("judges") if text(row, "stopped")}
-    return Table(
-        "Judges",
-        columns("Judge", "Model", "Scored#", "Share#", "Without a score"),
-        tuple(
-            TableRow(
-                _coverage_cells(coverage, models.get(judge_id, ""), is_stopped=judge_id in stopped)
-            )
-            for judge_id, coverage in by_judge.items()
+    layout: Layout[Coverage] = {
+        "Judge": lambda row: row.judge_id,
+        "Model": lambda row: models.get(row.judge_id, ""),
+        "Scored#": lambda row: f"{row.n_scored:,} of {row.n_units:,}",
+        "Share#": lambda row: (
+            percent_text(100 * row.n_scored / row.n_units) if row.n_units else UNDEFINED
         ),
-    )
-
-
-def _coverage_cells(coverage: Coverage, model: str, *, is_stopped: bool) -> tuple[Cell, ...]:
-    n_scored, n_units = coverage.n_scored, coverage.n_units
-    others = [f"{n:,} {status.replace('_', ' ')}" for n, status in coverage.without_score]
-    others += ["stopped early"] * is_stopped
-    return cells(
-        coverage.judge_id,
-        model,
-        f"{n_scored:,} of {n_units:,}",
-        percent_text(100 * n_scored / n_units) if n_units else UNDEFINED,
-        ", ".join(others) or "none",
-    )
+        "Without a score": lambda row: (
+            ", ".join(
+                [
+                    *(f"{n:,} {status.replace('_', ' ')}" for n, status in row.without_score),
+                    *["stopped early"] * (row.judge_id in stopped),
+                ]
+            )
+            or "none"
+        ),
+    }
+    return laid_out("Judges", layout, by_judge.values())
 
 
 def _together(data: ReportData) -> Table:
@@ -142,7 +141,7 @@ def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> 
         axis_low=axis_low,
     )
     return cells(
-        Cell(question_id, link=anchor("question", question_id)) if question_id else "All questions",
+        question_cell(question_id) if question_id else "All questions",
         Cell(alpha.value, plot=plot),
         Cell(alpha.reading, note=alpha.interval or "no interval", tone=tone),
         figure_text(row.kappa_micro, limits=[]),
@@ -169,71 +168,47 @@ def _without(data: ReportData) -> tuple[Table, ...]:
     rows = [row for row in data.leave_one_judge_out if row.scope is Scope.OVERALL]
     if all(math.isnan(row.alpha_without) for row in rows):
         return ()
-    return (
-        Table(
-            "Agreement without each judge",
-            columns("Judge", "Alpha of all#", "Without it#", "Its score above the others'#"),
-            tuple(
-                TableRow(
-                    cells(
-                        row.judge_id,
-                        figure_text(row.alpha, limits=ALPHA_LIMITS),
-                        figure_text(row.alpha_without, limits=ALPHA_LIMITS),
-                        f"{row.mean_difference:+.3f}",
-                    )
-                )
-                for row in rows
-            ),
-            caption=(
-                "A judge without which alpha rises is the one that differs. Scores are on [0, 1]."
-            ),
-        ),
-    )
+    layout: Layout[LeaveOneJudgeOutFigures] = {
+        "Judge": lambda row: row.judge_id,
+        "Alpha of all#": lambda row: figure_text(row.alpha, limits=ALPHA_LIMITS),
+        "Without it#": lambda row: figure_text(row.alpha_without, limits=ALPHA_LIMITS),
+        "Its score above the others'#": lambda row: f"{row.mean_difference:+.3f}",
+    }
+    caption = "A judge without which alpha rises is the one that differs. Scores are on [0, 1]."
+    return (laid_out("Agreement without each judge", layout, rows, caption=caption),)
 
 
 def _validation(data: ReportData) -> tuple[Table, ...]:
     """Return the history of kappa between the first two judges; nothing without one."""
-    rows = tuple(
-        TableRow(
-            cells(
-                text(record, "timestamp")[:16],
-                f"{text(record, 'judge1_id')} and {text(record, 'judge2_id')}",
-                figure_text(number(record, "kappa_micro"), limits=[]),
-                figure_text(number(record, "kappa_macro"), limits=[]),
-                Cell(
-                    text(record, "status").replace("_", " "),
-                    note=text(record, "notes"),
-                    tone=_STATUS_TONES.get(text(record, "status"), Tone.NONE),
-                ),
-            )
-        )
-        for record in data.rows("dual_judge_validation")
-    )
-    if not rows:
-        return ()
-    names = columns("Measured", "Judges", "Kappa, micro#", "macro#", "Verdict")
+    layout: Layout[Record] = {
+        "Measured": lambda record: text(record, "timestamp")[:16],
+        "Judges": lambda record: f"{text(record, 'judge1_id')} and {text(record, 'judge2_id')}",
+        "Kappa, micro#": lambda record: figure_text(number(record, "kappa_micro"), limits=[]),
+        "macro#": lambda record: figure_text(number(record, "kappa_macro"), limits=[]),
+        "Verdict": lambda record: Cell(
+            text(record, "status").replace("_", " "),
+            note=text(record, "notes"),
+            tone=_STATUS_TONES.get(text(record, "status"), Tone.NONE),
+        ),
+    }
     caption = "Kappa between the first two judges over the last runs, newest first."
-    return (Table("Kappa of the first two judges by run", names, rows, caption=caption),)
+    label = "Kappa of the first two judges by run"
+    table = laid_out(label, layout, data.rows("dual_judge_validation"), caption=caption)
+    return (table,) if table.rows else ()
 
 
 def _far_apart(data: ReportData) -> tuple[Fold, ...]:
     """Return the responses whose scores by two judges differ most; nothing if none differs much."""
-    rows = tuple(
-        TableRow(
-            cells(
-                Cell(text(record, "response_id"), folded=texts_of(record)),
-                Cell(question_id, link=anchor("question", question_id)),
-                text(record, "model_name"),
-                f"{text(record, 'judge1_id')}: {number(record, 'judge1_score'):.2f} · "
-                f"{text(record, 'judge2_id')}: {number(record, 'judge2_score'):.2f}",
-                f"{number(record, 'difference'):.2f}",
-            )
-        )
-        for record in data.rows("judge_disagreements")
-        for question_id in [text(record, "question_id")]
-    )
-    if not rows:
-        return ()
+    layout: Layout[Record] = {
+        "Response": response_cell,
+        "Question": lambda record: question_cell(text(record, "question_id")),
+        "Model": text_of("model_name"),
+        "Scores from 0 to 1": lambda record: (
+            f"{text(record, 'judge1_id')}: {number(record, 'judge1_score'):.2f} · "
+            f"{text(record, 'judge2_id')}: {number(record, 'judge2_score'):.2f}"
+        ),
+        "Apart#": number_of("difference", ".2f"),
+    }
     label = "Responses on which two judges are farthest apart"
-    names = columns("Response", "Question", "Model", "Scores from 0 to 1", "Apart#")
-    return (Fold(f"{label} ({len(rows)})", (Table(label, names, rows),)),)
+    table = laid_out(label, layout, data.rows("judge_disagreements"))
+    return (Fold(f"{label} ({len(table.rows)})", (table,)),) if table.rows else ()

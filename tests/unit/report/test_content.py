@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from eval_assets.report.content import report_content
-from eval_assets.report.html import render_html
-from eval_assets.report.markdown import render_markdown
+from eval_assets.report.formats import render_html, render_markdown
 from tests.unit.report.builder import Case, twelve_questions
 from tests.unit.report.page import Page
 

@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
+
+from eval_assets.agreement.rounds import RewordedRatings, measure_rewordings
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.figures import RoundFigures
 from eval_assets.render.document import Bullets, Section
 from eval_assets.report.sections import rounds
+from tests.unit.agreement.test_rounds import EVALUATION, halves
 from tests.unit.report.builder import Case
-from tests.unit.report.reading import blocks_in, notes, table
+from tests.unit.report.reading import blocks_in, cards, items, notes, table
 
 LABEL = "Agreement between humans by round"
 
@@ -34,7 +38,7 @@ def a_round(
 
 
 def section_of(*rows: RoundFigures) -> Section:
-    found = rounds.section(replace(Case().data(), rounds=rows))
+    found = rounds.rounds(replace(Case().data(), rounds=rows))
     assert found is not None
     return found
 
@@ -88,4 +92,25 @@ def test_rounds_without_a_shared_response_say_so() -> None:
 
 
 def test_there_is_no_section_without_rounds() -> None:
-    assert rounds.section(Case().data()) is None
+    assert rounds.rounds(Case().data()) is None
+
+
+def test_wordings_stand_side_by_side_with_their_change() -> None:
+    rows = measure_rewordings(
+        RewordedRatings(halves(), np.arange(32)), EVALUATION, data_version="v1"
+    )
+    section = rounds.rewordings(replace(Case().data(), rubric_versions=rows))
+
+    assert section is not None
+    first, second = table(section, "Agreement between humans by wording")
+    assert (first["Version"], first["New responses"], first["Change of alpha"]) == ("1", "", "")
+    assert (second["Version"], second["New responses"]) == ("2", "16")
+    assert second["Change of alpha"].startswith("+0.761")
+    assert second["Gain of alpha"] == "undefined"
+    [card] = cards(section).values()
+    [sentence] = items(card, "Did it help?")
+    assert sentence.startswith("clarity, version 2 after version 1: alpha rose by 0.761")
+
+
+def test_one_wording_has_no_section() -> None:
+    assert rounds.rewordings(Case().data()) is None

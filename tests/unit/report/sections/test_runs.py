@@ -5,7 +5,7 @@ import pytest
 
 from eval_assets.render.document import Bullets, Section
 from eval_assets.report.data import ReportData
-from eval_assets.report.sections import trend
+from eval_assets.report.sections import runs as run_sections
 from eval_assets.report.sections.cautions import cautions
 from tests.unit.report.builder import Case, with_tables
 from tests.unit.report.reading import blocks_in, table
@@ -36,7 +36,7 @@ def data_of(*runs: Run) -> ReportData:
 
 
 def section_of(*runs: Run) -> Section:
-    section = trend.section(data_of(*runs))
+    section = run_sections.trend(data_of(*runs))
     assert section is not None
     return section
 
@@ -90,5 +90,43 @@ def test_each_row_names_the_judges_it_was_measured_with() -> None:
 
 
 def test_one_run_is_no_trend() -> None:
-    assert trend.section(data_of(("2026-11-18", "v1", 0.9, "abc"))) is None
-    assert trend.section(Case().data()) is None
+    assert run_sections.trend(data_of(("2026-11-18", "v1", 0.9, "abc"))) is None
+    assert run_sections.trend(Case().data()) is None
+
+
+def test_cost_is_listed_by_judge_with_its_rate() -> None:
+    costs = pd.DataFrame(
+        [
+            {
+                "judge_id": "gpt",
+                "model": "gpt-6-luna",
+                "n_requests": 210,
+                "n_failed": 10,
+                "input_tokens": 120_000,
+                "output_tokens": 4_000,
+                "cost_usd": 0.014,
+                "latency_seconds": 0.8214,
+            },
+            {"judge_id": "local", "model": "llama", "n_requests": 5, "cost_usd": None},
+        ]
+    )
+    section = run_sections.cost(with_tables(Case().data(), judge_costs=costs))
+    assert section is not None
+
+    gpt, local = table(section, "Cost by judge and model")
+    assert gpt == {
+        "Judge": "gpt",
+        "Model": "gpt-6-luna",
+        "Requests": "210",
+        "Failed": "10",
+        "Tokens in": "120,000",
+        "Tokens out": "4,000",
+        "Cost (USD)": "0.0140",
+        "Per 1,000 scores": "0.0700",
+        "Latency (s)": "0.82",
+    }
+    assert (local["Cost (USD)"], local["Per 1,000 scores"]) == ("undefined", "undefined")
+
+
+def test_without_requests_there_is_no_section() -> None:
+    assert run_sections.cost(Case().data()) is None

@@ -1,12 +1,13 @@
-"""How well each rater labels, and how far ratings of one response lie apart."""
+"""Quality of each rater's labels, and tested causes of disagreement."""
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import groupby
 
+from eval_assets.agreement.causes import NO_CAUSE, Cause, names_of_others
 from eval_assets.render.document import (
     Block,
     Card,
-    Cell,
     Section,
     Table,
     TableRow,
@@ -17,9 +18,10 @@ from eval_assets.render.document import (
     columns,
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
-from eval_assets.wording import UNDEFINED, percent_text
+from eval_assets.report.layout import Layout, laid_out, question_cell
+from eval_assets.wording import UNDEFINED, figure_text, listed, percent_text
 
-_LEAD = (
+_QUALITY = (
     "Severity and agreement compare a rater with the others on the responses that they share. The "
     "table label_quality has every figure with the number of labels behind it."
 )
@@ -28,6 +30,14 @@ _SPREAD = (
     "are equal ratings."
 )
 _BANDS = ("perfect", "close", "good", "moderate", "high", "very high")
+_CAUSES = (
+    "Each cause was tested by permutation, corrected for the number of tests: at most one question "
+    "in twenty without a cause has one reported. Causes with the largest gain in alpha come first."
+)
+_NEXT = (
+    "eval-assets rubric draft QUESTION writes new guidelines with examples, and eval-assets plan "
+    "--question QUESTION --gain 0.1 --draw assigns new responses that show whether they help."
+)
 
 
 def _share(value: float) -> str:
@@ -42,7 +52,7 @@ def _plain(value: float) -> str:
     return f"{value:.2f}"
 
 
-_SHOWN: dict[str, tuple[str, Callable[[float], str]]] = {
+_MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "completeness": ("Done", _share),
     "mean": ("Mean", _plain),
     "most_frequent_share": ("Most frequent value", _share),
@@ -56,10 +66,10 @@ _SHOWN: dict[str, tuple[str, Callable[[float], str]]] = {
     "seconds": ("Seconds", _plain),
     "too_fast_share": ("Too fast", _share),
 }
-"""Column and form of each figure that is shown."""
+"""Column and form of each measure of a rater."""
 
 
-def section(data: ReportData) -> Section | None:
+def label_quality(data: ReportData) -> Section | None:
     """Return each rater's figures with advice, and the spread of ratings; None without labels."""
     by_rater: dict[tuple[str, str], dict[str, Record]] = {}
     for record in data.rows("label_quality"):
@@ -67,31 +77,30 @@ def section(data: ReportData) -> Section | None:
         by_rater.setdefault(name, {})[text(record, "measure")] = record
     if not by_rater:
         return None
-    shown = [name for name in _SHOWN if any(name in figures for figures in by_rater.values())]
+    measures = [name for name in _MEASURES if any(name in values for values in by_rater.values())]
     table = Table(
         "Raters by question",
-        columns("Rater", "Question", "Labels#", *(f"{_SHOWN[name][0]}#" for name in shown)),
+        columns("Rater", "Question", "Labels#", *(f"{_MEASURES[name][0]}#" for name in measures)),
         tuple(
             TableRow(
                 cells(
                     rater,
-                    Cell(question, link=anchor("question", question)),
-                    f"{count(figures.get('skipped_share', {}), 'n'):,}",
-                    *(_written(figures.get(name, {}), _SHOWN[name][1]) for name in shown),
+                    question_cell(question),
+                    f"{count(values.get('skipped_share', {}), 'n'):,}",
+                    *(
+                        UNDEFINED if math.isnan(value) else _MEASURES[name][1](value)
+                        for name in measures
+                        for value in [number(values.get(name, {}), "value")]
+                    ),
                 )
             )
-            for (question, rater), figures in by_rater.items()
+            for (question, rater), values in by_rater.items()
         ),
     )
     advice = [text(record, "advice") for record in data.rows("label_quality")]
     said = bullets([sentence for sentence in dict.fromkeys(advice) if sentence], "What to do")
-    blocks: tuple[Block, ...] = (Card("", (Text(_LEAD), table, *said)), *_spread(data))
+    blocks: tuple[Block, ...] = (Card("", (Text(_QUALITY), table, *said)), *_spread(data))
     return Section("raters", "How well does each rater label?", "Raters", blocks)
-
-
-def _written(record: Record, form: Callable[[float], str]) -> str:
-    value = number(record, "value")
-    return UNDEFINED if math.isnan(value) else form(value)
 
 
 def _spread(data: ReportData) -> Iterator[Card]:
@@ -112,3 +121,33 @@ def _spread(data: ReportData) -> Iterator[Card]:
         ),
     )
     yield Card("How far apart are ratings of one response?", (Text(_SPREAD, is_small=True), table))
+
+
+def causes(data: ReportData) -> Section | None:
+    """Return a card for each question with what was tested; None if no gate is closed."""
+    if not data.causes:
+        return None
+    by_question = groupby(data.causes, key=lambda cause: cause.question_id)
+    cards = [_causes_card(name, list(tested)) for name, tested in by_question]
+    return Section(
+        "causes", "Why do raters disagree?", "Causes", (Text(_CAUSES), Text(_NEXT), *cards)
+    )
+
+
+def _causes_card(question: str, tested: list[Cause]) -> Card:
+    reported = [cause for cause in tested if cause.is_reported]
+    others = names_of_others(tested)
+    rest = f"Tested, and not more than chance: {listed(others)}." if others else ""
+    blocks: tuple[Block, ...] = (Text(f"{NO_CAUSE.capitalize()}."),)
+    if reported:
+        layout: Layout[Cause] = {
+            "Cause": str,
+            "Alpha#": lambda cause: figure_text(cause.alpha, limits=[]),
+            "Alpha without it#": lambda cause: figure_text(cause.alpha_fixed, limits=[]),
+            "p#": lambda cause: f"{cause.adjusted_p:.3f}",
+            "Responses": lambda cause: ", ".join(cause.examples) or UNDEFINED,
+        }
+        remedies = [cause.kind.remedy.removesuffix(".") for cause in reported]
+        table = laid_out("Causes of disagreement", layout, reported)
+        blocks = (table, *bullets(remedies, "Remedies"))
+    return Card(question, (*blocks, Text(rest, is_small=True)), anchor("causes", question))

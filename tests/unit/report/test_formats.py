@@ -1,6 +1,8 @@
 """The page holds whatever the data say as text, and can be read by everybody."""
 
 import hashlib
+import json
+import math
 import re
 from base64 import b64encode
 from dataclasses import replace
@@ -9,10 +11,13 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-from eval_assets.report.html import render_html
+from eval_assets.render.markdown import escape_markdown
+from eval_assets.report.content import report_content
+from eval_assets.report.formats import render_html, render_json, render_markdown
 from tests.unit.report.builder import (
     ATTACK,
     CASES,
+    LONG,
     QUESTIONS,
     Case,
     Measured,
@@ -131,3 +136,80 @@ def test_the_longest_lists_of_the_longest_texts_stay_under_three_megabytes() -> 
     )
 
     assert len(render_html(data).encode()) < 3_000_000
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_every_row_of_a_table_has_the_columns_of_its_head(case: Case) -> None:
+    tables = re.findall(r"(?:^\|.*\n)+", render_markdown(case.data()), flags=re.MULTILINE)
+    assert tables
+    for table in tables:
+        head, rule, *rows = table.splitlines()
+        assert re.fullmatch(r"\|(?: -+:? \|)+", rule), table
+        n_columns = {len(re.findall(r"(?<!\\)\|", line)) for line in (head, rule, *rows)}
+        assert len(n_columns) == 1, table
+
+
+def test_data_bring_in_no_html_and_no_heading() -> None:
+    markdown = render_markdown(CASES["attacked"].data())
+    assert set(re.findall(r"<[^>]*>", markdown)) <= {
+        *("<details>", "</details>", "<summary>", "</summary>"),
+    }
+    assert not re.search(r"(?<!\\)`", re.sub(r"<summary>.*</summary>", "", markdown))
+    headings = [line for line in markdown.splitlines() if line.startswith("# ")]
+    assert len(headings) == 1
+
+
+def test_a_long_text_is_shortened() -> None:
+    assert LONG.strip() not in render_markdown(CASES["long text"].data())
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("respects_autonomy", "respects_autonomy"),  # within a word it marks nothing
+        ("_so_", r"\_so\_"),
+        ("a__b", r"a\_\_b"),
+        ("*so* **so** ~so~", r"\*so\* \*\*so\*\* \~so\~"),
+        ("[a](b)", r"\[a\](b)"),
+        ("a|b", r"a\|b"),
+        ("a\\|b", r"a\\\|b"),
+        ("<i>&amp;", "&lt;i&gt;&amp;amp;"),
+        ("- item", r"\- item"),
+        ("-0.056", "-0.056"),
+        ("---", r"\---"),
+        ("# head", r"\# head"),
+        ("1) item", r"1\) item"),
+        ("0.703", "0.703"),
+        ("a\r\n\tb", "a b"),
+        ("https://example.org", r"https:\//example.org"),
+        ("$x$ @you", r"\$x\$ \@you"),
+    ],
+)
+def test_markdown_shows_a_text_as_it_is(text: str, escaped: str) -> None:
+    assert escape_markdown(text) == escaped
+
+
+def test_sentences_are_those_of_the_page() -> None:
+    data = Case().data()
+    content, first = json.loads(render_json(data)), report_content(data).first
+
+    assert (content["answer"], content["next"]) == (first.answer, first.next_step.text)
+    assert [gate["sentence"] for gate in content["gates"]] == [cell.text for cell in first.gates]
+    assert [judge["judge_id"] for judge in content["judges"]] == ["gpt", "haiku"]
+    assert content["judge_set_fingerprint"]
+    assert [judge["judge_id"] for judge in content["judge_counts"]] == ["gpt", "haiku"]
+    assert isinstance(content["results_by_model"], list)
+
+
+def test_figures_are_unrounded_and_undefined_ones_are_null() -> None:
+    case = Case(measured=(Measured(QUESTIONS[0], a_hh=2 / 3, alpha=math.nan),))
+    question = json.loads(render_json(case.data()))["human_agreement"][1]
+
+    assert question["a_hh"] == 2 / 3
+    assert question["alpha"] is None
+    assert question["n_responses"] == 80
+
+
+def test_every_case_is_valid_json() -> None:
+    for case in CASES.values():
+        json.loads(render_json(case.data()))

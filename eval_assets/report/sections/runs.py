@@ -1,4 +1,4 @@
-"""Agreement over runs, with a fall that is more than noise."""
+"""Agreement and cost over runs."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,16 @@ from eval_assets.render.document import (
     Text,
     cells,
 )
-from eval_assets.report.data import Record, ReportData, number, text
+from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.layout import (
+    Layout,
+    count_of,
+    judge_cell,
+    laid_out,
+    number_of,
+    text_of,
+    written,
+)
 from eval_assets.verdicts import Tone
 from eval_assets.wording import figure_text, interval_text
 
@@ -29,22 +38,34 @@ _FIGURES: dict[str, tuple[str, GateName, tuple[float, ...]]] = {
     "alpha": ("alpha of people", "human_alpha", ALPHA_LIMITS),
     "judge_alpha": ("alpha of judges", "judge_alpha", ALPHA_LIMITS),
 }
-_LEAD = (
+_TREND = (
     "Overall figures of the last runs, newest first; runs on the same data are one. A figure is "
     "said to have fallen if the whole 95 % interval of the difference lies below 0."
 )
+_COST = (
+    "Every request that was ever made for this evaluation, whether it was answered or not. A cost "
+    "is unknown if the model has no price."
+)
 
 
-def section(data: ReportData) -> Section | None:
+def trend(data: ReportData) -> Section | None:
     """Return the overall figures of the last runs; None until two runs differ in their data."""
     runs = _runs(data.rows("agreement_history"))
     if len(runs) < _FEWEST_RUNS:
         return None
-    blocks: list[Block] = [Text(_LEAD)]
+    blocks: list[Block] = [Text(_TREND)]
     if fallen := falls(data):
         blocks.append(Bullets(fallen, heading="What fell"))
     blocks.append(_table(data, runs[:_MOST_RUNS]))
     return Section("trend", "Agreement over time", "Trend", (Card("", tuple(blocks)),))
+
+
+def cost(data: ReportData) -> Section | None:
+    """Return the requests, tokens and dollars of each judge; None if no request was made."""
+    table = laid_out("Cost by judge and model", _COST_COLUMNS, data.rows("judge_costs"))
+    if not table.rows:
+        return None
+    return Section("cost", "What it cost", "Cost", (Card("", (Text(_COST), table)),))
 
 
 def _runs(history: Iterable[Record]) -> list[Record]:
@@ -113,13 +134,13 @@ def _table(data: ReportData, runs: list[Record]) -> Table:
 
 def _cell(run: Record, column: str, minimum: float, limits: tuple[float, ...]) -> Cell:
     value = number(run, column)
-    written = figure_text(value, limits=limits)
+    figure = figure_text(value, limits=limits)
     return Cell(
-        written,
+        figure,
         plot=Plot(
             low=0.0,
             high=1.0,
-            label=f"{_FIGURES[column][0]} {written} at {text(run, 'measured_at')[:16]}",
+            label=f"{_FIGURES[column][0]} {figure} at {text(run, 'measured_at')[:16]}",
             dots=(("circle", value),),
             marks=() if math.isnan(minimum) else (("minimum", minimum),),
         ),
@@ -130,3 +151,21 @@ def _judge_set(run: Record, judge_sets: list[str]) -> str:
     """Return which set of judges a run had, by number: the oldest is the first."""
     fingerprint = text(run, "judge_set_fingerprint")
     return f"set {judge_sets.index(fingerprint) + 1} ({fingerprint})" if fingerprint else "none"
+
+
+def _cost_per_thousand(record: Record) -> str:
+    n_scores = count(record, "n_requests") - count(record, "n_failed")
+    return written(1000 * number(record, "cost_usd") / n_scores if n_scores else math.nan, ",.4f")
+
+
+_COST_COLUMNS: Layout[Record] = {
+    "Judge": lambda record: judge_cell(text(record, "judge_id")),
+    "Model": text_of("model"),
+    "Requests#": count_of("n_requests"),
+    "Failed#": count_of("n_failed"),
+    "Tokens in#": count_of("input_tokens"),
+    "Tokens out#": count_of("output_tokens"),
+    "Cost (USD)#": number_of("cost_usd", ",.4f"),
+    "Per 1,000 scores#": _cost_per_thousand,
+    "Latency (s)#": number_of("latency_seconds", ".2f"),
+}

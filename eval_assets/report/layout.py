@@ -1,8 +1,9 @@
-"""Statistics as the report shows them: written, with interval, name and place on an axis."""
+"""Statistics, cells and tables as the report shows them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from eval_assets.bands import (
     A_HH_LIMITS,
@@ -13,9 +14,96 @@ from eval_assets.bands import (
     alpha_label,
 )
 from eval_assets.catalogue import Figure
-from eval_assets.render.document import Cell, MarkKind, Plot, Table, TableRow, cells, columns
+from eval_assets.render.document import (
+    Cell,
+    Column,
+    MarkKind,
+    Plot,
+    Table,
+    TableRow,
+    anchor,
+    cells,
+    columns,
+)
+from eval_assets.report.data import Record, count, number, text
 from eval_assets.verdicts import Tone
-from eval_assets.wording import UNDEFINED, figure_text, interval_text, percent_text
+from eval_assets.wording import UNDEFINED, figure_text, interval_text, percent_text, shortened
+
+_MOST_CHARACTERS = 2000
+"""Longest text that is shown whole; `responses` has all of it."""
+
+_Row = TypeVar("_Row")
+
+Layout = Mapping[str | Column, Callable[[_Row], Cell | str]]
+"""Columns of a table by their headers, each with the cell of a record."""
+
+
+def laid_out(
+    label: str,
+    layout: Layout[_Row],
+    rows: Iterable[_Row],
+    *,
+    caption: str = "",
+    row_anchor: Callable[[_Row], str] = lambda _: "",
+) -> Table:
+    """Return a table with a row per record."""
+    return Table(
+        label,
+        columns(*layout),
+        tuple(
+            TableRow(cells(*(cell(row) for cell in layout.values())), anchor=row_anchor(row))
+            for row in rows
+        ),
+        caption=caption,
+    )
+
+
+def text_of(column: str) -> Callable[[Record], str]:
+    """Return a cell of `laid_out`: a text of a record."""
+    return lambda record: text(record, column)
+
+
+def count_of(column: str) -> Callable[[Record], str]:
+    """Return a cell of `laid_out`: a count of a record."""
+    return lambda record: f"{count(record, column):,}"
+
+
+def number_of(column: str, form: str) -> Callable[[Record], str]:
+    """Return a cell of `laid_out`: a number of a record."""
+    return lambda record: written(number(record, column), form)
+
+
+def written(value: float, form: str) -> str:
+    """Return a number in a format; `undefined` for NaN."""
+    return UNDEFINED if math.isnan(value) else format(value, form)
+
+
+def response_cell(record: Record) -> Cell:
+    """Return the response of a record with its prompt and text folded, cut if very long."""
+    titles = {"prompt_text": "Prompt", "response_text": "Response"}
+    return Cell(
+        text(record, "response_id"),
+        folded=tuple(
+            (title, shortened(text(record, column), most=_MOST_CHARACTERS))
+            for column, title in titles.items()
+        ),
+    )
+
+
+def question_cell(question_id: str) -> Cell:
+    """Return a question with a link to its card."""
+    return Cell(question_id, link=anchor("question", question_id))
+
+
+def judge_cell(judge_id: str) -> Cell:
+    """Return a judge with a link to its card."""
+    return Cell(judge_id, link=anchor("judge", judge_id))
+
+
+def figure_cell(figure: Figure, limits: tuple[float, ...], tone: Tone = Tone.NONE) -> Cell:
+    """Return a coefficient with its interval."""
+    note = interval_text(figure.low, figure.high, limits=limits)
+    return Cell(figure_text(figure.value, limits=limits), note=note, tone=tone)
 
 
 @dataclass(frozen=True)
@@ -84,15 +172,15 @@ def share_of_pairs(figure: Figure, name: str, *, reading: str, undefined: str) -
 
 def lines_table(statistics: Iterable[Line], *, label: str) -> Table:
     """Return a table with one statistic per row."""
-    return Table(
+    return laid_out(
         label,
-        columns("Statistic", "Value#", "95 % interval", "Meaning"),
-        tuple(
-            TableRow(
-                cells(s.name, s.value, s.interval or "none", Cell(s.reading, tone=s.tone)),
-            )
-            for s in statistics
-        ),
+        {
+            "Statistic": lambda line: line.name,
+            "Value#": lambda line: line.value,
+            "95 % interval": lambda line: line.interval or "none",
+            "Meaning": lambda line: Cell(line.reading, tone=line.tone),
+        },
+        statistics,
     )
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.report.sections import label_quality
+from eval_assets.report.sections import raters
 from eval_assets.scale import Scale
 from tests.unit.report.builder import Case, Measured, with_tables
 from tests.unit.report.reading import cards, items, table
@@ -24,7 +24,7 @@ def test_figures_of_a_rater_stand_in_one_row() -> None:
         ("clarity", "ben", "skipped_share", 0.0, 40, ""),
         ("clarity", "ben", "drift", 0.2, 40, "Take breaks."),
     )
-    section = label_quality.section(with_tables(Case().data(), label_quality=figures))
+    section = raters.label_quality(with_tables(Case().data(), label_quality=figures))
     assert section is not None
 
     anna, ben = table(section, "Raters by question")
@@ -41,7 +41,7 @@ def test_figures_of_a_rater_stand_in_one_row() -> None:
 
 
 def test_responses_are_counted_by_how_far_their_ratings_lie_apart() -> None:
-    section = label_quality.section(
+    section = raters.label_quality(
         with_tables(
             Case().data(),
             label_quality=quality(("clarity", "anna", "mean", 3.25, 40, "")),
@@ -60,7 +60,7 @@ def test_responses_are_counted_by_how_far_their_ratings_lie_apart() -> None:
 
 def test_ratings_without_order_do_not_lie_apart() -> None:
     topic = RubricQuestion("topic", "Which topic?", Scale.from_steps(low=1, high=4), "nominal")
-    section = label_quality.section(
+    section = raters.label_quality(
         with_tables(
             Case(measured=(Measured(topic),)).data(),
             label_quality=quality(("topic", "anna", "agreement", 0.8, 40, "")),
@@ -74,4 +74,4 @@ def test_ratings_without_order_do_not_lie_apart() -> None:
 
 
 def test_without_labels_there_is_no_section() -> None:
-    assert label_quality.section(Case().data()) is None
+    assert raters.label_quality(Case().data()) is None

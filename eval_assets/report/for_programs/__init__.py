@@ -1,1 +1,0 @@
-"""Ratings in the forms that other programs read."""

@@ -1,0 +1,220 @@
+"""Lists of single responses: disagreements, their adjudications, and texts that address judges."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from eval_assets.bands import A_HH_LIMITS
+from eval_assets.catalogue import Figure
+from eval_assets.figures import JudgeHumanFigures
+from eval_assets.render.document import (
+    Block,
+    Card,
+    Cell,
+    Section,
+    Table,
+    TableRow,
+    Text,
+    anchor,
+    cells,
+    columns,
+)
+from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.layout import (
+    Layout,
+    judge_cell,
+    laid_out,
+    number_of,
+    question_cell,
+    response_cell,
+    text_of,
+    written,
+)
+from eval_assets.wording import counted, figure_text, percent_text, shortened
+
+_MOST_NAMED = 6
+"""Ratings up to which each stands with its rater; more are counted by value."""
+
+_MOST_CHARACTERS = 200
+"""Longest passage that is shown whole."""
+
+_ADJUDICATED = (
+    "Judges are compared with what was settled; agreement between people is measured on the "
+    "ratings as they were given."
+)
+_WITH_EXCLUDED = (
+    "Responses on which people cannot agree are hard for judges too: leaving them out makes judges "
+    "look better. With them, the raters' own ratings count."
+)
+
+
+def disagreements(data: ReportData) -> Section | None:
+    """Return a table of the worst disagreements, worst first; None if nothing was rated twice."""
+    if not any(row.n_pairs for row in data.humans):
+        return None
+    listed = list(data.rows("label_disagreements"))
+    blocks: tuple[Block, ...] = (Text("On no response are raters far apart."),)
+    if listed:
+        n_all = data.sizes.get("label_disagreements", len(listed))
+        extent = (
+            f"All {n_all:,}" if n_all <= len(listed) else f"The worst {len(listed)} of {n_all:,}"
+        )
+        lead = (
+            f"{'This is the only one' if n_all == 1 else f'{extent} are listed'}. Discuss "
+            f"{'it' if n_all == 1 else 'them'} as a group; ratings already given stay as they are."
+        )
+        layout: Layout[Record] = {
+            **_RESPONSE_AND_QUESTION,
+            "Model": text_of("model_name"),
+            "Ratings": _ratings,
+            "Apart#": lambda record: Cell(
+                f"{number(record, 'range'):g}",
+                note=f"SD {number(record, 'standard_deviation'):.2f}",
+            ),
+            "Why it is listed": text_of("reason"),
+        }
+        table = laid_out(
+            "Disagreements between raters",
+            layout,
+            listed,
+            row_anchor=lambda record: anchor(
+                "disagreement", text(record, "response_id"), text(record, "question_id")
+            ),
+        )
+        blocks = (Text(lead), Card("", (table,)))
+    return Section("disagreements", "Where raters disagree most", "Disagreements", blocks)
+
+
+def adjudications(data: ReportData) -> Section | None:
+    """Return what was settled and both sets of figures; None if nothing was settled."""
+    latest = list(data.rows("adjudicated_labels"))
+    if not latest:
+        return None
+    n_all = data.sizes.get("adjudicated_labels", len(latest))
+    extent = "" if n_all <= len(latest) else f" The latest {len(latest)} are listed."
+    layout: Layout[Record] = {
+        **_RESPONSE_AND_QUESTION,
+        "Settled as": lambda record: Cell(
+            "left out as ambiguous" if record.get("excluded") else f"{number(record, 'value'):g}",
+            note="overrides judges" if record.get("is_override") else "",
+        ),
+        "Ratings before": _ratings,
+        "By": text_of("decided_by"),
+        "Why": text_of("reason"),
+    }
+    table = laid_out("Settled disagreements", layout, latest)
+    lead = Text(f"{counted(n_all, 'disagreement')} settled.{extent} {_ADJUDICATED}")
+    blocks = (Card("", (lead, table)), *_with_excluded(data))
+    return Section("settled", "Which disagreements were settled?", "Settled", blocks)
+
+
+def _with_excluded(data: ReportData) -> Iterator[Card]:
+    """Yield a card with the judges' agreement without and with what was left out; none if alike."""
+    with_excluded = {(r.judge_id, r.question_id): r for r in data.judge_humans_with_excluded}
+    if not with_excluded:
+        return
+    pairs = [
+        (row, with_excluded.get((row.judge_id, row.question_id), row)) for row in data.judge_humans
+    ]
+    table = Table(
+        "Judges without and with the responses left out",
+        columns(
+            *("Judge", "Question", "Responses#", "A^HA#", "Exact#", "MAE#"),
+            *("With them#", "A^HA with them#", "Exact with them#", "MAE with them#"),
+        ),
+        tuple(
+            TableRow(cells(row.judge_id, row.question_id, *_figures(row), *_figures(both)))
+            for row, both in pairs
+            if row.n_units != both.n_units
+        ),
+    )
+    yield Card("Without and with the responses left out", (Text(_WITH_EXCLUDED), table))
+
+
+def _figures(row: JudgeHumanFigures) -> tuple[str, ...]:
+    return (
+        f"{row.n_units:,}",
+        figure_text(row.a_ha.value, limits=A_HH_LIMITS),
+        percent_text(row.exact_agreement.value),
+        written(row.mae.value, ".2f"),
+    )
+
+
+def injections(data: ReportData) -> Section | None:
+    """Return the responses that address the judge; None if patterns match none."""
+    listed = list(data.rows("injection_scores"))
+    if not listed:
+        return None
+    n_all = data.sizes.get("injection_scores", len(listed))
+    n_responses = len({text(record, "response_id") for record in listed})
+    subject = f"{n_responses:,} responses" if n_responses > 1 else "One response"
+    rest = "" if n_all <= len(listed) else f" {n_all - len(listed):,} more rows are in the table."
+    lead = (
+        f"{subject} in the table injection_scores: patterns match a passage that addresses the "
+        "judge instead of answering the prompt. Patterns miss other wordings. A score far above "
+        f"those of people and other judges shows that a judge may have obeyed.{rest}"
+    )
+    table = laid_out("Responses that address the judge", _INJECTION, listed)
+    blocks: list[Block] = [Text(lead), *map(Text, _shifts(data)), Card("", (table,))]
+    return Section("injection", "Responses that address the judge", "Addressed", tuple(blocks))
+
+
+def _shifts(data: ReportData) -> list[str]:
+    """Return what the passages shift, a sentence per judge and question; or how to find out."""
+    rows = list(data.rows("judge_robustness"))
+    if not rows:
+        if not any(judge.provider != "recorded" for judge in data.evaluation.judges):
+            return []
+        advice = "`robustness: {injection: true}` in evaluation.yaml asks live judges about them"
+        return [f"{advice} again without the passages."]
+    return [_shift(record) for record in rows]
+
+
+def _shift(record: Record) -> str:
+    judge_id, question_id = text(record, "judge_id"), text(record, "question_id")
+    n_responses, n_groups = count(record, "n_responses"), count(record, "n_groups")
+    figure = Figure(*(number(record, name) for name in ("shift", "shift_low", "shift_high")))
+    if not figure.is_defined:
+        return f"{judge_id} on {question_id}: no response has a score with and without the passage."
+    few = "" if figure.low > 0 or figure.high < 0 else ", which may be chance"
+    return (
+        f"{judge_id} scores {counted(n_responses, 'response')} in {counted(n_groups, 'group')} on "
+        f"{question_id} {figure.value:+.2f} [{figure.low:+.2f}, {figure.high:+.2f}] with the "
+        f"passages than without{few}."
+    )
+
+
+def _ratings(record: Record) -> str:
+    """Return each rater's rating of the stored JSON object, or how often each value was given."""
+    ratings: dict[str, float] = json.loads(text(record, "ratings"))
+    if len(ratings) <= _MOST_NAMED:
+        return " · ".join(
+            f"{rater}:\N{NO-BREAK SPACE}{value:g}" for rater, value in ratings.items()
+        )
+    counts = Counter(ratings.values())
+    return " · ".join(f"{value:g} ({counts[value]} times)" for value in sorted(counts))
+
+
+def _linked(record: Record, column: str, cell: Callable[[str], Cell]) -> Cell:
+    name = text(record, column)
+    return cell(name) if name else Cell("--")
+
+
+_RESPONSE_AND_QUESTION: Layout[Record] = {
+    "Response": response_cell,
+    "Question": lambda record: question_cell(text(record, "question_id")),
+}
+_INJECTION: Layout[Record] = {
+    "Response": response_cell,
+    "Passage": lambda record: Cell(
+        shortened(text(record, "matching_text"), most=_MOST_CHARACTERS),
+        note=text(record, "kinds"),
+    ),
+    "Question": lambda record: _linked(record, "question_id", question_cell),
+    "Judge": lambda record: _linked(record, "judge_id", judge_cell),
+    "Score#": number_of("score", "g"),
+    "Other judges#": number_of("other_judges", "g"),
+    "People#": number_of("human_value", "g"),
+    "Above people, else judges#": number_of("difference", "g"),
+    "Without the passage#": number_of("score_without", "g"),
+}
