@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED, MISUSED
-from eval_assets.cli.options import file_arguments, ratings_options
+from eval_assets.cli.options import file_arguments, json_option, print_json, ratings_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ _MOST_DISAGREEMENTS = 5
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @ratings_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
     """Say whether the raters of any file agree: A^HH, alpha, the gates and what to do next.
 
@@ -41,7 +41,7 @@ def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
         return _undecided(file, readings, as_json=as_json)
     [measured] = readings
     if as_json:
-        click.echo(json.dumps(measured.to_json(), indent=2, allow_nan=False))
+        print_json(measured.to_json())
     else:
         _print(measured, file)
         for doubt in measured.doubts:
@@ -50,12 +50,11 @@ def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
 
 
 def _undecided(file: Path, layouts: Sequence[Agreement], *, as_json: bool) -> int:
-    """Print the figures of two layouts of a file, and how to name the right one."""
     from eval_assets.cli.tables import print_gates
 
     if as_json:
         readings = [{"raters": of.raters, **of.to_json()} for of in layouts]
-        click.echo(json.dumps({"layouts": readings}, indent=2, allow_nan=False))
+        print_json({"layouts": readings})
         return MISUSED
     click.echo(f"{file.name} can be read in two ways, and their verdicts differ.")
     for measured in layouts:
@@ -81,7 +80,6 @@ def _next_command(file: Path) -> str:
 
 
 def _print(measured: Agreement, file: Path) -> None:
-    """Print how the file was read, what was measured, the gates, and what to do next."""
     from eval_assets.cli.tables import print_gates, print_humans, print_table
 
     for note in measured.notes:

@@ -175,7 +175,6 @@ def _reassign(files: StudyFiles, rater: str) -> int:
 
 
 def _report_pairs(assignments: list[Assignment], plan: AssignmentPlan) -> None:
-    """Print how many responses any two raters share."""
     from eval_assets.labelling.assignments import shared_responses
 
     pairs = shared_responses(

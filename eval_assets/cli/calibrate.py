@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import scale_option
+from eval_assets.cli.options import json_option, print_json, scale_option
 
 if TYPE_CHECKING:
     from eval_assets.readers.judge_results import JudgedItems
@@ -33,7 +32,7 @@ _FILE = click.Path(path_type=Path)
     type=_FILE,
     help="Evaluation folder with the scale of the dimension and the targets (tuning: targets:).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def calibrate(  # noqa: PLR0913 - its options
     *,
     human_labels: Path,
@@ -95,7 +94,7 @@ def calibrate(  # noqa: PLR0913 - its options
                 {"human": human, "judge": judged, "n": n} for human, judged, n in profile.confusion
             ],
         }
-        click.echo(json.dumps(figures, indent=2, allow_nan=False))
+        print_json(figures)
         return DONE
     for note in items.notes:
         click.echo(f"{note}.")
@@ -113,7 +112,6 @@ _INTERVAL = ("value", "low", "high")
 def _print(
     dimension: str, items: JudgedItems, profile: JudgeHumanProfile, met: tuple[Target, ...]
 ) -> None:
-    """Print the figures beside their targets, and the confusion table."""
     from eval_assets.cli.tables import print_table
 
     n_missing = len(items.item_ids) - profile.n_units

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from eval_assets.agreement.gates.decision import tunable_questions
 from eval_assets.cli.options import ledger_of
+from eval_assets.cli.results import outcomes_now
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.gates import decide_as_stored, stored_gate_outcomes
@@ -119,9 +120,7 @@ class CertificateEvidence:
     def objection(self, row: CertificateRow, folder: Path) -> str:
         """Return why a verdict cannot be relied on; empty if it can.
 
-        Args:
-            row: The verdict.
-            folder: Folder of certificate files; one that is missing counts as it was issued.
+        A certificate whose file is missing in `folder` counts as it was issued.
         """
         if row.stale_because:
             return row.stale_because
@@ -181,15 +180,8 @@ class CertificateEvidence:
 def certificate_evidence(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, data: Path, database: Path
 ) -> Iterator[CertificateEvidence]:
-    """Open the ledger, and yield what certificates are checked against.
-
-    Args:
-        connection: The database.
-        evaluation: The evaluation.
-        data: Its folder.
-        database: The file of the database.
-    """
-    outcomes = stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
+    """Open the ledger, and yield what certificates are checked against."""
+    outcomes = outcomes_now(connection, evaluation)
     question_ids = [question.id for question in evaluation.rubric]
     with ledger_of(data, evaluation, database=database, is_reading=True) as ledger:
         judges = JudgeLedger(ledger)
@@ -244,14 +236,7 @@ def read_certificate(file: Path) -> Certificate:
 def _reading_of(
     claimed: QuestionCertificate, readings: Sequence[SealedEvaluation], judge_id: str, name: str
 ) -> SealedEvaluation | None:
-    """Return the reading that a certificate's question refers to; None if there is none.
-
-    Args:
-        claimed: What the certificate says of the question.
-        readings: All readings in the ledger.
-        judge_id: The judge.
-        name: The judge's name with its version.
-    """
+    """Return the reading that a certificate's question refers to; None if there is none."""
     place = claimed.question_id, claimed.seal, claimed.reading
     return next(
         (

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -15,6 +13,8 @@ from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED, nothing_m
 from eval_assets.cli.options import (
     data_option,
     database_option,
+    json_option,
+    print_json,
     question_of,
     resolve_database,
 )
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.issued import CertificateRow
 
-Rows = Sequence[Mapping[str, Any]]
-"""Rows of judge_certificates."""
-
 NOT_FIT = GATE_CLOSED
 """Exit code for a judge that may not stand in for a rater: like a closed gate, 3."""
 
@@ -34,7 +31,7 @@ NOT_FIT = GATE_CLOSED
 @click.group(invoke_without_command=True)
 @data_option
 @database_option
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@json_option
 @click.option(
     "--require",
     metavar="JUDGE[:QUESTION]",
@@ -58,6 +55,7 @@ def certificates(
     if context.invoked_subcommand is not None:
         return DONE
     from eval_assets.cli.certificate_checks import certificate_evidence, why_outdated
+    from eval_assets.cli.results import plain_row
     from eval_assets.cli.tables import SealedTests, print_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
@@ -78,7 +76,7 @@ def certificates(
         tests = SealedTests.stored(connection)
     rows = tests.certificates
     if as_json:
-        click.echo(json.dumps(_as_json(rows), indent=2, ensure_ascii=False))
+        print_json([plain_row(row) for row in rows])
     else:
         if not (rows or tests.unevaluated):
             click.echo("No judge was tested yet: eval-assets run tests those that pass the gates.")
@@ -161,7 +159,6 @@ def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
 
 
 def _required(evidence: CertificateEvidence, require: str, folder: Path) -> int:
-    """Print whether a judge may be used, and return the exit code."""
     evaluation = evidence.evaluation
     judge_id, _, question = require.partition(":")
     known = (
@@ -175,7 +172,6 @@ def _required(evidence: CertificateEvidence, require: str, folder: Path) -> int:
 
 
 def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, folder: Path) -> int:
-    """Print whether a judge may be used for one question, and return the exit code."""
     from eval_assets.store.tuned_judges import unevaluated_tests, versions_rated_as
 
     unit = judge_id, question_id
@@ -219,14 +215,3 @@ def _in_part(row: CertificateRow, code: int) -> str:
         f"people rate the rest: eval-assets sheet --needed. Exit code {code}, because on "
         f"all responses it is {row.fitness}: {reason}"
     )
-
-
-def _as_json(rows: Rows) -> list[dict[str, Any]]:
-    return [
-        {
-            **row,
-            "certificate": row["certificate"] and json.loads(row["certificate"]),
-            "created_at": row["created_at"] and row["created_at"].isoformat(),
-        }
-        for row in rows
-    ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, FAILED
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, print_json, resolve_database
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +81,7 @@ def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
         read_queries, folder, resolve_database(folder, database), pair=pair, form=reply
     )
     printed = answer if queries is not None else of_one_query(answer)
-    click.echo(json.dumps(printed, indent=2, ensure_ascii=False, allow_nan=False))
+    print_json(printed)
     return FAILED if answer["judges_without_scores"] else DONE
 
 

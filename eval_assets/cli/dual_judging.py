@@ -70,15 +70,9 @@ def store_dual_judge_scores(
 ) -> dict[str, object]:
     """Ask two judges about the documents of queries, store their scores, and return them.
 
-    Args:
-        queries: The queries.
-        data: The evaluation folder; without evaluation.yaml it holds the ledger only.
-        path: The database.
-        pair: Two live judges; empty for the evaluation's first two, else `DEFAULT_PAIR`.
-        form: Form of the replies; None for the declared one.
-
-    Returns:
-        An entry for each query under `queries`, and what holds for all of them.
+    Without evaluation.yaml the folder holds the ledger only. Without a pair these are the
+    evaluation's first two live judges, else `DEFAULT_PAIR`; without a form that of the declaration.
+    The answer has an entry for each query under `queries`, and what holds for all of them.
     """
     evaluation = _evaluation(data, pair)
     _refuse_one_model_twice(evaluation.judges)
@@ -187,7 +181,6 @@ def _ask(
 
 
 def _response_id(query: DocumentQuery, document: Document) -> str:
-    """Return the name of a document of a query in the ledger."""
     return f"query-{query.id}/document-{document.id}"
 
 
@@ -218,7 +211,6 @@ def _judgement(
 def _entry(
     row: DualJudgement, scores: Sequence[JudgeScore], evaluation: Evaluation
 ) -> dict[str, object]:
-    """Return what is printed of a query."""
     distances = [
         (document, abs(one - other))
         for document, one, other in zip(row.docs, row.judge1_score, row.judge2_score, strict=True)

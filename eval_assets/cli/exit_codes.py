@@ -25,9 +25,7 @@ _PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>[0-9]+)(?P<rest>(?::[^:]+)?: .*)"
 def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
     """Print errors on stderr, many with one cause as one line; of more than 50 the first ones.
 
-    Args:
-        lines: The errors, one line each.
-        all_in: File to write every line to if not all are printed; it is removed if all are.
+    If not all are printed, every line is written to the file `all_in`, which is removed otherwise.
     """
     causes = list(_by_cause(lines))
     for cause in causes[:_MOST_LINES]:

@@ -100,7 +100,6 @@ def export(  # noqa: PLR0913 - one parameter per option
 
 
 def _stored_database(data: Path, database: str | None) -> Path:
-    """Return the database, in which a run stored something."""
     from eval_assets.store.connection import is_stored
 
     path = resolve_database(data, database)
@@ -119,7 +118,6 @@ def _publish(  # noqa: PLR0913 - options of the command
     *,
     is_trial: bool,
 ) -> int:
-    """Write the verdicts to a running tool, and print them."""
     from eval_assets.cli.results import published_verdicts
 
     verdicts = published_verdicts(data, _stored_database(data, database))
@@ -134,7 +132,6 @@ def _publish(  # noqa: PLR0913 - options of the command
 
 
 def _events(connection: duckdb.DuckDBPyConnection, data: Path) -> str:
-    """Return all ratings as events."""
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.report.opentelemetry import evaluation_events
     from eval_assets.store.report_tables import all_ratings, grouped_responses
@@ -153,7 +150,6 @@ def _events(connection: duckdb.DuckDBPyConnection, data: Path) -> str:
 
 
 def _records(connection: duckdb.DuckDBPyConnection, data: Path) -> Mapping[str, str]:
-    """Return the files of all systems' logs, by their paths."""
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.report.every_eval_ever import evaluation_records
     from eval_assets.store.report_tables import all_ratings, grouped_responses

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
 from xml.etree import ElementTree as ET
@@ -10,7 +9,7 @@ from xml.etree import ElementTree as ET
 import click
 
 from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED, nothing_measured
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, print_json, resolve_database
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,12 +47,10 @@ def gates(data: Path, database: str | None, form: Format, base: Path | None) -> 
     is closed for another reason.
     """
     from eval_assets.cli.pull_request import comment, decide, read_base
-    from eval_assets.cli.results import stored_certificates
+    from eval_assets.cli.results import outcomes_now, stored_certificates
     from eval_assets.cli.tables import print_gates
-    from eval_assets.readers.evaluation.input_files import source_fingerprints
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
-    from eval_assets.store.gates import stored_gate_outcomes
 
     before = read_base(base) if base else None
     evaluation = read_evaluation(data)
@@ -61,14 +58,12 @@ def gates(data: Path, database: str | None, form: Format, base: Path | None) -> 
     if not is_stored(path):
         nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
-        outcomes = stored_gate_outcomes(
-            connection, evaluation, sources=source_fingerprints(evaluation)
-        )
+        outcomes = outcomes_now(connection, evaluation)
     match form:
         case "table":
             print_gates(evaluation, outcomes)
         case "json":
-            click.echo(json.dumps([outcome.to_json() for outcome in outcomes], indent=2))
+            print_json([outcome.to_json() for outcome in outcomes])
         case "markdown":
             certificates = stored_certificates(data, path)
             click.echo(comment(evaluation.name, outcomes, certificates=certificates, base=before))

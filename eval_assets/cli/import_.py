@@ -105,7 +105,6 @@ def import_(  # noqa: PLR0913 - one parameter per option
 
 
 def _question(text: str) -> tuple[str, list[str]]:
-    """Return the name of a question and the scores that it takes together."""
     name, _, scores = text.partition("=")
     if not name.strip() or not scores.strip():
         raise click.UsageError(f"{text} is not a question. Write NAME=SCORE,SCORE.")
@@ -126,7 +125,6 @@ def _print_account(tool: str, export: Export, *, verb: str) -> None:
 
 
 def _contents(export: Export) -> str:
-    """Return how much an export holds, in words."""
     contents = [_counted(len(export.responses), "response")]
     for rated, noun, who in (
         (export.ratings, "rating", "rater"),

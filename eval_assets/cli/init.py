@@ -84,7 +84,6 @@ def init(
 
 
 def _write_example(folder: Path, name: str) -> list[Path]:
-    """Write the files of an example into a folder that has none of them."""
     from eval_assets.readers.drafts import write_files
 
     packaged = resources.files("eval_assets.examples").joinpath(name)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, nothing_measured
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, print_json, resolve_database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,41 +32,31 @@ def irr(data: Path, database: str | None, form: Format) -> int:
 
     `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """
-    from eval_assets.agreement.irr import irr_result
+    from eval_assets.cli.results import stored_irr
     from eval_assets.cli.tables import print_humans
     from eval_assets.figures import HumanFigures
-    from eval_assets.readers.evaluation.input_files import source_fingerprints
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.figures import read_figures
-    from eval_assets.store.gates import stored_findings, stored_gate_outcomes
-    from eval_assets.store.ratings import human_ratings
+    from eval_assets.store.gates import stored_findings
 
-    evaluation = read_evaluation(data)
+    read_evaluation(data)
     path = resolve_database(data, database)
     if not is_stored(path):
         return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         agreement = read_figures(connection, HumanFigures)
         findings = stored_findings(connection)
-        if not agreement:
-            return nothing_measured(data)
-        if form == "irr-result":
-            humans = human_ratings(connection, evaluation)
-            outcomes = stored_gate_outcomes(
-                connection, evaluation, sources=source_fingerprints(evaluation)
-            )
-            result = irr_result(evaluation, humans, agreement, findings, outcomes)
-            click.echo(json.dumps(result, indent=2, allow_nan=False))
-            return DONE
-    if form == "json":
-        figures = {
-            "agreement": [row.columns() for row in agreement],
-            "findings": [vars(finding) for finding in findings],
-        }
-        click.echo(json.dumps(figures, indent=2))
-        return DONE
-    print_humans(agreement)
-    for finding in findings:
-        click.echo(f"{finding.question_id}: {finding.finding}")
+    if not agreement:
+        return nothing_measured(data)
+    match form:
+        case "irr-result":
+            print_json(stored_irr(data, path))
+        case "json":
+            figures = [row.columns() for row in agreement]
+            print_json({"agreement": figures, "findings": [vars(of) for of in findings]})
+        case "table":
+            print_humans(agreement)
+            for finding in findings:
+                click.echo(f"{finding.question_id}: {finding.finding}")
     return DONE

@@ -91,7 +91,6 @@ def ledger(  # noqa: PLR0913 - one for each option
 
 
 def _forget(ledger: SqlLedger, batch_id: str) -> int:
-    """Forget a batch and say what that leads to."""
     from eval_assets.store.ledger.claims import forget_batch
 
     n_requests = forget_batch(ledger, batch_id)
@@ -102,7 +101,6 @@ def _forget(ledger: SqlLedger, batch_id: str) -> int:
 
 
 def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
-    """Print spending by judge, model, day and run, this month's, and what is in flight."""
     from eval_assets.cli.tables import print_table
     from eval_assets.store.ledger.limits import (
         SpendingBy,
@@ -156,7 +154,6 @@ def _flying(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _export(ledger: SqlLedger, form: ExportFormat, output: Path | None) -> None:
-    """Write the ledger to a file or to the terminal."""
     from eval_assets.store.ledger.copies import export_ledger
 
     with tempfile.TemporaryDirectory() as folder:

@@ -67,7 +67,7 @@ def materialize(
     output: Output,
     read_tests: bool = False,
 ) -> int:
-    """Materialize the selected assets of one evaluation and print what was measured.
+    """Materialize the selected assets of one evaluation, print, and return the exit code.
 
     Args:
         folder: The evaluation.
@@ -76,9 +76,6 @@ def materialize(
         output: `quiet` prints closed gates and failed checks alone, `json` one object on stdout
             and the progress on stderr.
         read_tests: Whether sealed tests are read if anything changed, and not only when due.
-
-    Returns:
-        The program's exit code.
     """
     _require_versions(folder)
     if executor_name() != "in_process":
@@ -222,7 +219,6 @@ def _progress_of(output: Output) -> Iterator[None]:
 
 
 def _results(result: RunResult, not_run: Sequence[str]) -> RunResults:
-    """Return failed checks other than the gates, and assets that did not run."""
     failed = [
         check
         for check in result.get_asset_check_evaluations()
@@ -285,7 +281,6 @@ def _execute(
 
 
 def _database_is_damaged(result: RunResult) -> bool:
-    """Return whether an asset could not read the database."""
     failures = [
         event.step_failure_data.user_failure_data
         for event in result.all_events

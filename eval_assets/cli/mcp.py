@@ -39,10 +39,6 @@ def mcp(data: Path, database: str | None) -> int:
 def make_server(data: Path, database: Path) -> FastMCP:
     """Return the server with its tools.
 
-    Args:
-        data: The evaluation folder.
-        database: Where its tables are.
-
     Raises:
         ModuleNotFoundError: If FastMCP is not installed.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from eval_assets.judges.catalogue.models import KnownModel
 
 from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.options import json_option, print_json
 
 COLUMNS = ("model", "family", "input", "cached", "output", "since", "source", "takes", "ends")
 
@@ -20,7 +20,7 @@ COLUMNS = ("model", "family", "input", "cached", "output", "since", "source", "t
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "with_retired", is_flag=True, help="Retired models as well.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     """List the models whose price or end is known; with NAMEs those that contain one of them.
 
@@ -39,7 +39,7 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
         and (not names or any(name.lower() in model.name for name in names))
     ]
     if as_json:
-        click.echo(json.dumps([asdict(model) for model in known], indent=2, default=str))
+        print_json([asdict(model) for model in known])
         return DONE
     if not known:
         click.echo("No such model is known. It can be asked all the same, without a cap.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import json
 import os
 import shutil
 import sys
@@ -58,13 +59,7 @@ def rater_option(
     former_name: str,
     default: Callable[[], str | None] | None = None,
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds `--rater`.
-
-    Args:
-        help_text: Help of the option.
-        former_name: Name of the option in the previous release. It still works, with a warning.
-        default: Returns the rater if neither name is used.
-    """
+    """Return a decorator that adds `--rater`, whose former name still works, with a warning."""
 
     def warn(context: click.Context, _: click.Parameter, value: str | None) -> None:
         if value is not None:
@@ -116,6 +111,17 @@ def check_client(tool: str | None) -> str:
     if importlib.util.find_spec(CLIENTS[tool]) is None:
         raise click.UsageError(f"This needs the client of {tool}. Install eval-assets[{tool}].")
     return tool
+
+
+def json_option(command: Command) -> Command:
+    """Add `--json`, passed to the command as `as_json`."""
+    option = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+    return option(command)
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON; an undefined figure must be None."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
 
 
 def format_option(command: Command) -> Command:

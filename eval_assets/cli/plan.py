@@ -117,7 +117,6 @@ class _Versions:
 
 
 def _versions(files: StudyFiles, database: Path) -> _Versions:
-    """Return the labels as a run would count them now."""
     from datetime import UTC, datetime
 
     import pandas as pd
@@ -266,7 +265,6 @@ def _room(files: StudyFiles, labels: pd.DataFrame) -> _Room:
 
 
 def _groups(responses: pd.DataFrame) -> pd.Series:
-    """Return the response group of each response, by its id."""
     from eval_assets.store.connection import connect
     from eval_assets.store.tables import read_table, replace_rows
 
@@ -277,7 +275,6 @@ def _groups(responses: pd.DataFrame) -> pd.Series:
 
 
 def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
-    """Print one gate on one question: as it is now, and after more labels."""
     click.echo(f"\n{gate_plan.question_id}: {gate_plan.gate}, minimum {gate_plan.minimum:g}")
     if math.isnan(gate_plan.now.value):
         click.echo(f"  undefined on {gate_plan.n_responses} responses with two ratings")
@@ -346,7 +343,6 @@ def _after_revision(gate_plan: GatePlan, gain: float) -> str:
 
 
 def _evidence(gate_plan: GatePlan) -> str:
-    """Return how many responses a figure is of and, if they are fewer, their groups."""
     n_groups = gate_plan.now.n_groups
     of_groups = f" in {n_groups} groups" if n_groups < gate_plan.n_responses else ""
     return f"{gate_plan.n_responses} responses{of_groups}"

@@ -29,11 +29,7 @@ _NOTICED = 0.0005
 
 @dataclass(frozen=True)
 class Base:
-    """The gates of the branch that a pull request goes to.
-
-    Args:
-        gates: As `eval-assets gates --format json` prints them.
-    """
+    """The gates of the branch that a pull request goes to, as `gates --json` prints them."""
 
     gates: Sequence[Mapping[str, Any]]
 
@@ -72,12 +68,7 @@ _NEEDED = {"question_id", "value", "low"}
 
 
 def decide(outcomes: Sequence[GateOutcome], base: Base | None) -> Decision:
-    """Return whether a pull request passes, fails, or the data cannot tell.
-
-    Args:
-        outcomes: Outcome of every gate on the pull request's data.
-        base: The gates before it; None if they are not known.
-    """
+    """Return whether a pull request passes, fails, or the data cannot tell."""
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if not closed:
         return "pass"
@@ -91,14 +82,7 @@ def comment(
     certificates: Sequence[Mapping[str, Any]] = (),
     base: Base | None = None,
 ) -> str:
-    """Return the comment in GitHub's Markdown.
-
-    Args:
-        name: Name of the evaluation.
-        outcomes: Outcome of every gate.
-        certificates: Rows of `judge_certificates`.
-        base: The gates before the pull request; None if they are not known.
-    """
+    """Return the comment in GitHub's Markdown; certificates are rows of `judge_certificates`."""
     closed = [outcome.gate for outcome in outcomes if outcome.is_closed]
     verdict = f"closed: {', '.join(closed)}" if closed else "open"
     parts = [f"### {escape_markdown(name)}: gates {verdict}", _gates(outcomes)]
@@ -186,7 +170,6 @@ _KINDS = ("fitness", "improvement")
 
 
 def _changes(outcomes: Sequence[GateOutcome], base: Base) -> Iterator[str]:
-    """Yield a line for every state and figure that is not that of the base."""
     for outcome in outcomes:
         before = base.gate(outcome.gate)
         if before is None:

@@ -21,6 +21,7 @@ from eval_assets.agreement.causes import NO_CAUSE
 from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.cli.exit_codes import GATE_CLOSED
+from eval_assets.cli.options import print_json
 from eval_assets.cli.tables import print_measured
 from eval_assets.connectors import PublishedVerdict
 from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
@@ -45,7 +46,7 @@ from eval_assets.verdicts import GateState
 from eval_assets.wording import listed, tested_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
     from enum import StrEnum
 
@@ -100,7 +101,7 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
         return []
     with _reading(database, data) as connection:
         rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
-    return [{name: _plain(name, value) for name, value in row.items()} for row in rows]
+    return [plain_row(row) for row in rows]
 
 
 def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
@@ -150,15 +151,17 @@ def _words(verdict: StrEnum) -> str:
 
 
 def _reading(database: Path, data: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    """Open the database of a folder to read from it."""
     return connect(database, folder=data, wait_seconds=WAIT_SECONDS, is_reading=True)
 
 
-def _plain(name: object, value: object) -> object:
-    """Return a value in the types of JSON; a certificate is JSON already."""
-    if name == "certificate" and isinstance(value, str):
-        return json.loads(value)
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of `judge_certificates` in the types of JSON; a certificate is JSON already."""
+    certificate, created_at = row["certificate"], row["created_at"]
+    return {
+        **row,
+        "certificate": certificate and json.loads(certificate),
+        "created_at": created_at and created_at.isoformat(),
+    }
 
 
 Output = Literal["text", "quiet", "json"]
@@ -187,12 +190,7 @@ class FailedCheck:
 
 @dataclass(frozen=True)
 class RunResults:
-    """Results of a run that the database does not hold.
-
-    Args:
-        not_run: Assets that a closed gate held back.
-        failed_checks: Failed checks other than the gates.
-    """
+    """Results of a run that the database does not hold; gates are not among the checks."""
 
     not_run: tuple[str, ...]
     failed_checks: tuple[FailedCheck, ...]
@@ -208,15 +206,7 @@ def print_run(
 ) -> bool:
     """Print stored figures, failed checks, paths and assets that did not run.
 
-    Args:
-        evaluation: The evaluation.
-        database: Its database.
-        results: What the database does not hold.
-        output: Form of the output.
-        gates: Gates that the run judged.
-
-    Returns:
-        Whether one of these gates is closed.
+    Return whether one of `gates`, which the run judged, is closed.
     """
     report = evaluation.folder / "out" / _REPORT
     with connect(database, folder=evaluation.folder) as connection:
@@ -232,7 +222,7 @@ def print_run(
                     "report": str(report) if report.exists() else None,
                     "database": str(database),
                 }
-                click.echo(json.dumps(about | _figures(connection), indent=2, allow_nan=False))
+                print_json(about | _figures(connection))
             case "text":
                 print_measured(connection, evaluation, outcomes)
                 _print_causes(stored_causes(connection), evaluation)
@@ -271,7 +261,6 @@ def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
 
 
 def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:
-    """Return the rows of each table of agreement figures."""
     rows: list[FigureRecord] = [*chain.from_iterable(measured_agreement(connection).values())]
     rows += read_figures(connection, JudgeHumanFigures)
     return {

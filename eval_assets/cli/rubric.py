@@ -99,7 +99,6 @@ def _draft(
 def _disputed(
     connection: duckdb.DuckDBPyConnection, question: RubricQuestion, causes: list[Cause]
 ) -> list[RubricExample]:
-    """Return the responses that show the causes best, else the largest disagreements."""
     from eval_assets.labelling.rubric_draft import RubricExample, ratings_text
     from eval_assets.store.labelling import rated_rows
     from eval_assets.store.summaries import worst_disagreements

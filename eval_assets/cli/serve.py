@@ -140,7 +140,6 @@ def _host_of(url: str) -> str:
 
 
 def _change_links(study: Study, *, address: str, new_link: str | None, revoke: str | None) -> int:
-    """Revoke links, replace links, and print the new ones."""
     from eval_assets.labelling.links import replace_link, revoke_link
     from eval_assets.server.app import adjudicator_links, rater_links
 
@@ -160,7 +159,6 @@ def _change_links(study: Study, *, address: str, new_link: str | None, revoke: s
 
 
 def _serve_results(data: Path, database: str | None, *, host: str, port: int) -> int:
-    """Serve the results of an evaluation, or of a folder of evaluations, until Ctrl-C."""
     from eval_assets.readers.evaluation.read import evaluations_in
 
     names = evaluations_in(data)
@@ -182,7 +180,6 @@ def _serve_results(data: Path, database: str | None, *, host: str, port: int) ->
 
 
 def _results_of(folder: Path, database: str | None) -> Results:
-    """Return the sources of one evaluation's results."""
     from eval_assets.cli.results import stored_certificates, stored_irr
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.server.results import Results
@@ -211,7 +208,6 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _run(app: Starlette, listening: socket.socket) -> None:
-    """Serve until Ctrl-C."""
     import uvicorn
 
     click.echo("Serving until Ctrl-C.")

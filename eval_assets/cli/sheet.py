@@ -126,7 +126,6 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
 
 
 def _wordings(data: Path, database: str | None) -> Sequence[RubricWording]:
-    """Return the versions of the questions that runs have seen."""
     from eval_assets.cli.study_files import stored_wordings
     from eval_assets.store.connection import connect, is_stored
 
@@ -218,7 +217,6 @@ def _free_path(folder: Path, name: str, *, new: bool) -> Path:
 
 
 def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str]]:
-    """Return response, question and rater of each rating in the label files and these sheets."""
     from eval_assets.readers.labels.read import read_labels
 
     declared = files.evaluation.labels

@@ -68,10 +68,8 @@ class StudyFiles:
 def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     """Read what is labelled in an evaluation folder.
 
-    Args:
-        data: The evaluation folder.
-        database: Where generated responses are, and which ones a judge is certified to score;
-            opened only if the evaluation generates any or has judges.
+    The database has generated responses, and which ones a judge is certified to score; it is opened
+    only if the evaluation generates any or has judges.
     """
     evaluation = read_evaluation(data)
     responses = read_responses(evaluation)
@@ -183,10 +181,6 @@ class CurrentStudy:
 
     It is read again when evaluation.yaml, assignments.csv or a file of checks changes. As long as
     the files have an error, the study stays as it was.
-
-    Args:
-        data: The evaluation folder.
-        database: As for `read_study`.
     """
 
     def __init__(self, data: Path, *, database: Path | None) -> None:

@@ -43,14 +43,7 @@ def print_table(
     *,
     numbers: Sequence[str] = (),
 ) -> None:
-    """Print a table below its title, and an empty line.
-
-    Args:
-        title: What the table shows.
-        columns: Headers.
-        rows: Cells, one per column.
-        numbers: The columns that hold numbers, which are aligned on the right and never wrapped.
-    """
+    """Print a table below its title; columns of numbers are aligned right and never wrapped."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
@@ -219,7 +212,6 @@ def _fitness(row: Mapping[str, Any]) -> Text:
 
 
 def _verdict(verdict: str | None, *, is_stale: bool) -> Text:
-    """Return a verdict of a test in its colour."""
     styles = {"fit": "green", "accepted": "green", "unfit": "red", "rejected": "red"}
     style = "yellow" if is_stale else styles.get(str(verdict), "yellow")
     return Text(tested_verdict(verdict, is_stale=is_stale), style=style if verdict else "")

@@ -74,7 +74,6 @@ def tune(
 
 
 def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
-    """Print what the next reading of each test could show."""
     from eval_assets.cli.tables import print_table
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.seals import JudgeLedger

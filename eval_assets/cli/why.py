@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, nothing_measured
-from eval_assets.cli.options import data_option, database_option, question_of, resolve_database
+from eval_assets.cli.options import (
+    data_option,
+    database_option,
+    json_option,
+    print_json,
+    question_of,
+    resolve_database,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("question")
 @data_option
 @database_option
-@click.option("--json", "as_json", is_flag=True, help="Print every test as a JSON list.")
+@json_option
 def why(question: str, data: Path, database: str | None, *, as_json: bool) -> int:
     """Test why raters disagree on QUESTION: raters, scale use, levels, responses, fatigue.
 
@@ -44,15 +50,13 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
         responses = rated_responses(connection, question, ratings)
     causes = causes_of_disagreement(responses, declared)
     if as_json:
-        rows = [cause.to_json() for cause in causes]
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        print_json([cause.to_json() for cause in causes])
     else:
         _print(question, causes)
     return DONE
 
 
 def _print(question: str, causes: tuple[Cause, ...]) -> None:
-    """Print what is reported, then what else was tested."""
     from eval_assets.agreement.causes import NO_CAUSE, names_of_others
     from eval_assets.cli.tables import print_table
     from eval_assets.wording import figure_text, listed

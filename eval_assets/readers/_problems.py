@@ -15,12 +15,7 @@ _MOST_NAMES = 6
 
 
 class RowProblems:
-    """Problems of the rows of one file, collected check by check and reported row by row.
-
-    Args:
-        file: File, as messages name it.
-        lines: Place of each row in the file.
-    """
+    """Problems of the rows of one file, collected check by check and reported row by row."""
 
     def __init__(self, file: str, lines: Sequence[int]) -> None:
         self.file = file

@@ -28,13 +28,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Document:
-    """A document that may answer a query.
-
-    Args:
-        id: Its id, unique among the query's documents.
-        content: Its text.
-        relevant: Whether people marked it as relevant; None if they did not say.
-    """
+    """A document that may answer a query."""
 
     id: Annotated[int, Field(strict=True, ge=-_LARGEST_ID, le=_LARGEST_ID)]
     content: Text
@@ -51,10 +45,7 @@ class DocumentQuery:
 
 
 def read_document_queries(path: Path) -> tuple[DocumentQuery, ...]:
-    """Return the queries of a file, checked before anything is asked.
-
-    Args:
-        path: JSON: a list of objects with `id`, `query` and `docs`, the documents of each.
+    """Return the queries of a JSON list with `id`, `query` and `docs`, checked before any request.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong.
@@ -85,12 +76,7 @@ def read_document_queries(path: Path) -> tuple[DocumentQuery, ...]:
 
 
 def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
-    """Return the query, checked with its documents before anything is asked.
-
-    Args:
-        query_id: Number of the query.
-        query: The query.
-        docs: JSON file: a list of objects with `id` and `content`.
+    """Return the query with the documents of a JSON file: objects with `id` and `content`.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
@@ -106,12 +92,7 @@ def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
 
 
 def document_query(query_id: int, query: str, entries: object) -> DocumentQuery:
-    """Return the query, checked with its documents before anything is asked.
-
-    Args:
-        query_id: Number of the query.
-        query: The query.
-        entries: The documents as JSON has them: a list of objects with `id` and `content`.
+    """Return the query with its documents as JSON has them: objects with `id` and `content`.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
@@ -136,7 +117,6 @@ def _check_query(
 
 
 def _parsed(path: Path, problems: list[InputProblem]) -> object:
-    """Return the content of a JSON file; add a problem if it cannot be read."""
     file = str(path)
     try:
         return json.loads(read_text(path, file=file))
@@ -152,7 +132,6 @@ def _parsed(path: Path, problems: list[InputProblem]) -> object:
 
 
 def _documents(entries: object, file: str, problems: list[InputProblem]) -> list[Document]:
-    """Return the valid documents; add the problems of the others."""
     if not isinstance(entries, list) or not entries:
         message = "the list is empty" if entries == [] else "the file is not a list"
         problems.append(InputProblem(file, None, None, message, _SHAPE))

@@ -81,7 +81,6 @@ def _completed(
     converted: Mapping[str, RatingsFile],
     others: Sequence[str],
 ) -> tuple[list[Path], list[str]]:
-    """Write what a folder with these tables lacks; return the files, and notes."""
     contents: dict[str, Content] = {}
     files = {kind: [table.file for table in tables[kind]] for kind in tables}
     notes = [f"{', '.join(files[kind])}: {kind}" for kind in files]
@@ -123,7 +122,6 @@ def _completed(
 def _converted(
     paths: Iterable[Path], folder: Path, options: RatingsOptions
 ) -> tuple[dict[str, RatingsFile], list[InputError]]:
-    """Return the tables that hold ratings in a form of their own, and why others do not."""
     converted: dict[str, RatingsFile] = {}
     problems: list[InputError] = []
     for path in paths:
@@ -145,7 +143,6 @@ def _converted(
 
 
 def _free_name(folder: Path, stem: str) -> str:
-    """Return the path of a new file of labels."""
     names = (f"labels/{stem}{f'-{n}' if n > 1 else ''}.csv" for n in count(1))
     return next(name for name in names if not (folder / name).exists())
 
@@ -240,5 +237,4 @@ def _judge_models(tables: Sequence[FileTable]) -> Iterable[tuple[str | None, str
 
 
 def _rated_ids(tables: Iterable[FileTable]) -> list[str]:
-    """Return the ids of the responses that are rated in tables."""
     return [cell for table in tables for cell in table.stripped(*RESPONSE_ID) if cell]

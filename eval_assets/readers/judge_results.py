@@ -29,13 +29,8 @@ _TURN = re.compile(r"^((?:[^|\\]|\\.)*\|(?:[^|\\]|\\.)*\|)(?:[^|\\]|\\.)*(?=\|)"
 class JudgedItems:
     """Items that humans rated on one dimension, with a judge's scores of them.
 
-    Args:
-        question: The dimension and its scale.
-        item_ids: Items that humans rated.
-        ratings: Ratings of shape (n_items, n_raters), NaN if missing.
-        scores: The judge's scores, NaN if missing.
-        n_unrated: Items that the judge scored and no rater rated.
-        notes: How the files were read, as far as that was guessed.
+    Ratings have the shape (n_items, n_raters), NaN if missing, as in scores. `n_unrated` items
+    have a score and no rating.
     """
 
     question: RubricQuestion
@@ -54,14 +49,9 @@ def read_judged_items(
     scale: Scale | None,
     judge: str | None,
 ) -> JudgedItems:
-    """Return the items of both files.
+    """Return the items of both files on one dimension; files without dimensions hold only this one.
 
-    Args:
-        human_labels: Ratings by humans, in any form of labels.
-        judge_results: Rows with an item and a score.
-        dimension: The question; files without dimensions hold only this one.
-        scale: Its scale; None to guess it from the ratings.
-        judge: Judge whose results are compared; None if there is one.
+    Without a scale it is guessed from the ratings; without a judge the file has results of one.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or for a file that cannot be used.
@@ -137,7 +127,6 @@ def _rows(table: FileTable, dimension: str, judge: str | None) -> FileTable:
 
 
 def _scores(table: FileTable, scale: Scale) -> dict[str, float]:
-    """Return the score of each item; blank ones are left out."""
     cells = ratings_in(table, *_SCORE)
     values = cells.values_on(scale)
     items = items_of(table, one_a_row=False).responses.map(lambda item: str(item or ""))

@@ -222,7 +222,6 @@ def _examples(ratings: pd.DataFrame, rubric: Sequence[RubricQuestion]) -> list[s
 
 
 def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
-    """Return the labels of a table, or of another tool's export."""
     exported = _exported_labels(path, plain_rows=False)
     if exported is not None:
         return exported
@@ -295,7 +294,6 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> _Sour
 
 
 def _without_summary_rows(table: FileTable) -> FileTable:
-    """Return the table without totals and means in its last rows, and a note on them."""
     header = item_header(table) or next(iter(table.columns), None)
     items = table.stripped(header) if header else FileColumn.repeat(None, 0)
     n_kept = len(items)
@@ -308,7 +306,6 @@ def _without_summary_rows(table: FileTable) -> FileTable:
 
 
 def _without_words(table: FileTable, words: Sequence[str]) -> FileTable:
-    """Return the table with the cells that are one of these words blank."""
     folded = {word.casefold() for word in words}
     columns = {
         header: cells.map(lambda c: "" if (as_text(c) or "").strip().casefold() in folded else c)

@@ -294,7 +294,6 @@ def _no_question(question: str | None, question_ids: Sequence[str]) -> MessageAn
 
 
 def _in_sheets(text: str) -> str:
-    """Return a text as annotation sheets write it."""
     from eval_assets.labelling.sheets import neutralised
 
     return neutralised(text)

@@ -158,7 +158,6 @@ def _problems_of_ratings(
 
 
 def _without_limits(evaluation: Evaluation, columns: Collection[str]) -> Evaluation:
-    """Return the evaluation with its questions not limited by these columns."""
     rubric = [
         replace(
             question, applies_to={c: v for c, v in question.applies_to.items() if c not in columns}

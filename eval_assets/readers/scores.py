@@ -208,7 +208,6 @@ def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
 def _frame(
     scores: _UnitScores, units: ResponseUnits, evaluation: Evaluation, judge: Judge
 ) -> pd.DataFrame:
-    """Return the scores of all units; `missing` if there is none."""
     shape = units.applies.shape
     columns = {
         "response_id": np.broadcast_to(np.array(units.response_ids, dtype=object)[:, None], shape),
@@ -230,7 +229,6 @@ def _frame(
 
 
 def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
-    """Return score, status, raw score and reply of each row."""
     cells = ratings_in(scores.table, *_SCORE)
     replies = scores.table.text("raw_output").map(
         lambda reply: reply if without_blanks(reply) else None

@@ -45,11 +45,7 @@ _HASH_LENGTH = 8
 class ToolFiles:
     """The files of an evaluation folder that one project of a tool fills.
 
-    Args:
-        folder: The evaluation folder.
-        tool: Name of the tool.
-        server: Its address.
-        project: Name of the project; None if the tool's keys say which it is.
+    `project` is None if the tool's keys say which it is.
     """
 
     folder: Path
@@ -102,12 +98,8 @@ def update_folder(
 ) -> tuple[list[Path], list[str]]:
     """Bring the files of a tool up to date, and draft evaluation.yaml if there is none.
 
-    Nothing is written if the tool holds no responses.
-
-    Args:
-        export: Everything that the tool holds now; texts that are stored already may be missing.
-        files: Where it is stored.
-        drops_deleted: Whether to remove what the tool no longer holds.
+    The export holds everything that the tool holds now, but texts that are stored already. Nothing
+    is written if it holds no responses. With `drops_deleted`, all that is gone there is removed.
 
     Returns:
         The files written, and a line on each file's changes and on what evaluation.yaml lacks.
@@ -138,7 +130,6 @@ def update_folder(
 
 
 def _exported_rows(rows: Sequence[tuple[str, ...]], ids: Sequence[str]) -> _Rows:
-    """Return rows with a header first by their ids."""
     header, *rest = rows
     cells = (dict(zip(header, row, strict=True)) for row in rest)
     return {tuple(of[name] for name in ids): of for of in cells}

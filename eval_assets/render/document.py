@@ -18,16 +18,9 @@ MarkKind = Literal["minimum", "chance", "constant", "shuffled", "people", "zero"
 
 @dataclass(frozen=True)
 class Plot:
-    """Figures on an axis.
+    """Figures on an axis; the label is the picture in words.
 
-    Args:
-        low: Left end of the axis.
-        high: Right end of the axis.
-        label: The picture in words.
-        dots: Shape and value of each figure; NaN is not drawn.
-        interval: The 95 % interval of the figure; None if it has none.
-        marks: Kind and value of what the figure is compared with.
-        tone: How good the figure is.
+    NaN among `dots` is not drawn. `marks` are values that the figure is compared with.
     """
 
     low: float
@@ -179,15 +172,9 @@ class Fold:
 
 @dataclass(frozen=True)
 class CardFigure:
-    """The figure that a card is about.
+    """The figure that a card is about; its name is empty if the card's title says it.
 
-    Args:
-        name: What is measured; empty if the card's title says it.
-        value: The figure as written.
-        reading: What it is called, or why it is undefined.
-        tone: How good it is.
-        notes: Remarks in small print, the interval first.
-        plot: Picture of it; None for none.
+    `reading` is what the figure is called, or why it is undefined; the first note is its interval.
     """
 
     name: str
@@ -213,14 +200,7 @@ Block = Text | Bullets | Definitions | Quote | Table | Fold | Card
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report.
-
-    Args:
-        anchor: Its id in the page.
-        title: Its heading.
-        link: Its name in the navigation.
-        blocks: What it says.
-    """
+    """A section of the report; `link` is its name in the navigation."""
 
     anchor: str
     title: str

@@ -119,9 +119,7 @@ def image(plots: Mapping[str, Plot]) -> str:
 def intervals_image(figures: Mapping[str, Figure], *, marks: Mapping[MarkKind, float]) -> str:
     """Return figures with their intervals on one axis as one SVG file; empty without intervals.
 
-    Args:
-        figures: Figures by name; those without an interval are left out.
-        marks: Values that they are compared with.
+    Figures without an interval are left out; `marks` are values that they are compared with.
     """
     drawn = {name: figure for name, figure in figures.items() if figure.has_interval}
     if not drawn:

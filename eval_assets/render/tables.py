@@ -15,13 +15,7 @@ ALL_QUESTIONS = "all questions"
 
 
 def figures_table(rows: Sequence[FigureRecord], names: Sequence[str], *, label: str) -> Table:
-    """Return the named fields of records as a table.
-
-    Args:
-        rows: Records of one type; without any the table has no rows.
-        names: Fields, in order.
-        label: Subject of the table.
-    """
+    """Return the named fields of records of one type as a table, which may have no rows."""
     declared = {field.name: field for field in fields_of(type(rows[0]))} if rows else {}
     shown = [declared[name] for name in names if name in declared]
     return Table(
@@ -78,13 +72,7 @@ def _interval(figure: Figure, statistic: Statistic | None) -> str:
 
 
 def rows_table(rows: pd.DataFrame, names: Sequence[str] | None = None, *, label: str) -> Table:
-    """Return rows of a frame as a table, without columns that hold nothing.
-
-    Args:
-        rows: The rows.
-        names: Columns, as far as they exist; None for all.
-        label: Subject of the table.
-    """
+    """Return named columns of a frame, or all, as a table, without columns that hold nothing."""
     columns = [str(name) for name in names or rows.columns if name in rows]
     columns = [name for name in columns if rows[name].notna().any()]
     return records_table(rows[columns].to_dict("records"), label=label)

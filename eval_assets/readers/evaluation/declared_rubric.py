@@ -123,7 +123,6 @@ def _question(
     *,
     folder: Path,
 ) -> dict[str, object]:
-    """Return the question on its declared scale, or else on the guessed one."""
     question = {key: value for key, value in entry.items() if value is not None}
     if "scale" in question:
         scale = _declared_scale(checks, question["scale"], (*at, "scale"))

@@ -143,7 +143,6 @@ def existing(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> Path:
 
 
 def _matches(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> list[Path]:
-    """Return the file of that name, or all that match it."""
     if (folder / name).is_file() or not any(mark in name for mark in "*?["):
         if (folder / name).is_dir():
             remedy = f"Write {name.rstrip('/')}/* for all files in it"

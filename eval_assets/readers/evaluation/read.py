@@ -55,12 +55,8 @@ _parsed: dict[tuple[Path, Path], _ParsedEvaluation] = {}
 def read_evaluation(folder: Path) -> Evaluation:
     """Return the evaluation that a folder holds, parsed once per version of its files.
 
-    Args:
-        folder: Folder with evaluation.yaml; files that it names are looked for in there.
-
     Raises:
-        ExceptionGroup: Of an InputError for everything that is wrong: unknown keys, missing
-            files, scales and levels that make no sense, repeated ids.
+        ExceptionGroup: As for `parse_evaluation`.
     """
     try:
         text = (folder / FILE).read_bytes()
@@ -89,9 +85,6 @@ def _states_beside(folder: Path) -> list[FileState]:
 
 def parse_evaluation(folder: Path) -> Evaluation:
     """Return the evaluation that a folder holds, checked before anything runs or is spent.
-
-    Args:
-        folder: Folder with evaluation.yaml; files that it names are looked for in there.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong: unknown keys, missing

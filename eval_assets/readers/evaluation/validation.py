@@ -192,11 +192,7 @@ T = TypeVar("T")
 
 
 class Checks:
-    """Problems of one YAML file, gathered part by part.
-
-    Args:
-        document: The file, which knows the lines.
-    """
+    """Problems of one YAML file, gathered part by part."""
 
     def __init__(self, document: YamlDocument) -> None:
         self._document = document
@@ -242,20 +238,11 @@ def validated(
     at: KeyPath = (),
     instead: Mapping[str, object] | None = None,
 ) -> T | None:
-    """Return the noun that `raw` declares, and note all problems of it.
+    """Return the noun that `raw` declares, without the parts that are wrong, which are noted.
 
     Wrong values are taken out, and the rest checked again: a noun checks its keys together only if
-    each of them can be read.
-
-    Args:
-        checks: Problems are noted here.
-        noun: A frozen dataclass: its fields are the keys.
-        raw: Values by key.
-        at: Path of `raw` in the file.
-        instead: Values of required keys with which to go on if they are missing or wrong.
-
-    Returns:
-        The noun, without the parts that are wrong; None if a required key is missing or wrong.
+    each of them can be read. Required keys that are missing or wrong are taken from `instead`; the
+    result is None if it has none. `at` is the path of `raw` in the file.
     """
     working = _working_copy(raw)
     while True:

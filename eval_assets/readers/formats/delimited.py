@@ -44,11 +44,6 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> FileTable:
     header. Rows with another number of cells than the header are set aside in `FileTable.bad_rows`;
     blank rows are not rows.
 
-    Args:
-        text: The text.
-        file: File, as messages name it.
-        delimiter: Separates cells if nothing speaks for another.
-
     Raises:
         InputError: If the header or the quoting is broken, so that rows cannot be told apart.
 
@@ -155,7 +150,6 @@ def _ragged(
 
 
 def _broken_quoting(text: str, delimiter: str, error: csv.Error, *, file: str) -> InputError:
-    """Return the error of a row with broken quotes, at the line on which the row starts."""
     reader = _reader(text, delimiter)
     start = 1
     with suppress(csv.Error):

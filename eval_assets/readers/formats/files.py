@@ -145,14 +145,10 @@ def _utf16_of(data: bytes) -> str | None:
 
 
 def source_fingerprint(paths: Iterable[Path]) -> str:
-    """Return one hash of the files: while it stays the same, nothing needs to be read again.
+    """Return the SHA-256 of files: while it stays the same, nothing needs to be read again.
 
-    Args:
-        paths: Files in the order in which they are merged; order and names count, since the
-            first file to give a row wins and labels are stored with their `file:line`.
-
-    Returns:
-        SHA-256 in hexadecimal.
+    Order and names count, since the first file to give a row wins and labels are stored with their
+    `file:line`.
 
     Raises:
         ExceptionGroup: Of an InputError for each file that cannot be read.
@@ -189,7 +185,6 @@ _SAVE_AS_TEXT = "Save the file as text, in UTF-8"
 
 @contextmanager
 def _translate_os_errors(file: str) -> Iterator[None]:
-    """Raise errors of the operating system as an InputError."""
     try:
         yield
     except OSError as error:

@@ -34,12 +34,10 @@ FORMATS = FORMATS_OF_TEXT + SPREADSHEETS
 
 
 def read_table(path: Path, *, folder: Path, skip_rows: int = 0) -> FileTable:
-    """Return all rows of one file.
+    """Return all rows of one file, whose name ends in one of `FORMATS`.
 
-    Args:
-        path: A file whose name ends in one of `FORMATS`.
-        folder: Evaluation folder, to which messages name the file.
-        skip_rows: Rows of text or of a sheet that stand above the header.
+    Messages name it relative to `folder`. `skip_rows` rows of text or of a sheet stand above the
+    header.
 
     Raises:
         InputError: If the file as a whole cannot be used.

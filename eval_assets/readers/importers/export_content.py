@@ -256,12 +256,7 @@ Reader = Callable[[Iterable[Record], Export], None]
 
 
 class Importer(NamedTuple):
-    """Reads the export of one tool.
-
-    Args:
-        recognises: Returns whether a record may be of this tool.
-        read: Adds the content of the records.
-    """
+    """Recognises records of one tool, and adds their content."""
 
     recognises: Callable[[Record], bool]
     read: Reader

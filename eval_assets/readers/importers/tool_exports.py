@@ -45,11 +45,7 @@ _SAMPLE = 20
 
 
 def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Export]:
-    """Return the tool that wrote the files, and their content.
-
-    Args:
-        paths: Files or folders of one tool.
-        source: Name of the tool; None to recognise it.
+    """Return the tool that wrote the files, recognised unless `source` names it, and their content.
 
     Raises:
         ExceptionGroup: Of an InputError for each file that cannot be read, or if no tool's form
@@ -104,7 +100,6 @@ def recognised_tools(records: Sequence[Record]) -> list[str]:
 
 
 def _recognises(tool: str, records: Sequence[Record]) -> int:
-    """Return how many of the first records a tool recognises."""
     return sum(map(bool, map(_importer(tool).recognises, records[:_SAMPLE])))
 
 

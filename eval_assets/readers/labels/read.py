@@ -177,7 +177,6 @@ def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
 
 
 def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProblem]:
-    """Return a problem for each rater with the id of a judge."""
     known = {_appearance(judge_id): judge_id for judge_id in judge_ids}
     problems = []
     for rater in ratings["rater_id"].unique():

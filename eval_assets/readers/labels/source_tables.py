@@ -50,7 +50,6 @@ def rows_of_ratings(table: FileTable) -> FileTable:
 
 
 def _without_objects(table: FileTable) -> FileTable:
-    """Return the table with a column for each key of the objects in its cells."""
     columns: dict[str, FileColumn[object]] = {}
     for header, cells in table.columns.items():
         values = [value for value in cells.values if value not in (None, "")]
@@ -248,7 +247,6 @@ def _example(cells: FileColumn[str | None]) -> tuple[str, _Written] | None:
 
 
 def _notes(examples: Mapping[str, tuple[str, _Written]]) -> list[str]:
-    """Return one note for all columns whose ratings are written in one way."""
     by_top: dict[float | None, list[str]] = {}
     for header, (_, written) in examples.items():
         by_top.setdefault(written.top, []).append(header)

@@ -289,7 +289,6 @@ def _words(text: str | None) -> str:
 def _add_rater_problems(
     problems: RowProblems, parsed: ParsedLabels, *, rated: BoolArray, skipped: BoolArray
 ) -> None:
-    """Add ratings without a rater, and units both rated and skipped."""
     cells, header = parsed.table.cells(*FIELDS["rater_id"]), parsed.headers["rater_id"]
     problems.add_described(
         cells.array(bool, lambda cell: isinstance(cell, list | dict)),
@@ -337,7 +336,6 @@ def _skipped(problems: RowProblems, parsed: ParsedLabels) -> BoolArray:
 
 
 def _labelled_at(problems: RowProblems, parsed: ParsedLabels) -> FileColumn[str | None]:
-    """Return times in UTC; add rows whose time cannot be read."""
     cells = parsed.stripped("labelled_at")
     times = cells.map(lambda cell: in_utc(cell) if cell else None)
     bad, remedy = times.is_none() & ~cells.is_none(), "Write it as 2026-11-21T04:00:00Z"
