@@ -32,7 +32,7 @@ from eval_assets.labelling.sessions import (
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
-from eval_assets.server.offline import offline_page
+from eval_assets.server.rendering import offline_page
 
 PROGRAM = str(Path(sys.executable).parent / "eval-assets")
 CHROMIUM = shutil.which("chromium")

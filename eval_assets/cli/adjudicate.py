@@ -28,10 +28,9 @@ def adjudicate(
     out as ambiguous, with a reason; labels never change. Responses that you rated as a rater are
     left to others. Every step is added to adjudications.jsonl in the evaluation folder.
     """
-    from eval_assets.cli.adjudication_loop import AdjudicationLoop, print_queue
-    from eval_assets.cli.keyboard import Keyboard, is_terminal
     from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
-    from eval_assets.labelling.adjudication import AdjudicationQueue
+    from eval_assets.cli.terminal_loops import AdjudicationLoop, print_queue
+    from eval_assets.cli.terminal_screen import Keyboard, is_terminal
 
     if not rater and not as_list:
         raise click.UsageError("Say who adjudicates: --rater NAME.")
@@ -41,8 +40,8 @@ def adjudicate(
     if adjudicators and rater not in adjudicators and not as_list:
         raise click.UsageError(f"{rater} is not an adjudicator here: {', '.join(adjudicators)}.")
     between_judges = judges_disagreements(files, path) if judges else []
-    queue = AdjudicationQueue(
-        files.study, lambda: disagreements_now(files, between_judges=between_judges), by=rater or ""
+    queue = files.study.adjudication_queue(
+        lambda: disagreements_now(files, between_judges=between_judges), by=rater or ""
     )
     if as_list:
         print_queue(queue.cases(), is_blind=rater in adjudicators)

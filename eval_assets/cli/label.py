@@ -75,9 +75,9 @@ def label(  # noqa: PLR0913 - one for each option
     folder. Stop with Q, or in any other way, and continue with the same command or with
     --resume --session-id.
     """
-    from eval_assets.cli.keyboard import Keyboard, is_terminal
-    from eval_assets.cli.labelling_loop import LabellingLoop
     from eval_assets.cli.study_files import read_study
+    from eval_assets.cli.terminal_loops import LabellingLoop
+    from eval_assets.cli.terminal_screen import Keyboard, is_terminal
 
     study = read_study(data, database=resolve_database(data, database)).study
     if (resume or export) and session_id is None:

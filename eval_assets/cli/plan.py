@@ -155,8 +155,7 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
     import pandas as pd
 
     from eval_assets.labelling.assignments import ASSIGNMENTS, add_assignments
-    from eval_assets.labelling.new_responses import draw_new_responses, responses_wanted
-    from eval_assets.labelling.planning import plan_gates
+    from eval_assets.labelling.planning import draw_new_responses, plan_gates, responses_wanted
     from eval_assets.labelling.rubric_versions import labels_before_rewording
 
     folder = files.evaluation.folder

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eval_assets.agreement.causes import Cause
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
-    from eval_assets.labelling.rubric_draft import RubricExample
+    from eval_assets.labelling.rubric_versions import RubricExample
 
 
 @click.group()
@@ -72,7 +72,11 @@ def _draft(
     judge: str | None,
 ) -> str:
     from eval_assets.agreement.cause_tests import causes_of_disagreement
-    from eval_assets.labelling.rubric_draft import RubricExample, draft_guidelines, drafting_prompt
+    from eval_assets.labelling.rubric_versions import (
+        RubricExample,
+        draft_guidelines,
+        drafting_prompt,
+    )
     from eval_assets.store.labelling import anchor_rows
     from eval_assets.store.ratings import human_ratings
     from eval_assets.store.response_features import rated_responses
@@ -99,7 +103,7 @@ def _draft(
 def _disputed(
     connection: duckdb.DuckDBPyConnection, question: RubricQuestion, causes: list[Cause]
 ) -> list[RubricExample]:
-    from eval_assets.labelling.rubric_draft import RubricExample, ratings_text
+    from eval_assets.labelling.rubric_versions import RubricExample, ratings_text
     from eval_assets.store.labelling import rated_rows
     from eval_assets.store.summaries import worst_disagreements
 

@@ -140,7 +140,7 @@ def _host_of(url: str) -> str:
 
 
 def _change_links(study: Study, *, address: str, new_link: str | None, revoke: str | None) -> int:
-    from eval_assets.labelling.links import replace_link, revoke_link
+    from eval_assets.labelling.study import replace_link, revoke_link
     from eval_assets.server.app import adjudicator_links, rater_links
 
     people = {*study.raters, *study.evaluation.labelling.adjudicators}

@@ -139,7 +139,7 @@ def _wordings(data: Path, database: str | None) -> Sequence[RubricWording]:
 def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None:
     # Templates take a moment to import: only for those who want pages.
     from eval_assets.labelling.sessions import file_name
-    from eval_assets.server.offline import offline_page
+    from eval_assets.server.rendering import offline_page
 
     if not files.study.raters:
         raise click.UsageError(

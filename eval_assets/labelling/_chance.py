@@ -66,13 +66,7 @@ def shuffled(values: Floats, statistic: Callable[[Floats], Floats]) -> float:
 
 
 def exchanged(by_rater: Floats, column: int, *, margin: float = 0.0) -> float:
-    """Return how often raters drawn anew for each response have a mean as large as one rater's.
-
-    Args:
-        by_rater: A number for each response and rater; NaN where there is none.
-        column: The rater.
-        margin: Distance from the other raters that is usual.
-    """
+    """Return how often raters drawn anew for each response have a mean as large as one rater's."""
     shared = ~np.isnan(by_rater[:, column]) & (np.count_nonzero(~np.isnan(by_rater), axis=1) > 1)
     rows = by_rater[shared]
     if not len(rows):

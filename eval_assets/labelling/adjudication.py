@@ -1,38 +1,42 @@
-"""Disagreements and their adjudication: rate blind, look, discuss and settle."""
+"""Disagreements: raters discuss them and rate once more, adjudicators rate blind and settle them.
 
-from __future__ import annotations
+Second ratings after a discussion are sessions of a kind of their own. No reader of labels opens
+these, so that a discussion cannot raise agreement.
+"""
 
 import json
-from collections.abc import (
-    Mapping,  # noqa: TC003 - pydantic reads it
-    Sequence,
-)
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Literal
 
+import pandas as pd
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
-from eval_assets.config.labelling import ADJUDICATIONS
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import ADJUDICATIONS, DISCUSSION
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling._durable import append_line, locked
-from eval_assets.labelling.rater_queue import WorkUnit, label_of
-from eval_assets.labelling.sessions import Answer, Label, SessionKey
+from eval_assets.labelling.assignments import chance
+from eval_assets.labelling.choices import value_name
+from eval_assets.labelling.rater_queue import (
+    FirstRating,
+    RaterQueue,
+    WorkUnit,
+    label_of,
+    work_unit,
+)
+from eval_assets.labelling.rater_view import ResponseView
+from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.sessions import (
+    SWAPPED_SIDES,
+    Answer,
+    Label,
+    SessionKey,
+    remark_of,
+)
 from eval_assets.scale import TOLERANCE
-
-if TYPE_CHECKING:
-    from collections.abc import (
-        Callable,
-        Iterable,
-        Sequence,
-    )
-    from datetime import datetime
-    from pathlib import Path
-
-    import pandas as pd
-
-    from eval_assets.config.evaluation import Evaluation
-    from eval_assets.labelling.study import Study
-
 
 Step = Literal["rating", "comment", "consensus", "excluded", "reopened"]
 """Step of an adjudicator: rate before seeing the ratings, note what the discussion brought,
@@ -229,33 +233,38 @@ class Case:
     second_ratings: Mapping[str, Label] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
 class AdjudicationQueue:
-    """The disagreements that one adjudicator settles: those on which they have no rating."""
+    """The disagreements that one adjudicator settles: those on which they have no rating.
 
-    def __init__(
-        self, study: Study, disagreements: Callable[[], Sequence[Disagreement]], *, by: str
-    ) -> None:
-        self._study = study
-        self._disagreements = disagreements
-        self._by = by
+    `disagreements` returns all of them and `second_ratings` those after a discussion, as they are
+    now.
+    """
+
+    evaluation: Evaluation
+    responses: Mapping[str, ResponseView]
+    disagreements: Callable[[], Sequence[Disagreement]]
+    second_ratings: Callable[[], Mapping[Unit, Mapping[str, Label]]]
+    by: str
 
     def cases(self) -> list[Case]:
         """Return all disagreements on responses that exist, open ones first, the worst first."""
-        steps = read_adjudications(self._study.evaluation)
+        steps = read_adjudications(self.evaluation)
         adjudications = decisions(steps)
-        second_ratings = self._study.second_ratings()
+        second_ratings = self.second_ratings()
         cases = []
-        for disagreement in self._disagreements():
-            response = self._study.responses.get(disagreement.response_id)
+        for disagreement in self.disagreements():
+            response = self.responses.get(disagreement.response_id)
             if response is None or self._has_rated(disagreement):
                 continue
-            question = self._study.evaluation.question(disagreement.question_id)
-            own = own_rating(steps, disagreement.unit, self._by)
+            question = self.evaluation.question(disagreement.question_id)
+            key = SessionKey(rater_id=self.by, question_id=question.id)
+            own = own_rating(steps, disagreement.unit, self.by)
             comments = [s for s in steps if s.unit == disagreement.unit and s.step == "comment"]
             cases.append(
                 Case(
                     disagreement=disagreement,
-                    unit=WorkUnit(_key(self._by, question.id), question, response),
+                    unit=WorkUnit(key, question, response),
                     own=own.value if own else None,
                     comments=tuple(comments),
                     decision=adjudications.get(disagreement.unit),
@@ -266,7 +275,7 @@ class AdjudicationQueue:
 
     def _has_rated(self, disagreement: Disagreement) -> bool:
         """Return whether the adjudicator is one of the raters who disagree."""
-        return self._by.casefold() in map(str.casefold, disagreement.ratings)
+        return self.by.casefold() in map(str.casefold, disagreement.ratings)
 
     def rate(self, case: Case, value: float, *, at: datetime) -> None:
         """Keep the adjudicator's own rating, given before seeing any other.
@@ -310,12 +319,12 @@ class AdjudicationQueue:
     ) -> None:
         disagreement = case.disagreement
         add_adjudication(
-            self._study.evaluation.folder,
+            self.evaluation.folder,
             Adjudication(
                 response_id=disagreement.response_id,
                 question_id=disagreement.question_id,
                 step=step,
-                by=self._by,
+                by=self.by,
                 at=at,
                 value=value,
                 reason=reason.strip(),
@@ -326,5 +335,85 @@ class AdjudicationQueue:
         )
 
 
-def _key(by: str, question_id: str) -> SessionKey:
-    return SessionKey(rater_id=by, question_id=question_id)
+NOTICE = (
+    "Discussion: raters differ on these responses. Read the ratings below each, rate again and say "
+    "why in the comment. Both of your ratings are kept; the first one counts."
+)
+
+
+def is_complete(
+    labels: pd.DataFrame, queues: Mapping[str, RaterQueue], evaluation: Evaluation
+) -> bool:
+    """Return whether every rater has labelled all of the round: only then is it discussed."""
+    of_round = _of_round(labels, evaluation)
+    names = (of_round[name] for name in ("rater_id", "question_id", "response_id"))
+    labelled = set(zip(*names, strict=True))
+    return all(
+        (rater, unit.question.id, unit.response.response_id) in labelled
+        for rater, queue in queues.items()
+        for unit in queue.units
+        if unit.is_counted
+    )
+
+
+def discussion_units(
+    rater_id: str,
+    labels: pd.DataFrame,
+    evaluation: Evaluation,
+    responses: Mapping[str, ResponseView],
+) -> list[WorkUnit]:
+    """Return the open disagreements of the round on responses that a rater rated."""
+    adjudicated = decisions(read_adjudications(evaluation))
+    units = [
+        discussion_unit(rater_id, disagreement, evaluation, responses[disagreement.response_id])
+        for disagreement in disagreements(evaluation, _of_round(labels, evaluation))
+        if rater_id in disagreement.ratings
+        and disagreement.unit not in adjudicated
+        and disagreement.response_id in responses
+    ]
+    order = {question.id: number for number, question in enumerate(evaluation.rubric)}
+    return sorted(units, key=lambda unit: order[unit.question.id])
+
+
+def discussion_unit(
+    rater_id: str, disagreement: Disagreement, evaluation: Evaluation, response: ResponseView
+) -> WorkUnit:
+    """Return a disagreement as a rater discusses it: raters are numbers, drawn anew each time."""
+    ratings = disagreement.ratings
+    drawn = sorted(ratings, key=lambda name: chance(0, *disagreement.unit, name))
+    names = {name: f"Rater {number}" for number, name in enumerate(drawn, start=1)}
+    question = evaluation.question(disagreement.question_id)
+    unit = work_unit(rater_id, evaluation.labelling.round, response, question, kind=DISCUSSION)
+    first_ratings = tuple(
+        FirstRating(
+            f"You ({names[name]})" if name == rater_id else names[name],
+            value_name(rating, question.scale),
+            _from_sides_of(unit, disagreement.notes.get(name, "")),
+        )
+        for name in drawn
+        if (rating := unit.across_sides(ratings[name])) is not None
+    )
+    return replace(unit, first_ratings=first_ratings)
+
+
+def second_ratings(sessions: SessionFolder, number: int) -> dict[Unit, dict[str, Label]]:
+    """Return the raters' labels after the discussion of a round, by response and question."""
+    labels: dict[Unit, dict[str, Label]] = {}
+    for session in sessions.readable(DISCUSSION)[0]:
+        if session.key.round == number:
+            for label in session.labels:
+                unit = (label.response_id, session.key.question_id)
+                labels.setdefault(unit, {})[session.key.rater_id] = label
+    return labels
+
+
+def _of_round(labels: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
+    return labels[labels["round"] == evaluation.labelling.round]
+
+
+def _from_sides_of(unit: WorkUnit, note: str) -> str:
+    """Return a note with the sides that its writer saw, relative to those of the unit."""
+    if not unit.is_swapped:
+        return note
+    plain = note.removesuffix(SWAPPED_SIDES)
+    return remark_of(plain, is_swapped=plain == note)

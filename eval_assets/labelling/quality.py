@@ -266,11 +266,8 @@ class _QuestionLabels:
 class _Twin:
     """The rater most like another one.
 
-    Args:
-        rater: Who that is.
-        identical: Share of the shared responses that both rate alike.
-        n: Responses that both rated.
-        p_value: Chance of so many shared departures from the other raters.
+    `identical` is the share of the `n` shared responses that both rate alike, `p_value` the chance
+    of so many shared departures from the other raters.
     """
 
     rater: str

@@ -73,10 +73,7 @@ def html_of(evaluation: Evaluation, address: ImageAddress) -> Html | None:
 def markdown_html(text: str, *, folder: Path, address: ImageAddress) -> str:
     r"""Return Markdown as HTML: tags are shown as text, links are text with their address.
 
-    Args:
-        text: The Markdown.
-        folder: Folder whose images are shown; no others are.
-        address: Returns the address of such an image.
+    Images are shown if they are in the folder; `address` returns where from.
 
     Examples:
         >>> markdown_html("**Yes** <b>\n[no](http://x.org)", folder=Path(), address=data_uri)

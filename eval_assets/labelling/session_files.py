@@ -196,12 +196,7 @@ def _is_rewritten(stored: _Stored, changed: Session) -> bool:
 class _Change:
     """A line of a journal: what a change left of the units that it touched.
 
-    Args:
-        updated_at: When the last label was given or taken back.
-        closed_at: When the rater stopped; None while they are at it.
-        n_units: Units that the rater is to label.
-        removed: Units without any answer left.
-        withdrawn: Labels that were taken back.
+    `removed` are units without any answer left.
     """
 
     __pydantic_config__ = ConfigDict(alias_generator=to_camel, extra="ignore", defer_build=True)

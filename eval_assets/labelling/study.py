@@ -1,26 +1,29 @@
-"""All that labelling an evaluation needs: raters, their work, and where their labels go."""
+"""All that labelling an evaluation needs: raters, their work and links, and where labels go."""
 
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 import pandas as pd
+from pydantic import TypeAdapter, ValidationError
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import ATTENTION, CALIBRATION, DISCUSSION
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
-from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.discussion import (
+from eval_assets.labelling.adjudication import (
     NOTICE,
+    AdjudicationQueue,
+    Disagreement,
     discussion_units,
     is_complete,
     second_ratings,
 )
+from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.gold_answers import (
     CalibrationRound,
     Check,
@@ -95,11 +98,6 @@ class Study:
         self, rater_id: str, *, question_id: str | None = None, run_id: str | None = None
     ) -> RaterQueue:
         """Return what a rater labels now: calibration, then work of the round, then discussion.
-
-        Args:
-            rater_id: The rater.
-            question_id: Question that the work is limited to.
-            run_id: Run that the work is limited to.
 
         Raises:
             InputError: If the names are too long for a session file.
@@ -176,6 +174,14 @@ class Study:
     def second_ratings(self) -> dict[tuple[str, str], dict[str, Label]]:
         """Return the ratings after the discussion, by response and question, then by rater."""
         return second_ratings(self.sessions, self.evaluation.labelling.round)
+
+    def adjudication_queue(
+        self, disagreements: Callable[[], Sequence[Disagreement]], *, by: str
+    ) -> AdjudicationQueue:
+        """Return the disagreements that an adjudicator settles."""
+        return AdjudicationQueue(
+            self.evaluation, self.responses, disagreements, self.second_ratings, by
+        )
 
     def calibration_rounds(self, rater_id: str) -> list[CalibrationRound]:
         """Return the rounds of a rater's calibration up to the open one; none if none is declared.
@@ -255,3 +261,66 @@ def _too_long(session_id: str) -> InputProblem:
     )
     remedy = "Shorten the name of the rater, the question or the run"
     return InputProblem("evaluation.yaml", None, "labelling.raters", message, remedy)
+
+
+_LINK_FILE = ".links.json"
+
+
+@dataclass(frozen=True)
+class _Link:
+    """How often a person's links were replaced, and whether the last ones are revoked."""
+
+    number: int = 0
+    is_revoked: bool = False
+
+
+_LINKS = TypeAdapter(dict[str, _Link])
+
+
+def adjudicators_by_token(study: Study) -> dict[str, str]:
+    """Return the adjudicator of each link that is valid, by the link's secret part."""
+    return _by_token(study, "adjudicator", study.evaluation.labelling.adjudicators)
+
+
+def raters_by_token(study: Study) -> dict[str, str]:
+    """Return the rater of each link that is valid, by the link's secret part."""
+    return _by_token(study, "rater", study.raters)
+
+
+def replace_link(study: Study, name: str) -> None:
+    """End the links of a rater or adjudicator; new ones are valid."""
+    _change(study, name, lambda link: _Link(number=link.number + 1))
+
+
+def revoke_link(study: Study, name: str) -> None:
+    """End the links of a rater or adjudicator."""
+    _change(study, name, lambda link: replace(link, is_revoked=True))
+
+
+def _change(study: Study, name: str, change: Callable[[_Link], _Link]) -> None:
+    with locked(study.sessions.path):
+        links = _links(study)
+        link = change(links.get(name, _Link()))
+        content = _LINKS.dump_json({**links, name: link}, indent=1)
+        replace_file(study.sessions.path / _LINK_FILE, content)
+
+
+def _by_token(study: Study, role: str, names: Iterable[str]) -> dict[str, str]:
+    links = _links(study)
+    people = ((name, links.get(name, _Link())) for name in names)
+    return {
+        study.secret_for(role, name, *([str(link.number)] if link.number else [])): name
+        for name, link in people
+        if not link.is_revoked
+    }
+
+
+def _links(study: Study) -> dict[str, _Link]:
+    path = study.sessions.path / _LINK_FILE
+    try:
+        return _LINKS.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValidationError as error:
+        message, remedy = "the file cannot be read", "Restore it, or remove it and revoke again"
+        raise InputError(InputProblem(str(path), None, None, message, remedy)) from error

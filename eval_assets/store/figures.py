@@ -191,10 +191,7 @@ def read_figures(
 ) -> tuple[Record, ...]:
     """Return the stored records of a type, in the order in which they were written.
 
-    Args:
-        connection: The database.
-        record: The type.
-        subjects: Values of its subject; None for all.
+    `subjects` are values of its subject; None for all.
     """
     quoted = (subject.replace("'", "''") for subject in subjects or ())
     listed = ", ".join(f"'{subject}'" for subject in quoted) or "NULL"  # IN () is an error

@@ -33,11 +33,8 @@ def stored_gate_outcomes(
 ) -> tuple[GateOutcome, ...]:
     """Decide every gate that applies on the stored figures, by the minimums declared now.
 
-    Args:
-        connection: The database.
-        evaluation: The evaluation as declared now.
-        sources: By table, the fingerprint of its files as they are now.
-        measured: Figures to use instead of the stored ones.
+    `sources` are fingerprints of the files of tables as they are now; `measured` are figures to use
+    instead of the stored ones.
     """
     return gate_outcomes(
         evaluation,

@@ -68,14 +68,7 @@ def write_labels(
     earlier: pd.DataFrame | None = None,
     rejected: pd.DataFrame | None = None,
 ) -> None:
-    """Replace the human labels, the units that raters skipped, earlier rounds and rejected rows.
-
-    Args:
-        connection: The database.
-        labels: Columns `LABEL_COLUMNS`.
-        earlier: Labels of earlier rounds, likewise; None if there are none.
-        rejected: Columns `REJECTED_COLUMNS`; None if no row was rejected.
-    """
+    """Replace the human labels, the units that raters skipped, earlier rounds and rejected rows."""
     import pandas as pd
 
     earlier = labels.head(0) if earlier is None else earlier
@@ -94,12 +87,7 @@ def write_labels(
 
 
 def n_changed_labels(connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame) -> int:
-    """Return how many stored labels have another value in those that will replace them.
-
-    Args:
-        connection: The database.
-        labels: Columns `LABEL_COLUMNS`.
-    """
+    """Return how many stored labels have another value in those that will replace them."""
     if labels.empty or not count_rows(connection, "human_labels"):
         return 0
     row = connection.execute(
@@ -172,10 +160,6 @@ def response_keys(
     connection: duckdb.DuckDBPyConnection, *, further: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Return the columns by which labels and scores name a response; turns are Int64.
-
-    Args:
-        connection: The database.
-        further: Other columns to return, or attributes.
 
     Raises:
         StoreError: If no responses were ever imported.

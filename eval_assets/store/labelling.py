@@ -17,12 +17,7 @@ _COLUMNS += ["decided_at", "own_rating", "ratings", "is_override"]
 def write_adjudicated_labels(
     connection: duckdb.DuckDBPyConnection, decisions: Iterable[Mapping[str, Any]]
 ) -> int:
-    """Replace the settled labels; return how many are of responses that are not stored (any more).
-
-    Args:
-        connection: The database.
-        decisions: Rows of `adjudicated_labels`.
-    """
+    """Replace the settled labels; return how many are of responses that are not stored."""
     rows = pd.DataFrame(list(decisions), columns=_COLUMNS)
     typed = {"value": float, "own_rating": float, "excluded": bool, "is_override": bool}
     replace_rows(connection, "adjudicated_labels", rows.astype(typed))

@@ -93,11 +93,7 @@ def long_ratings(
 ) -> dict[str, LongRatings]:
     """Return the ratings by all raters of one kind, by question.
 
-    Args:
-        connection: The database.
-        kind: Whose ratings.
-        question_ids: The questions.
-        group: Response group of each stored response, as `group_codes` returns them.
+    `group` is the response group of each stored response, as `group_codes` returns them.
     """
     return ratings_from(connection, RATINGS_SQL[kind], question_ids, group=group)
 

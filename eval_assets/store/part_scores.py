@@ -26,11 +26,6 @@ def write_stand_in_scores(
 
     These are `judge_scores.needs_person` and the combined scores of `score_summary`.
     Of several judges with a certified part of a question, the one with the largest is used.
-
-    Args:
-        connection: The database.
-        parts: Certified parts, by version and question.
-        rubric: The questions.
     """
     _forget_parts(connection)
     questions = {question.id: question for question in rubric}

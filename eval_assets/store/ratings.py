@@ -373,14 +373,7 @@ def _values(  # noqa: PLR0913 - which values, of which units, and in which order
 ) -> NDArray[np.float64]:
     """Return one value for each unit, NaN if it is missing.
 
-    Args:
-        connection: The database.
-        sql: Query of response_id, question_id and value.
-        unit: SQL of the responses and their numbers.
-        question_ids: The questions.
-        place: Place of each unit by question and response, -1 if it is none.
-        n_units: Number of units.
-        parameters: Parameters of the query.
+    `place` is the place of each unit by question and response, -1 if it is none.
     """
     rows = connection.execute(
         f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response, value

@@ -41,13 +41,7 @@ def partly_rated_questions(connection: duckdb.DuckDBPyConnection) -> list[str]:
 def response_features(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, question_ids: Sequence[str]
 ) -> ResponseFeatures:
-    """Return features of all responses; scores of judges only where no seal keeps them.
-
-    Args:
-        connection: The database.
-        evaluation: The evaluation.
-        question_ids: Questions whose responses are compared.
-    """
+    """Return features of all responses; scores of judges only where no seal keeps them."""
     rows = connection.execute(
         """
         SELECT response_id, coalesce(length(response_text), 0)::DOUBLE AS length,
@@ -178,13 +172,7 @@ _POSITION_SQL = """
 def rated_responses(
     connection: duckdb.DuckDBPyConnection, question_id: str, ratings: LongRatings
 ) -> RatedResponses:
-    """Return the ratings of a question with what may explain disagreement.
-
-    Args:
-        connection: The database.
-        question_id: The question.
-        ratings: Its human ratings.
-    """
+    """Return the ratings of a question with what may explain disagreement."""
     responses = connection.execute(
         """SELECT response_id, coalesce(length(response_text), 0)::DOUBLE AS length,
                   coalesce(model_name, '') AS model

@@ -38,15 +38,7 @@ def scores_around(
     frozen_at: datetime,
     anchors: Sequence[str],
 ) -> MeanScores:
-    """Return mean scores of a judge's other answers, before its anchors were frozen and since.
-
-    Args:
-        connection: The database.
-        judge_id: The judge.
-        question_id: The question.
-        frozen_at: When they were frozen.
-        anchors: The anchors, which are left out.
-    """
+    """Return mean scores of a judge's other answers, before its anchors were frozen and since."""
     [(n_before, before, n_since, since)] = connection.execute(
         """
         WITH asked AS (

@@ -52,9 +52,6 @@ class ScoresOnDisk:
 
     They come over hours, in which the database is closed, and may be more than fit into memory. The
     file has no name, so that nothing is left of it if the process is killed.
-
-    Args:
-        folder: Where the file is; made if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -167,11 +164,7 @@ def next_units(
 
     They come by question and then by response.
 
-    Args:
-        connection: The database.
-        after: Response and question of the last unit before; None for the first units.
-        n: Most units to return.
-        part: The part that they are of.
+    `after` are response and question of the last unit before; None for the first `n` units.
     """
     response_id, question_id = after or ("", "")
     is_of_part = "true"
@@ -211,9 +204,7 @@ def earlier_turns(
 ) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return the turns before each response that has any: what was asked and answered in each.
 
-    Args:
-        connection: The database.
-        of: Ids of the responses; None for all.
+    `of` are ids of responses; None stands for all.
     """
     query, values = "SELECT response_id, turns FROM earlier_turns", []
     if of is not None:

@@ -37,12 +37,6 @@ def write_splits(
 ) -> dict[str, int]:
     """Replace `judge_splits` by the rated responses of some questions.
 
-    Args:
-        connection: The database.
-        question_ids: Questions that pass the gates.
-        shares: Share of response groups in each split.
-        data_version: Version of the ratings.
-
     Returns:
         The number of groups in each split that has any.
     """
@@ -121,12 +115,8 @@ def tuning_units(
     If a disagreement was adjudicated, the consensus replaces the ratings of the response; what
     they left out as ambiguous is left out.
 
-    Args:
-        connection: The database.
-        questions: Questions that pass the gates.
-        shares: Share of response groups in each split.
-        texts: Whether to load prompts, responses and earlier turns, which only judges with prompts
-            are tuned on.
+    Prompts, responses and earlier turns are loaded only with `texts`: only judges with prompts are
+    tuned on them.
     """
     if not questions:
         return {}
@@ -179,16 +169,7 @@ def _units(  # noqa: PLR0913 - all ratings and scores
     judges: Mapping[str, NDArray[np.float64]],
     spreads: Mapping[str, NDArray[np.float64]],
 ) -> RatedUnits:
-    """Return the rated responses of one question.
-
-    Args:
-        question: The question.
-        responses: All responses in the order of unit indices, as fields of RatedUnits.
-        history: The turns before each response.
-        humans: Ratings by people.
-        judges: Scores of every response by judge.
-        spreads: Spread of the replicates of every response by judge.
-    """
+    """Return the rated responses of one question."""
     rated, raters = (np.flatnonzero(np.bincount(item)) for item in (humans.unit, humans.rater))
     ratings = np.full((len(rated), len(raters)), np.nan)
     ratings[np.searchsorted(rated, humans.unit), np.searchsorted(raters, humans.rater)] = (
@@ -228,11 +209,6 @@ def compared_answers(
     Ratings under a seal correct no judge. One that rates as a tuned version is corrected by ratings
     of an open test alone: those of train and dev made it what it is, and would say that it errs
     less than it does.
-
-    Args:
-        connection: The database.
-        questions: Questions that pass the gates.
-        shares: Share of response groups in each split.
     """
     if not questions:
         return {}

@@ -40,12 +40,8 @@ def insert_rows(
 ) -> None:
     """Add `rows` to `table`; columns are matched by name, NaN is NULL.
 
-    Args:
-        connection: The database.
-        table: The table.
-        rows: The rows.
-        columns: SQL for each column of `table` that is filled; None for the columns of `rows`.
-        where: SQL condition that rows must meet.
+    `columns` holds SQL for each column that is filled; None stands for the columns of `rows`.
+    `where` is a condition that rows must meet.
     """
     if rows.empty:
         return
@@ -128,11 +124,8 @@ def content_fingerprint(
 
     Another version of DuckDB may return another one.
 
-    Args:
-        connection: The database.
-        table: The table.
-        columns: Columns to go by; None for all but times. Two runs on the same data write equal
-            rows, except for when they were written.
+    Without `columns` it goes by all but times: two runs on the same data write equal rows, except
+    for when they were written.
     """
     if columns is None:
         every = columns_of(connection, table)

@@ -44,13 +44,7 @@ def version_scores(
 def current_judges(
     connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
 ) -> list[TunedJudge]:
-    """Return the versions that are tested now, with their scores of all rated units.
-
-    Args:
-        connection: The database, in which `tuned_judges` names them.
-        ledger: The ledger.
-        units: Rated units by question.
-    """
+    """Return the versions that are tested now, with their scores of all rated units."""
     scores = version_scores(connection, ledger, units)
     readings = {question_id: JudgeLedger(ledger).readings(question_id) for question_id in units}
     versions = {(version.judge_id, version.version): version for version in scores.versions}
@@ -168,15 +162,7 @@ def certificates_now(
     *,
     open_questions: Collection[str],
 ) -> list[CertificateRow]:
-    """Return rows of `judge_certificates` as they are now.
-
-    Args:
-        connection: The database.
-        ledger: The ledger.
-        units: Rated units of the questions that have readings.
-        readings: All readings by question, in the rubric's order.
-        open_questions: Questions that pass the gates.
-    """
+    """Return rows of `judge_certificates` as they are now."""
     sources = prompt_sources(connection) if units else frozenset[str]()
     evidence = current_evidence(connection, ledger, units)
     moved = moved_judges(current_drift(connection))
@@ -226,13 +212,7 @@ def has_prompts(ledger: SqlLedger) -> bool:
 def words_on(
     connection: duckdb.DuckDBPyConnection, question_id: str, replies: pd.DataFrame
 ) -> Words:
-    """Return remarks of a judge and of raters on responses, for one question.
-
-    Args:
-        connection: The database.
-        question_id: The question.
-        replies: Rows of `tuned_judge_scores` of the judge, with one prompt.
-    """
+    """Return remarks of a judge and of raters on responses, for one question."""
     values = connection.execute(
         f"SELECT response_id, source, text FROM ({_REMARKS_SQL}) WHERE question_id = $question",  # noqa: S608 - a constant of ours
         {"question": question_id},

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.labelling.adjudication import AdjudicationQueue, Disagreement
+from eval_assets.labelling.adjudication import Disagreement
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.sessions import Answer
@@ -43,7 +43,7 @@ def labelled(tmp_path: Path) -> Evaluated:
 def settle(folder: Evaluated, response_id: str, value: float | None) -> None:
     study = study_of(folder)
     found = Disagreement(response_id, "clarity", {"r1": 1.0, "r2": 2.0}, 0.25)
-    queue = AdjudicationQueue(study, lambda: [found], by="lea")
+    queue = study.adjudication_queue(lambda: [found], by="lea")
     queue.rate(queue.cases()[0], 2.0, at=now())
     queue.settle(queue.cases()[0], value, reason="because", at=now())
 

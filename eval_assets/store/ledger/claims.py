@@ -37,11 +37,7 @@ _RELEASE = _END.where(claims.c.worker == sa.bindparam("me"))
 
 
 class Claims:
-    """The claims of a ledger; every method is a part of a transaction.
-
-    Args:
-        ledger: The ledger.
-    """
+    """The claims of a ledger; every method is a part of a transaction."""
 
     def __init__(self, ledger: SqlLedger) -> None:
         self._claim_free = _claim_free(ledger)

@@ -120,13 +120,7 @@ def _copy_table(
 
 
 def store_ledger(ledger: SqlLedger, database: Path, *, folder: Path | None = None) -> None:
-    """Bring the tables that mirror the ledger up to date, in a transaction of its own.
-
-    Args:
-        ledger: The ledger.
-        database: The DuckDB file.
-        folder: Evaluation folder that the database must belong to; None for any.
-    """
+    """Bring the tables that mirror the ledger up to date, in a transaction of its own."""
     with connect(database, folder=folder) as connection, transaction(connection):
         copy_ledger(ledger, connection)
 

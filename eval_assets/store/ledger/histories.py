@@ -70,13 +70,7 @@ class DualJudgement:
 def append_history(
     ledger: SqlLedger, table: HistoryTable, rows: Iterable[Mapping[str, object]]
 ) -> None:
-    """Add rows to a table that is only ever added to; undefined is NULL.
-
-    Args:
-        ledger: The ledger.
-        table: Name of the table in the database that the rows are copied to.
-        rows: Values by the table's columns.
-    """
+    """Add rows to a table that is only ever added to; undefined is NULL."""
     with ledger.writing() as connection:
         add_rows(connection, rows, table=table, evaluation=ledger.evaluation)
 

@@ -33,9 +33,7 @@ _ROUNDING_USD = 1e-9
 def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float | None]:
     """Return what requests cost in USD, all attempts together; None if some of it is not known.
 
-    Args:
-        ledger: The ledger.
-        call_keys: Keys of the requests; those that were never sent are left out.
+    Requests that were never sent are left out.
     """
     keys = list(call_keys)
     costs: dict[str, float | None] = {}
@@ -248,13 +246,6 @@ def grant(
     """Grant the next requests to a model from the first moment at which its limits allow them.
 
     The clock is the ledger's own, the same for every machine.
-
-    Args:
-        ledger: The ledger.
-        limits: The limits, and whose they are.
-        wanted: What is to be sent.
-        unused: What earlier grants turned out to leave, by their number; it is given back.
-        delay_seconds: Time from now in which nothing can be sent yet.
     """
     is_same = rate_grants.c.account == limits.account
     with ledger.writing(is_durable=False) as connection:

@@ -114,10 +114,6 @@ def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> 
 
     It happens once. Rows that the ledger has already are left out: they were copied from it. A
     ledger that was lost comes back this way, except prompts and raw replies.
-
-    Args:
-        ledger: The ledger.
-        database: The database; None if there is none.
     """
     row = {"evaluation": ledger.evaluation, "n_attempts": 0, "taken_over_at": datetime.now(UTC)}
     once = ledger.upsert(takeovers).on_conflict_do_nothing().returning(takeovers.c.evaluation)

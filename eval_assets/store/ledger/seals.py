@@ -20,11 +20,7 @@ _RECORDED = ("candidates", "groups", "content", "labels", "group_labels", "evide
 
 
 class JudgeLedger:
-    """Versions of one evaluation's judges and readings of its sealed tests.
-
-    Args:
-        ledger: The ledger of the evaluation.
-    """
+    """Versions of one evaluation's judges and readings of its sealed tests."""
 
     def __init__(self, ledger: SqlLedger) -> None:
         self._ledger = ledger
@@ -38,10 +34,6 @@ class JudgeLedger:
         self, versions: Sequence[tuple[JudgeVersion, Mapping[str, object]]], *, at: datetime
     ) -> list[JudgeVersion]:
         """Number versions and store the new ones; return them in the same order.
-
-        Args:
-            versions: Versions without a number, each with its notes.
-            at: Time of registration.
 
         Raises:
             StoreError: If another run took one of the numbers meanwhile.

@@ -311,13 +311,7 @@ _RECENT_SECONDS = 20.0
 
 
 class Lease:
-    """A worker's lease, renewed in a thread of its own until it ends.
-
-    Args:
-        ledger: The ledger.
-        asset: Asset or command on whose account is asked.
-        run_id: Run that it belongs to; None outside a run.
-    """
+    """A worker's lease, renewed in a thread of its own until it ends."""
 
     def __init__(self, ledger: SqlLedger, *, asset: str, run_id: str | None) -> None:
         self.worker = 0

@@ -15,7 +15,7 @@ from eval_assets.labelling.session_files import parse_session, session_text
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.scale import Scale
-from eval_assets.server.offline import offline_page
+from eval_assets.server.rendering import offline_page
 from tests.unit.labelling.conftest import CLARITY, after, evaluation_of, response_rows, study_of
 from tests.unit.labelling.test_offline_pages import given_back, merge, said
 

@@ -12,16 +12,15 @@ from starlette.testclient import TestClient
 from eval_assets.errors import InputError
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.gold_answers import Check
-from eval_assets.labelling.links import replace_link, revoke_link
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import ResponseView, response_views
-from eval_assets.labelling.study import Study
+from eval_assets.labelling.study import Study, replace_link, revoke_link
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labelling_inputs import read_assignments
 from eval_assets.readers.responses import read_responses
 from eval_assets.server.app import lead_token, make_app, rater_links
 from eval_assets.server.lead_pages import LeadSources
-from eval_assets.server.offline import offline_page
+from eval_assets.server.rendering import offline_page
 from tests.unit.labelling.conftest import CLARITY, study_of
 
 ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"

@@ -1,21 +1,26 @@
-"""Screen of the labelling command, in plain lines.
+"""Screen and keys of labelling and adjudication in the terminal, in plain lines.
 
 Nothing is cleared or redrawn: lines work over a slow connection, in a screen reader, at any size of
 the window, and can be scrolled back to.
 """
 
 import os
+import select
 import sys
+import termios
 import textwrap
+import time
+import tty
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from types import TracebackType
+from typing import Self
 
 import click
 
 from eval_assets.labelling.choices import Choice, answer_name, question_choices
 from eval_assets.labelling.rater_queue import WorkUnit
-from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.sessions import Answer, Label
 
 PREVIEW_LINES = 20
@@ -81,22 +86,22 @@ def show_question(
     click.echo("  ".join(["", *also]))
 
 
-def show_in_full(unit: WorkUnit) -> None:
-    """Print all of the response, or of both that are compared."""
-    for name, text in unit.texts.items():
-        _section(name, [text])
-
-
-def show_captures(response: ResponseView) -> None:
-    """Print all of the captures."""
-    for name, lines in response.facts:
-        if not _is_short(lines):
-            _section(name, lines)
-
-
-def show_guidelines(unit: WorkUnit) -> None:
-    """Print what the question's values mean."""
-    _section("Guidelines", [unit.question.guidelines or "No guidelines for this question."])
+def show_more(unit: WorkUnit, key: str) -> bool:
+    """Print what a key shows in full; return whether it shows anything."""
+    match key:
+        case "v":
+            for name, text in unit.texts.items():
+                _section(name, [text])
+        case "t":
+            for name, lines in unit.response.facts:
+                if not _is_short(lines):
+                    _section(name, lines)
+        case "g":
+            guidelines = unit.question.guidelines or "No guidelines for this question."
+            _section("Guidelines", [guidelines])
+        case _:
+            return False
+    return True
 
 
 def option_names(units: Sequence[WorkUnit]) -> list[str]:
@@ -163,3 +168,82 @@ def _columns() -> int:
 
 def _is_short(lines: Sequence[str]) -> bool:
     return len(lines) == 1 and len(lines[0]) <= _SHORT and "\n" not in lines[0]
+
+
+END = "end"
+"""Key that is read once the terminal is gone."""
+
+_ARROWS = {b"[D": "left", b"OD": "left", b"[C": "right", b"OC": "right"}
+_ESCAPE_SECONDS = 0.05
+_LONGEST_WAIT_SECONDS = 0.5
+_REPEAT_SECONDS = 0.15
+"""Time within which a held key comes again: terminals repeat it 10 to 50 times a second."""
+
+
+def is_terminal() -> bool:
+    """Return whether a person can be asked: input and output are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+class Keyboard:
+    """The terminal's keys, delivered one at a time and not shown, as long as it is entered.
+
+    What is typed ahead is kept until `forget` is called. Ctrl-C interrupts as everywhere.
+    """
+
+    _forgotten_key = ""
+    _forgotten_at = 0.0
+
+    def __enter__(self) -> Self:
+        self._descriptor = sys.stdin.fileno()
+        self._as_before = termios.tcgetattr(self._descriptor)
+        tty.setcbreak(self._descriptor, termios.TCSADRAIN)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._as_before)
+
+    def forget(self, key: str) -> None:
+        """Drop what was typed ahead, and further input of `key` while it is held down."""
+        termios.tcflush(self._descriptor, termios.TCIFLUSH)
+        self._forgotten_key, self._forgotten_at = key, time.monotonic()
+
+    def key(self) -> str:
+        """Return the next key in lower case, `left`, `right`, `end`, or nothing for others."""
+        while (key := self._next_key()) == self._forgotten_key:
+            is_held = time.monotonic() - self._forgotten_at < _REPEAT_SECONDS
+            self._forgotten_at = time.monotonic()
+            if not is_held:
+                break
+        self._forgotten_key = ""  # another key in between: it was released
+        return key
+
+    def _next_key(self) -> str:
+        # A Ctrl-C at the very moment at which a read begins is handled only after it: it waits
+        # for a key for half a second at most.
+        while not select.select([self._descriptor], [], [], _LONGEST_WAIT_SECONDS)[0]:
+            pass
+        first = os.read(self._descriptor, 1)
+        if first in {b"", b"\x04"}:
+            return END
+        if first != b"\x1b":
+            return first.decode("ascii", errors="ignore").lower()
+        # The rest of an arrow key comes at once; after Escape alone comes nothing.
+        ready, _, _ = select.select([self._descriptor], [], [], _ESCAPE_SECONDS)
+        return _ARROWS.get(os.read(self._descriptor, 2), "") if ready else ""
+
+    def line(self, prompt: str) -> str:
+        """Return a line that the person types, shown and edited as everywhere in the terminal."""
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._as_before)
+        try:
+            return input(prompt).strip()
+        except EOFError:
+            click.echo()
+            return ""
+        finally:
+            tty.setcbreak(self._descriptor, termios.TCSADRAIN)

@@ -3,7 +3,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from eval_assets.server.offline import offline_page
+from eval_assets.server.rendering import offline_page
 from tests.unit.labelling.conftest import study_of
 
 MOST_BYTES = 300 * 1024
