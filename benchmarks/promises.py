@@ -10,9 +10,8 @@ import numpy.typing as npt
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import non_inferiority
-from eval_assets.tuning._fitness import judge_fitness
-from eval_assets.tuning._improvement import judge_improvement
 from eval_assets.tuning.calibration import calibrate
+from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.partial_automation import (
     JudgePart,
     chosen_part,

@@ -188,16 +188,9 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
     Whether raters disagree or the data are too few or too alike is judged by the interval of alpha,
     never by one share.
 
-    Args:
-        question: The question.
-        a_hh: A^HH. On a scale of many values, or without steps, few pairs are equal however well
-            raters agree: there it decides how close they are.
-        exact: Share of rater pairs that are equal, in [0, 1]; NaN if there is no pair.
-        adjacent: Share within one step of the scale; NaN if it has no steps.
-        alpha: Krippendorff's alpha.
-        minimum_alpha: What the gate `human_alpha` demands.
-        most_frequent_share: Share of all ratings that have the most frequent value.
-        n_disagreements: Rows of the question in `label_disagreements`.
+    On a scale of many values, or without steps, few pairs are equal however well raters agree:
+    there A^HH decides how close they are. `exact` and `adjacent` are shares in [0, 1], NaN if there
+    is no pair or no step.
     """
     is_contradictory = alpha.high < CONTRADICTING_ALPHA and alpha.value < minimum_alpha
     findings: list[str] = []

@@ -12,10 +12,10 @@ from eval_assets.agreement.compared_labels import (
     FEWEST_UNITS,
     ComparedLabels,
     compared_labels,
+    confused_levels,
     disagreement_within,
     rater_offsets,
 )
-from eval_assets.agreement.confused_levels import confused_levels
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import holm_p_values
@@ -65,10 +65,6 @@ def causes_of_disagreement(
     responses under permutation over responses of about the same mean rating, positions under
     permutation within each rater, and levels with draws from a normal model without confusion.
     At most 3,000 responses are used, drawn with a fixed seed.
-
-    Args:
-        responses: Ratings and features.
-        question: The question.
 
     References:
         Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian

@@ -18,12 +18,7 @@ NO_CAUSE = "no cause that was tested explains the disagreement"
 
 
 class CauseKind(StrEnum):
-    """Kind of a cause.
-
-    Attributes:
-        sentence: The cause in words, with a place for its subject.
-        remedy: What to do about it.
-    """
+    """Kind of a cause."""
 
     sentence: str
     remedy: str
@@ -93,16 +88,10 @@ class Cause:
     """A tested cause of disagreement; a row of the table `disagreement_causes`.
 
     Args:
-        question_id: The question.
-        kind: What was tested.
         subject: The rater, camps, levels or part of the responses that the test points to.
-        p_value: By permutation, before correction for the other tests.
-        adjusted_p: Corrected for all tests of the question (Holm 1979).
-        alpha: Interval-level alpha of the ratings as they are.
         alpha_fixed: Alpha without the cause, as its remedy assumes; NaN if undefined.
         is_reported: Whether chance does not explain it, and alpha would gain 0.02 or more without
             it, or by an unknown amount.
-        examples: Responses that show it best, at most five.
     """
 
     question_id: str
@@ -134,10 +123,6 @@ class RatedResponses:
     """Ratings of one question with the features of its responses.
 
     Args:
-        ratings: Human ratings.
-        response_ids: Of the stored responses.
-        lengths: Characters of each response.
-        models: Model of each response.
         positions: Position of each label in the work of its rater, from 0 to 1, NaN if unknown.
         texts: Number of the text of each response, as `text_codes` returns it; nearly identical
             texts share theirs.

@@ -1,14 +1,18 @@
-"""Labels of the responses that several raters have rated, as arrays."""
+"""Labels of responses that several raters rated, levels that they confuse, and copied texts."""
 
 import math
+import re
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.causes import RatedResponses
-from eval_assets.agreement.pooled_alpha import alpha_of_labels
+from eval_assets.agreement.pooled_coefficients import alpha_of_labels
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.rubric import RubricQuestion
 
@@ -145,3 +149,177 @@ def disagreement_within(labels: ComparedLabels, camp: Integers) -> Floats:
     pairs = (n * (n - 1) / 2).reshape(-1, 3)
     mean: Floats = within.sum(axis=1) / np.maximum(pairs.sum(axis=1), 1)
     return mean
+
+
+LEAST_SHARED = 0.7
+"""Share of their sequences of three words that nearly identical texts have in common (a choice)."""
+
+_N_WORDS = 3
+_N_BINS = 32
+_LEAST_ESTIMATED = 0.45
+"""Estimated share from which on the exact one is computed: 2.5 standard errors of 32 bins less."""
+
+
+def text_codes(texts: Sequence[str]) -> Integers:
+    """Return a number for each text, the same for texts that are nearly identical.
+
+    Texts are nearly identical if they have the same words and signs in the same order, or share
+    70 % of their sequences of three of them (Jaccard index), and so are texts that a third one
+    connects. Pairs are chosen by one-permutation hashing and then compared exactly.
+
+    A text without a word or sign is identical to no other.
+
+    References:
+        Broder (1997), doi:10.1109/SEQUEN.1997.666900; Li, Owen and Zhang (2012), One permutation
+        hashing, NeurIPS 25.
+
+    Examples:
+        >>> text_codes(["Open the valve.", "open  the valve.", "Close the valve.", ""]).tolist()
+        [0, 0, 1, 2]
+    """
+    words = [re.findall(r"\w+|[^\w\s]", text.casefold()) for text in texts]
+    code = _same_words([" ".join(of_text) for of_text in words])
+    _, first = np.unique(code, return_index=True)
+    shingles = [_shingles(words[index]) for index in first]
+    signature = np.stack([_signature(of_text) for of_text in shingles] or [np.empty(0, np.int64)])
+    parent = np.arange(len(first))
+    for index, own in enumerate(signature):
+        is_either = (own > 0) | (signature[:index] > 0)
+        is_same = (own == signature[:index]) & is_either
+        share = is_same.sum(axis=1) / np.maximum(is_either.sum(axis=1), 1)
+        for other in np.flatnonzero(share >= _LEAST_ESTIMATED):
+            n_shared = len(np.intersect1d(shingles[index], shingles[other], assume_unique=True))
+            n_all = len(shingles[index]) + len(shingles[other]) - n_shared
+            if n_shared >= LEAST_SHARED * n_all:
+                parent[parent == parent[index]] = parent[other]
+    numbers: Integers = np.unique(parent, return_inverse=True)[1][code]
+    return numbers
+
+
+def _same_words(texts: Sequence[str]) -> Integers:
+    """Return a number for each text, in order of appearance; an empty text has its own."""
+    numbers: dict[object, int] = {}
+    codes = [numbers.setdefault(text or index, len(numbers)) for index, text in enumerate(texts)]
+    return np.array(codes, dtype=np.int64)
+
+
+def _shingles(words: Sequence[str]) -> Integers:
+    """Return the hashes of the sequences of three words; of fewer words there are none."""
+    sequences = zip(*(words[start:] for start in range(_N_WORDS)), strict=False)
+    return np.unique([zlib.crc32(" ".join(sequence).encode()) for sequence in sequences])
+
+
+def _signature(shingles: Integers) -> Integers:
+    """Return the smallest hash of each bin, plus one; 0 for a bin without any."""
+    signature = np.zeros(_N_BINS, np.int64)
+    descending = shingles[::-1].astype(np.int64)
+    signature[descending % _N_BINS] = descending + 1  # the last one assigned is the smallest
+    return signature
+
+
+_N_DRAWS = 999
+_FEWEST_LABELS = 10
+"""Labels at each of two levels that are compared."""
+
+_FEWEST_LEVELS, _MOST_LEVELS = 3, 11
+_N_HALVINGS = 30
+_N_NODES = 61
+
+
+@dataclass(frozen=True)
+class ConfusedLevels:
+    """The pair of adjacent levels that raters tell apart least, against the other pairs.
+
+    Args:
+        p_value: Share of draws without confusion in which some pair is told apart as badly.
+    """
+
+    lower: int
+    p_value: float
+
+
+def confused_levels(
+    unit: Integers, code: Integers, level: Floats, *, alpha: float, rng: np.random.Generator
+) -> ConfusedLevels | None:
+    """Return the pair of levels that raters confuse most; None with too few levels or labels.
+
+    The null model has a normal impression of each response, which raters share with an error, cut
+    at the shares of the levels and with the same alpha.
+
+    Units are numbered from 0, and each has at least two labels; `alpha` is at the interval level.
+    """
+    if not _FEWEST_LEVELS <= len(level) <= _MOST_LEVELS:
+        return None
+    share = np.bincount(code) / len(code)
+    is_tested = np.minimum(share[:-1], share[1:]) * len(code) >= _FEWEST_LABELS
+    if is_tested.sum() <= 1:
+        return None
+    # Confusion lowers alpha, to which the model is fitted: compare with the other levels.
+    observed = _contrast(_log_odds(unit, code, len(level)), is_tested)
+    draws = np.stack(list(_normal_draws(unit, level, share, alpha, rng)))
+    drawn = _contrast(draws, is_tested)
+    mean, spread = drawn.mean(axis=0), drawn.std(axis=0)
+    score = np.where(is_tested, (observed - mean) / spread, np.inf)
+    lowest = np.where(is_tested, (drawn - mean) / spread, np.inf).min(axis=1)
+    lower = int(np.argmin(score))
+    n_reached = int((lowest <= score[lower]).sum())
+    return ConfusedLevels(lower, (1 + n_reached) / (1 + len(lowest)))
+
+
+def _normal_draws(
+    unit: Integers, level: Floats, share: Floats, alpha: float, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Yield log odds of adjacent levels under a normal model with the same alpha."""
+    cuts = _normal_quantiles(np.cumsum(share)[:-1])
+    shared = _correlation(alpha, level, cuts)
+    n_units = int(unit.max()) + 1
+    for _ in range(_N_DRAWS):
+        latent = math.sqrt(shared) * rng.normal(size=n_units)[unit]
+        latent += math.sqrt(1 - shared) * rng.normal(size=len(unit))
+        yield _log_odds(unit, np.searchsorted(cuts, latent), len(level))
+
+
+def _log_odds(unit: Integers, code: Integers, n_levels: int) -> Floats:
+    """Return by how much raters tell each level from the next one: log odds of agreement."""
+    counts = np.zeros((int(unit.max()) + 1, n_levels))
+    np.add.at(counts, (unit, code), 1)
+    weight = 1 / (counts.sum(axis=1) - 1)
+    pairs = (counts * weight[:, None]).T @ counts
+    own = np.diag(pairs) - weight @ counts
+    other = np.diag(pairs, 1)
+    odds: Floats = np.log((own[:-1] + 0.5) * (own[1:] + 0.5) / (other + 0.5) ** 2)
+    return odds
+
+
+def _contrast(odds: Floats, is_tested: NDArray[np.bool_]) -> Floats:
+    """Return the difference of each pair of levels from the mean of the other pairs."""
+    kept = np.where(is_tested, odds, 0.0)
+    others = (kept.sum(axis=-1, keepdims=True) - kept) / (is_tested.sum() - 1)
+    difference: Floats = kept - others
+    return difference
+
+
+def _correlation(alpha: float, level: Floats, cuts: Floats) -> float:
+    """Return the correlation of two raters' normal impressions that gives such an alpha."""
+    low, high = 0.0, 0.999
+    for _ in range(_N_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _normal_alpha(middle, level, cuts) < alpha else (low, middle)
+    return (low + high) / 2
+
+
+def _normal_alpha(correlation: float, level: Floats, cuts: Floats) -> float:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_N_NODES)
+    weights = weights / weights.sum()
+    limit = (cuts[:, None] - math.sqrt(correlation) * nodes) / math.sqrt(1 - correlation)
+    below = np.vstack([np.zeros(len(nodes)), _normal_cdf(limit), np.ones(len(nodes))])
+    chance = np.diff(below, axis=0)
+    mean = level @ chance
+    square = level**2 @ chance
+    within = weights @ (square - mean**2)
+    total = weights @ square - (weights @ mean) ** 2
+    return float(1 - within / total)
+
+
+_normal_cdf = np.vectorize(NormalDist().cdf, otypes=[float])
+_normal_quantiles = np.vectorize(NormalDist().inv_cdf, otypes=[float])

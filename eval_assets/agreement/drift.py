@@ -1,11 +1,14 @@
-"""Drift of judges' scores on the same responses."""
+"""Drift of judges' scores on anchors: responses that a judge scores again in each round."""
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import least_p_value, mean_shift
@@ -18,14 +21,7 @@ Row = dict[str, object]
 
 @dataclass(frozen=True)
 class MeanScores:
-    """Mean scores of answers that a judge rated before its anchors were frozen, and since.
-
-    Args:
-        n_before: Answers before.
-        before: Their mean score; NaN without any.
-        n_since: Answers since.
-        since: Their mean score; NaN without any.
-    """
+    """Mean scores of answers that a judge rated before its anchors were frozen, and since."""
 
     n_before: int
     before: float
@@ -38,9 +34,7 @@ def drift_significance(round_: int, *, n_tests: int) -> float:
 
     The levels .05 / (r (r + 1)) of all rounds r add up to .05, however many there will be.
 
-    Args:
-        round_: Number of the round, from 1.
-        n_tests: Judges times questions that are tested in a round.
+    `n_tests` are the judges times questions that are tested in a round.
 
     Examples:
         >>> drift_significance(1, n_tests=1), drift_significance(2, n_tests=1)
@@ -62,13 +56,7 @@ def drift_row(  # noqa: PLR0913 - two measurements, what they are of and at whic
 ) -> Row:
     """Return what a round says of one judge on one question, as a row of `judge_drift`.
 
-    Args:
-        before: The scores of the anchors when they were frozen.
-        again: Their scores in this round, NaN if missing.
-        scores: Mean scores of all other answers, before and since.
-        question: The question.
-        round_: Number of the round, from 1.
-        n_tests: Judges times questions that are tested in a round.
+    `scores` are mean scores of all other answers; a missing one of `again` is NaN.
     """
     significance = drift_significance(round_, n_tests=n_tests)
     difference = np.asarray(again, dtype=np.float64) - np.asarray(before, dtype=np.float64)
@@ -118,8 +106,7 @@ def drift_row(  # noqa: PLR0913 - two measurements, what they are of and at whic
 def moved_judges(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str]]:
     """Return the reasons why judges count as moved, by judge: what the latest rounds say.
 
-    Args:
-        rows: Rows of `judge_drift` of the judges as they are now, in the order of rounds.
+    `rows` of `judge_drift` are in the order of rounds.
     """
     latest = {(row["judge_id"], row["question_id"]): row for row in rows}
     reasons: dict[str, list[str]] = {}
@@ -127,3 +114,97 @@ def moved_judges(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str]]:
         if row["verdict"] == "moved":
             reasons.setdefault(str(judge_id), []).append(f"{question_id}: {row['reason']}")
     return reasons
+
+
+ANCHOR_KEY = ("judge_id", "fingerprint", "question_id", "rubric")
+"""Whose anchors they are: another judge, or a question put otherwise, has others."""
+
+
+def choose_anchors(
+    response_ids: Sequence[str], groups: Sequence[str], *, question_id: str, most: int
+) -> list[int]:
+    """Return the places of the answers that become anchors: one of each group, by a hash."""
+
+    def by_chance(place: int) -> str:
+        return hashlib.sha256(f"{question_id}\n{response_ids[place]}".encode()).hexdigest()
+
+    chosen: dict[str, int] = {}
+    for place in sorted(range(len(response_ids)), key=by_chance):
+        chosen.setdefault(groups[place], place)
+    return list(chosen.values())[:most]
+
+
+def new_anchors(  # noqa: PLR0913 - what anchors are chosen from, and of whom they are
+    scored: pd.DataFrame,
+    frozen: pd.DataFrame,
+    *,
+    judges: Mapping[str, str],
+    rubrics: Mapping[str, str],
+    most: int,
+    at: datetime,
+) -> list[dict[str, object]]:
+    """Return anchors for every judge and question that has none yet."""
+    known = set(_keys(frozen))
+    rows: list[dict[str, object]] = []
+    for names, own in scored.groupby(["judge_id", "question_id"]):
+        judge_id, question_id = map(str, names)
+        if judge_id not in judges or question_id not in rubrics:
+            continue
+        key = (judge_id, judges[judge_id], question_id, rubrics[question_id])
+        if key in known:
+            continue
+        chosen = choose_anchors(
+            own["response_id"].tolist(),
+            own["group_id"].tolist(),
+            question_id=question_id,
+            most=most,
+        )
+        texts = own.iloc[chosen][["response_id", "prompt_text", "response_text", "score"]]
+        named = dict(zip(ANCHOR_KEY, key, strict=True))
+        rows += [
+            {**named, **{str(k): v for k, v in row.items()}, "frozen_at": at}
+            for row in texts.to_dict("records")
+        ]
+    return rows
+
+
+def due_anchors(  # noqa: PLR0913 - what is frozen, what was asked, and what is declared now
+    frozen: pd.DataFrame,
+    rounds: pd.DataFrame,
+    *,
+    judges: Mapping[str, str],
+    rubrics: Mapping[str, str],
+    pause: timedelta,
+    now: datetime,
+) -> tuple[pd.DataFrame, int]:
+    """Return the anchors that are to be rated again now, with the number of their round.
+
+    Rows of `drift_anchors` with `round`; and the number of tests in a round, of anchors that are
+    not due included. `rounds` are rows of `judge_drift`, oldest first.
+    """
+    watched = {(*judge, *rubric) for judge in judges.items() for rubric in rubrics.items()}
+    latest: dict[tuple[str, ...], tuple[int, str]] = {
+        key: (int(number), str(at))
+        for key, number, at in zip(
+            _keys(rounds), rounds.get("round", ()), rounds.get("judged_at", ()), strict=True
+        )
+    }
+    places, numbers, tests = [], [], set()
+    for place, (key, frozen_at) in enumerate(
+        zip(_keys(frozen), frozen.get("frozen_at", ()), strict=True)
+    ):
+        if key not in watched:
+            continue
+        tests.add(key)
+        number, at = latest.get(key, (0, frozen_at))
+        if now - datetime.fromisoformat(at) >= pause:
+            places.append(place)
+            numbers.append(number + 1)
+    return frozen.iloc[places].assign(round=numbers), len(tests)
+
+
+def _keys(rows: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return whose anchors each row is about."""
+    if rows.empty:
+        return []
+    return list(rows[list(ANCHOR_KEY)].itertuples(index=False, name=None))

@@ -35,12 +35,7 @@ _FIRST_ROUND = (
 
 @dataclass(frozen=True)
 class HumanMeasures:
-    """Agreement of human raters, with remarks.
-
-    Args:
-        agreement: Overall first, then by question in the rubric's order.
-        findings: Rows of `label_findings`.
-    """
+    """Agreement of human raters, with remarks."""
 
     agreement: tuple[HumanFigures, ...]
     findings: tuple[Finding, ...]

@@ -241,10 +241,8 @@ def without_injections(text: str) -> str:
 def shift_rows(pairs: pd.DataFrame, spans: Mapping[str, float]) -> list[dict[str, object]]:
     """Return how far the passages shift each judge's scores, as rows of `judge_robustness`.
 
-    Args:
-        pairs: judge_id, question_id, group_id, and the score with the passages and without, NaN if
-            missing.
-        spans: Highest minus lowest value of each question's scale.
+    `pairs` have judge_id, question_id, group_id, and the score with the passages and without, NaN
+    if missing; `spans` the highest minus the lowest value of each question's scale.
     """
     rows: list[dict[str, object]] = []
     for (judge_id, question_id), own in pairs.groupby(["judge_id", "question_id"]):

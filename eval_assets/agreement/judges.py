@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,13 +11,22 @@ from numpy.typing import NDArray
 
 from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
 from eval_assets.agreement.judge_verdicts import judge_verdict
+from eval_assets.agreement.pooled_coefficients import (
+    Part,
+    kappa_by_group,
+    macro_kappa,
+    mean_alpha,
+    pair_kappa,
+    parts_on_unit,
+    pooled,
+    pooled_if_ordered,
+)
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
-from eval_assets.agreement.split_kappa import kappa_by_group, macro_kappa, pair_kappa
 from eval_assets.bands import alpha_label, pooled_alpha_label
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.figures import JudgeFigures, JudgeHumanFigures, Scope
+from eval_assets.figures import JudgeFigures, JudgeHumanFigures, LeaveOneJudgeOutFigures, Scope
 from eval_assets.scale import Level
 from eval_assets.stats import (
     Alpha,
@@ -36,12 +45,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class JudgeMeasures:
-    """Agreement of judges with each other.
-
-    Args:
-        agreement: Overall first, then by question in the rubric's order.
-        by_response: Columns of `judge_agreement` for single responses, if defined.
-    """
+    """Agreement of judges with each other."""
 
     agreement: tuple[JudgeFigures, ...]
     by_response: pd.DataFrame
@@ -49,12 +53,7 @@ class JudgeMeasures:
 
 @dataclass(frozen=True, eq=False)
 class JudgeHumanMeasures:
-    """Agreement of judges with humans.
-
-    Args:
-        agreement: By question and judge.
-        confusion: Rows of `judge_confusion`.
-    """
+    """Agreement of judges with humans."""
 
     agreement: tuple[JudgeHumanFigures, ...]
     confusion: pd.DataFrame
@@ -107,13 +106,8 @@ def measure_judges_against_humans(
 ) -> JudgeHumanMeasures:
     """Measure each judge against the human raters, on each question.
 
-    Args:
-        humans: Human ratings by question.
-        judges: Judges' scores by question; empty without judges.
-        evaluation: What is declared now.
-        conversations: Mean human ratings and judges' scores of conversations, by question. A judge
-            with any is compared on those alone: its score says nothing of a single turn.
-        data_version: Version of all of them.
+    A judge with scores of `conversations`, beside mean human ratings, is compared on those alone:
+    its score says nothing of a single turn.
     """
     rows: list[JudgeHumanFigures] = []
     confusion = [pd.DataFrame(columns=["judge_id", "question_id", *_CONFUSION])]
@@ -324,3 +318,47 @@ def _interpretation(alpha: float, pooled: list[tuple[RubricQuestion, LongRatings
             return "no unit has scores of two judges"
         return "undefined: no variation, all scores are equal"
     return pooled_alpha_label(alpha, float(np.var(scores)))
+
+
+def measure_leave_one_judge_out(
+    scores: Mapping[str, LongRatings], evaluation: Evaluation, *, data_version: str
+) -> tuple[LeaveOneJudgeOutFigures, ...]:
+    """Return the figures of each judge overall and on each question.
+
+    A judge whose absence raises alpha, or who is far from the others, differs systematically; if
+    alpha is low without any of them, the question is ambiguous.
+    """
+    levels = alpha_levels(evaluation, "judge")
+    overall = pooled_if_ordered(parts_on_unit(scores, evaluation))
+    rows = list(_without_each(overall, None, data_version))
+    for question in evaluation.rubric:
+        rows += _without_each(
+            [(scores[question.id], levels[question.id])], question.id, data_version
+        )
+    return tuple(rows)
+
+
+def _without_each(
+    parts: Sequence[Part], question_id: str | None, data_version: str
+) -> Iterator[LeaveOneJudgeOutFigures]:
+    """Yield the figures of each judge that shares a unit with another."""
+    units = pooled([ratings for ratings, _ in parts])
+    unit, rater, value = units.unit, units.rater, units.value
+    alpha = mean_alpha(parts, without=None)
+    n_scores, total = np.bincount(unit), np.bincount(unit, value)
+    n_others = n_scores[unit] - 1
+    is_shared = n_others > 0
+    distance = value[is_shared] - (total[unit] - value)[is_shared] / n_others[is_shared]
+    for index, judge in enumerate(units.rater_ids):
+        is_own = rater[is_shared] == index
+        if is_own.any():
+            yield LeaveOneJudgeOutFigures(
+                scope=Scope.QUESTION if question_id else Scope.OVERALL,
+                question_id=question_id,
+                judge_id=judge,
+                n_units=int(is_own.sum()),
+                alpha=alpha,
+                alpha_without=mean_alpha(parts, without=index),
+                mean_difference=float(distance[is_own].mean()),
+                data_version=data_version,
+            )

@@ -25,7 +25,6 @@ class LongRatings:
     Args:
         unit: Index of the response among all stored ones, sorted by id; ascending.
         rater: Index into `rater_ids`.
-        value: The ratings.
         rater_ids: All raters of this kind, sorted: the same for every question.
         group: Response group of each stored response, rated or not, numbered from 0; the responses
             of one group are not independent.
@@ -73,11 +72,8 @@ class HumanRatings:
     """Human ratings by question, with what else is counted of each question.
 
     Args:
-        ratings: Ratings by question.
-        patterns: The same ratings as patterns.
         n_skipped: Units that raters skipped.
         n_disagreements: Responses listed in `label_disagreements`.
-        data_version: Version of all that agreement depends on.
         disagreements: Units of those responses, by question.
         first_round_only: Questions of which a later round relabelled the disagreements: the ratings
             are those of each response's first round.
@@ -98,10 +94,7 @@ class JudgeRatings:
 
     Args:
         scores: Scores with status `ok`, by question.
-        response_ids: Response of each unit index.
         prompts: Number of the prompt of each unit index, from 0.
-        judge_set_fingerprint: Fingerprint of the judges.
-        data_version: Version of all that agreement depends on.
     """
 
     scores: Mapping[str, LongRatings]
@@ -121,8 +114,6 @@ class JudgedUnits:
         references: Reference value of each unit in scale points, NaN if there is none.
         scores: Each judge's scores of these units in scale points, NaN if there is none; judges
             as declared.
-        models: Each judge's model.
-        fingerprints: Each judge's fingerprint.
     """
 
     units: pd.DataFrame

@@ -38,11 +38,6 @@ def measure_rounds(
     Gains are over the round before, on the responses with two ratings or more in both: other
     responses may be easier. A round that relabels what raters disagreed on has no gain: a second
     rating of an extreme lies nearer to the mean whatever was discussed.
-
-    Args:
-        rounds: Human ratings by question and round.
-        evaluation: The evaluation as declared now.
-        data_version: Version of the ratings.
     """
     levels = alpha_levels(evaluation, "human")
     rows: list[RoundFigures] = []
@@ -64,7 +59,6 @@ class RewordedRatings:
     """Human ratings of questions with several versions.
 
     Args:
-        versions: By question and version.
         texts: A number for each stored response, the same for those with equal text; empty if no
             question has several versions.
         rescaled: Questions and versions with another scale than the question has now, whose A^HH
@@ -83,11 +77,6 @@ def measure_rewordings(
 
     Gains are as in `measure_rounds`. Changes compare responses whose text was rated under no
     earlier version, which raters cannot remember, with all responses under the version before.
-
-    Args:
-        reworded: The ratings.
-        evaluation: The evaluation as declared now.
-        data_version: Version of the ratings.
     """
     levels = alpha_levels(evaluation, "human")
     questions = {question.id: question for question in evaluation.rubric}
@@ -193,10 +182,6 @@ def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuest
     The ranges of the ratings of relabelled responses are compared with those of the others by their
     ranks (Mann and Whitney 1947, normal approximation). A round that relabels every response does
     not select.
-
-    Args:
-        rounds: Human ratings by round.
-        question: The question.
     """
     if not rounds:
         return False

@@ -99,7 +99,6 @@ class ResponseFeatures:
         lengths: Characters of each response.
         prompt_lengths: Characters of its prompt; NaN without one.
         dates: Time of each response in seconds; NaN if unknown.
-        models: Model of each response; empty if unknown.
         asked: By question, whether it is asked of each response.
         judge_scores: By question, the mean of the judges' scores on [0, 1]; NaN without one, and
             under a seal.
@@ -118,16 +117,9 @@ class SelectionTest:
     """A test of a feature; a row of the table `rated_response_selection`.
 
     Args:
-        question_id: The question.
-        feature: What was compared.
         difference: Direction of the largest difference, in words.
         figure: Whether `rated` and `rest` are mean ranks from 0 to 1, or shares.
         rated: Figure of the responses with two ratings.
-        rest: That of the other responses.
-        n_rated: Responses with two ratings.
-        n_rest: The other responses.
-        n_groups: Response groups of both.
-        p_value: By permutation over response groups.
         adjusted_p: Corrected for all tests of the evaluation (Holm 1979).
         is_reported: Whether chance does not explain it.
     """
@@ -148,12 +140,7 @@ class SelectionTest:
 
 @dataclass(frozen=True)
 class SelectionMeasures:
-    """Selection of the responses that agreement is measured on.
-
-    Args:
-        tests: Rows of `rated_response_selection`.
-        weighted: Rows of `human_agreement_weighted`.
-    """
+    """Selection of the responses that agreement is measured on."""
 
     tests: tuple[SelectionTest, ...]
     weighted: tuple[WeightedHumanFigures, ...]
@@ -166,11 +153,6 @@ def measure_selection(
 
     Questions that are asked of the same responses, of which the same have two ratings, are tested
     together. Questions with fewer than ten responses on either side are left out.
-
-    Args:
-        humans: Human ratings.
-        features: Features of the responses, and the questions to compare them on.
-        evaluation: The evaluation as declared now.
 
     References:
         Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
@@ -238,8 +220,6 @@ class _Overlap:
     """Questions that are asked of the same responses, of which the same have two ratings.
 
     Args:
-        questions: The questions.
-        ratings: Ratings of each.
         asked: Indices of the responses that they are asked of.
         is_rated: Whether each of these has two ratings.
     """

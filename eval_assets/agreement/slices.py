@@ -45,12 +45,6 @@ def measure_slices(
     and by both; those of a prompt together and by model, on all questions. Alpha pools units
     (response, question) on [0, 1] at the interval level; if the values of a question have no order,
     it is the mean over questions, nominal on those.
-
-    Args:
-        kind: Kind of the raters.
-        rated: Each question with its ratings.
-        models: Model of each unit index.
-        slices: By slice, the value of each unit index.
     """
     import pandas as pd
 
@@ -85,11 +79,8 @@ class _Terms:
     Half the squared distance between the indicators of two classes is 1 if they differ, else 0.
 
     Attributes:
-        unit: Unit of each term.
-        component: Component of each term.
         sums: Ratings, their sum, their squares and their squared distances within the unit.
         firsts: First component of each question; if all have an order they share one.
-        n_components: Number of components.
     """
 
     unit: Integers
@@ -165,13 +156,7 @@ def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, 
 def _measured(
     units: Mapping[str, npt.NDArray[Any]], terms: _Terms, keys: Mapping[str, Coded]
 ) -> pd.DataFrame:
-    """Return alpha, mean and spread of every group that has two units with two ratings.
-
-    Args:
-        units: The units, as `_units` returns them.
-        terms: Their terms of alpha, likewise.
-        keys: By column, the code of each unit.
-    """
+    """Return alpha, mean and spread of every group that has two units with two ratings."""
     import pandas as pd
 
     group = np.zeros(len(units["n"]), dtype=np.int64)
@@ -223,10 +208,7 @@ def _measured(
 def _alpha_by_group(terms: _Terms, row: Integers, *, n_groups: int) -> Floats:
     """Return alpha of each group of units, the mean over questions unless they share a component.
 
-    Args:
-        terms: Terms of alpha.
-        row: Group of each unit; negative to leave it out.
-        n_groups: Number of groups.
+    A negative `row` leaves its unit out.
     """
     of_term = row[terms.unit]
     is_used = of_term >= 0

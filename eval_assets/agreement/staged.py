@@ -18,12 +18,7 @@ Stage = Literal["both", "one"]
 
 @dataclass(frozen=True)
 class StageDecision:
-    """The next stage, with the reason.
-
-    Args:
-        stage: The stage.
-        reason: Why, in words.
-    """
+    """The next stage, with the reason."""
 
     stage: Stage
     reason: str
@@ -34,11 +29,8 @@ class StageChange:
     """From which unit on which judges of the pair are asked; a row of `staged_mode`.
 
     Args:
-        position: Units judged before.
         mode: `both` judges, or `one` and spot checks by the other.
         kappa: Cohen's kappa that decided; NaN at the start.
-        n: Units that it is of.
-        reason: Why.
     """
 
     position: int

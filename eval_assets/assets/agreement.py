@@ -15,9 +15,12 @@ from eval_assets.agreement.cause_tests import causes_of_disagreement
 from eval_assets.agreement.causes import NO_CAUSE, Cause
 from eval_assets.agreement.gates.declarations import GATES, below_minimum
 from eval_assets.agreement.humans import measure_humans
-from eval_assets.agreement.judges import measure_judges, measure_judges_against_humans
-from eval_assets.agreement.leave_one_judge_out import measure_leave_one_judge_out
-from eval_assets.agreement.pairs import measure_pairs
+from eval_assets.agreement.judges import (
+    measure_judges,
+    measure_judges_against_humans,
+    measure_leave_one_judge_out,
+)
+from eval_assets.agreement.pairs import measure_pairs, measure_retrieval
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.agreement.rounds import measure_rewordings, measure_rounds
 from eval_assets.agreement.selection import (
@@ -26,7 +29,6 @@ from eval_assets.agreement.selection import (
     selection_sentences,
 )
 from eval_assets.agreement.slices import PROMPT, measure_slices
-from eval_assets.agreement.top_responses import measure_retrieval
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels
 from eval_assets.assets.labels import human_labels, label_disagreements

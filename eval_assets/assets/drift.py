@@ -9,8 +9,14 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement.anchors import ANCHOR_KEY, due_anchors, new_anchors
-from eval_assets.agreement.drift import TOTAL_SIGNIFICANCE, drift_row, moved_judges
+from eval_assets.agreement.drift import (
+    ANCHOR_KEY,
+    TOTAL_SIGNIFICANCE,
+    drift_row,
+    due_anchors,
+    moved_judges,
+    new_anchors,
+)
 from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
@@ -39,7 +45,7 @@ from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.store.robustness import anchor_candidates, current_drift, scores_around
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
-from eval_assets.tuning.fingerprints import rubric_hash
+from eval_assets.tuning.versions import rubric_hash
 
 _ROUND = 1_000
 """Replicates of round r are numbered from r times this: no judge is declared with as many."""

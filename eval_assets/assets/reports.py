@@ -1,5 +1,6 @@
 """The asset of the report."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,6 @@ from eval_assets.agreement.gates.decision import tunable_questions
 from eval_assets.agreement.gates.evidence import MeasuredAgreement
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges
-from eval_assets.agreement.run_figures import history_rows
 from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import dependences
 from eval_assets.assets.labelling import label_quality
@@ -23,6 +23,7 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.assets.robustness import judge_robustness
 from eval_assets.assets.summarizing import written_summary
+from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
 from eval_assets.figures import (
@@ -56,6 +57,7 @@ from eval_assets.store.report_tables import read_report_tables, read_slices
 from eval_assets.store.response_features import stored_selection
 from eval_assets.store.scores import judged_models, status_counts
 from eval_assets.store.tables import replace_rows
+from eval_assets.wording import or_none
 
 
 # Not downstream of the gated assets, on purpose: a closed gate would hold back the page that
@@ -208,3 +210,36 @@ def measured_now(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) 
     if "judge" not in current:
         judges = measure_judges(judge_ratings(connection, evaluation), evaluation).agreement
     return CurrentAgreement({"human": humans, "judge": judges}, findings)
+
+
+def history_rows(
+    humans: Sequence[HumanFigures],
+    judges: Sequence[JudgeFigures],
+    *,
+    run_id: str,
+    at: datetime,
+) -> Iterator[Mapping[str, object]]:
+    """Yield a row of `agreement_history` for each question of a run, and one over all."""
+    by_question = {row.question_id: row for row in judges}
+    for row in humans:
+        of_judges = by_question.get(row.question_id)
+        versions = [row.data_version, *([of_judges.data_version] if of_judges else [])]
+        yield {
+            "run_id": run_id,
+            "measured_at": at,
+            "scope": row.scope.value,
+            "question_id": row.question_id,
+            **_columns("a_hh", row.a_hh),
+            **_columns("alpha", row.alpha),
+            **_columns("judge_alpha", of_judges.alpha if of_judges else UNDEFINED_FIGURE),
+            "data_version": " ".join(versions),
+            "judge_set_fingerprint": of_judges.judge_set_fingerprint if of_judges else None,
+        }
+
+
+def _columns(name: str, figure: Figure) -> dict[str, float | None]:
+    return {
+        name: or_none(figure.value),
+        f"{name}_low": or_none(figure.low),
+        f"{name}_high": or_none(figure.high),
+    }

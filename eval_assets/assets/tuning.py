@@ -36,7 +36,6 @@ from eval_assets.store.splits import tuning_units, write_splits
 from eval_assets.store.tables import read_table, replace_rows
 from eval_assets.store.tuned_judges import scores_by_prompt, words_on
 from eval_assets.tuning.calibration import calibration_rows
-from eval_assets.tuning.fingerprints import training_fingerprints
 from eval_assets.tuning.prompt_training_data import Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import (
@@ -49,7 +48,7 @@ from eval_assets.tuning.steps import (
     jury_judge,
     jury_version,
 )
-from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
 from eval_assets.wording import or_none
 
 

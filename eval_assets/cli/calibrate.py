@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eval_assets.readers.judge_results import JudgedItems
     from eval_assets.scale import Scale
     from eval_assets.stats import Interval, JudgeHumanProfile
-    from eval_assets.tuning.calibration_targets import Target
+    from eval_assets.tuning.calibration import Target
 
 _FILE = click.Path(path_type=Path)
 
@@ -53,7 +53,7 @@ def calibrate(  # noqa: PLR0913 - its options
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.readers.judge_results import read_judged_items
     from eval_assets.stats import judge_human_profile
-    from eval_assets.tuning.calibration_targets import compared_with, decisions
+    from eval_assets.tuning.calibration import compared_with, decisions
     from eval_assets.wording import or_none
 
     targets = Targets()

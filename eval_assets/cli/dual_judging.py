@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from eval_assets.agreement.split_kappa import pair_kappa, query_kappas
+from eval_assets.agreement.pooled_coefficients import pair_kappa, query_kappas
 from eval_assets.bands import kappa_label
 from eval_assets.cli.options import ledger_of
 from eval_assets.config.evaluation import Evaluation

@@ -76,7 +76,7 @@ def run(  # noqa: PLR0913 - one for each option
 
 
 def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:
-    from eval_assets.agreement.pooled_alpha import alpha_over_evaluations
+    from eval_assets.agreement.pooled_coefficients import alpha_over_evaluations
     from eval_assets.cli.options import resolve_database
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect

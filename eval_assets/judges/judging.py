@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
+from eval_assets.agreement.pooled_coefficients import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.judges.batching import plan_after_batches, submit_pending

@@ -52,15 +52,7 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
 
 @dataclass(frozen=True)
 class Report:
-    """The report in words and written numbers, whatever its format.
-
-    Args:
-        name: Name of the evaluation.
-        first: What a reader should know first.
-        facts: What was evaluated, counted.
-        sections: The evidence, in the order in which it is read.
-        generated_at: When it was made.
-    """
+    """The report in words and written numbers, whatever its format."""
 
     name: str
     first: FirstScreen

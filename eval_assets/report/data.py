@@ -61,28 +61,12 @@ class ReportData:
     """Everything that the report is made from.
 
     Args:
-        evaluation: What was evaluated.
-        gates: Outcome of every gate that applies, on the data as it is now.
         tunable: Ids of the questions that tuning may cover; empty while a gate is closed.
-        humans: Agreement of humans, overall and by question.
-        rounds: Agreement of humans by round of labelling; empty with one round.
-        rubric_versions: Likewise by wording of a question.
-        findings: Remarks on the labels.
-        causes: Tested causes of disagreement on questions that a gate of the raters closes.
-        selection: Tests of the responses with two ratings beside the rest.
-        weighted: Agreement weighted to all responses, where only part of them has two ratings.
-        coverage: Units that each judge scored.
-        judges: Agreement of judges with each other.
-        leave_one_judge_out: Agreement of the judges without each of them.
-        judge_humans: Agreement of judges with humans.
         judge_humans_with_excluded: The same with the responses that adjudication left out.
         slices: Agreement over all questions on parts of the responses.
-        scores: Mean scores of raters on parts of the responses.
-        dependent_judges: Sentences about judges that are not independent.
         tables: Other figures by table, with its columns. Lists of single responses hold the worst
             rows only, with `model_name`, `prompt_text` and `response_text` of the response.
         sizes: Rows of the tables that `tables` holds in part, and of `responses`.
-        generated_at: When the report is made, with a time zone.
     """
 
     evaluation: Evaluation

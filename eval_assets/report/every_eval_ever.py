@@ -39,12 +39,7 @@ def evaluation_records(
     Results are mean ratings of a system on a question, one for all people and one for each judge;
     what they are worth is for the agreement report to say.
 
-    Args:
-        ratings: Ratings with `rater_kind`, as the store gives them; only those with a value count.
-        responses: The responses.
-        rubric: The questions.
-        name: Name of the evaluation, which becomes that of its collection.
-        at: When it was measured.
+    Only `ratings` with a value count.
     """
     plain = responses.astype(object).where(responses.notna(), None)
     by_id = {row["response_id"]: row for row in plain.to_dict("records")}

@@ -108,15 +108,7 @@ def figure_cell(figure: Figure, limits: tuple[float, ...], tone: Tone = Tone.NON
 
 @dataclass(frozen=True)
 class Line:
-    """One statistic of a row of a table.
-
-    Args:
-        name: What it is.
-        value: The figure as written; `undefined` if there is none.
-        interval: Its 95 % interval; empty if there is none.
-        reading: What it is called, or why it is undefined.
-        tone: How good it is.
-    """
+    """One statistic of a row of a table."""
 
     name: str
     value: str
@@ -141,13 +133,7 @@ def coefficient(  # noqa: PLR0913 - what it is, how it reads
 ) -> Line:
     """Return a coefficient, with its interval if it has one.
 
-    Args:
-        figure: The coefficient.
-        name: What it is.
-        reading: What it is called.
-        undefined: The reason if it is undefined.
-        limits: Minimums and ends of bands that its written form must not blur.
-        tone: How good it is.
+    `limits` are minimums and ends of bands that its written form must not blur.
     """
     limits = tuple(limit for limit in limits if not math.isnan(limit))
     return Line(
@@ -215,12 +201,7 @@ def agreement_plot(
 ) -> Plot:
     """Return a coefficient on an axis that ends at 1, full agreement.
 
-    Args:
-        figure: The coefficient.
-        name: What it is.
-        marks: What it is compared with; a NaN is left out.
-        tone: How good it is.
-        axis_low: Left end of the axis.
+    `marks` are what it is compared with; a NaN is left out.
     """
     marks = tuple((kind, at) for kind, at in marks if not math.isnan(at))
     limits = (*A_HH_LIMITS, *ALPHA_LIMITS, *(at for kind, at in marks if kind == "minimum"))

@@ -37,12 +37,7 @@ def evaluation_events(
     What the conventions have no attribute for is in attributes of our own, `eval_assets.…`: who
     rated, on which scale, and the group of responses.
 
-    Args:
-        ratings: Ratings with `rater_kind`, as the store gives them.
-        rubric: The questions.
-        groups: Group of each response.
-        name: Name of the evaluation.
-        at: When it was measured: the time of ratings that have none.
+    `at` is when it was measured: the time of ratings that have none.
     """
     questions = {question.id: question for question in rubric}
     rows = ratings.astype(object).where(ratings.notna(), None).to_dict("records")

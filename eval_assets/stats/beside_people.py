@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from eval_assets.scale import Level
 from eval_assets.stats._numbers import Floats, Ratings
-from eval_assets.stats.jackknife import Jackknife
 from eval_assets.stats.pair_sums import (
     by_group,
     figure,
@@ -19,6 +18,7 @@ from eval_assets.stats.pair_sums import (
     judged_ratings,
     rater_pair_sums,
 )
+from eval_assets.stats.resampling import Jackknife
 
 _PERFECT = 1e-9
 """Disagreement below which its logarithm says nothing."""

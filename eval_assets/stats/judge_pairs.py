@@ -1,8 +1,14 @@
-"""Agreement of a judge's scores with single human ratings."""
+"""Agreement of a judge's scores with single raters, and the alternative-annotator test."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from eval_assets.scale import Scale
+from eval_assets.stats._interval_bounds import t_probability
 from eval_assets.stats._numbers import (
     NOISE,
     Column,
@@ -14,6 +20,7 @@ from eval_assets.stats._numbers import (
     require_on_scale,
     without_noise,
 )
+from eval_assets.stats.pair_sums import judged_ratings
 
 
 def judge_human_agreement(
@@ -108,3 +115,164 @@ def with_judge(ratings: Ratings, judge: Column, *, text: bool = False) -> tuple[
         )
     both = without_noise(np.append(human.ravel(), scores))
     return both[: human.size].reshape(human.shape), both[human.size :]
+
+
+FEWEST_EQUAL, FEWEST_VALUES = 20, 3
+"""Units and different values from which on equal ratings are no coincidence."""
+
+
+def repeated_rater(ratings: Ratings, judge: Column) -> int | None:
+    """Return the column of a rater whose ratings a judge repeats, None if there is none.
+
+    All scores of the units that both rated are equal, of at least `FEWEST_EQUAL` units and
+    `FEWEST_VALUES` values. A judge made from a rater's labels agrees with that rater alone.
+
+    Args:
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
+        judge: The judge's scores of shape (n_units,), NaN if missing.
+
+    Returns:
+        The index of the first such rater.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    References:
+        docs/methods.md, section A^HA, this project's own rule.
+
+    Examples:
+        >>> values = np.arange(20.0) % 3
+        >>> repeated_rater(np.stack([values + 1, values], axis=1), values)
+        1
+        >>> repeated_rater(values[:19, None], values[:19]) is None
+        True
+    """
+    human, scores = with_judge(ratings, judge)
+    both = ~(np.isnan(human) | np.isnan(scores)[:, np.newaxis])
+    is_equal = both.any(axis=0) & ~(both & (human != scores[:, np.newaxis])).any(axis=0)
+    for rater in np.flatnonzero(is_equal & (both.sum(axis=0) >= FEWEST_EQUAL)).tolist():
+        if len(np.unique(scores[both[:, rater]])) >= FEWEST_VALUES:
+            return int(rater)
+    return None
+
+
+Scoring = Literal["accuracy", "rmse"]
+
+MIN_UNITS = 30
+"""Units that a rater must share with others to be tested, as the test's authors have it."""
+
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class AlternativeAnnotatorTest:
+    """Result of the alternative-annotator test.
+
+    Attributes:
+        winning_rate: Share omega of the tested raters whom the judge may replace, in [0, 1]; the
+            test's authors let the judge pass from 0.5 on. NaN if no rater could be tested.
+        advantage: Mean rho over raters of how often the judge is at least as near to the other
+            raters as the rater is, in [0, 1].
+        p_values: p-value of each rater, in the order of the columns; NaN if not tested.
+    """
+
+    winning_rate: float
+    advantage: float
+    p_values: tuple[float, ...]
+
+
+def alternative_annotator_test(
+    ratings: Ratings,
+    judge: npt.ArrayLike,
+    *,
+    scoring: Scoring,
+    epsilon: float,
+    q: float = 0.05,
+) -> AlternativeAnnotatorTest:
+    """Test for each rater whether the judge is at least as near to the other raters.
+
+    On every unit of a rater, judge and rater are compared by how near they are to the others'
+    ratings. The judge wins against the rater if, by a one-sided t test, the rater is at least as
+    near in fewer units than the judge, when `epsilon` is conceded for the rater's cost. False
+    discoveries among the raters are held below `q` (Benjamini-Yekutieli). Units with fewer than
+    two ratings are left out, and so are raters with fewer than 30 units.
+
+    A constant judge passes the test on many data sets: show its result beside the judge's.
+
+    Args:
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
+        judge: The judge's scores of shape (n_units,), NaN if missing.
+        scoring: `accuracy`: share of other raters with the same value; `rmse`: root of the mean
+            squared distance from them.
+        epsilon: What the lower cost of a judge is worth, a difference of shares; the authors
+            propose 0.1 for crowd workers, 0.15 for skilled raters and 0.2 for experts.
+        q: Share of false discoveries among the raters found replaceable.
+
+    Returns:
+        The share of raters that the judge is as near as, its advantage over them, and the test of
+        each.
+
+    Raises:
+        ValueError: If `scoring` is unknown, the shapes do not fit or a value is infinite.
+
+    References:
+        Calderon, Reichart and Dror (2025), arXiv:2501.10970; Benjamini and Yekutieli (2001),
+        doi:10.1214/aos/1013699998.
+
+    Examples:
+        >>> people = np.tile([[1, 1, 2], [4, 5, 5], [3, 3, 3]], (12, 1))
+        >>> found = alternative_annotator_test(
+        ...     people, np.tile([1, 5, 3], 12), scoring="rmse", epsilon=0.1
+        ... )
+        >>> found.winning_rate, round(found.advantage, 3)
+        (1.0, 1.0)
+    """
+    if scoring not in ("accuracy", "rmse"):
+        raise ValueError(f"scoring must be 'accuracy' or 'rmse', got {scoring!r}")
+    matrix, score = judged_ratings(ratings, judge)
+    usable = ~np.isnan(score) & (np.count_nonzero(~np.isnan(matrix), axis=1) > 1)
+    matrix, score = matrix[usable], score[usable]
+    p_values = np.full(matrix.shape[1], np.nan)
+    advantages = []
+    for rater in range(matrix.shape[1]):
+        mine = ~np.isnan(matrix[:, rater])
+        if mine.sum() < MIN_UNITS:
+            continue
+        own, others = matrix[mine, rater], np.delete(matrix[mine], rater, axis=1)
+        lead = _nearness(score[mine], others, scoring) - _nearness(own, others, scoring)
+        judge_as_near, rater_as_near = lead >= -_TIE, lead <= _TIE
+        advantages.append(judge_as_near.mean())
+        difference = rater_as_near.astype(np.float64) - judge_as_near
+        p_values[rater] = _probability_below(difference, epsilon)
+    tested = p_values[~np.isnan(p_values)]
+    return AlternativeAnnotatorTest(
+        winning_rate=_n_discoveries(tested, q) / len(tested) if len(tested) else math.nan,
+        advantage=float(np.mean(advantages)) if advantages else math.nan,
+        p_values=tuple(p_values.tolist()),
+    )
+
+
+def _nearness(value: Floats, others: Floats, scoring: Scoring) -> Floats:
+    """Return how near each value is to the others' ratings of its unit, higher if nearer."""
+    rated = ~np.isnan(others)
+    apart = value[:, np.newaxis] - np.where(rated, others, 0.0)
+    term = (np.abs(apart) <= _TIE).astype(np.float64) if scoring == "accuracy" else apart**2
+    mean: Floats = np.where(rated, term, 0.0).sum(axis=1) / np.count_nonzero(rated, axis=1)
+    return mean if scoring == "accuracy" else -np.sqrt(mean)
+
+
+def _probability_below(difference: Floats, epsilon: float) -> float:
+    """Return the p-value of the one-sided t test that the mean difference is below `epsilon`."""
+    error = float(difference.std(ddof=1)) / math.sqrt(len(difference))
+    distance = float(difference.mean()) - epsilon
+    if error == 0:
+        return 0.0 if distance < 0 else 1.0
+    return t_probability(distance / error, df=len(difference) - 1)
+
+
+def _n_discoveries(p_values: Floats, q: float) -> int:
+    """Return how many hypotheses Benjamini and Yekutieli's procedure rejects."""
+    ranks = np.arange(1, len(p_values) + 1)
+    thresholds = q * ranks / len(p_values) / (1 / ranks).sum()
+    below = np.flatnonzero(np.sort(p_values) <= thresholds)
+    return int(below[-1]) + 1 if len(below) else 0

@@ -8,15 +8,13 @@ import numpy as np
 
 from eval_assets.scale import Level, Scale
 from eval_assets.stats._coefficients import Measure, inapplicable
-from eval_assets.stats._compared_units import ComparedUnits
+from eval_assets.stats._compared_units import ComparedUnits, within_groups
 from eval_assets.stats._interval_bounds import BeyondChance, MeanShare
 from eval_assets.stats._numbers import Column, Floats, Ratings, require_literal
 from eval_assets.stats._paired_scores import PairedScores
-from eval_assets.stats._profile import Profile
 from eval_assets.stats._units import Units, defined_ratio, sums_by_code, weighted_sums
-from eval_assets.stats._within_groups import within_groups
 from eval_assets.stats.association import wilcoxon_of_differences
-from eval_assets.stats.intervals import Interval, less, product, with_covariances
+from eval_assets.stats.intervals import Interval, Profile, less, product, with_covariances
 from eval_assets.stats.kappa import PairTable
 
 _OF_MEANS, _BY_UNIT, _AS_SHARE = "of means", "unit by unit", "as a share"

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from eval_assets.scale import Level
 from eval_assets.stats._numbers import Floats, Integers, Ratings, rating_matrix
-from eval_assets.stats.jackknife import Jackknife
+from eval_assets.stats.resampling import Jackknife
 
 
 def concordance(reference: Ratings, scores: npt.ArrayLike) -> float:

@@ -17,8 +17,7 @@ from eval_assets.stats._coefficients import (
 )
 from eval_assets.stats._numbers import Column, Floats, Ratings, on_scale, rating_matrix
 from eval_assets.stats._patterns import RatingPatterns, counted
-from eval_assets.stats._profile import Profile
-from eval_assets.stats.intervals import Interval, intervals
+from eval_assets.stats.intervals import Interval, Profile, intervals
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,6 @@ from eval_assets.stats._numbers import (
     require_on_scale,
 )
 from eval_assets.stats._patterns import RatingPatterns
-from eval_assets.stats._profile import Profile
 from eval_assets.stats._units import (
     MAX_DELETIONS,
     GroupSums,
@@ -40,7 +39,7 @@ from eval_assets.stats._units import (
     defined_ratio,
     sums_by_code,
 )
-from eval_assets.stats.intervals import Interval, intervals
+from eval_assets.stats.intervals import Interval, Profile, intervals
 
 Figure: TypeAlias = Callable[[Floats], Floats]
 

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.causes import RatedResponses
-from eval_assets.agreement.compared_labels import compared_units
-from eval_assets.agreement.copied_texts import text_codes
+from eval_assets.agreement.compared_labels import compared_units, text_codes
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.selection import ResponseFeatures, SelectionFeature, SelectionTest
 from eval_assets.config.evaluation import Evaluation

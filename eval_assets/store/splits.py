@@ -22,10 +22,10 @@ from eval_assets.store.long_ratings import RATINGS_SQL, group_codes, long_rating
 from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.store.tables import empty_table, insert_rows, read_rows, read_table
-from eval_assets.tuning.fingerprints import response_fingerprints
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.systems import ComparedAnswers
+from eval_assets.tuning.versions import response_fingerprints
 
 
 def write_splits(

@@ -8,8 +8,7 @@ from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from eval_assets.tuning.fingerprints import Fingerprints
-from eval_assets.tuning.versions import JudgeVersion, json_hash
+from eval_assets.tuning.versions import Fingerprints, JudgeVersion, json_hash
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "urn:eval-assets:judge-certificate:v1"
@@ -185,17 +184,9 @@ class QuestionCertificate(_Record):
     """Certificate of a version of a judge on one question.
 
     Args:
-        summary: One sentence for whoever decides.
-        holds: The claims that hold.
-        seal: Number of the seal.
-        reading: Number of the reading under the seal.
         level: Two-sided level of each test of the reading.
-        human_agreement: A^HH and alpha with intervals, as the gates see them.
         prompt_copied_share: Share of a tuned prompt's own words that train contains; None without
             such a prompt, and in certificates of versions that did not measure it.
-        metrics: Figures beside the verdicts.
-        cost_per_1000_usd: Cost of 1,000 scores; None if not known.
-        evidence: Fingerprints of what it rests on.
     """
 
     question_id: str
@@ -351,10 +342,7 @@ def certificate_schema() -> dict[str, Any]:
 def differences(stated: Mapping[str, Any], other: Mapping[str, Any], *, source: str) -> list[str]:
     """Return a line for each difference of two certificates' JSON. Numbers may differ by 1e-9.
 
-    Args:
-        stated: Certificate of a file.
-        other: Certificate that it is compared with.
-        source: Words before a value of the other one, such as `recomputed`.
+    `source` stands before a value of the other one, such as `recomputed`.
     """
     return [
         f"{path}: the file says {_excerpt(value)}, {source} {_excerpt(expected)}"

@@ -17,8 +17,6 @@ from eval_assets.stats import (
     krippendorff_alpha,
     spearman,
 )
-from eval_assets.tuning._fitness import FitnessResult
-from eval_assets.tuning._improvement import ImprovementResult
 from eval_assets.tuning.certificate import (
     AlternativeAnnotatorFigures,
     CertificateClaims,
@@ -34,14 +32,14 @@ from eval_assets.tuning.certificate import (
     QuestionCertificate,
     ShuffledControl,
 )
-from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of
+from eval_assets.tuning.claim_results import FitnessResult, ImprovementResult
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.partial_automation import PartialFitness, part_sentence
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Candidate, Verdicts, verdict_row
 from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.tuned_prompts import copied_share_on
-from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.tuning.versions import Fingerprints, JudgeVersion, fingerprints_of
 from eval_assets.wording import or_none
 
 VALID_DAYS = 180
@@ -61,11 +59,8 @@ class Background:
     Args:
         margin: How far below people's figure a judge's may lie and still be fit.
         people_agree: Whether the question passes both human gates.
-        human_agreement: A^HH and alpha with intervals, as the gates see them.
         cost_per_1000_usd: What 1,000 scores cost, by judge and hash of its prompt; None if not
             known.
-        models_returned: Models that answered, by judge, by their own account.
-        lowered_minimums: Minimums of gates that are declared lower than usual.
         stand_in: Whether parts of the responses are tested that a judge scores alone.
     """
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from eval_assets.stats import cohen_kappa
 from eval_assets.tuning.certificate import QuestionCertificate
-from eval_assets.tuning.fingerprints import Fingerprints
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.tuning.versions import (
+    Fingerprints,
     JudgeVersion,
     json_hash,
     version_as_json,
@@ -43,16 +43,7 @@ class SealedEvaluation:
     """One use of a question's sealed test labels, as the ledger keeps it.
 
     Args:
-        question_id: Question that was read.
-        seal: Number of the seal, from 1.
         number: Number of the reading under it, from 1; `OPENED` if it opened the seal.
-        level: Two-sided level of each candidate's test.
-        candidates: Versions that were fixed before and read together.
-        groups: Test groups that were under the seal.
-        content: Fingerprint of candidates, their scores and the labels that were read.
-        rows: Rows of `tuned_judge_evaluation` that were shown.
-        certificates: What was certified, by judge.
-        read_at: When, UTC.
         labels: Fingerprint of the ratings of each response that was read: a question of another
             name with the same ones is the same test.
         group_labels: Fingerprint of the ratings of each group, without any name.

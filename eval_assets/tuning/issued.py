@@ -7,20 +7,20 @@ from datetime import datetime
 import numpy as np
 
 from eval_assets.tuning.certificate import Certificate, QuestionCertificate
-from eval_assets.tuning.fingerprints import (
-    Fingerprints,
-    changed_since,
-    fingerprints_of,
-    is_read_again,
-    stale_because,
-)
 from eval_assets.tuning.history import Seal, SealedEvaluation
 from eval_assets.tuning.partial_automation import JudgePart, part_sentence
 from eval_assets.tuning.rated import Floats
 from eval_assets.tuning.reading import PARTIAL, Row
 from eval_assets.tuning.sealed_evaluation import candidates_for, scores_as_read, with_parts
 from eval_assets.tuning.steps import JURY, VersionScores
-from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.tuning.versions import (
+    Fingerprints,
+    JudgeVersion,
+    changed_since,
+    fingerprints_of,
+    is_read_again,
+    stale_because,
+)
 
 _MOST_SHOWN = 3
 
@@ -111,13 +111,9 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     There is one for every version in the last reading, and one for every version that was ever
     certified.
 
-    Args:
-        readings: All readings of the question, under whichever seal.
-        fingerprints_now: What certificates would rest on today.
-        today: The present.
-        sources: Ids of everything that prompts are made from and that nobody has withdrawn.
-        moved: Judges that score their anchors otherwise than they did.
-        left_out: Why the question may not be tuned on now; empty if it may.
+    `sources` are the ids of what prompts are made from and nobody has withdrawn, `moved` the judges
+    that score their anchors otherwise than they did. `left_out` says why the question may not be
+    tuned on now.
     """
     in_order = sorted(
         (reading for reading in readings if reading.rows), key=lambda r: (r.seal, r.number)
@@ -167,10 +163,6 @@ class CertifiedPart:
     """A valid certificate of a judge on a part of the responses.
 
     Args:
-        version: The version.
-        question_id: The question.
-        part: The part.
-        share: Share of rater pairs of the test on it.
         candidates: Versions that were read with it, one of which the doubt may come from.
     """
 

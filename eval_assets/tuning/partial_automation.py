@@ -11,7 +11,7 @@ import numpy as np
 
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import NonInferiority, partial_non_inferiority
-from eval_assets.tuning._fitness import (
+from eval_assets.tuning.claim_results import (
     MIN_PAIRED_GROUPS,
     FitnessResult,
     Wording,
@@ -53,8 +53,6 @@ class TriedPart:
     """A part with its figures on train and dev.
 
     Args:
-        part: The part.
-        compared: Judge on the part and people on the rest, compared with people.
         is_confirmable: Whether the test is expected to confirm it in four of five tries.
     """
 
@@ -68,11 +66,8 @@ def doubts_by_source(
 ) -> dict[str, Floats]:
     """Return the doubt of every unit by source; NaN if a score is missing.
 
-    Args:
-        judge_id: The judge whose scores are doubted.
-        scores: Mapped scores of all judges, by judge.
-        spread: Highest minus lowest score of the judge's replicates; None without replicates.
-        is_ordered: Whether scores have a distance; classes without order only differ or not.
+    `spread` is the highest minus the lowest score of the judge's replicates. Classes without order
+    only differ or not.
     """
     own = scores[judge_id]
     others = {name: values for name, values in scores.items() if name != judge_id}
@@ -116,13 +111,6 @@ def tried_parts(
     """Return all parts of one judge that are tried, with their figures on train and dev.
 
     Labels of the test are not looked at: only how many groups of it could decide.
-
-    Args:
-        units: Rated units of the question.
-        scores: The judge's mapped scores of them.
-        doubts: Doubts of them by source.
-        margin: Largest shortfall of a judge that is fit for use.
-        significance: Two-sided level of each test of the reading.
     """
     is_seen = units.splits != "test"
     seen, own = units.only(is_seen), scores[is_seen]

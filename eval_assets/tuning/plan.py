@@ -9,11 +9,15 @@ import numpy as np
 
 from eval_assets.config.tuning import EvaluationPolicy, Tuning
 from eval_assets.stats import Jackknife, agreement_gain, groups_to_detect, non_inferiority
-from eval_assets.tuning._candidates import SHOWN
-from eval_assets.tuning._fitness import MIN_PAIRED_GROUPS, fitness_significance
-from eval_assets.tuning._improvement import MIN_TEST_GROUPS, falling_figure
+from eval_assets.tuning.claim_results import (
+    MIN_PAIRED_GROUPS,
+    MIN_TEST_GROUPS,
+    falling_figure,
+    fitness_significance,
+)
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.partial_automation import partial_comparison
+from eval_assets.tuning.prompt_steps import SHOWN
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, shared_significance
 from eval_assets.tuning.seal_policy import MOST_READINGS
@@ -33,24 +37,15 @@ class Plan:
     Chances are those that train and dev give, with the errors of both and of the test.
 
     Attributes:
-        judge_id: The judge.
-        version: Number of its version; empty if it has none yet.
-        question_id: The question.
-        n_groups: Groups under the seal that have labels and scores.
-        reading: Number of the next reading.
-        level: Two-sided level of each test of that reading.
         expected_gain: Gain on train and dev; NaN if nothing changed. On train it flatters.
         detectable_gain: Gain that the test finds in 80 % of tries; NaN if nothing changed.
         groups_for_gain: Groups that would find the expected gain, or one of .05, in 80 %.
-        chance_improved: Chance that it is found improved.
         chance_fit: Chance that it is found fit; NaN if undefined.
         chance_in_part: Chance that it is found fit on the chosen part; NaN without a part.
         chance_if_equal: Chance that a judge equal to people is found fit; NaN if undefined.
         groups_if_equal: Groups that would find a judge equal to people fit in 80 % of tries.
         groups_at_gap: Groups that would find this judge fit in 80 % of tries; None if it is not fit
             on train and dev.
-        responses_per_group: Rated responses of all splits for each group of the test.
-        labels_per_group: Labels of all splits for each group of the test.
     """
 
     judge_id: str
@@ -93,13 +88,6 @@ def plan_reading(
     """Return the power of the next reading, without reading labels of the test.
 
     Errors are those on train and dev, scaled to the number of groups in the test.
-
-    Args:
-        units: Rated units under the seal.
-        candidates: Candidates with the parts that the reading tests.
-        seal: The seal.
-        margin: Largest shortfall of a judge that is fit for use.
-        people_agree: Whether the question passes both human gates.
     """
     level = shared_significance(units, candidates, number=min(seal.next_reading, MOST_READINGS))
     return [

@@ -21,10 +21,6 @@ def split_of(group_id: str, shares: SplitShares) -> Split:
     A group stays where it is whatever is added, removed, labelled or rated otherwise, for every
     question and on every machine.
 
-    Args:
-        group_id: Name of the group.
-        shares: Share of groups that each split gets.
-
     Examples:
         >>> [split_of(name, SplitShares()) for name in ("p0", "p6", "p1")]
         ['train', 'dev', 'test']
@@ -58,16 +54,9 @@ class RatedUnits:
     """Responses that people rated on one question, and judges' scores of them.
 
     Args:
-        question: The rubric question.
-        response_ids: Responses, shape (n_units,).
-        groups: Group of each response.
-        splits: Split of each response.
         ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
         scores: Each judge's scores of shape (n_units,), NaN if missing.
-        models: Model that gave each response; empty if unknown.
-        lengths: Characters of each response.
         prompt_texts: What the systems were asked; empty unless prompts are tuned or compared.
-        response_texts: What they answered, likewise.
         spreads: Highest minus lowest score of each judge's replicates; judges without are missing.
         history: By response, what was asked and answered in each turn before, oldest first.
     """

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval_assets.tuning._fitness import FitnessResult, judge_fitness
-from eval_assets.tuning._improvement import (
+from eval_assets.tuning.claim_results import (
     MIN_TEST_GROUPS,
+    FitnessResult,
     ImprovementResult,
+    judge_fitness,
     judge_improvement,
 )
 from eval_assets.tuning.partial_automation import JudgePart, PartialFitness, judge_part

@@ -11,18 +11,10 @@ import numpy as np
 
 from eval_assets.config.tuning import EvaluationPolicy
 from eval_assets.stats import repeated_rater
-from eval_assets.tuning._improvement import MIN_TEST_GROUPS
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
-from eval_assets.tuning.fingerprints import (
-    are_grouped_with,
-    fingerprints_of,
-    group_fingerprints,
-    label_fingerprints,
-    labels_hash,
-    scores_hash,
-)
+from eval_assets.tuning.claim_results import MIN_TEST_GROUPS
 from eval_assets.tuning.history import OPENED, Seal, SealedEvaluation, content_hash
 from eval_assets.tuning.partial_automation import (
     OTHER_JUDGES,
@@ -46,7 +38,15 @@ from eval_assets.tuning.reading import (
 )
 from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
-from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.tuning.versions import (
+    JudgeVersion,
+    are_grouped_with,
+    fingerprints_of,
+    group_fingerprints,
+    label_fingerprints,
+    labels_hash,
+    scores_hash,
+)
 from eval_assets.wording import counted, or_none
 
 logger = logging.getLogger(__name__)
@@ -415,14 +415,7 @@ def tried_by_judge(
 
 @dataclass(frozen=True, eq=False)
 class NextReading:
-    """Everything that the next reading of a question's test would look at.
-
-    Args:
-        units: Rated units under the seal.
-        candidates: Candidates with the parts that are tested.
-        seal: The seal.
-        background: Facts about the question and its judges.
-    """
+    """Everything that the next reading of a question's test would look at."""
 
     units: RatedUnits
     candidates: Sequence[Candidate]

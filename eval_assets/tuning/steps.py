@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from eval_assets.config.tuning import Step
 from eval_assets.stats import MonotoneMap, agreement_gain, concordance
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.fingerprints import are_grouped_with
 from eval_assets.tuning.history import SealedEvaluation, accepted_version
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import shown_in
-from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.tuning.versions import JudgeVersion, are_grouped_with
 
 JURY = "jury"
 """Judge id of the jury, which no declared judge may have if there is one."""
@@ -51,9 +50,7 @@ class VersionScores:
     """Scores of all versions of all judges on the rated units.
 
     Args:
-        units: Rated units by question, with the scores of the judges as they rate.
         prompted: Scores with every prompt; recorded judges have none.
-        versions: All versions.
     """
 
     units: Units
@@ -93,10 +90,6 @@ class VersionScores:
         was trained on one of them under another split. A
         version with a tuned prompt replaces the version that was accepted last on a question, or
         else the declared one, each with a map of its own.
-
-        Args:
-            version: The version.
-            readings: Earlier readings, which decide what the version replaces.
         """
         if version.judge_id == JURY:
             members = {v.judge_id: self.judge(v, readings) for v in self.members(version)}
@@ -290,10 +283,6 @@ def jury_weights(train: RatedUnits, calibrated: Mapping[str, Floats]) -> dict[st
     Weights are at least 0 and add up to 1. The fitted ones minimise the squared distance of the
     weighted mean from the mean rating; with few groups they say little, so that equal weights
     count as much as `EQUAL_WEIGHT_GROUPS` groups do.
-
-    Args:
-        train: Units of the split `train`.
-        calibrated: Each judge's scores of these units after its own map; NaN if missing.
 
     Raises:
         ValueError: If there are fewer than two judges or more than `MOST_JURORS`.

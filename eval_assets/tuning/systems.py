@@ -29,12 +29,10 @@ class ComparedAnswers:
     """Answers of several systems to one question of the rubric, and one judge's scores of them.
 
     Args:
-        systems: System that gave each answer, shape (n_answers,).
         groups: Group of each answer, a name or number; answers to one prompt share it.
         human: Mean human rating of each answer, NaN if nobody rated it.
         judge: The judge's score of each answer, NaN if missing.
         slices: Value of each answer in each slice that is compared, such as its difficulty.
-        scale: Scale of the question. If it is binary, means are pass rates.
     """
 
     systems: Texts

@@ -96,10 +96,6 @@ def with_sections(template: str, sections: Mapping[str, PromptSection]) -> str:
     there is no such block. Their texts are string literals there: nothing in them is an
     instruction to the template.
 
-    Args:
-        template: Source of the declared template.
-        sections: Section by question; empty ones are left out.
-
     Raises:
         ValueError: If the template has neither block.
     """
@@ -127,13 +123,7 @@ def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[
     What is marked as an example does not count, and neither does what the question or the rest of
     the prompt says.
 
-    Args:
-        prompt_text: The tuned prompt.
-        question: Question on which it adds something.
-        texts: Training material: prompts and answers.
-
-    Returns:
-        NaN if the prompt adds nothing of its own on the question.
+    NaN if the prompt adds nothing of its own on the question.
     """
     sections = [
         json.loads(match["text"])
@@ -150,10 +140,7 @@ def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[
 def shown_in(prompt_text: str, texts: Sequence[str], *, n_words: int = 6) -> list[bool]:
     """Return whether a prompt contains each text, ignoring case and punctuation.
 
-    Args:
-        prompt_text: Source of the prompt, tuned or not.
-        texts: Answers; one of fewer words than `n_words` is not looked for.
-        n_words: Words in a row that are compared.
+    A text of fewer words than `n_words` is not looked for.
 
     Examples:
         >>> shown_in("Such as: Boil the rice, then drain it.", ["boil the rice then drain it"])
@@ -183,14 +170,8 @@ def copied_share(
 ) -> float:
     """Return the share of six-word sequences of a candidate that come from training material.
 
-    Args:
-        words: The candidate's own words, without its examples.
-        texts: Training material: prompts, answers, notes.
-        known: Texts that a candidate may repeat, such as the question and the declared template.
-        n_words: Length of a sequence.
-
-    Returns:
-        0 if nothing is copied, 1 if everything is; 0 for a candidate shorter than a sequence.
+    `words` are the candidate's own, without its examples; `known` are texts that it may repeat. 0
+    for a candidate shorter than a sequence of `n_words`.
 
     Examples:
         >>> copied_share("a b c d e f", ["It says: A, b c d e f!"], known=[])

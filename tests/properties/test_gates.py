@@ -15,7 +15,7 @@ from eval_assets.agreement.gates.decision import (
     evaluate_gates,
     tunable_questions,
 )
-from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.agreement.gates.declarations import Remedy, RemedyKind
 from eval_assets.config.evaluation import Gate, GateName
 
 QUESTIONS = ("q1", "q2", "q3")

@@ -8,8 +8,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.agreement.gates.remedies import Remedy, RemedyKind, discussion, too_little
+from eval_assets.agreement.gates.declarations import (
+    GATES,
+    Remedy,
+    RemedyKind,
+    discussion,
+    too_little,
+)
 from eval_assets.bands import CONTRADICTING_ALPHA
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
@@ -28,16 +33,9 @@ class GateFigure:
     """One measured value that a gate compares, with the figures that explain it.
 
     Args:
-        question_id: Question; None over all questions.
-        value: The value; NaN if undefined.
-        low: Lower end of its 95 % interval; NaN if undefined.
-        high: Upper end of its 95 % interval; NaN if undefined.
-        n_units: Units with at least two ratings.
         undefined_because: Why `value` is NaN; empty if it is defined.
         little_variation: How alike the ratings are, if that explains a low alpha; else empty.
-        n_disagreements: Rows of `label_disagreements`.
         n_groups: Response groups that the units belong to; None if each unit is its own.
-        by_chance: The value to expect by chance.
         settled: The value if all disagreements were settled; NaN if there are none.
     """
 
@@ -82,11 +80,7 @@ class GateVerdict(GateFigure):
     """A figure with a gate's verdict on it; a row of the table `gate_verdicts`.
 
     Args:
-        gate: Name of the gate.
-        minimum: Lowest value that passes.
-        verdict: Result of the comparison.
         explanation: Why, without the remedy.
-        remedy: Next step; None if there is none.
     """
 
     gate: GateName
@@ -146,11 +140,7 @@ class GateOutcome:
     """The verdicts of one gate on all its figures.
 
     Args:
-        gate: Name of the gate.
         severity: `warn` if the gate never blocks.
-        overall: Verdict over all questions.
-        questions: Verdict on each question.
-        is_closed: Whether tuning is blocked.
         data_version: Version of the data that the verdicts belong to.
     """
 

@@ -1,10 +1,11 @@
-"""Declarations of the gates, with the figure that each one compares.
+"""Declarations of the gates, with the figure that each one compares, and remedies.
 
 CONTRIBUTING.md lists the places that a new gate touches.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from eval_assets.catalogue import A_HH, ALPHA, Figure, Statistic
@@ -17,12 +18,8 @@ class GateDeclaration:
     """One gate.
 
     Args:
-        record: Record type of the figures that it compares.
-        statistic: The figure of these that it compares.
-        raters: Kind of the raters whose agreement it is.
         title: The figure in a sentence.
         units: What the figure is measured on, in the plural.
-        description: Description of the asset check.
     """
 
     record: type[FigureRecord]
@@ -87,3 +84,107 @@ def below_minimum(figures: HumanFigures, gates: Mapping[GateName, Gate]) -> bool
         figure.is_defined and not gate.is_reached(value=figure.value, low=figure.low)
         for gate, figure in compared
     )
+
+
+_MOST_DISCUSSED = 20
+"""Longer lists are not read; the first rows differ most."""
+
+
+class RemedyKind(StrEnum):
+    """Next step after a gate did not pass."""
+
+    MATERIALIZE = "materialize"
+    RUN = "run"
+    RATE = "rate"
+    RATE_MORE = "rate_more"
+    RATE_RARE_VALUES = "rate_rare_values"
+    FIND_MISSING_SCORES = "find_missing_scores"
+    SCORE_MORE = "score_more"
+    SCORE_RARE_VALUES = "score_rare_values"
+    ADD_GROUPS = "add_groups"
+    ADD_VARIETY = "add_variety"
+    ADD_RARE_VALUES = "add_rare_values"
+    DISCUSS = "discuss"
+    DISCUSS_IS_TOO_LITTLE = "discuss_is_too_little"
+    CHECK_SCALE_DIRECTION = "check_scale_direction"
+    GIVE_EXAMPLES = "give_examples"
+    REVISE_JUDGE_PROMPT = "revise_judge_prompt"
+
+
+_TEXTS = {
+    RemedyKind.MATERIALIZE: "Materialize {name}",
+    RemedyKind.RUN: "Run eval-assets run",
+    RemedyKind.RATE: "Have responses rated by two raters or more",
+    RemedyKind.RATE_MORE: "Have more responses rated by two raters or more",
+    RemedyKind.RATE_RARE_VALUES: (
+        "Have more responses rated by two raters or more, above all some that deserve the rarer "
+        "values"
+    ),
+    RemedyKind.FIND_MISSING_SCORES: ("Find out why scores are missing, and run the judges again"),
+    RemedyKind.SCORE_MORE: "Have the judges score more responses, new ones if all are scored",
+    RemedyKind.SCORE_RARE_VALUES: (
+        "Have the judges score more responses, above all some that deserve the rarer values"
+    ),
+    RemedyKind.ADD_GROUPS: "Add responses to other prompts",
+    RemedyKind.ADD_VARIETY: (
+        "Add responses that differ more: agreement beyond chance shows only if ratings vary"
+    ),
+    RemedyKind.ADD_RARE_VALUES: (
+        "There is no disagreement to discuss: {name}. Add responses that deserve the rarer values"
+    ),
+    RemedyKind.DISCUSS: (
+        "Discuss {name} with the raters, revise the rubric, then have new responses rated"
+    ),
+    RemedyKind.DISCUSS_IS_TOO_LITTLE: (
+        "Revise the question and give an example response for every value, then have new "
+        "responses rated. Settling {name}"
+    ),
+    RemedyKind.CHECK_SCALE_DIRECTION: (
+        "Discuss {name} with the raters, check whether one of them reads the scale in reverse, and "
+        "if so have that rater label again"
+    ),
+    RemedyKind.GIVE_EXAMPLES: (
+        "No single response explains it: check whether a rater is stricter than the others, give "
+        "an example response for every value of the scale, then have new responses rated"
+    ),
+    RemedyKind.REVISE_JUDGE_PROMPT: ("Compare the judges' replies and revise the judge prompt"),
+}
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A next step with its parameter."""
+
+    kind: RemedyKind
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        """The step as a sentence without a full stop."""
+        return _TEXTS[self.kind].format(name=self.name)
+
+    @property
+    def concerns_disagreements(self) -> bool:
+        """Return whether it refers to the list of disagreements."""
+        return self.kind in {
+            RemedyKind.DISCUSS,
+            RemedyKind.DISCUSS_IS_TOO_LITTLE,
+            RemedyKind.CHECK_SCALE_DIRECTION,
+        }
+
+
+def discussion(kind: RemedyKind, *, n_disagreements: int) -> Remedy:
+    """Return the remedy to discuss disagreements, of many the first ones."""
+    if n_disagreements > _MOST_DISCUSSED:
+        return Remedy(kind, f"the first {_MOST_DISCUSSED} of {n_disagreements:,} disagreements")
+    return Remedy(kind, _counted(n_disagreements))
+
+
+def too_little(settled: str, n_disagreements: int) -> Remedy:
+    """Return the remedy if settling all disagreements would not reach the minimum."""
+    name = f"{_counted(n_disagreements)} would only reach {settled}"
+    return Remedy(RemedyKind.DISCUSS_IS_TOO_LITTLE, name)
+
+
+def _counted(n_disagreements: int) -> str:
+    return f"the {n_disagreements:,} disagreements" if n_disagreements > 1 else "the disagreement"

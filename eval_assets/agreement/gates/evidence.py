@@ -11,8 +11,13 @@ from eval_assets.agreement.gates.decision import (
     Unusable,
     evaluate_gates,
 )
-from eval_assets.agreement.gates.declarations import GATES, GateDeclaration, applicable_gates
-from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.agreement.gates.declarations import (
+    GATES,
+    GateDeclaration,
+    Remedy,
+    RemedyKind,
+    applicable_gates,
+)
 from eval_assets.bands import MOSTLY_EQUAL, SKEWED_SHARE, UNSTABLE
 from eval_assets.catalogue import A_HH
 from eval_assets.config.evaluation import Evaluation, GateName
@@ -35,12 +40,8 @@ def gate_outcomes(
 ) -> tuple[GateOutcome, ...]:
     """Decide every gate that applies on measured figures, by the minimums declared now.
 
-    Args:
-        evaluation: The evaluation as declared now.
-        measured: The figures.
-        versions: Version of the ratings stored now, by kind of rater.
-        changed: Tables whose files changed since they were read.
-        edited: Kinds of rater whose figures were changed after they were measured.
+    `changed` are tables whose files changed since they were read, `edited` kinds of raters whose
+    figures were changed after they were measured.
     """
     evidence: dict[GateName, GateEvidence] = {}
     for name in applicable_gates(n_judges=len(evaluation.primary_judges)):
@@ -61,11 +62,6 @@ def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: s
     """Return the version of everything that agreement depends on.
 
     Ratings as stored; scales, levels and judges as declared now, which may differ from the stored.
-
-    Args:
-        evaluation: The evaluation as declared now.
-        kind: Raters whose agreement it is.
-        data_version: Version of the stored ratings.
     """
     scales = sorted((q.id, q.scale.low, q.scale.high, q.scale.values) for q in evaluation.rubric)
     levels = sorted(alpha_levels(evaluation, kind).items())
@@ -172,9 +168,7 @@ def _if_settled(gate: GateDeclaration, row: AgreementFigures) -> float:
 def _little_variation(row: AgreementFigures, *, largest_share: float) -> str:
     """Return how alike the ratings are if they hardly vary; else nothing.
 
-    Args:
-        row: The figures of a question, or overall.
-        largest_share: Largest share that one value has of the ratings of any question.
+    `largest_share` is the largest share that one value has of the ratings of any question.
     """
     if isinstance(row, HumanFigures):
         exact = row.exact_agreement.value

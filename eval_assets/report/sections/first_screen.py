@@ -34,15 +34,7 @@ _MOST_WORDS = 25
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The answer to "Can the judges be trusted?".
-
-    Args:
-        answer: The answer in a few words.
-        tone: Its colour.
-        gates: A sentence per gate.
-        judges: A sentence per judge.
-        next_step: The next step.
-    """
+    """The answer to "Can the judges be trusted?"."""
 
     answer: str
     tone: Tone

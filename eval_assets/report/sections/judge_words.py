@@ -138,12 +138,8 @@ class SealedTest:
     """The verdict of a sealed test on one version of a judge.
 
     Args:
-        question_id: Question.
-        version: The version that was tested.
-        fitness: The verdict on all responses.
         share: Share of the responses on which it is fit with people on the rest; NaN if no such
             part was certified.
-        is_in_use: Whether the judge rates as this version.
     """
 
     question_id: str

@@ -212,13 +212,7 @@ def _in_order(slices: Iterable[str]) -> list[str]:
 
 
 def _shown_values(slice_: str, values: set[str], *, table: str) -> tuple[str, list[str]]:
-    """Return the heading of a slice, and its first values in their natural order.
-
-    Args:
-        slice_: Name of the slice.
-        values: All its values.
-        table: Table that has those that are not shown.
-    """
+    """Return the heading of a slice, and its first values in their natural order."""
     ordered = sorted(values, key=_natural)
     shown = ordered[:_MOST_SLICE_VALUES]
     title = _SLICE_TITLES.get(slice_, f"By {slice_}")

@@ -14,8 +14,12 @@ from eval_assets.agreement.gates.decision import (
     evaluate_gates,
     tunable_questions,
 )
-from eval_assets.agreement.gates.declarations import applicable_gates, below_minimum
-from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.agreement.gates.declarations import (
+    Remedy,
+    RemedyKind,
+    applicable_gates,
+    below_minimum,
+)
 from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Gate, GateName, Severity
 from eval_assets.verdicts import GateState

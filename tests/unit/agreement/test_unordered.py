@@ -9,8 +9,7 @@ import pytest
 
 from eval_assets.agreement.gates.evidence import alpha_levels
 from eval_assets.agreement.judge_verdicts import judge_verdict
-from eval_assets.agreement.judges import measure_judges_against_humans
-from eval_assets.agreement.leave_one_judge_out import measure_leave_one_judge_out
+from eval_assets.agreement.judges import measure_judges_against_humans, measure_leave_one_judge_out
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.slices import measure_slices
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import stdtr, stdtrit
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from eval_assets.stats._interval_bounds import (
@@ -14,6 +15,8 @@ from eval_assets.stats._interval_bounds import (
     degrees_of_freedom,
     jackknife_df,
     kurtosis,
+    t_probability,
+    t_quantile,
 )
 
 
@@ -168,3 +171,18 @@ def test_a_jackknife_of_normal_deviations_has_the_degrees_of_freedom_of_its_grou
 def test_one_group_that_contributes_all_leaves_two_degrees_of_freedom() -> None:
     assert jackknife_df(1_000, squares=4.0, fourth=16.0) == 2
     assert jackknife_df(2, squares=4.0, fourth=16.0) == 1
+
+
+DF = (1, 2, 3, 9, 19, 49, 199, 10_000)
+
+
+@pytest.mark.parametrize("df", DF)
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.6, 0.9, 0.975, 0.9995, 1 - 1e-7])
+def test_quantiles_of_students_t_are_scipys(share: float, df: int) -> None:
+    assert t_quantile(share, df=df) == pytest.approx(stdtrit(df, share), rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("df", DF)
+@pytest.mark.parametrize("value", [-40.0, -2.0, 0.0, 0.3, 1.0, 2.5, 30.0])
+def test_probabilities_of_students_t_are_scipys(value: float, df: int) -> None:
+    assert t_probability(value, df=df) == pytest.approx(stdtr(df, value), rel=1e-9, abs=1e-14)

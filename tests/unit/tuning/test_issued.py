@@ -2,10 +2,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from eval_assets.tuning.fingerprints import Fingerprints
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.issued import certificate_files, certificate_rows
-from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.tuning.versions import Fingerprints, JudgeVersion
 from tests.unit.tuning.made_up import certificate
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from eval_assets.tuning._fitness import judge_fitness
 from eval_assets.tuning.certificate_contents import Background
+from eval_assets.tuning.claim_results import judge_fitness
 from eval_assets.tuning.history import Seal, SealedEvaluation
 from eval_assets.tuning.partial_automation import (
     MOST_THRESHOLDS,

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from eval_assets.config.tuning import Tuning
-from eval_assets.tuning._fitness import judge_fitness
-from eval_assets.tuning._improvement import judge_improvement
+from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.plan import most_requests, plan_reading, why_not_evaluated
 from eval_assets.tuning.versions import JudgeVersion

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from eval_assets.scale import Scale
-from eval_assets.tuning._fitness import judge_fitness
-from eval_assets.tuning._improvement import judge_improvement
 from eval_assets.tuning.calibration import calibrate
+from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.partial_automation import (
     JudgePart,
     chosen_part,

@@ -6,7 +6,6 @@ import pytest
 
 from eval_assets.stats import concordance
 from eval_assets.tuning.certificate_contents import Background
-from eval_assets.tuning.fingerprints import response_fingerprints
 from eval_assets.tuning.history import Seal, SealedEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import read_test
@@ -28,6 +27,7 @@ from eval_assets.tuning.steps import (
     declared_version,
     mapped_judge,
 )
+from eval_assets.tuning.versions import response_fingerprints
 from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from eval_assets.tuning.fingerprints import training_fingerprints
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import VersionScores
-from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
 from tests.unit.tuning.made_up import judged, simulated
 
 DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f", prompt_text="Rate it.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.agreement.gates.declarations import Remedy, RemedyKind
 from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.report.sections.first_screen import FirstScreen, first_screen
 from eval_assets.report.sections.judge_words import sealed_tests

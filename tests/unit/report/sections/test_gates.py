@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.agreement.gates.declarations import Remedy, RemedyKind
 from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.report.sections import gates, humans
 from eval_assets.verdicts import GateResult

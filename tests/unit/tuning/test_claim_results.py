@@ -1,23 +1,138 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from eval_assets.tuning._improvement import ImprovementResult, judge_improvement
+from eval_assets.tuning.claim_results import (
+    FitnessResult,
+    ImprovementResult,
+    judge_fitness,
+    judge_improvement,
+)
 from eval_assets.tuning.rated import RatedUnits
-from tests.unit.tuning.made_up import judged, rated_units, simulated
+from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
 NAN = math.nan
 LEVEL = 0.025
 
 
-def verdict(test: RatedUnits, candidate: np.ndarray, baseline: np.ndarray) -> ImprovementResult:
+def verdict(test: RatedUnits, scores: np.ndarray, *, people_agree: bool = True) -> FitnessResult:
+    return judge_fitness(test, scores, margin=0.1, significance=LEVEL, people_agree=people_agree)
+
+
+def test_a_judge_as_good_as_a_person_is_fit_without_any_gain() -> None:
+    test, quality = simulated(100, seed=1)
+    found = verdict(test, judged(quality, seed=2))
+
+    assert found.verdict == "fit"
+    assert not found.better_than_a_person
+
+
+def test_a_judge_that_knows_the_quality_is_better_than_a_person() -> None:
+    test, quality = simulated(100, seed=3)
+    found = verdict(test, np.clip(np.round(quality), 1, 5))
+
+    assert (found.verdict, found.better_than_a_person) == ("fit", True)
+    assert "better than they agree with each other" in found.reason
+
+
+def test_a_judge_that_follows_something_else_is_unfit() -> None:
+    test, quality = simulated(100, seed=4)
+    rng = np.random.default_rng(5)
+    found = verdict(test, rng.integers(1, 6, len(quality)).astype(float))
+
+    assert found.verdict == "unfit"
+
+
+def test_too_few_groups_leave_it_open_and_say_how_many_would_decide() -> None:
+    test, quality = simulated(22, seed=7, per_group=1, noise=1.2)
+    found = verdict(test, judged(quality, seed=8, noise=1.2))
+
+    assert found.verdict == "undecided"
+    assert found.groups_wanted is not None
+    assert found.groups_wanted > 22
+    assert f"about {found.groups_wanted} would show" in found.reason
+
+
+def test_agreement_with_people_who_do_not_agree_means_nothing() -> None:
+    test, quality = simulated(100, seed=8)
+    found = verdict(test, judged(quality, seed=9), people_agree=False)
+
+    assert found.verdict == "not_evaluable"
+    assert "human gates" in found.reason
+
+
+def test_groups_of_very_different_sizes_count_as_fewer() -> None:
+    test, quality = simulated(60, seed=11)
+    groups = np.array(["large"] * (len(quality) // 2) + [f"g{k}" for k in range(len(quality) // 2)])
+    found = verdict(replace(test, groups=groups), judged(quality, seed=12))
+
+    assert found.verdict == "not_evaluable"
+    assert "differ so much in size that they tell as much as 3, and 20 are needed" in found.reason
+
+
+def test_twenty_groups_with_two_ratings_are_needed() -> None:
+    test, quality = simulated(30, seed=10)
+    single = test.ratings.copy()
+    single[44:, 1:] = NAN  # eleven groups keep two ratings of an answer
+    ratings = rated_units(single, groups=test.groups, split="test")
+    found = verdict(ratings, judged(quality, seed=11))
+
+    assert (found.verdict, found.reason) == (
+        "not_evaluable",
+        "11 groups in the test hold two ratings of an answer, and 20 are needed",
+    )
+
+
+@pytest.mark.parametrize(("n_varied", "evaluable"), [(9, False), (10, True)])
+def test_ten_groups_must_hold_another_rating_than_the_commonest(
+    n_varied: int,
+    evaluable: bool,  # noqa: FBT001
+) -> None:
+    people = np.ones((60, 2))
+    people[:n_varied, 0] = 0
+    test = rated_units(people, scale=BINARY, level="nominal", split="test")
+    found = verdict(test, people[:, 1])
+
+    assert (found.verdict != "not_evaluable") == evaluable
+    if not evaluable:
+        assert found.reason.startswith("9 groups in the test hold a rating other than the common")
+
+
+def test_answers_without_a_score_do_not_count() -> None:
+    test, quality = simulated(20, seed=12)
+    scores = judged(quality, seed=13)
+    scores[:4] = NAN
+
+    assert verdict(test, scores).verdict == "not_evaluable"
+
+
+@pytest.mark.parametrize(("n_paired", "expected"), [(19, "not_evaluable"), (20, "evaluable")])
+def test_answers_that_one_person_rated_make_no_pair(n_paired: int, expected: str) -> None:
+    test, quality = simulated(60, seed=21)
+    ratings = test.ratings.copy()
+    ratings[:, 2:] = NAN
+    groups = np.unique(test.groups)
+    ratings[np.isin(test.groups, groups[n_paired:]), 1] = NAN
+    found = verdict(replace(test, ratings=ratings), judged(quality, seed=22))
+
+    assert (found.verdict == "not_evaluable") == (expected == "not_evaluable")
+    if expected == "not_evaluable":
+        assert found.reason.startswith("19 groups in the test hold two ratings")
+
+
+def verdict_on_gain(
+    test: RatedUnits, candidate: np.ndarray, baseline: np.ndarray
+) -> ImprovementResult:
     return judge_improvement(test, candidate, baseline, significance=LEVEL, n_train_groups=40)
 
 
 def test_a_judge_that_hears_better_is_accepted() -> None:
     test, quality = simulated(60, seed=1)
-    found = verdict(test, judged(quality, seed=2, noise=0.6), judged(quality, seed=3, noise=2.0))
+    found = verdict_on_gain(
+        test, judged(quality, seed=2, noise=0.6), judged(quality, seed=3, noise=2.0)
+    )
 
     assert found.verdict == "accepted"
     assert found.compared.gain.ends(significance=LEVEL)[0] > 0
@@ -25,7 +140,9 @@ def test_a_judge_that_hears_better_is_accepted() -> None:
 
 def test_a_judge_that_hears_worse_is_rejected() -> None:
     test, quality = simulated(60, seed=4)
-    found = verdict(test, judged(quality, seed=5, noise=2.0), judged(quality, seed=6, noise=0.6))
+    found = verdict_on_gain(
+        test, judged(quality, seed=5, noise=2.0), judged(quality, seed=6, noise=0.6)
+    )
 
     assert (found.verdict, found.reason) == (
         "rejected",
@@ -35,7 +152,7 @@ def test_a_judge_that_hears_worse_is_rejected() -> None:
 
 def test_a_replicate_is_inconclusive_with_how_many_groups_would_decide() -> None:
     test, quality = simulated(40, seed=7)
-    found = verdict(test, judged(quality, seed=8), judged(quality, seed=9))
+    found = verdict_on_gain(test, judged(quality, seed=8), judged(quality, seed=9))
 
     assert found.verdict == "inconclusive"
     assert found.groups_wanted is not None
@@ -48,13 +165,15 @@ def test_equal_scores_are_unchanged() -> None:
     test, quality = simulated(40, seed=10)
     scores = judged(quality, seed=11)
 
-    assert verdict(test, scores, scores.copy()).verdict == "unchanged"
+    assert verdict_on_gain(test, scores, scores.copy()).verdict == "unchanged"
 
 
 @pytest.mark.parametrize(("n_groups", "expected"), [(19, "not_evaluable"), (20, "accepted")])
 def test_twenty_groups_in_the_test_are_needed(n_groups: int, expected: str) -> None:
     test, quality = simulated(n_groups, seed=12)
-    found = verdict(test, judged(quality, seed=13, noise=0.3), judged(quality, seed=14, noise=4))
+    found = verdict_on_gain(
+        test, judged(quality, seed=13, noise=0.3), judged(quality, seed=14, noise=4)
+    )
 
     assert found.verdict == expected
     if expected == "not_evaluable":
@@ -67,7 +186,7 @@ def test_groups_without_both_scores_do_not_count() -> None:
     candidate = judged(quality, seed=13, noise=0.3)
     candidate[:4] = NAN
 
-    assert verdict(test, candidate, judged(quality, seed=14)).verdict == "not_evaluable"
+    assert verdict_on_gain(test, candidate, judged(quality, seed=14)).verdict == "not_evaluable"
 
 
 def test_ten_groups_in_train_are_needed() -> None:
@@ -88,7 +207,7 @@ def test_ten_groups_in_train_are_needed() -> None:
 
 def test_people_who_always_give_the_same_rating_cannot_decide() -> None:
     test = rated_units(np.full((30, 2), 3), split="test")
-    found = verdict(test, np.full(30, 3.0), np.full(30, 2.0))
+    found = verdict_on_gain(test, np.full(30, 3.0), np.full(30, 2.0))
 
     assert (found.verdict, found.reason) == (
         "not_evaluable",
@@ -124,7 +243,7 @@ def test_a_gain_bought_with_distance_is_rejected_and_says_so() -> None:
     seen = quality + rng.normal(0, 0.5, 400)
     middle = np.where(seen > 1.4, 4.0, 3.0)
     stretched = np.where(seen > 0.7, 5.0, np.where(seen < -0.7, 1.0, 3.0))
-    found = verdict(rated_units(people, split="test"), stretched, middle)
+    found = verdict_on_gain(rated_units(people, split="test"), stretched, middle)
 
     assert found.compared.gain.ends(significance=LEVEL)[0] > 0
     assert (found.verdict, found.reason) == (
@@ -139,7 +258,7 @@ def test_a_gain_bought_with_order_is_rejected_and_says_so() -> None:
     middle = np.tile([2.8, 2.9, 3.0, 3.1, 3.2], 12)
     swapped = np.tile([2.0, 1.0, 3.0, 5.0, 4.0], 12)
     test = rated_units(np.column_stack([people, people]), split="test")
-    found = verdict(test, swapped, middle)
+    found = verdict_on_gain(test, swapped, middle)
 
     assert found.compared.gain.ends(significance=LEVEL)[0] > 0
     assert found.verdict == "rejected"
@@ -154,7 +273,7 @@ def test_a_gain_may_cost_a_little_order() -> None:
     nearer[4] = 3.9
     test = rated_units(np.column_stack([people, people]), split="test")
 
-    assert verdict(test, nearer, middle).verdict == "accepted"
+    assert verdict_on_gain(test, nearer, middle).verdict == "accepted"
 
 
 def test_a_candidate_that_only_stops_being_wrong_is_not_accepted() -> None:
@@ -162,7 +281,7 @@ def test_a_candidate_that_only_stops_being_wrong_is_not_accepted() -> None:
     test, quality = simulated(40, seed=19)
     rng = np.random.default_rng(20)
     useless = rng.integers(1, 6, len(quality)).astype(float)
-    found = verdict(test, useless, 6 - judged(quality, seed=21))
+    found = verdict_on_gain(test, useless, 6 - judged(quality, seed=21))
 
     assert found.verdict == "inconclusive"
     assert "own agreement" in found.reason
@@ -177,7 +296,7 @@ def test_no_fewer_groups_than_there_are_are_asked_for() -> None:
         changed = np.random.default_rng(seed).choice(len(baseline), 6, replace=False)
         candidate = baseline.copy()
         candidate[changed] = judged(quality[changed], seed=seed, noise=0.9)
-        results.append(verdict(test, candidate, baseline))
+        results.append(verdict_on_gain(test, candidate, baseline))
     open_results = [result for result in results if result.verdict == "inconclusive"]
 
     assert all((result.groups_wanted or 61) > 60 for result in open_results)

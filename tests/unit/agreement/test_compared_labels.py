@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eval_assets.agreement.copied_texts import text_codes
+from eval_assets.agreement.compared_labels import text_codes
 
 WORDS = "a bleed the radiator valve open close slowly then water cloth cup key turn wait"
 
