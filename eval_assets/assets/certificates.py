@@ -25,7 +25,6 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.opening import restore_readings
 from eval_assets.store.ledger.seals import JudgeLedger
-from eval_assets.store.part_scores import write_stand_in_scores
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tables import replace_records, replace_rows
 from eval_assets.store.tuned_judges import (
@@ -34,6 +33,7 @@ from eval_assets.store.tuned_judges import (
     current_judges,
     has_prompts,
     unevaluated_tests,
+    write_stand_in_scores,
 )
 from eval_assets.tuning.certificate import Certificate
 from eval_assets.tuning.issued import (

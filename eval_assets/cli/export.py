@@ -69,8 +69,7 @@ def export(  # noqa: PLR0913 - one parameter per option
     """
     from eval_assets.readers.drafts import write_files
     from eval_assets.store.connection import connect
-    from eval_assets.store.schema import table_names
-    from eval_assets.store.tables import export_table
+    from eval_assets.store.tables import export_table, table_names
 
     if server:
         return _publish(check_client(table), server, project, data, database, is_trial=dry_run)

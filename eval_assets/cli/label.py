@@ -153,7 +153,6 @@ def _one_of(names: Iterable[str]) -> str:
 
 
 def _print_session(session: Session, *, as_format: str) -> None:
-    """Print a session as JSON, or its labels as CSV in the long form."""
     from eval_assets.labelling.rater_queue import now
     from eval_assets.labelling.session_files import session_json
     from eval_assets.labelling.sessions import time_text

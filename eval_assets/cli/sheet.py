@@ -98,7 +98,7 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
         click.UsageError: If no judge is certified for all or a part of the responses.
     """
     from eval_assets.store.connection import connect, is_stored
-    from eval_assets.store.part_scores import units_of_fit_judges, units_with_every_score
+    from eval_assets.store.tuned_judges import units_of_fit_judges, units_with_every_score
 
     path = resolve_database(data, database)
     fit, scored = dict[str, frozenset[str]](), dict[str, frozenset[str]]()

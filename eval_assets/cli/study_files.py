@@ -41,8 +41,8 @@ from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.inputs import generated_answers
-from eval_assets.store.part_scores import covered_units
 from eval_assets.store.tables import read_rows, read_table
+from eval_assets.store.tuned_judges import covered_units
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,6 @@ class CurrentLabels:
 
     @cached_property
     def _response_ids(self) -> dict[str, set[str]]:
-        """Responses of which each question is asked."""
         return {
             question.id: {
                 name for name, view in self._study.responses.items() if question in view.questions

@@ -20,8 +20,13 @@ from eval_assets.cli.terminal_screen import (
 )
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case
-from eval_assets.labelling.choices import choices_of, parse_typed, question_choices, value_name
-from eval_assets.labelling.dimensions import dimension_of
+from eval_assets.labelling.choices import (
+    choices_of,
+    dimension_of,
+    parse_typed,
+    question_choices,
+    value_name,
+)
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now
 from eval_assets.labelling.sessions import UNDO, Answer, Confidence
 
@@ -140,7 +145,6 @@ class LabellingLoop:
             self._ask()
 
     def _select(self, key: str) -> bool:
-        """Select an option or not, or save them all with Enter; return whether the key does."""
         places = range(len(self._units))
         if key in {"\n", "\r"}:
             self._answer([float(place in self._draft.options) for place in places], key=key)
@@ -350,7 +354,6 @@ class AdjudicationLoop:
         return key == "l"
 
     def _again(self, case: Case) -> Case:
-        """Return the same case as it is now."""
         unit = case.disagreement.unit
         return next(one for one in self._queue.cases() if one.disagreement.unit == unit)
 

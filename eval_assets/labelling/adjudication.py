@@ -274,7 +274,6 @@ class AdjudicationQueue:
         return sorted(cases, key=lambda case: case.decision is not None)
 
     def _has_rated(self, disagreement: Disagreement) -> bool:
-        """Return whether the adjudicator is one of the raters who disagree."""
         return self.by.casefold() in map(str.casefold, disagreement.ratings)
 
     def rate(self, case: Case, value: float, *, at: datetime) -> None:

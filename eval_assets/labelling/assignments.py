@@ -8,7 +8,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
@@ -29,7 +29,6 @@ Purpose = Literal["shared", "single", "repeat", "control"]
 gives the same answer again, or because its value is already settled."""
 
 ASSIGNMENTS = "assignments.csv"
-ASSIGNMENT_COLUMNS = ("response_id", "rater_id", "question_id", "round", "purpose")
 
 
 @dataclass(frozen=True)
@@ -46,21 +45,16 @@ class Assignment:
     purpose: Purpose = "shared"
 
 
+ASSIGNMENT_COLUMNS = tuple(field.name for field in fields(Assignment))
+
+
 def assignments_text(assignments: Sequence[Assignment]) -> str:
     """Return assignments as CSV; the order of a rater's rows is the order in which they label."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(ASSIGNMENT_COLUMNS)
     for assignment in assignments:
-        writer.writerow(
-            [
-                assignment.response_id,
-                assignment.rater_id,
-                assignment.question_id or "",
-                assignment.round,
-                assignment.purpose,
-            ]
-        )
+        writer.writerow(astuple(assignment))
     return text.getvalue()
 
 
@@ -400,7 +394,6 @@ def stratified_sample(
 
 
 def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> int:
-    """Return how many more responses the plan has room for."""
     room = n_free
     if plan.n_responses is not None:
         room = min(

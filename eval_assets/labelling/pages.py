@@ -14,8 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, raise_all
-from eval_assets.labelling.choices import anchors_of, question_choices
-from eval_assets.labelling.dimensions import dimension_of
+from eval_assets.labelling.choices import anchors_of, dimension_of, question_choices
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, label_of
 from eval_assets.labelling.rater_view import ResponseView, guideline_hash
 from eval_assets.labelling.rich_text import Html, data_uri, html_of

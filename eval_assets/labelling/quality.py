@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.labelling._advice import CLEARLY_LESS, GOOD, Findings, advice_on
-from eval_assets.labelling._chance import (
+from eval_assets.labelling._advice import (
+    CLEARLY_LESS,
+    GOOD,
+    Findings,
     Test,
+    advice_on,
     beyond_chance,
     binomial_tail,
     exchanged,
@@ -339,7 +342,6 @@ def _figures(
     n_assigned: int | None,
     settled: Mapping[str, float],
 ) -> Iterator[Measure]:
-    """Yield each figure of one rater."""
     mine = measured.labels[measured.labels["rater_id"] == rater]
     if n_assigned:
         yield "completeness", (min(1.0, len(mine) / n_assigned), n_assigned)

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from eval_assets.config.rubric import PAIR_COLUMNS
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling.sessions import TextHashes
 
 if TYPE_CHECKING:
@@ -154,29 +154,18 @@ def _check_columns(rows: Iterable[Mapping[str, Any]], evaluation: Evaluation) ->
     if not any(keys.values()):
         return
     columns = {column for row in rows for column in row}
-    missing = [
-        (key, column)
-        for key, named in keys.items()
-        for column in named
-        if columns and column not in columns
-    ]
-    if missing:
-        remedy = f"Use columns of the responses: {', '.join(sorted(columns))}"
-        raise ExceptionGroup(
-            "evaluation.yaml names columns that do not exist",
-            [
-                InputError(
-                    InputProblem(
-                        "evaluation.yaml",
-                        None,
-                        key,
-                        f'the responses have no column "{column}"',
-                        remedy,
-                    )
-                )
-                for key, column in missing
-            ],
-        )
+    remedy = f"Use columns of the responses: {', '.join(sorted(columns))}"
+    raise_all(
+        [
+            InputProblem(
+                "evaluation.yaml", None, key, f'the responses have no column "{column}"', remedy
+            )
+            for key, named in keys.items()
+            for column in named
+            if columns and column not in columns
+        ],
+        source="evaluation.yaml",
+    )
 
 
 def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[EarlierTurn, ...]]:

@@ -188,7 +188,6 @@ def _versions(
 def _remembered(
     labels: pd.DataFrame, wordings: Sequence[RubricWording], current: int
 ) -> NDArray[np.int64]:
-    """Return the version of labels without a fingerprint."""
     number = {wording.fingerprint: wording.version for wording in wordings}
     stored: dict[tuple[str, str, int], int] = {}
     for wording in sorted(wordings, key=lambda wording: wording.first_seen_at):

@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 from eval_assets.config.labelling import SESSIONS, session_journal, session_paths
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import append_line, cut_end, locked, replace_file
-from eval_assets.labelling.dimensions import with_fields, without_fields
+from eval_assets.labelling.choices import with_fields, without_fields
 from eval_assets.labelling.sessions import Label, Session, SessionKey, Time, Unit, Withdrawn
 
 _LABEL = TypeAdapter(Label)
@@ -182,7 +182,6 @@ def _differs(before: Session, changed: Session) -> bool:
 
 
 def _is_rewritten(stored: _Stored, changed: Session) -> bool:
-    """Return whether the whole session is written, and not only what changed."""
     before, n_labels = stored.session, len(changed.by_unit)
     return (
         n_labels <= SHORT
@@ -346,7 +345,6 @@ def session_json(session: Session) -> dict[str, Any]:
 
 
 def _head(session: Session) -> dict[str, Any]:
-    """Return all of the JSON object but the labels."""
     kind = session.key.kind
     withdrawn = sorted(session.withdrawn, key=lambda label: (label.labelled_at, label.response_id))
     n_rated = sum(label.rating is not None for label in session.labels)

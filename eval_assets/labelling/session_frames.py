@@ -133,7 +133,6 @@ def n_assigned(units: Iterable[WorkUnit]) -> dict[tuple[str, str], int]:
 
 
 def _after_discussion(before: Session | None, session: Session) -> Iterator[dict[str, object]]:
-    """Yield the ratings after a discussion, each with the one before."""
     for label in session.labels:
         first = before.by_unit.get(label.unit) if before else None
         yield _row(session, "discussion", first.rating if first else None, label)

@@ -324,7 +324,6 @@ class Session:
         )
 
     def _events(self, unit: Unit) -> tuple[Label, ...]:
-        """Return all answers about a unit, in order of time."""
         return self.by_unit[unit].events if unit in self.by_unit else ()
 
     def _with_events(self, unit: Unit, events: Sequence[Label], *, at: datetime) -> "Session":

@@ -191,7 +191,6 @@ class _LeadPages:
 
 
 def _take_step(queue: AdjudicationQueue, case: Case, form: dict[str, str]) -> None:
-    """Apply a form to the queue."""
     step, reason, values = form.get("step"), form.get("reason", ""), form.get("value", "")
     if not form.get("by", "").strip():
         raise ValueError("say who you are")
@@ -214,7 +213,6 @@ def _take_step(queue: AdjudicationQueue, case: Case, form: dict[str, str]) -> No
 
 
 def _calibrating(study: Study) -> dict[str, str]:
-    """Return what each rater with an open or failed calibration is told about it."""
     latest: dict[str, str] = {}
     for rater in study.raters:
         with suppress(InputError):
@@ -349,7 +347,6 @@ def _progress(
 
 
 def _further_labels(study: Study) -> dict[str, list[Label]]:
-    """Return the labels of each rater's calibration and discussion."""
     labels: dict[str, list[Label]] = {}
     for kind in (CALIBRATION, DISCUSSION):
         for session in study.sessions.readable(kind)[0]:

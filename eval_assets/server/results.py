@@ -156,8 +156,6 @@ class _ResultPages:
 
 
 class _WithToken:
-    """Refuses every request without the token."""
-
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._token = token

@@ -20,7 +20,7 @@ import duckdb
 
 from eval_assets.errors import DamagedError, StoreError
 from eval_assets.store.database_file import is_writable
-from eval_assets.store.schema import column_comments, schema
+from eval_assets.store.tables import column_comments, schema
 
 logger = logging.getLogger(__name__)
 
@@ -198,7 +198,6 @@ def _acquire(
 
 
 def _cursor(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """Return another connection to the same file, with the settings of a connection."""
     cursor = connection.cursor()
     cursor.execute(_SETTINGS)
     return cursor
@@ -238,7 +237,6 @@ def quoted(text: str) -> str:
 def _patiently(
     path: Path, owner: Path | None, *, wait_seconds: float, is_read_only: bool
 ) -> duckdb.DuckDBPyConnection:
-    """Open a file; retry while another process holds it."""
     started = time.monotonic()
     logged_at = -_SECONDS_BETWEEN_MESSAGES
     pause = _FIRST_PAUSE_SECONDS
@@ -392,7 +390,6 @@ def set_aside(path: Path) -> Path | None:
 
 
 def _store_error(path: Path, error: Exception) -> StoreError:
-    """Return the error as one line, with its remedy."""
     text = " ".join(str(error).split())
     # Everything in out/ is the program's own; elsewhere a path may have been mistyped.
     is_own = path.parent.name == "out"

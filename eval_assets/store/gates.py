@@ -133,7 +133,7 @@ def write_gate_verdicts(
         _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
         if closed:
             # The module needs pandas, for which `eval-assets gates` does not wait.
-            from eval_assets.store.part_scores import withdraw_stand_in_scores
+            from eval_assets.store.tuned_judges import withdraw_stand_in_scores
 
             withdraw_stand_in_scores(connection)
 

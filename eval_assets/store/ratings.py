@@ -234,7 +234,6 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
 
 
 def _slice(connection: duckdb.DuckDBPyConnection, name: str, n_responses: int) -> Coded:
-    """Return one slice of the table `_sliced`."""
     values = connection.execute(
         "SELECT DISTINCT slice_value FROM _sliced WHERE slice = ? ORDER BY slice_value", [name]
     ).fetchall()

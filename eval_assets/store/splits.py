@@ -169,7 +169,6 @@ def _units(  # noqa: PLR0913 - all ratings and scores
     judges: Mapping[str, NDArray[np.float64]],
     spreads: Mapping[str, NDArray[np.float64]],
 ) -> RatedUnits:
-    """Return the rated responses of one question."""
     rated, raters = (np.flatnonzero(np.bincount(item)) for item in (humans.unit, humans.rater))
     ratings = np.full((len(rated), len(raters)), np.nan)
     ratings[np.searchsorted(rated, humans.unit), np.searchsorted(raters, humans.rater)] = (

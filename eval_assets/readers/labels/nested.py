@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
-from eval_assets.labelling.dimensions import VERDICTS, dimension_of, verdicts
+from eval_assets.labelling.choices import VERDICTS, dimension_of, verdicts
 from eval_assets.labelling.sessions import Label, Session, SessionKey, json_key, remark_of
 from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, without_blanks

@@ -255,7 +255,6 @@ histories = sa.Table(
 
 
 def _add_reservations(connection: sa.Connection) -> None:
-    """Add what workers reserve of the caps."""
     column = workers.c.reserved_usd
     kind = column.type.compile(connection.dialect)
     connection.exec_driver_sql(
@@ -264,7 +263,6 @@ def _add_reservations(connection: sa.Connection) -> None:
 
 
 def _add_rate_grants(connection: sa.Connection) -> None:
-    """Add the grants by which processes share the limits of a model."""
     rate_grants.create(connection)
 
 

@@ -76,7 +76,6 @@ class Claims:
         return {**result, **replies}
 
     def _keep(self, connection: sa.Connection, asked: Sequence[Request], now: datetime) -> None:
-        """Store what is asked, if it was never asked before."""
         rows = [
             {"call_key": request.call_key, "prompt": request.prompt, "first_asked_at": now}
             for request in sorted(asked, key=lambda request: request.call_key)
@@ -135,7 +134,6 @@ def _claim_free(ledger: SqlLedger) -> sa.sql.dml.ReturningInsert[str]:
 
 
 def _states(connection: sa.Connection, held: Collection[str]) -> dict[str, ClaimState]:
-    """Return whether requests that others hold are in flight or in a batch."""
     states: dict[str, ClaimState] = dict.fromkeys(held, "held")
     for keys in in_portions(held):
         rows = connection.scalars(_IN_BATCHES, {"keys": keys})
@@ -232,7 +230,6 @@ def forget_batch(ledger: SqlLedger, batch_id: str) -> int:
 
 
 def _batch(connection: sa.Connection, row: sa.Row[Any]) -> Batch:
-    """Return a batch with the requests that it still has in flight."""
     of = claims.c
     in_flight = connection.execute(
         sa.select(of.call_key, of.operation, of.response_id, of.question_id, of.replicate)

@@ -31,6 +31,7 @@ from eval_assets.store.tables import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import duckdb
@@ -39,25 +40,37 @@ if TYPE_CHECKING:
     from eval_assets.store.ledger.engine import SqlLedger
     from eval_assets.store.tables import ExportFormat
 
-_ATTEMPTS_AT_ONCE = 20_000
+_ATTEMPTS_AT_ONCE = 5_000
 
 _NOT_COPIED = {"id", "evaluation", "worker", "day", "raw_reply"}
-_ATTEMPTS = (
-    sa.select(
-        *(column for column in attempts.c if column.name not in _NOT_COPIED),
-        workers.c.run_id,
-        workers.c.asset,
-        attempts.c.id.label("ledger_id"),
-    )
-    .select_from(attempts.outerjoin(workers, attempts.c.worker == workers.c.worker))
-    .where(
-        (attempts.c.evaluation == sa.bindparam("evaluation"))
-        & (attempts.c.id > sa.bindparam("after"))
-    )
-    .order_by(attempts.c.id)
-    .limit(sa.bindparam("most"))
-)
+_BY_WORKERS = attempts.outerjoin(workers, attempts.c.worker == workers.c.worker)
 
+
+def _attempts_after(
+    source: sa.FromClause, *further: sa.ColumnElement[object]
+) -> sa.Select[tuple[object, ...]]:
+    """Return a query of the next attempts after one, with columns of what is joined to them."""
+    return (
+        sa.select(
+            *(column for column in attempts.c if column.name not in _NOT_COPIED),
+            *(workers.c.run_id, workers.c.asset, attempts.c.id.label("ledger_id")),
+            *further,
+        )
+        .select_from(source)
+        .where(
+            (attempts.c.evaluation == sa.bindparam("evaluation"))
+            & (attempts.c.id > sa.bindparam("after"))
+        )
+        .order_by(attempts.c.id)
+        .limit(sa.bindparam("most"))
+    )
+
+
+_ATTEMPTS = _attempts_after(_BY_WORKERS)
+_WITH_TEXTS = _attempts_after(
+    _BY_WORKERS.outerjoin(requests, attempts.c.call_key == requests.c.call_key),
+    *(requests.c.prompt, attempts.c.raw_reply),
+)
 
 LedgerTable = (
     HistoryTable | Literal["judge_calls", "staged_mode", "judge_versions", "test_set_uses"]
@@ -135,34 +148,44 @@ def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> 
         n_there = reading.scalars(sa.select(sa.func.count()).where(of_ours)).one()
         is_same = import_fingerprint(connection, "judge_calls") == fingerprint
         if is_same:
-            _add_attempts(ledger, reading, connection, after=_last_copied(connection))
+            _copy_after(_last_copied(connection), ledger, reading, connection)
         # Numbers are given before a commit, and commits may overtake one another: then the count
         # is wrong, and everything is copied again.
         if not is_same or count_rows(connection, "judge_calls") != n_there:
             connection.execute("DELETE FROM judge_calls")
-            _add_attempts(ledger, reading, connection, after=0)
+            _copy_after(0, ledger, reading, connection)
     n_copied = count_rows(connection, "judge_calls")
     record_import(connection, "judge_calls", fingerprint=fingerprint, sources="", n_rows=n_copied)
 
 
-def _add_attempts(
+def _copy_after(
+    number: int, ledger: SqlLedger, reading: sa.Connection, connection: duckdb.DuckDBPyConnection
+) -> None:
+    for rows in _portions(ledger, reading, _ATTEMPTS, after=number):
+        insert_rows(connection, "judge_calls", rows)
+
+
+def _portions(
     ledger: SqlLedger,
     reading: sa.Connection,
-    connection: duckdb.DuckDBPyConnection,
+    query: sa.Select[tuple[object, ...]],
     *,
     after: int,
-) -> None:
-    """Copy the attempts with a number above `after`, a portion at a time."""
-    import pandas as pd
-
+) -> Iterator[pd.DataFrame]:
+    """Yield the attempts with a number above `after`, a portion at a time."""
     while True:
         portion = {"evaluation": ledger.evaluation, "after": after, "most": _ATTEMPTS_AT_ONCE}
-        records = reading.execute(_ATTEMPTS, portion)
-        rows = pd.DataFrame(records.all(), columns=list(records.keys()), dtype=object)
-        insert_rows(connection, "judge_calls", rows)
-        if len(rows) < _ATTEMPTS_AT_ONCE:
+        rows = _frame(reading.execute(query, portion))
+        if rows.empty:
             return
+        yield rows
         after = int(rows["ledger_id"].iloc[-1])
+
+
+def _frame(result: sa.CursorResult[tuple[object, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(result.all(), columns=list(result.keys()), dtype=object)
 
 
 def _last_copied(connection: duckdb.DuckDBPyConnection) -> int:
@@ -172,8 +195,6 @@ def _last_copied(connection: duckdb.DuckDBPyConnection) -> int:
 
 def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
     """Return what each asset spent in each run; None if some of it is not known."""
-    import pandas as pd
-
     is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
     spent = sa.case(
         (sa.func.count(sa.case((is_unknown, 1))) > 0, None),
@@ -191,14 +212,10 @@ def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
         .group_by(workers.c.run_id, workers.c.asset)
     )
     with ledger.reading() as connection:
-        rows = connection.execute(query)
-        return pd.DataFrame(rows.all(), columns=list(rows.keys()), dtype=object)
+        return _frame(connection.execute(query))
 
 
 def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
-    """Return the batches that vendors work on, with their requests."""
-    import pandas as pd
-
     query = (
         sa.select(batches.c.batch_id, batches.c.judge_id, claims.c.call_key, batches.c.intended_at)
         .select_from(batches.join(claims, claims.c.batch == batches.c.intent_id))
@@ -210,8 +227,7 @@ def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
         .order_by(batches.c.intended_at, claims.c.call_key)
     )
     with ledger.reading() as connection:
-        records = connection.execute(query)
-        rows = pd.DataFrame(records.all(), columns=list(records.keys()), dtype=object)
+        rows = _frame(connection.execute(query))
     by_batch = rows.groupby(["batch_id", "judge_id", "intended_at"], sort=False)
     return (
         by_batch["call_key"]
@@ -233,8 +249,6 @@ def _latest_queries(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
     """Return this evaluation's rows of a table, in order; JSON as text."""
-    import pandas as pd
-
     columns = [
         sa.func.nullif(sa.cast(column, sa.Text), "null").label(column.name)
         if isinstance(column.type, sa.JSON)
@@ -248,32 +262,7 @@ def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
         .order_by(*table.primary_key.columns)
     )
     with ledger.reading() as connection:
-        rows = connection.execute(query)
-        return pd.DataFrame(rows.all(), columns=list(rows.keys()), dtype=object)
-
-
-_ROWS_AT_ONCE = 5_000
-
-_ROWS = (
-    sa.select(
-        *(column for column in attempts.c if column.name not in ("id", "evaluation", "worker")),
-        attempts.c.id.label("ledger_id"),
-        workers.c.run_id,
-        workers.c.asset,
-        requests.c.prompt,
-    )
-    .select_from(
-        attempts.outerjoin(workers, attempts.c.worker == workers.c.worker).outerjoin(
-            requests, attempts.c.call_key == requests.c.call_key
-        )
-    )
-    .where(
-        (attempts.c.evaluation == sa.bindparam("evaluation"))
-        & (attempts.c.id > sa.bindparam("after"))
-    )
-    .order_by(attempts.c.id)
-    .limit(_ROWS_AT_ONCE)
-)
+        return _frame(connection.execute(query))
 
 
 def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:
@@ -282,20 +271,11 @@ def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:
     These are `prompt`, what was sent, as JSON; and `raw_reply`, the body of
     the answer, with keys masked.
     """
-    import pandas as pd
-
-    with connect_in_memory() as connection:
+    with connect_in_memory() as connection, ledger.reading() as reading:
         connection.execute("CREATE TABLE exported AS FROM judge_calls LIMIT 0")
         for name in ("prompt", "raw_reply"):
             connection.execute(f"ALTER TABLE exported ADD COLUMN {name} VARCHAR")
         columns = [column.name for column in columns_of(connection, "exported")]
-        after = 0
-        with ledger.reading() as reading:
-            while True:
-                records = reading.execute(_ROWS, {"evaluation": ledger.evaluation, "after": after})
-                rows = pd.DataFrame(records.all(), columns=list(records.keys()), dtype=object)
-                if rows.empty:
-                    break
-                insert_rows(connection, "exported", rows[columns])
-                after = int(rows["ledger_id"].iloc[-1])
+        for rows in _portions(ledger, reading, _WITH_TEXTS, after=0):
+            insert_rows(connection, "exported", rows[columns])
         copy_rows(connection, "exported", path, form=form)

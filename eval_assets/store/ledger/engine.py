@@ -165,7 +165,6 @@ def ledger_file(folder: Path, setting: str | None) -> Path | None:
 
 
 def _make(folder: Path) -> None:
-    """Make the evaluation folder, if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -299,7 +298,6 @@ def _prepare(ledger: SqlLedger) -> None:
 
 
 def _version(connection: sa.Connection) -> int | None:
-    """Return the version of the tables; None if there are none."""
     if not sa.inspect(connection).has_table(ledger_version.name):
         return None
     return connection.scalar(sa.select(ledger_version.c.version))

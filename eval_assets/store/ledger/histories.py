@@ -126,7 +126,6 @@ def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: 
 
 
 def _in_json(row: Mapping[str, object]) -> dict[str, object]:
-    """Return a row as JSON has it: times as text, nothing undefined."""
     return {name: _plain(value) for name, value in row.items()}
 
 

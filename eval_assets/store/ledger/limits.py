@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from eval_assets.rate_limits import GRANT_SECONDS, Amount, Grant, RateLimits
 from eval_assets.store.ledger._tables import attempts, batches, claims, rate_grants, workers
+from eval_assets.store.ledger.claims import in_portions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from eval_assets.store.ledger.engine import SqlLedger
 
 SpendingBy = Literal["judge", "model", "day", "run"]
-
-_KEYS_AT_ONCE = 500
-"""Keys in one query: databases limit the number of parameters."""
 
 _PORTIONS = 20
 
@@ -35,22 +33,14 @@ def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float |
 
     Requests that were never sent are left out.
     """
-    keys = list(call_keys)
     costs: dict[str, float | None] = {}
     is_known = sa.func.count(attempts.c.cost_usd) == sa.func.count()
-    for start in range(0, len(keys), _KEYS_AT_ONCE):
-        query = (
-            sa.select(attempts.c.call_key, sa.func.sum(attempts.c.cost_usd), is_known)
-            .where(
-                (attempts.c.evaluation == ledger.evaluation)
-                & attempts.c.call_key.in_(keys[start : start + _KEYS_AT_ONCE])
-            )
-            .group_by(attempts.c.call_key)
-        )
-        with ledger.reading() as connection:
-            costs |= {
-                key: cost if known else None for key, cost, known in connection.execute(query)
-            }
+    spent = sa.select(attempts.c.call_key, sa.func.sum(attempts.c.cost_usd), is_known)
+    with ledger.reading() as connection:
+        for keys in in_portions(call_keys):
+            is_asked = attempts.c.call_key.in_(keys) & (attempts.c.evaluation == ledger.evaluation)
+            rows = connection.execute(spent.where(is_asked).group_by(attempts.c.call_key))
+            costs |= {key: cost if known else None for key, cost, known in rows}
     return costs
 
 
@@ -194,13 +184,11 @@ def _spent_in_month(connection: sa.Connection, account: str, day: date) -> float
 def _reserved_by(
     connection: sa.Connection, condition: sa.ColumnElement[bool], *, now: datetime
 ) -> float:
-    """Return what living workers have reserved and not spent yet."""
     is_alive = workers.c.lease_until > now
     return connection.scalars(_sum(workers.c.reserved_usd).where(condition & is_alive)).one()
 
 
 def _rows_of(ledger: SqlLedger, query: sa.Executable) -> list[dict[str, Any]]:
-    """Return the rows of a query by column."""
     with ledger.reading() as connection:
         return [dict(row) for row in connection.execute(query).mappings()]
 

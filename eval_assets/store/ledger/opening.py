@@ -154,7 +154,6 @@ def restore_readings(ledger: SqlLedger, database: duckdb.DuckDBPyConnection) -> 
 
 
 def _take_attempts(ledger: SqlLedger, connection: sa.Connection, calls: list[Row]) -> int:
-    """Add the attempts that the ledger lacks; return how many."""
     identity = (attempts.c.call_key, attempts.c.attempt, attempts.c.started_at)
     known = {tuple(row) for row in connection.execute(sa.select(*identity))}
     new = [
@@ -182,7 +181,6 @@ def _take_attempts(ledger: SqlLedger, connection: sa.Connection, calls: list[Row
 
 
 def _take_batches(ledger: SqlLedger, connection: sa.Connection, open_: list[Row]) -> None:
-    """Add the batches that vendors still work on."""
     known = set(connection.scalars(sa.select(batches.c.batch_id)))
     for row in open_:
         if row["batch_id"] in known:
@@ -223,7 +221,6 @@ def _take_rows(
 
 
 def _owned(ledger: SqlLedger, table: sa.Table, row: Row) -> Row:
-    """Return a row of the database as a row of the ledger."""
     json_columns = {column.name for column in table.c if isinstance(column.type, sa.JSON)}
     values = {
         name: json.loads(value) if name in json_columns and isinstance(value, str) else value
@@ -244,7 +241,6 @@ def _take_history(
 def _absent_worker(
     ledger: SqlLedger, connection: sa.Connection, run_id: str | None, asset: str
 ) -> int:
-    """Add a worker that is gone, and return its number."""
     row = {
         "evaluation": ledger.evaluation,
         "run_id": run_id,

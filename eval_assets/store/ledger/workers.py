@@ -298,7 +298,6 @@ def _recorded(
 
 
 def _charged(made: Attempt) -> float:
-    """Return what counts towards budgets."""
     if made.charged_usd is not None:
         return made.charged_usd
     return made.cost_usd or 0.0
@@ -376,7 +375,6 @@ class Lease:
         connection.execute(sa.update(workers).where(is_me), {"lease_until": until})
 
     def _renew(self) -> None:
-        """Renew the lease until the worker ends."""
         while not self._ended.wait(_RENEWAL_SECONDS):
             try:
                 with self._ledger.writing(is_durable=False) as connection:
@@ -403,7 +401,6 @@ def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    """Return whether a process of this number runs on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
