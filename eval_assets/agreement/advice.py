@@ -207,7 +207,6 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
 
 
 def _closer(question: RubricQuestion, *, exact: float, adjacent: float, reaches: bool) -> list[str]:
-    """Return advice on how close ratings on declared values are."""
     in_classes = question.scale.is_binary or question.level == "nominal"
     primary = exact if in_classes or np.isnan(adjacent) else adjacent
     texts: list[str] = []
@@ -231,7 +230,6 @@ def _closer(question: RubricQuestion, *, exact: float, adjacent: float, reaches:
 
 
 def _nearer(*, is_far: bool) -> list[str]:
-    """Return advice on ratings that lie apart on a scale of many values."""
     texts = ["Give example responses for the ends and the middle of the scale"]
     if is_far:
         texts.insert(0, "Revise the question: ratings of one response lie far apart")
@@ -239,7 +237,6 @@ def _nearer(*, is_far: bool) -> list[str]:
 
 
 def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[str]:
-    """Return advice on agreement beyond chance; nothing if alpha reaches its minimum."""
     if np.isnan(alpha.value) or alpha.value >= minimum - TOLERANCE:
         return []
     if not alpha.high < minimum:
@@ -263,7 +260,6 @@ def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[
 
 
 def _discussion(n_disagreements: int) -> str:
-    """Return the advice to discuss disagreements, however many there are."""
     if n_disagreements > _MOST_DISCUSSED:
         responses = f"the first {_MOST_DISCUSSED} of {n_disagreements} responses"
     else:
@@ -272,7 +268,6 @@ def _discussion(n_disagreements: int) -> str:
 
 
 def _named(question: RubricQuestion, value: float) -> str:
-    """Return a rating as raters would name it."""
     if question.scale.is_binary:
         return f"{value:g} ({'pass' if value == 1 else 'fail'})"
     return f"{value:g}"

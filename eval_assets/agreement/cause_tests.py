@@ -89,8 +89,6 @@ def causes_of_disagreement(
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """The tests of one question."""
-
     responses: RatedResponses
     question: RubricQuestion
     labels: ComparedLabels
@@ -369,7 +367,6 @@ class _Study:
         )
 
     def _within_units(self, statistic: Callable[[Integers], float]) -> float:
-        """Return the p-value of a statistic of labels, permuted within units."""
         return self._within(self.labels.unit, statistic)
 
     def _within(self, stratum: Integers, statistic: Callable[[Integers], float]) -> float:
@@ -442,7 +439,6 @@ def _camps_of(
 
 
 def _adjusted(causes: Sequence[Cause]) -> list[Cause]:
-    """Return the causes with p-values by Holm's procedure."""
     return [
         replace(
             cause,

@@ -204,7 +204,6 @@ def due_anchors(  # noqa: PLR0913 - what is frozen, what was asked, and what is 
 
 
 def _keys(rows: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Return whose anchors each row is about."""
     if rows.empty:
         return []
     return list(rows[list(ANCHOR_KEY)].itertuples(index=False, name=None))

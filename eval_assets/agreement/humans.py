@@ -196,7 +196,6 @@ def _kappa(ratings: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
 
 
 def _most_frequent_share(patterns: RatingPatterns) -> float:
-    """Return the share of all ratings that have the most frequent value."""
     entries = patterns.count * patterns.n_units[patterns.pattern]
     totals = np.bincount(patterns.code, weights=entries)
     return float(totals.max() / totals.sum()) if len(totals) else math.nan

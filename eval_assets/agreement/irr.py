@@ -127,7 +127,6 @@ def _metric(
     verdicts: Sequence[GateVerdict],
     suggestions: list[str],
 ) -> dict[str, Any]:
-    """Return the figures of one question."""
     in_classes = question.scale.is_binary or question.level == "nominal"
     exact, adjacent = row.exact_agreement.value, row.adjacent_agreement.value
     pairwise = exact if in_classes or math.isnan(adjacent) else adjacent
@@ -227,5 +226,4 @@ def _texts(findings: Sequence[Finding], question_id: str, *, kind: str = "sugges
 
 
 def _rounded(value: float, decimals: int) -> float | None:
-    """Return a number as it is shown; None if it is undefined."""
     return None if math.isnan(value) else round(value, decimals)

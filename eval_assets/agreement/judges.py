@@ -30,6 +30,7 @@ from eval_assets.figures import JudgeFigures, JudgeHumanFigures, LeaveOneJudgeOu
 from eval_assets.scale import Level
 from eval_assets.stats import (
     Alpha,
+    Interval,
     JudgeHumanProfile,
     RatingPatterns,
     alpha_by_cluster,
@@ -164,63 +165,48 @@ def _comparisons(
 def _judge_human_figures(
     judge: str, question: RubricQuestion, unit: str, profile: JudgeHumanProfile, data_version: str
 ) -> JudgeHumanFigures:
-    a_ha, above_people = Figure.of(profile.a_ha), Figure.of(profile.a_ha_above_people)
-    above_constant = Figure.of(profile.a_ha_above_constant)
-    above_shuffled = Figure.of(profile.a_ha_above_shuffled)
-    within, people_within = Figure.of(profile.a_ha_within), Figure.of(profile.a_hh_within)
-    within_above_people = Figure.of(profile.a_ha_within_above_people)
-    spearman = Figure.of(profile.spearman)
+    """Return the record of a profile: its figures have the names of the profile's intervals."""
+    figures = {
+        name: Figure.of(value)
+        for name, value in vars(profile).items()
+        if isinstance(value, Interval)
+    }
+    figures["exact_agreement"] = Figure.percent(profile.exact_agreement)
+    figures["adjacent_agreement"] = Figure.percent(profile.adjacent_agreement)
+    verdict = judge_verdict(
+        figures["a_ha"],
+        shuffled=profile.a_ha_shuffled,
+        constant=profile.a_ha_constant,
+        above_shuffled=figures["a_ha_above_shuffled"],
+        above_constant=figures["a_ha_above_constant"],
+        above_people=figures["a_ha_above_people"],
+        within=figures["a_ha_within"],
+        people_within=figures["a_hh_within"],
+        within_above_people=figures["a_ha_within_above_people"],
+        spearman=figures["spearman"] if question.scale.has_order else UNDEFINED_FIGURE,
+    )
     return JudgeHumanFigures(
         judge_id=judge,
         question_id=question.id,
         unit=unit,
         n_units=profile.n_units,
         n_groups=profile.n_groups,
-        a_ha=a_ha,
         a_ha_constant=profile.a_ha_constant,
         a_ha_shuffled=profile.a_ha_shuffled,
-        a_ha_above_constant=above_constant,
-        a_ha_above_shuffled=above_shuffled,
-        a_ha_above_people=above_people,
-        a_ha_within=within,
-        a_hh_within=people_within,
-        a_ha_within_above_people=within_above_people,
-        exact_agreement=Figure.percent(profile.exact_agreement),
-        adjacent_agreement=Figure.percent(profile.adjacent_agreement),
-        alpha=Figure.of(profile.alpha),
-        kappa=Figure.of(profile.kappa),
-        weighted_kappa=Figure.of(profile.weighted_kappa),
-        spearman=spearman,
-        kendall=Figure.of(profile.kendall),
-        pearson=Figure.of(profile.pearson),
-        mae=Figure.of(profile.mae),
-        bias=Figure.of(profile.bias),
         wilcoxon_p=profile.wilcoxon_p,
-        verdict=judge_verdict(
-            a_ha,
-            shuffled=profile.a_ha_shuffled,
-            constant=profile.a_ha_constant,
-            above_shuffled=above_shuffled,
-            above_constant=above_constant,
-            above_people=above_people,
-            within=within,
-            people_within=people_within,
-            within_above_people=within_above_people,
-            spearman=spearman if question.scale.has_order else UNDEFINED_FIGURE,
-        ),
+        verdict=verdict,
         data_version=data_version,
+        **figures,
     )
 
 
 def _by_judge(scores: LongRatings) -> Iterable[tuple[str, Floats]]:
-    """Return each judge with its score of every unit, NaN if it has none."""
     return zip(scores.rater_ids, scores.matrix().T, strict=True)
 
 
 def _overall(
     pooled: list[tuple[RubricQuestion, LongRatings]], judges: JudgeRatings, *, level: Level
 ) -> JudgeFigures:
-    """Return the overall figures: all units on [0, 1]."""
     profile = overall_profile(
         [(ratings.matrix(), question.scale) for question, ratings in pooled],
         confidence=CONFIDENCE,
@@ -304,7 +290,6 @@ def _kappas(
 
 
 def _mean(values: Iterable[float]) -> float:
-    """Return the mean of the defined values; NaN if there are none."""
     defined = [value for value in values if not math.isnan(value)]
     return math.fsum(defined) / len(defined) if defined else math.nan
 

@@ -246,7 +246,6 @@ def _status(macro: float, micro: float, *, lowest: float) -> str:
 def _notes(
     prompts: pd.DataFrame, judges: tuple[str, str], limits: DualJudge, *, p: float, median: float
 ) -> list[str]:
-    """Return remarks on the figures."""
     notes = []
     several = len(prompts["question_id"].unique()) > 1
     n_all = f"{len(prompts)} {'pairs of prompt and question' if several else 'prompts'}"

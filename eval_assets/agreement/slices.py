@@ -130,7 +130,6 @@ def _units(
 
 
 def _sums(values: LongRatings, value: Floats) -> pd.DataFrame:
-    """Return sums over the ratings of each rated unit of a question."""
     import pandas as pd
 
     sums = {

@@ -132,7 +132,7 @@ def _publish(  # noqa: PLR0913 - options of the command
 
 def _events(connection: duckdb.DuckDBPyConnection, data: Path) -> str:
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.report.opentelemetry import evaluation_events
+    from eval_assets.report.other_formats import evaluation_events
     from eval_assets.store.report_tables import all_ratings, grouped_responses
 
     evaluation = read_evaluation(data)
@@ -150,7 +150,7 @@ def _events(connection: duckdb.DuckDBPyConnection, data: Path) -> str:
 
 def _records(connection: duckdb.DuckDBPyConnection, data: Path) -> Mapping[str, str]:
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.report.every_eval_ever import evaluation_records
+    from eval_assets.report.other_formats import evaluation_records
     from eval_assets.store.report_tables import all_ratings, grouped_responses
 
     evaluation = read_evaluation(data)

@@ -125,12 +125,10 @@ def _environment() -> Environment:
 
 
 def _sha256(script: str) -> str:
-    """Return the hash of a script as a Content-Security-Policy writes it."""
     return b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _kind(block: Block) -> str:
-    """Return the name of the macro that writes a block."""
     return type(block).__name__.lower()
 
 

@@ -189,7 +189,6 @@ def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
 
 
 def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
-    """Return the limits of a test of this size."""
     cautions = [
         "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare.",
         "The figure does not travel to easier or harder answers; judge minus human by model does.",
@@ -213,7 +212,6 @@ def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
 
 
 def _lowered(minimums: Mapping[GateName, float]) -> list[str]:
-    """Return a caution per gate whose minimum is lower than usual."""
     return [
         f"The minimum of {gate} was lowered to {minimum:g}; {USUAL_MINIMUMS[gate]:g} is usual."
         for gate, minimum in sorted(minimums.items())
@@ -285,7 +283,6 @@ def _distribution(test: RatedUnits) -> dict[str, float]:
 
 
 def _confusion(test: RatedUnits, scores: Floats) -> tuple[ConfusionCell, ...]:
-    """Return how often each (human rating, judge's score) occurs, of all pairs."""
     unit, rater = np.nonzero(~np.isnan(test.ratings))
     humans, row = np.unique(test.ratings[unit, rater], return_inverse=True)
     judged, column = np.unique(scores[unit], return_inverse=True)

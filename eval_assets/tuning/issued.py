@@ -278,7 +278,6 @@ def _rejected_map(reading: SealedEvaluation, version: JudgeVersion) -> Row:
 
 
 def _verdicts(reading: SealedEvaluation, judge: str, version: str) -> Mapping[str, Row]:
-    """Return the rows of one version in a reading, by kind."""
     return {
         str(row["kind"]): row
         for row in reading.rows

@@ -105,7 +105,6 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     margin: float,
     people_agree: bool,
 ) -> Plan:
-    """Return the power of the next reading for one candidate."""
     kept = units.splits != "test"
     seen = units.only(kept)
     is_test = ~kept & ~np.isnan(candidate.scores)

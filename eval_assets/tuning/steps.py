@@ -110,7 +110,6 @@ class VersionScores:
         return next((v.trained_on for v in same), frozenset())
 
     def _raw(self, version: JudgeVersion) -> Scores:
-        """Return a single judge's scores with the version's prompt."""
         prompted = self.prompted.get((version.judge_id, version.prompt_hash))
         if prompted is not None:
             return prompted

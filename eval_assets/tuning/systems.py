@@ -184,7 +184,6 @@ def _part(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> tuple[_Part, NDA
 
 
 def _judge_mean(part: _Part) -> float:
-    """Return the mean of the judge's scores; NaN if it scored none of the answers."""
     scores = np.concatenate(part[1:])
     return float(scores.mean()) if len(scores) else math.nan
 

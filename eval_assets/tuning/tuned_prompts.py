@@ -186,7 +186,6 @@ def copied_share(
 
 
 def _sequences(text: str, n_words: int) -> set[tuple[str, ...]]:
-    """Return all sequences of `n_words` words, ignoring case and punctuation."""
     words = re.findall(r"\w+", text.casefold())
     return {tuple(words[k : k + n_words]) for k in range(len(words) - n_words + 1)}
 

@@ -346,7 +346,6 @@ def _no_question_passes(by_gate: Sequence[Sequence[GateVerdict]]) -> bool:
 def _verdict(
     name: GateName, figure: GateFigure, gate: Gate, unusable: Unusable | None
 ) -> GateVerdict:
-    """Return the verdict on one figure."""
     result, (explanation, remedy) = GateResult.NOT_EVALUABLE, _not_evaluable(name, figure, gate)
     if unusable:
         explanation, remedy = unusable.reason, unusable.remedy
@@ -439,14 +438,12 @@ def _is_lowered(name: GateName, minimum: float) -> bool:
 
 
 def _lowered(name: GateName, minimum: float) -> str:
-    """Return the caution on a minimum that is lower than usual; empty if it is not."""
     if not _is_lowered(name, minimum):
         return ""
     return f" (lowered from {USUAL_MINIMUMS[name]:g})"
 
 
 def _more_ratings(name: GateName, figure: GateFigure) -> Remedy:
-    """Return the remedy for an inconclusive figure."""
     if GATES[name].raters == "judge":
         rare, more = RemedyKind.SCORE_RARE_VALUES, RemedyKind.SCORE_MORE
     else:
@@ -455,7 +452,6 @@ def _more_ratings(name: GateName, figure: GateFigure) -> Remedy:
 
 
 def _remedy(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
-    """Return the remedy for a figure that is certainly below its minimum."""
     if GATES[name].raters == "judge" and not figure.little_variation:
         return Remedy(RemedyKind.REVISE_JUDGE_PROMPT)
     if figure.n_disagreements:

@@ -122,7 +122,6 @@ def _edited(gate: GateDeclaration, edited: Collection[RaterKind]) -> Unusable | 
 
 
 def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[GateFigure]:
-    """Return the figures that a gate compares, overall and by question."""
     shares = [row.most_frequent_share for row in rows if isinstance(row, HumanFigures)]
     largest = max((share for share in shares if not math.isnan(share)), default=math.nan)
     figures = []
@@ -152,7 +151,6 @@ def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[Ga
 
 
 def _by_chance(gate: GateDeclaration, row: AgreementFigures) -> float:
-    """Return the value of a gate's figure to expect by chance."""
     is_a_hh = isinstance(row, HumanFigures) and gate.statistic is A_HH
     return row.a_hh_by_chance if is_a_hh and isinstance(row, HumanFigures) else 0.0
 

@@ -66,7 +66,6 @@ def cautions(data: ReportData) -> Iterator[Definition]:
 
 
 def _stopped_judges(data: ReportData) -> Iterator[Definition]:
-    """Yield judges that the last run stopped early."""
     for row in data.rows("judges"):
         if reason := text(row, "stopped"):
             yield Definition(
@@ -77,7 +76,6 @@ def _stopped_judges(data: ReportData) -> Iterator[Definition]:
 
 
 def _other_models(data: ReportData) -> Iterator[Definition]:
-    """Yield judges that another model than the requested one answered for."""
     for row in data.rows("judges"):
         if models := text(row, "other_models"):
             yield Definition(
@@ -88,7 +86,6 @@ def _other_models(data: ReportData) -> Iterator[Definition]:
 
 
 def _fallen(data: ReportData) -> Iterator[Definition]:
-    """Yield what fell since the run before, which had other data or judges."""
     fallen = [cell.text for cell in falls(data)]
     if fallen:
         words = f"{'; '.join(fallen)}. See what changed in the data or the judges."
@@ -310,7 +307,6 @@ def _gain(data: ReportData, question_id: str) -> str:
 
 
 def _rejected_labels(data: ReportData) -> Iterator[Definition]:
-    """Yield how many labels were left out, of whom and on what."""
     counts = [
         f"{count(record, 'n'):,} of {text(record, 'rater_id') or 'nobody named'} "
         f"on {text(record, 'question_id') or 'no question named'}"
@@ -341,7 +337,6 @@ def _no_longer_paired(data: ReportData) -> Iterator[Definition]:
 
 
 def _skipped(data: ReportData) -> Iterator[Definition]:
-    """Yield questions of which much was skipped."""
     much = [
         f"{row.question_id} ({percent_text(100 * share)})"
         for row in _questions(data)
@@ -356,7 +351,6 @@ def _skipped(data: ReportData) -> Iterator[Definition]:
 
 
 def _poor_coverage(data: ReportData) -> Iterator[Definition]:
-    """Yield judges that scored too few of their units."""
     for judge in data.coverage:
         n_scored, n_units = judge.n_scored, judge.n_units
         if n_units and n_scored / n_units < LOWEST_COVERAGE:

@@ -268,7 +268,6 @@ def _distance_ratio(claim: Mapping[str, Any]) -> str:
 
 
 def _gain(claim: Mapping[str, Any], verdict: str) -> Cell:
-    """Return the gain over the judge as it stands."""
     gain, low = claim.get("gain"), claim.get("gain_low")
     if gain is None:
         return Cell("none" if verdict == "unchanged" else "sealed")

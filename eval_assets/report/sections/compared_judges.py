@@ -147,7 +147,6 @@ def _overview_cells(
 
 
 def _far_apart(data: ReportData, judge_id: str) -> list[Fold]:
-    """Return the responses that people rate high and the judge low, and the reverse."""
     by_direction = {"judge lower": "people rate high", "judge higher": "people rate low"}
     ordered = {question.id for question in data.evaluation.rubric if question.has_order}
     folds = []

@@ -56,7 +56,6 @@ def first_screen(data: ReportData) -> FirstScreen:
 
 
 def _gate_cell(outcome: GateOutcome) -> Cell:
-    """Return a gate in words, with a link to its card."""
     overall = outcome.overall
     words, exceptions = overall.sentence, []
     if overall.verdict is GateResult.PASS:
@@ -73,7 +72,6 @@ def _gate_cell(outcome: GateOutcome) -> Cell:
 
 
 def _exceptions(outcome: GateOutcome) -> list[str]:
-    """Return the questions that do not reach the minimum that all questions together reach."""
     results = ((GateResult.FAIL, "not reached"), (GateResult.NOT_EVALUABLE, "not evaluable"))
     parts = []
     for result, state in results:
@@ -84,7 +82,6 @@ def _exceptions(outcome: GateOutcome) -> list[str]:
 
 
 def _judge_cell(data: ReportData, judge_id: str) -> Cell:
-    """Return a judge in words, with a link to its card."""
     rows = figures_of_judge(data, judge_id)
     matching = matched_questions(data, judge_id)
     tones = {verdict_cell(data, row).tone for row in rows.values()}
@@ -129,7 +126,6 @@ def _answer_with_cautions(data: ReportData) -> tuple[str, Tone]:
 
 
 def _answer(data: ReportData) -> tuple[str, Tone]:
-    """Return whether the judges can be trusted, in a few words."""
     if not data.gates:
         return "Unknown: nothing is measured yet", Tone.POOR
     if closed := _closed(data):
@@ -156,7 +152,6 @@ def _closed(data: ReportData) -> list[GateOutcome]:
 
 
 def _why_closed(outcome: GateOutcome) -> str:
-    """Return the answer while a gate is closed."""
     raters = "humans" if GATES[outcome.gate].raters == "human" else "the judges"
     if outcome.overall.verdict is GateResult.NOT_EVALUABLE:
         return f"Unknown: {outcome.overall.explanation}"
@@ -191,7 +186,6 @@ def _fit_versions(data: ReportData, *, is_in_use: bool) -> dict[tuple[str, str],
 def _answer_on_judges_in_use(  # noqa: PLR0911 - a return per answer
     data: ReportData,
 ) -> tuple[str, Tone]:
-    """Return the answer on the judges as they rate now."""
     n_questions = len(data.evaluation.rubric)
     matching = {judge.id: matched_questions(data, judge.id) for judge in data.evaluation.judges}
     most = max(len(questions) for questions in matching.values())
@@ -229,7 +223,6 @@ def _questions_with(verdicts: dict[str, JudgeVerdict], verdict: JudgeVerdict) ->
 
 
 def _next_steps(data: ReportData) -> Iterator[Cell]:
-    """Yield next steps, the most urgent first, each with a link to its explanation."""
     if not data.gates:
         yield Cell("Measure agreement: eval-assets run.", link="gates")
     for outcome in _closed(data):
@@ -272,7 +265,6 @@ def _versions_to_use(data: ReportData) -> Iterator[Cell]:
 
 
 def _judge_steps(data: ReportData) -> Iterator[Cell]:
-    """Yield next steps for judges on the questions that pass the gates."""
     best = best_verdicts(data)
     if below := _questions_with(best, JudgeVerdict.BELOW_HUMANS):
         words = f"Tune the judges: they are below human agreement on {named_questions(below)}"

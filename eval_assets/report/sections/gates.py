@@ -117,7 +117,6 @@ def _card(outcome: GateOutcome) -> Card:
 
 
 def _units(gate: GateName, n_units: int) -> str:
-    """Return how many units a gate's overall figure is of."""
     if gate == "judge_alpha":
         return f"{counted(n_units, 'unit')} (response x question) with two scores or more"
     return f"{counted(n_units, 'response')} with two ratings or more"

@@ -107,7 +107,6 @@ def section(data: ReportData) -> Section:
 
 
 def _weighted(data: ReportData) -> Iterator[Card]:
-    """Yield agreement weighted to all responses, where those with two ratings differ."""
     names = {test.question_id for test in data.selection if test.is_reported}
     rows = [row for row in data.weighted if row.question_id in names]
     if not rows:
@@ -225,7 +224,6 @@ def _main_statistic(row: HumanFigures, question: RubricQuestion) -> Line:
 
 
 def _statistics(row: HumanFigures, question: RubricQuestion) -> Iterator[Line]:
-    """Yield the statistics of one question that suit its scale."""
     yield _a_hh_line(row)
     yield coefficient(
         Figure(row.a_hh_by_chance),
@@ -304,14 +302,12 @@ def _kappa_reading(kappa: float) -> str:
 
 
 def _why_undefined(row: HumanFigures, reason: str = "") -> str:
-    """Return why a statistic is undefined, if it is."""
     if not row.n_pairs:
         return "no response has two ratings"
     return reason or row.interpretation or UNDEFINED
 
 
 def _evidence(row: HumanFigures) -> list[str]:
-    """Return what the statistics rest on."""
     evidence = [
         f"{counted(row.n_responses, 'response')} with two ratings or more"
         + (f" in {counted(row.n_groups, 'group')}" if row.n_groups < row.n_responses else ""),

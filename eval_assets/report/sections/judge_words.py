@@ -94,7 +94,6 @@ def _on(words: str, questions: str) -> str:
 
 
 def _test_parts(data: ReportData, judge_id: str) -> list[str]:
-    """Return the verdicts of sealed tests on versions of a judge."""
     parts = []
     n_all = len(figures_of_judge(data, judge_id))
     by_test: dict[tuple[Fitness, str, bool], list[str]] = {}
@@ -241,7 +240,6 @@ def _questions(questions: list[str], n_all: int) -> str:
 
 
 def _words(data: ReportData, row: JudgeHumanFigures) -> str:
-    """Return the verdict of a row as part of a sentence."""
     words = row.verdict.sentence
     if row.verdict is JudgeVerdict.LIKE_CONSTANT and tells_responses_apart(row):
         return f"{words}, although it tells responses apart"
@@ -260,7 +258,6 @@ def _matches_by_chance_alone(data: ReportData, row: JudgeHumanFigures) -> bool:
 
 
 def _pinned_version(data: ReportData, judge_id: str) -> str:
-    """Return the version that a judge rates as; empty if it rates as declared."""
     judges = data.rows("judges")
     return next((text(row, "version") for row in judges if text(row, "judge_id") == judge_id), "")
 

@@ -67,7 +67,6 @@ def section(data: ReportData) -> Section | None:
 
 
 def _coverage(data: ReportData) -> Table:
-    """Return every judge that is declared or has scores, with its units."""
     by_judge = {judge.id: Coverage(judge.id, {}) for judge in data.evaluation.judges}
     by_judge |= {coverage.judge_id: coverage for coverage in data.coverage}
     models = {
@@ -98,7 +97,6 @@ def _coverage(data: ReportData) -> Table:
 
 
 def _together(data: ReportData) -> Table:
-    """Return agreement among judges, over all questions and by question."""
     by_question = {row.question_id: row for row in data.judges if row.scope is not Scope.RESPONSE}
     axis_low = lowest_tick(
         end for row in by_question.values() for end in (row.alpha.value, row.alpha.low)
@@ -153,7 +151,6 @@ def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> 
 
 
 def _advice(data: ReportData) -> list[str]:
-    """Return what to do about each question on which judges do not reach their gate."""
     return [
         f"{verdict.question_id}: {verdict.reason}"
         for outcome in data.gates

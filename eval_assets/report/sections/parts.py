@@ -154,7 +154,6 @@ def _by_key(data: ReportData, question_id: str) -> dict[Key, ScoreFigures]:
 
 
 def _column(row: ScoreFigures) -> str:
-    """Return the name of the column that a row's mean is in."""
     if row.rater_kind == "human":
         return _HUMANS
     return f"{row.rater_id}{_COMBINED if row.rater_kind == 'combined' else ''}"
@@ -296,7 +295,6 @@ def _alpha_cell(row: SliceFigures | None) -> Cell:
 
 
 def _summary(models: Sequence[Record]) -> str:
-    """Return average, lowest and number of unreliable results over all of them."""
     n_results = sum(count(record, "n_results") for record in models)
     n_not_reliable = sum(count(record, "n_not_reliable") for record in models)
     total = sum(count(record, "n_results") * number(record, "mean_alpha") for record in models)

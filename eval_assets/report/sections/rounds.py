@@ -67,7 +67,6 @@ def rewordings(data: ReportData) -> Section | None:
 
 
 def _sentence(row: RoundFigures) -> str:
-    """Return what became of agreement on one question since the round before."""
     question, later, earlier = row.question_id, row.round, row.previous_round
     if row.n_in_both is None:
         return (

@@ -66,7 +66,6 @@ def unknown_numbers(summary: str, data: ReportData) -> tuple[str, ...]:
 
 
 def _numbers(words: str, data: ReportData) -> Iterator[tuple[str, float]]:
-    """Yield each number as written, with its value."""
     evaluation = data.evaluation
     judges = evaluation.judges
     names = {question.id for question in evaluation.rubric} | {judge.id for judge in judges}
@@ -80,7 +79,6 @@ def _numbers(words: str, data: ReportData) -> Iterator[tuple[str, float]]:
 
 
 def _figures(data: ReportData) -> Iterator[str]:
-    """Yield what the report says and measured, line by line."""
     first = first_screen(data)
     yield f"Can the judges be trusted? {first.answer}."
     yield from (cell.text for cell in (*first.gates, *first.judges))
@@ -113,7 +111,6 @@ def _of_judge(row: JudgeHumanFigures) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    """Return a figure with its interval as the report writes them."""
     value = figure_text(figure.value, limits=[])
     interval = interval_text(figure.low, figure.high, limits=[])
     return f"{value} (95 % interval {interval})" if interval else value

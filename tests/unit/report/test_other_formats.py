@@ -16,8 +16,7 @@ from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import read_recorded_scores
-from eval_assets.report.every_eval_ever import evaluation_records
-from eval_assets.report.opentelemetry import evaluation_events
+from eval_assets.report.other_formats import evaluation_events, evaluation_records
 from eval_assets.scale import LIKERT5, Scale
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
