@@ -20,7 +20,7 @@ import duckdb
 
 from eval_assets.errors import DamagedError, StoreError
 from eval_assets.store.database_file import is_writable
-from eval_assets.store.tables import column_comments, schema
+from eval_assets.store.tables import schema
 
 logger = logging.getLogger(__name__)
 
@@ -312,8 +312,6 @@ def _make_tables(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> Non
     with transaction(connection):
         _drop_derived_tables(connection)
         connection.execute(schema())
-        for table, column, comment in column_comments():
-            connection.execute(f'COMMENT ON COLUMN "{table}"."{column}" IS {quoted(comment)}')
         connection.execute(
             "CREATE TABLE schema_version (version INTEGER NOT NULL, fingerprint VARCHAR NOT NULL)"
         )

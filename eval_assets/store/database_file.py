@@ -42,22 +42,32 @@ def keep_sqlite_open(folder: Path) -> Iterator[None]:
     """
     import sqlalchemy as sa
 
-    files: dict[Path, sqlite3.Connection] = {}
+    folder = folder.resolve()
+    is_inside: dict[str, bool] = {}
+    files: dict[str, sqlite3.Connection] = {}
 
-    def keep(connection: object, _record: object) -> None:
-        if not isinstance(connection, sqlite3.Connection):  # records may be in PostgreSQL
-            return
-        file = Path(connection.execute("PRAGMA database_list").fetchone()[2])
-        if file.is_relative_to(folder.resolve()):
-            connection.execute("PRAGMA synchronous=NORMAL")
-            if file not in files:
-                files[file] = sqlite3.connect(file, check_same_thread=False)
-            files[file].execute("SELECT 1 FROM sqlite_master").fetchone()
+    def keep(
+        dialect: sa.Dialect, _record: object, arguments: list[str], options: dict[str, object]
+    ) -> object:
+        if dialect.name != "sqlite":  # records may be in PostgreSQL
+            return None
+        file = arguments[0]
+        if file not in is_inside:
+            is_inside[file] = Path(file).resolve().is_relative_to(folder)
+        if not is_inside[file]:
+            return None
+        connection = dialect.connect(*arguments, **options)
+        connection.execute("PRAGMA synchronous=NORMAL")
+        if file not in files:
+            files[file] = sqlite3.connect(file, check_same_thread=False)
+        # It holds the log open only once it has read the file in that mode.
+        files[file].execute("SELECT 1 FROM sqlite_master").fetchone()
+        return connection
 
-    sa.event.listen(sa.pool.NullPool, "connect", keep)
+    sa.event.listen(sa.Engine, "do_connect", keep)
     try:
         yield
     finally:
-        sa.event.remove(sa.pool.NullPool, "connect", keep)
+        sa.event.remove(sa.Engine, "do_connect", keep)
         for connection in files.values():
             connection.close()

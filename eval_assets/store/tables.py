@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from eval_assets.store.figures import figure_comments, figure_views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import duckdb
@@ -51,12 +52,22 @@ def insert_rows(
     columns = {str(name): f'"{name}"' for name in rows} if columns is None else columns
     names = ", ".join(f'"{name}"' for name in columns)
     # DuckDB finds `rows` by its name here. If it were registered, the transaction would keep it.
-    # One thread can read Python's objects at a time: a second one would only wait for it.
-    connection.execute("SET threads = 1")
     selected = f"SELECT {', '.join(columns.values())} FROM rows WHERE {where}"  # noqa: S608 - ours
-    connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
-    connection.execute("RESET threads")
+    with _single_thread(connection) if len(rows) >= _MANY_ROWS else nullcontext():
+        connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
 
+
+@contextmanager
+def _single_thread(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Use one thread: one can read Python's objects at a time, and a second one waits for it."""
+    [[threads]] = connection.execute("SELECT current_setting('threads')").fetchall()
+    connection.execute("SET threads = 1")
+    yield
+    connection.execute(f"SET threads = {threads}")
+
+
+_MANY_ROWS = 10_000
+"""Rows from which changing the number of threads costs less than threads that wait."""
 
 _LEAST_MEGABYTES = 500
 _BYTES_PER_ROW = 40
@@ -110,29 +121,18 @@ def rows_of(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def schema_name(connection: duckdb.DuckDBPyConnection) -> str:
-    """Return the name of the schema that the tables are in."""
-    return str(connection.execute("SELECT current_schema()").fetchall()[0][0])
-
-
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """Return the number of rows of `table`."""
     return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0])  # noqa: S608
 
 
 def content_fingerprint(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str] | None = None
+    connection: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]
 ) -> str:
-    """Return the number of rows of `table`, a hyphen and a fingerprint of them, in any order.
+    """Return the number of rows of `table`, a hyphen and a fingerprint of columns, in any order.
 
     Another version of DuckDB may return another one.
-
-    Without `columns` it goes by all but times: two runs on the same data write equal rows, except
-    for when they were written.
     """
-    if columns is None:
-        every = columns_of(connection, table)
-        columns = [column.name for column in every if "TIMESTAMP" not in column.type]
     names = ", ".join(f'"{name}"' for name in columns)
     query = f'SELECT count(*), sum(hash({names})::HUGEINT) FROM "{table}"'  # noqa: S608
     [(n_rows, total)] = connection.execute(query).fetchall()
