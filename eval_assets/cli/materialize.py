@@ -1,6 +1,5 @@
 """Runs of the assets in this process. No other module of the program imports Dagster."""
 
-import gc
 import os
 import re
 import sys
@@ -47,8 +46,6 @@ from eval_assets.store.database_file import keep_sqlite_open
 _INTERRUPTIONS = {dg.DagsterExecutionInterruptedError.__name__, KeyboardInterrupt.__name__}
 """Classes of the errors that Ctrl-C leads to, in a step and between steps."""
 
-_OBJECTS_BEFORE_COLLECTION = 50_000
-
 _OWN_RECORDS = {
     "telemetry": {"enabled": False},
     "python_logs": {"python_log_level": "INFO", "managed_python_loggers": ["eval_assets"]},
@@ -80,8 +77,6 @@ def materialize(
             and the progress on stderr.
         read_tests: Whether sealed tests are read if anything changed, and not only when due.
     """
-    # A run makes many objects and few cycles, for which the default looks all the time.
-    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
     _require_versions(folder)
     if executor_name() != "in_process":
         folder = _absolute(folder)  # other processes have other working folders

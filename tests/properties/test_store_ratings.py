@@ -2,11 +2,10 @@
 
 import math
 import random
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -17,12 +16,11 @@ from hypothesis import strategies as st
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.frame_columns import LABEL_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.scale import LIKERT5
-from eval_assets.store.connection import connect
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.long_ratings import group_codes, long_ratings
 from eval_assets.store.ratings import rating_patterns
-from eval_assets.store.tables import replace_rows
+from eval_assets.store.tables import replace_rows, schema
 from tests.counting import counted
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -42,9 +40,17 @@ matrices = st.integers(1, 5).flatmap(
 """Ratings of shape (n_responses, n_raters), NaN where there is none."""
 
 
+@cache
+def database() -> duckdb.DuckDBPyConnection:
+    """The tables, made once: each example replaces all rows."""
+    connection = duckdb.connect()
+    connection.execute(schema())
+    return connection
+
+
 @contextmanager
 def stored(matrix: list[list[float]], *, shuffled: int = 0) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database that holds these ratings of one question, in an order of its own."""
+    """A database that holds these ratings of one question alone, in an order of its own."""
     rows = [
         (f"a{response}", "clarity", f"r{rater}", value)
         for response, values in enumerate(matrix)
@@ -54,17 +60,12 @@ def stored(matrix: list[list[float]], *, shuffled: int = 0) -> Iterator[duckdb.D
     random.Random(shuffled).shuffle(rows)  # noqa: S311 - an order, no secret
     labels = pd.DataFrame(rows, columns=["response_id", "question_id", "rater_id", "value"])
     responses = pd.DataFrame({"response_id": [f"a{k}" for k in range(N_RESPONSES)]})
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        connect(Path(folder) / "eval.duckdb") as connection,
-    ):
-        write_rubric(connection, [CLARITY])
-        replace_rows(connection, "responses", responses.reindex(columns=list(RESPONSE_COLUMNS)))
-        given = labels.assign(source="x", skipped=False, round=1).reindex(
-            columns=list(LABEL_COLUMNS)
-        )
-        write_labels(connection, given)
-        yield connection
+    connection = database()
+    write_rubric(connection, [CLARITY])
+    replace_rows(connection, "responses", responses.reindex(columns=list(RESPONSE_COLUMNS)))
+    rows_of_table = labels.assign(source="x", skipped=False, round=1)
+    write_labels(connection, rows_of_table.reindex(columns=list(LABEL_COLUMNS)))
+    yield connection
 
 
 @settings(deadline=None, max_examples=12)
@@ -73,11 +74,12 @@ def test_a_matrix_comes_back_as_it_was_stored(matrix: list[list[float]], order: 
     """Without the raters who rated nothing, whom no label names."""
     given_ratings = np.array(matrix)
     with stored(matrix, shuffled=order) as connection:
-        found = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))[
-            "clarity"
-        ].matrix()
+        ratings = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))
+        stored_matrix = ratings["clarity"].matrix()
 
-    np.testing.assert_array_equal(found, given_ratings[:, ~np.isnan(given_ratings).all(axis=0)])
+    np.testing.assert_array_equal(
+        stored_matrix, given_ratings[:, ~np.isnan(given_ratings).all(axis=0)]
+    )
 
 
 @settings(deadline=None, max_examples=12)
@@ -85,10 +87,10 @@ def test_a_matrix_comes_back_as_it_was_stored(matrix: list[list[float]], order: 
 def test_patterns_count_the_rows_of_the_matrix(matrix: list[list[float]]) -> None:
     rows = [tuple(sorted(v for v in row if not math.isnan(v))) for row in matrix]
     with stored(matrix) as connection:
-        found = rating_patterns(connection, "clarity", LIKERT5)
+        patterns = rating_patterns(connection, "clarity", LIKERT5)
 
-    assert found is not None
-    assert counted(found) == Counter(row for row in rows if row)
+    assert patterns is not None
+    assert counted(patterns) == Counter(row for row in rows if row)
 
 
 @settings(deadline=None, max_examples=12)
