@@ -69,6 +69,7 @@ def test_long_responses_with_two_ratings_are_named_everywhere(
     ) == [("are longer",)]
 
 
+@pytest.mark.slow
 def test_nothing_is_compared_if_all_responses_have_two_ratings(tmp_path: Path) -> None:
     folder = copied("sample", tmp_path)
 

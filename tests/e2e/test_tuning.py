@@ -293,6 +293,7 @@ def test_nothing_that_is_made_depends_on_a_label_of_the_test(
     assert other.rows(VERDICTS) != planted_once.rows(VERDICTS)
 
 
+@pytest.mark.slow
 def test_a_run_on_unchanged_data_reads_no_test_again(planted: Evaluated) -> None:
     before = certificates(planted)
     assert planted.materialize().success
@@ -559,7 +560,7 @@ def verbose_alone(folder: Evaluated, *, evaluate: str = "") -> None:
     ("evaluate", "reason"),
     [
         ("", "by train and dev, the claim with the best chance is verbose 1.0.0 "),
-        ("never", "tuning: {evaluate: never} is declared"),
+        pytest.param("never", "tuning: {evaluate: never} is declared", marks=pytest.mark.slow),
     ],
 )
 def test_an_evaluation_that_is_held_back_does_not_count_and_is_explained(

@@ -36,6 +36,7 @@ def test_a_judge_that_reads_is_not_taken_for_one_that_never_does() -> None:
     assert named(PEOPLE[0], READS, 200, n_sets=8) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", FURTHER_RATERS)
 @pytest.mark.parametrize("people", READ_PEOPLE, ids=lambda people: people.name)
 @pytest.mark.parametrize("design", [(10, 10), (30, 1)])
@@ -50,6 +51,7 @@ def test_a_judge_as_good_as_a_person_is_not_named_in_a_small_evaluation(
     assert named(alike, judge, n_groups * n_alike, n_sets=n_sets) <= MOST_WRONG + two_errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("people", READ_PEOPLE[:3], ids=lambda people: people.name)
 @pytest.mark.parametrize("design", [(30, 4), (30, 10)])
 def test_a_judge_that_reads_only_the_prompt_does_not_match_people(

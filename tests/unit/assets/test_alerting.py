@@ -10,6 +10,7 @@ import pytest
 
 from eval_assets.assets.alerting import look_for_alerts
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
+from eval_assets.store.database_file import keep_sqlite_open
 from tests.receivers import mailbox, webhook
 
 FIGURES: dict[str, float | dg.TableMetadataValue] = {
@@ -61,8 +62,11 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.DagsterIns
     """Dagster's history, in a folder of the test."""
     home = tmp_path_factory.mktemp("dagster")
     quiet = {"telemetry": {"enabled": False}}
-    with dg.DagsterInstance.local_temp(str(home), overrides=quiet) as made:
-        yield made
+    with (
+        dg.DagsterInstance.local_temp(str(home), overrides=quiet) as records,
+        keep_sqlite_open(home),
+    ):
+        yield records
 
 
 @pytest.fixture

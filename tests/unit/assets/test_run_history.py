@@ -13,6 +13,7 @@ from dagster._core.storage.runs.schema import RunsTable
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.run_history import remove_old_runs
 from eval_assets.config.operations import History
+from eval_assets.store.database_file import keep_sqlite_open
 
 if TYPE_CHECKING:
     from tests.postgres import Postgres
@@ -52,7 +53,10 @@ def instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dg.Dags
         settings = {"storage": {"postgres": {"postgres_url": url}}}
     records = tmp_path / "dagster"
     records.mkdir()
-    with dg.DagsterInstance.local_temp(str(records), overrides=settings) as instance:
+    with (
+        dg.DagsterInstance.local_temp(str(records), overrides=settings) as instance,
+        keep_sqlite_open(records),
+    ):
         yield instance
 
 
