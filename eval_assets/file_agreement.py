@@ -188,7 +188,7 @@ class Agreement:
         return "\n\n".join(markdown_blocks(blocks))
 
     def _repr_html_(self) -> str:
-        from eval_assets.render.notebook import html_list, html_table
+        from eval_assets.render.tables import html_list, html_table
 
         tables = "".join(map(html_table, self._tables))
         return f"{tables}{self.plot().svg}{html_list([*self.notes, *self.doubts, *self._remarks])}"
