@@ -22,6 +22,7 @@ _ORDERS = [
         *("no, partially, yes", "no, partly, yes", "no, maybe, yes"),
         *("incorrect, partially correct, correct", "irrelevant, partially relevant, relevant"),
         *("not relevant, partially relevant, relevant", "low, medium, high", "bad, ok, good"),
+        "one, two, three, four, five",
         *("f, d, c, b, a", "f, e, d, c, b, a", "model_a, tie, model_b", "a, tie, b"),
         *("response_a, tie, response_b", "left, tie, right", "thumbs down, thumbs up"),
         *("\N{THUMBS DOWN SIGN}, \N{THUMBS UP SIGN}", "down, up", "dislike, like"),
@@ -64,6 +65,12 @@ _FEW = 2
 
 _USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
 """Ends of scales in use, the narrowest first."""
+
+_MOST_CODES = 0.05
+"""Share of ratings that a code for no rating has at most."""
+
+_FEWEST_OF_A_SCALE = 20
+"""Ratings from which on a rare value far from the others is noticed."""
 
 _MOST_ALL_OFFERED = 7
 """Words of a scale that raters are likely to have been offered as a whole."""
@@ -136,6 +143,23 @@ def likely_scale(
         low = min(0.0, *values) if min(values) < 1 else 1.0
         return _scale_between(low, top, values)
     return _scale_of_numbers(values)
+
+
+def missing_code(cells: RatingCells) -> float:
+    """Return a number that may stand for no rating, or be mistyped; NaN if there is none.
+
+    Such as 99 or -9 beside ratings from 1 to 5. It is rare, and the only one below 0, or further
+    from the others than they are from each other.
+    """
+    values, counts = np.unique(cells.values[~np.isnan(cells.values)], return_counts=True)
+    if len(values) <= _FEW or counts.sum() < _FEWEST_OF_A_SCALE:
+        return math.nan
+    is_rare = counts <= _MOST_CODES * counts.sum()
+    if is_rare[0] and values[0] < 0 <= values[1]:
+        return float(values[0])
+    is_usual = (max(0, values[0]), values[-1]) in _USUAL_ENDS
+    is_far = values[-1] - values[-2] > values[-2] - values[0]
+    return float(values[-1]) if is_rare[-1] and is_far and not is_usual else math.nan
 
 
 def _words(cells: RatingCells) -> set[str]:

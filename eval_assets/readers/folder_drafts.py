@@ -32,7 +32,7 @@ from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.table import FileColumn, FileTable
-from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
+from eval_assets.readers.formats.tables import FORMATS, SHEET, format_of, read_table
 from eval_assets.readers.labels.forms import rating_columns
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric
@@ -178,7 +178,8 @@ def _kind(table: FileTable) -> Kind | None:
     has_score = table.header_of("score", "raw_output") is not None
     if table.has("aiescore") or (table.has("judge_model") and has_score):
         return "scores" if has_references(table) else None
-    in_rows = table.header_of(*FIELDS["rater_id"]) and table.header_of(*FIELDS["rating"])
+    rater = table.header_of(*FIELDS["rater_id"], SHEET)
+    in_rows = rater and table.header_of(*FIELDS["rating"])
     nested = table.has("labels", "dimension") or table.has("ratings", "user_id")
     if nested or (in_rows and has_references(table)):
         return "labels"

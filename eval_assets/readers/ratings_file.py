@@ -1,5 +1,6 @@
 """A file of ratings without a rubric: its items, raters, questions and scales."""
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +13,7 @@ from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_ga
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, gathered
 from eval_assets.readers._cells import is_absent, is_no_opinion
-from eval_assets.readers._guessed_scales import likely_scale, wider_scale
+from eval_assets.readers._guessed_scales import likely_scale, missing_code, wider_scale
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
 from eval_assets.readers.formats.files import named
@@ -25,7 +26,7 @@ from eval_assets.readers.importers.tool_exports import (
     recognised_tools,
     records_of,
 )
-from eval_assets.readers.labels.forms import SUMMARIES
+from eval_assets.readers.labels.headers import SUMMARIES, is_model, item_header
 from eval_assets.readers.labels.read import joined_labels
 from eval_assets.readers.labels.source_tables import (
     Tops,
@@ -43,11 +44,11 @@ from eval_assets.readers.labels.validation import (
 from eval_assets.readers.labels.without_rubric import (
     RatingsOptions,
     item_columns,
-    item_header,
     label_layouts,
 )
 from eval_assets.readers.references import ResponseUnits
 from eval_assets.readers.responses import read_responses
+from eval_assets.scale import Scale
 
 _ROWS_OF_TEXT = (".csv", ".tsv", ".txt")
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
@@ -154,7 +155,9 @@ def _with_other_layout(
 def _ratings_file(
     path: Path, labels: ParsedLabels, source: _Source, options: RatingsOptions, beside: _Beside
 ) -> RatingsFile:
-    labels = _without_placeholders(labels)
+    labels = _without_placeholders(labels, options.scale)
+    if not options.raters:
+        labels = _without_models(labels)
     rubric = _rubric(labels, source.tops, options, beside.questions)
     items = [str(item) for item in labels.units.responses.present() if item is not None]
     question_ids = [question.id for question in rubric]
@@ -314,12 +317,26 @@ def _without_words(table: FileTable, words: Sequence[str]) -> FileTable:
     return table.with_columns(columns, f"read as not rated: {', '.join(map(quoted, words))}")
 
 
-def _without_placeholders(labels: ParsedLabels) -> ParsedLabels:
+def _without_models(labels: ParsedLabels) -> ParsedLabels:
+    """Return the labels without those of language models, if two or more other raters are left."""
+    raters = labels.stripped("rater_id")
+    models = [rater for rater in raters.present() if rater and is_model(rater)]
+    if not models or len(raters.present()) < len(models) + 2:
+        return labels
+    kept = labels.take(np.flatnonzero(raters.array(bool, lambda rater: rater not in models)))
+    note = f"{', '.join(models)} left out, as models are no human raters. --rater names all raters"
+    return replace(kept, table=replace(kept.table, notes=(*kept.table.notes, note)))
+
+
+def _without_placeholders(labels: ParsedLabels, scale: Scale | None) -> ParsedLabels:
     """Return the labels with cells such as N/A blank, and a note on how many there were."""
+    values = {word.casefold() for word in (scale.words if scale and scale.words else ())}
     header = labels.table.header_of(*FIELDS["rating"])
     cells = labels.table.cells(*FIELDS["rating"])
-    absent = cells.array(bool, lambda cell: isinstance(cell, str) and is_absent(cell))
-    undecided = cells.array(bool, lambda cell: isinstance(cell, str) and is_no_opinion(cell))
+    others = cells.map(
+        lambda cell: cell if isinstance(cell, str) and cell.strip().casefold() not in values else ""
+    )
+    absent, undecided = others.array(bool, is_absent), others.array(bool, is_no_opinion)
     # More of them may be the middle of a scale.
     if undecided.sum() <= _MOST_UNDECIDED * len(cells):
         absent |= undecided
@@ -357,6 +374,16 @@ def _rubric(
             raise input_error(file, message, "Bring them to one scale", line=1, column=name)
         top = max(question_tops, default=np.nan)
         on = scale or likely_scale(cells.take(rows), file=file, level=level, top=top)
+        code = math.nan if scale else missing_code(cells.take(rows))
+        if not math.isnan(code):
+            others = cells.values[rows & (cells.values != code)]
+            ends = f"{np.nanmin(others):g} and {np.nanmax(others):g}"
+            message = f"{code:g} is far from the other ratings, which lie between {ends}"
+            remedy = (
+                f"Pass --missing-values {code:g} if it means no rating, or with --scale the scale "
+                "that raters saw"
+            )
+            raise input_error(file, message, remedy, column=name)
         rubric.append(
             RubricQuestion(name, name, on, level or on.default_level(), scale_guessed=scale is None)
         )

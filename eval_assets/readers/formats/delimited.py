@@ -8,9 +8,10 @@ import csv
 import io
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate, compress, islice
+from itertools import accumulate, compress, count, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -173,6 +174,9 @@ _OPEN = ("", "Response", "Open-Ended Response")
 """Second row of a question of SurveyMonkey that has one column."""
 
 _DIGITS = re.compile("[0-9]+")
+_FEWEST_REPEATED = 3
+"""Columns of one name from which on they are the items of a form."""
+
 _FEWEST = 2
 """Groups of columns, and names in each, from which on two rows are one header."""
 
@@ -238,6 +242,11 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         pairs = zip(_filled_in(names), below, strict=True)
         joined = [f"{group}: {name}" if group and name else group or name for group, name in pairs]
         return Header(joined, rest[1][0], n_titles + 2, tuple(notes))
+    repeated = [name for name, n in Counter(names).items() if name and n >= _FEWEST_REPEATED]
+    for name in repeated:
+        place = count(1)
+        names = [f"{name} [{next(place)}]" if other == name else other for other in names]
+        notes.append(f'columns named "{name}" are numbered')
     return Header(names, line, n_titles + 1, tuple(notes))
 
 
@@ -246,7 +255,8 @@ def named_columns(
 ) -> dict[str, FileColumn[Any]]:
     """Return columns by name, without those that have neither name nor content.
 
-    A first column without a name that only counts the rows, as pandas writes it, goes as well.
+    A first column without a name that only counts the rows, as pandas writes it, goes as well; one
+    of distinct texts is named item.
 
     Raises:
         InputError: If another column has no name, or two have the same one.
@@ -262,10 +272,17 @@ def named_columns(
         # Without rows, a column is empty if no name comes after it.
         is_empty = not any(cells) if len(cells) else not any(header.names[position:])
         is_count = len(cells) and cells == [str(row) for row in range(len(cells))]
-        if not is_empty and not (position == 0 and is_count):
+        if position == 0 and not is_count and "item" not in header.names and _names_rows(cells):
+            named["item"] = cells
+        elif not is_empty and not (position == 0 and is_count):
             message = f"column {position + 1} has no name"
             raise input_error(file, message, "Name the column or remove it", line=header.line)
     return named
+
+
+def _names_rows(cells: FileColumn[Any]) -> bool:
+    texts = list(cells)
+    return len(set(texts)) == len(texts) and not any(not text or _is_number(text) for text in texts)
 
 
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:

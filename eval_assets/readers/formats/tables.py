@@ -3,6 +3,7 @@
 import glob
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ from eval_assets.readers.formats.files import (
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 
 _SAVE_AGAIN = "Save it again, or export the sheet as CSV"
+
+SHEET = "(sheet name)"
+"""Column with the sheet of each row, if several sheets are one table."""
 
 FORMATS_OF_TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet")
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
@@ -115,8 +119,8 @@ def _read_spreadsheet(path: Path, file: str, *, skip_rows: int) -> FileTable:
         raise input_error(file, "no sheet has any rows", "Fill in at least the header")
     tables = [(name, _sheet(rows, file=file)) for name, rows in filled if _width(rows) > 1]
     alike = len(tables) > 1 and len({tuple(map(plain, of.columns)) for _, of in tables}) == 1
-    if alike and tables[0][1].header_of("rater_id", "rater", "annotator") is None:
-        return _joined([(name, of) for name, of in tables if len(of)], file=file)
+    if alike:
+        return joined_tables([(name, of) for name, of in tables if len(of)])
     sheet, table = tables[0] if tables else (filled[0][0], _sheet(filled[0][1], file=file))
     others = ", ".join(name for name, _ in filled if name != sheet)
     notes = (f'only its sheet "{sheet}" is read, not {others}',) if others else ()
@@ -134,17 +138,17 @@ def _sheet(sheet_rows: list[tuple[int, list[object]]], *, file: str) -> FileTabl
     return FileTable(file, named, [line for line, _ in body], notes=header.notes)
 
 
-def _joined(tables: list[tuple[str, FileTable]], *, file: str) -> FileTable:
-    """Return the rows of sheets with the same columns, and each sheet's name as their rater."""
+def joined_tables(tables: Sequence[tuple[str, FileTable]]) -> FileTable:
+    """Return the rows of tables with the same columns, and each table's name in `SHEET`."""
     headers = list(tables[0][1].columns)
     columns = {
         header: FileColumn.of([cell for _, of in tables for cell in of.cells(header)])
         for header in headers
     }
-    columns["rater_id"] = FileColumn.of([name for name, of in tables for _ in of.lines])
+    columns[SHEET] = FileColumn.of([name for name, of in tables for _ in of.lines])
     lines = [line for _, of in tables for line in of.lines]
-    names = ", ".join(name for name, _ in tables)
-    return FileTable(file, columns, lines, notes=(f"each sheet read as a rater: {names}",))
+    notes = dict.fromkeys(note for _, of in tables for note in of.notes)
+    return FileTable(tables[0][1].file, columns, lines, notes=tuple(notes))
 
 
 def _width(rows: list[tuple[int, list[object]]]) -> int:
@@ -217,6 +221,9 @@ def parse_json(text: str, *, file: str) -> FileTable:
     except ValueError as error:
         raise input_error(file, f"the file is not usable JSON ({error})", _REMEDY) from error
     rows = document if isinstance(document, list) else [document]
+    lists = [(line, row) for line, row in enumerate(rows, start=1) if isinstance(row, list) and row]
+    if len(lists) == len(rows) > 1:
+        return _sheet(lists, file=file)
     for position, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             line = position if rows is document else None

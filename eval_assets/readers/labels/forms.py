@@ -3,67 +3,36 @@
 Wide tables have a column for each rater, for each question, or for each of both.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from eval_assets.readers._cells import is_absent, parsed_ratings
+from eval_assets.readers._cells import FloatArray, is_absent, parsed_ratings
 from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
+from eval_assets.readers.formats.tables import SHEET
+from eval_assets.readers.labels.headers import (
+    SUMMARIES,
+    RatingColumn,
+    is_metadata,
+    never_rates,
+    rater_header,
+)
 from eval_assets.readers.labels.validation import FIELDS, ParsedLabels, labels_in_rows
-from eval_assets.readers.references import (
-    KEY_COLUMNS,
-    MODEL_NAME,
-    RESPONSE_ID,
-    References,
-    has_references,
-    references_in,
-)
+from eval_assets.readers.references import RESPONSE_ID, References, has_references, references_in
 from eval_assets.scale import Scale
-
-_OTHER_COLUMNS = {
-    *RESPONSE_ID,
-    *KEY_COLUMNS,
-    *MODEL_NAME,
-    *(name for names in FIELDS.values() for name in names),
-    *("prompt_text", "response_text", "question_id", "difficulty", "role", "timestamp"),
-    *("group_id", "group", "prompt_id", "id", "index", "row", "n"),
-}
-"""Columns that never hold the ratings of one rater."""
-
-SUMMARIES = {
-    *("average", "avg", "mean", "median", "mode", "total", "totals", "sum", "count", "std", "sd"),
-    *("stdev", "stddev", "variance", "average_rating", "average_score", "avg_rating", "avg_score"),
-    *("mean_rating", "mean_score", "total_score", "consensus", "majority", "majority_vote"),
-    *("majority_label", "final_rating", "final_score", "final_label", "gold", "gold_label"),
-    *("ground_truth", "truth", "adjudicated", "agreement", "moyenne"),
-    *("durchschnitt", "mittelwert", "mittel", "summe", "gesamt"),
-}
-"""Names of columns and rows that are computed from ratings, or stand beside them."""
-
-_MEASURES = re.compile(
-    r"(.*_)?(id|at|time|timestamp|date|duration|seconds|minutes|latency|tokens|cost|year|age|seed)"
-)
-"""Columns of numbers that are counts or measures."""
 
 _FEWEST_RATERS = 2
 _MOST_DISTINCT = 12
 """Different values in a column that is taken for ratings although no scale is known."""
 
 _MOST_ARE_RATINGS = 0.5
+_FEWEST_DIFFERENCES = 8
+"""Rows in which others differ from which on a column that follows from them is computed."""
+
 _SLIDER_END = 100
 _BETWEEN = " \t_:-./()[]|"
-
-
-class RatingColumn(NamedTuple):
-    """A column of ratings: its header, and the rater and question that follow from it."""
-
-    header: str
-    rater: str | None
-    question: str | None
 
 
 def wide_labels(table: FileTable, questions: Mapping[str, Scale | None]) -> ParsedLabels | None:
@@ -83,27 +52,62 @@ def wide_labels(table: FileTable, questions: Mapping[str, Scale | None]) -> Pars
 def rating_columns(table: FileTable, scales: Sequence[Scale | None]) -> list[str]:
     """Return the headers of columns that hold ratings and nothing else.
 
-    Without a known scale these are columns of few different numbers, or of yes and no.
+    Without a known scale these are columns of few different numbers, or of yes and no. Columns that
+    describe items count only if there are no others, and columns computed from others never do.
     """
-    return [
+    headers = [
         header
         for header in table.columns
-        if (name := plain(header)) not in _OTHER_COLUMNS | SUMMARIES
-        and not _MEASURES.fullmatch(name)
-        and _holds_ratings(table, header, scales)
+        if not never_rates(plain(header)) and _holds_ratings(table, header, scales)
     ]
+    in_rows = rater_header(table) is not None
+    others = [header for header in headers if not is_metadata(plain(header))]
+    if len(others) >= (1 if in_rows else _FEWEST_RATERS):
+        headers = others
+    computed = set() if in_rows else computed_columns(table, headers)
+    return [header for header in headers if header not in computed]
+
+
+def computed_columns(table: FileTable, headers: Sequence[str]) -> set[str]:
+    """Return columns that are the highest, lowest, mean or the like of the others in every row.
+
+    With two values a rater may well agree with the higher one in every row.
+    """
+    if len(headers) <= _FEWEST_RATERS:
+        return set()
+    values = np.array([_numbers(table, header) for header in headers])
+    if len(np.unique(values[~np.isnan(values)])) <= _FEWEST_RATERS:
+        return set()
+    computed = set()
+    for position, header in enumerate(headers):
+        others = np.delete(values, position, axis=0)
+        rows = ~np.isnan(values[position]) & (np.sum(~np.isnan(others), axis=0) >= _FEWEST_RATERS)
+        own, others = values[position, rows], others[:, rows]
+        if not rows.any():
+            continue
+        low, high = np.nanmin(others, axis=0), np.nanmax(others, axis=0)
+        mean, median = np.nanmean(others, axis=0), np.nanmedian(others, axis=0)
+        figures = (low, high, high - low, low == high, low < high, median, mean, np.round(mean))
+        if np.sum(low < high) >= _FEWEST_DIFFERENCES and any(
+            np.allclose(own, figure) for figure in figures
+        ):
+            computed.add(header)
+    return computed
+
+
+def _numbers(table: FileTable, header: str) -> FloatArray:
+    cells = table.stripped(header)
+    return parsed_ratings(cells, has_decimal_commas=table.has_decimal_commas).values
 
 
 def slider_columns(table: FileTable) -> list[str]:
     """Return two or more columns of numbers from 0 to 100 that cover much the same range."""
     ranges: dict[str, tuple[float, float]] = {}
     for header in table.columns:
-        name = plain(header)
-        cells = table.stripped(header)
-        numbers = parsed_ratings(cells, has_decimal_commas=table.has_decimal_commas).values
-        is_measure = name in _OTHER_COLUMNS | SUMMARIES or _MEASURES.fullmatch(name)
+        name, numbers = plain(header), _numbers(table, header)
+        is_other = never_rates(name) or is_metadata(name)
         n_ratings = int((~np.isnan(numbers)).sum())
-        if is_measure or n_ratings == 0 or n_ratings < _MOST_ARE_RATINGS * len(numbers):
+        if is_other or n_ratings == 0 or n_ratings < _MOST_ARE_RATINGS * len(numbers):
             continue
         low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
         if 0 <= low < high <= _SLIDER_END:
@@ -213,8 +217,19 @@ def _note(columns: Sequence[RatingColumn], units: References) -> str:
 
 def _note_summaries(table: FileTable, columns: Sequence[RatingColumn]) -> list[str]:
     rated = {column.header for column in columns}
-    names = [h for h in table.columns if plain(h) in SUMMARIES and h not in rated]
-    return [f"not read as ratings, by their names: {', '.join(names)}"] if names else []
+    others = [header for header in table.columns if header not in rated]
+    names = [
+        header
+        for header in others
+        if plain(header) in SUMMARIES
+        or (is_metadata(plain(header)) and _holds_ratings(table, header, [None]))
+    ]
+    notes = [f"not read as ratings, by their names: {', '.join(names)}"] if names else []
+    headers = [header for header in table.columns if header not in names]
+    numbers = [header for header in headers if _holds_ratings(table, header, [None])]
+    if computed := sorted(computed_columns(table, numbers) - rated):
+        notes.append(f"not read as ratings, as they follow from the others: {', '.join(computed)}")
+    return notes
 
 
 _FORMS = (
@@ -234,6 +249,12 @@ def parsed_labels(table: FileTable, *, questions: Mapping[str, Scale | None]) ->
         InputError: If the columns are those of none of the forms.
     """
     question_ids = list(questions)
+    if SHEET in table.columns:
+        names = set(table.columns[SHEET])
+        is_question = names <= set(question_ids)
+        role = "question_id" if is_question else FIELDS["rater_id"][0]
+        others = {h: cells for h, cells in table.columns.items() if h != SHEET}
+        table = table.with_columns({role: table.columns[SHEET], **others})
     if table.has("labels", "dimension"):
         from eval_assets.readers.labels.nested import session_labels  # it loads pydantic
 

@@ -6,8 +6,9 @@ Ratings may be stars, 4/5, 4 of 5, or crosses in columns.
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +16,17 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers._cells import is_absent, number_in
 from eval_assets.readers._guessed_scales import scale_in_order
 from eval_assets.readers._problems import quoted
-from eval_assets.readers.formats.table import FileColumn, FileTable, plain
-from eval_assets.readers.labels.forms import RatingColumn, rating_columns
-from eval_assets.readers.labels.validation import FIELDS
-from eval_assets.readers.labels.without_rubric import (
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
+from eval_assets.readers.formats.tables import loaded
+from eval_assets.readers.labels.forms import rating_columns
+from eval_assets.readers.labels.headers import (
+    RatingColumn,
     crossed_columns,
     item_header,
     rater_header,
 )
+from eval_assets.readers.labels.json_tables import unnested
+from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.references import RESPONSE_ID
 
 _ITEM, _RATER = RESPONSE_ID[0], FIELDS["rater_id"][0]
@@ -41,77 +45,74 @@ _MODELS = ("model_a", "model_b")
 
 
 def rows_of_ratings(table: FileTable) -> FileTable:
-    """Return the table with objects in cells as columns, and a program's own columns renamed."""
-    table = _one_annotation_a_row(_without_objects(table))
+    """Return the table without objects and lists, and a program's own columns renamed."""
+    table = unnested(table)
     for has_form, renamed in _FORMS.values():
         if has_form(table):
             return renamed(table)
     return table
 
 
-def _without_objects(table: FileTable) -> FileTable:
-    columns: dict[str, FileColumn[object]] = {}
-    for header, cells in table.columns.items():
-        values = [value for value in cells.values if value not in (None, "")]
-        # Annotations of workshops have a reader of their own, as rows of Hugging Face do.
-        is_read = plain(header) == "row" or (plain(header) == "ratings" and table.has("user_id"))
-        if values and not is_read and all(isinstance(value, dict) for value in values):
-            keys = dict.fromkeys(key for value in values for key in value)
-            for key in keys:
-                name = key if key not in table.columns else f"{header}.{key}"
-                nested = [value.get(key) if value else None for value in cells]
-                columns[name] = FileColumn.of(nested)
-        elif values and all(isinstance(v, list) and _is_single(v) for v in values):
-            columns[header] = FileColumn.of([value[0] if value else None for value in cells])
-        else:
-            columns[header] = cells
-    return replace(table, columns=columns)
-
-
-def _one_annotation_a_row(table: FileTable) -> FileTable:
-    """Return the table with a row for each object in the lists of a column."""
-    if table.has("labels", "dimension"):
-        return table
-    header = next((h for h, cells in table.columns.items() if _holds_objects(cells)), None)
-    if header is None:
-        return table
-    cells = table.columns[header]
-    pairs = [(row, item) for row, value in enumerate(cells) for item in value or []]
-    rows = np.array([row for row, _ in pairs], dtype=np.int64)
-    others = {h: column for h, column in table.columns.items() if h != header}
-    parents = replace(table, columns=others).take(rows)
-    keys = dict.fromkeys(key for _, item in pairs for key in item if key not in others)
-    nested = {key: FileColumn.of([item.get(key) for _, item in pairs]) for key in keys}
-    if rater_header(replace(parents, columns=nested)) is None:
-        return table
-    note = f"each object in {header} read as the ratings of a rater"
-    return _without_objects(parents.with_columns({**parents.columns, **nested}, note))
-
-
-def _holds_objects(cells: FileColumn[object]) -> bool:
-    lists = [value for value in cells.values if value]
-    return bool(lists) and all(
-        isinstance(value, list) and all(isinstance(item, dict) for item in value) for value in lists
-    )
-
-
-def _is_single(values: list[object]) -> bool:
-    return len(values) == 1 and not isinstance(values[0], dict | list)
-
-
 def _mechanical_turk(table: FileTable) -> FileTable:
     names = {"HITId": _ITEM, "WorkerId": _RATER}
     columns = {}
-    for header, cells in table.columns.items():
+    for header, cells in _answers_unpacked(table).items():
         match = _ANSWER.fullmatch(header)
         if header in names or match:
             columns[match[1] if match else names[header]] = cells
+    columns = _chosen_buttons(columns)
     status = table.stripped("AssignmentStatus")
     kept = status.array(bool, lambda cell: (cell or "").casefold() != "rejected")
     note = "read as results of Mechanical Turk"
     if not kept.all():
         note += f"; {int((~kept).sum())} rejected assignments are not read"
     return table.with_columns(columns, note).take(np.flatnonzero(kept))
+
+
+def _answers_unpacked(table: FileTable) -> Mapping[str, FileColumn[Any]]:
+    """Return the columns with the answers that one cell of JSON holds as columns of their own."""
+    header = table.header_of("Answer.taskAnswers")
+    if header is None:
+        return table.columns
+    rows = [records[0] if records else {} for records in map(_json_list, table.columns[header])]
+    keys = dict.fromkeys(key for row in rows for key in row)
+    answers = {key: [row.get(key) for row in rows] for key in keys}
+    columns = {h: cells for h, cells in table.columns.items() if h != header}
+    for key, values in answers.items():
+        options = [value for value in values if isinstance(value, dict)]
+        if not options:
+            columns[f"Answer.{key}"] = FileColumn.of(values)
+        for option in dict.fromkeys(name for value in options for name in value):
+            chosen = [as_text(value.get(option)) if value else None for value in values]
+            columns[f"Answer.{key}.{option}"] = FileColumn.of(chosen)
+    return columns
+
+
+def _json_list(cell: object) -> list[dict[str, Any]]:
+    with suppress(ValueError):
+        records = loaded(str(cell))
+        if isinstance(records, list) and all(isinstance(record, dict) for record in records):
+            return records
+    return []
+
+
+def _chosen_buttons(columns: Mapping[str, FileColumn[Any]]) -> dict[str, FileColumn[Any]]:
+    """Return one column for the buttons NAME.VALUE of which each row has one pressed."""
+    groups: dict[str, dict[str, FileColumn[Any]]] = {}
+    for header, cells in columns.items():
+        name, dot, value = header.rpartition(".")
+        if dot and {_folded(cell) for cell in cells.present()} <= _YES | _NO:
+            groups.setdefault(name, {})[value] = cells
+    joined = dict(columns)
+    for name, buttons in groups.items():
+        rows = [
+            [value for value, cell in zip(buttons, row, strict=True) if _folded(cell) in _YES]
+            for row in zip(*buttons.values(), strict=True)
+        ]
+        if len(buttons) > 1 and all(len(values) == 1 for values in rows):
+            joined = {h: cells for h, cells in joined.items() if h.rpartition(".")[0] != name}
+            joined[name] = FileColumn.of([value for [value] in rows])
+    return joined
 
 
 def _qualtrics(table: FileTable) -> FileTable:

@@ -67,6 +67,11 @@ class ParsedLabels:
         """Return the cells of one of `FIELDS`, without blanks around them."""
         return self.table.stripped(*FIELDS[field])
 
+    def take(self, rows: PositionArray) -> "ParsedLabels":
+        """Return the labels in some rows."""
+        table, units = self.table.take(rows), self.units.take(rows)
+        return ParsedLabels(table, units, self.headers, self.rating_headers.take(rows))
+
     def ratings(self) -> RatingCells:
         """Return the parsed ratings."""
         return ratings_in(self.table, *FIELDS["rating"])

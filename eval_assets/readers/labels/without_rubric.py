@@ -12,18 +12,34 @@ from eval_assets.errors import InputError
 from eval_assets.readers._cells import number_in
 from eval_assets.readers._problems import input_error, listed_briefly, nearest, quoted
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
+from eval_assets.readers.formats.tables import SHEET
 from eval_assets.readers.labels.forms import (
-    SUMMARIES,
-    RatingColumn,
     melted,
     parsed_labels,
     rating_columns,
     slider_columns,
 )
+from eval_assets.readers.labels.headers import (
+    ITEM_NAME,
+    ITEM_TEXT,
+    PERSON,
+    QUESTION,
+    QUESTION_NAME,
+    RATING,
+    ROW_NUMBERS,
+    SHARED_ITEM,
+    SUMMARIES,
+    TEXT_COLUMNS,
+    RatingColumn,
+    crossed_columns,
+    item_header,
+    never_rates,
+    rater_header,
+    rater_parts,
+)
 from eval_assets.readers.labels.validation import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.references import (
     KEY_COLUMNS,
-    MODEL_NAME,
     RESPONSE_ID,
     References,
     has_references,
@@ -59,50 +75,9 @@ class RatingsOptions:
     missing_values: tuple[str, ...] = ()
 
 
-_ITEM = (
-    *RESPONSE_ID,
-    *("unit_id", "unit", "item", "sample_id", "example_id", "document_id", "doc_id", "text_id"),
-    *("task_id", "example", "sample", "document", "id", "prompt_id", "conversation_id", "index"),
-    *("antwort_id", "text_nr", "item_nr", "nummer", "nr", "beispiel", "dokument", "essay"),
-)
-"""Columns of the rated items, the likeliest first."""
-
-_ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt", "antwort")
-"""Columns of the items if there is no id, nor a key of several columns."""
-
-_RATER = (
-    *FIELDS["rater_id"],
-    *("reviewer", "coder", "evaluator", "user", "worker", "labeler", "labeller", "participant"),
-    *("reviewer_id", "coder_id", "evaluator_id", "worker_id", "labeller_id", "participant_id"),
-    *("rater_name", "annotator_name", "user_name", "username", "your_name", "rated_by"),
-    *("email_address", "email", "e_mail", "respondent", "judge", "person"),
-    *("bewerter", "bewerterin", "bewertende", "gutachter", "gutachterin", "kodierer"),
-)
-_RATING = (
-    *(*FIELDS["rating"], "label", "value", "grade", "answer", "stars", "winner", "preference"),
-    *("preferred", "vote", "feedback", "bewertung", "einsch\u00e4tzung", "urteil", "punkte"),
-)
-_QUESTION = (
-    *("question_id", "criterion", "dimension", "metric", "aspect", "indicator_id", "question"),
-    *("frage", "kriterium"),
-)
-_PERSON = ("name", "full_name", "your_full_name", "initials", "who")
-"""Columns that name whoever filled in the row, or what the row is about."""
-
-_ROW_NUMBERS = ("id", "index", "nr", "nummer")
-"""Columns that number the rows, whatever a row is."""
-
 _ONE_QUESTION = "rating"
-_TEXT_COLUMNS = {
-    "prompt_text": ("prompt_text", "prompt", "query", "instruction", "input", "input_prompt"),
-    "response_text": (
-        *("response_text", "response", "answer_text", "output", "completion", "text", "reply"),
-        "input_response",
-    ),
-    "model_name": (*MODEL_NAME, "generator", "system"),
-}
 _NO_RESPONSE_COLUMNS = {
-    *(*RESPONSE_ID, *KEY_COLUMNS, *_QUESTION, *SUMMARIES),
+    *(*RESPONSE_ID, *KEY_COLUMNS, *QUESTION, *SUMMARIES),
     *(name for names in FIELDS.values() for name in names),
 }
 """Columns of labels, or that would change which questions a response is asked."""
@@ -113,21 +88,9 @@ _MOST_WORDS = 7
 _MOST_DISTINCT = 12
 """Values of ratings or raters; items are more."""
 
-_RATER_NAME = re.compile(
-    r"(r|rater|annotator|reviewer|coder|user|judge|expert|a|p)[ _-]?[0-9]+|\S+@\S+", re.IGNORECASE
-)
-_QUESTION_NAME = re.compile(
-    r"(q|question|criterion|frage)[ _-]?[0-9]+|.*\?|.*(ness|ity|cy|[ae]nce|tion|ung|keit)"
-    r"|tone|style|truth|grammar|overall|quality|safe|form|content|clear|correct|useful|helpful",
-    re.IGNORECASE,
-)
-"""Words for what is asked, which are hardly ever names of people."""
+_FAR_MORE = 2
+"""Columns for each row from which on rows with names may be raters."""
 
-_ITEM_NAME = re.compile(
-    r"(item|response|answer|text|document|doc|example|sample|case|prompt|output|essay|story|antwort"
-    r"|q|question|frage)[ _#-]?[0-9]+([._][0-9]+)?",
-    re.IGNORECASE,
-)
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 
 
@@ -146,7 +109,8 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
         InputError: If the columns leave the rater or the item open.
     """
     names = _roles(table, options)
-    layouts = _layouts(_renamed(table, names), options)
+    tables = _sheet_roles(_with_models(_renamed(table, names)), options)
+    layouts = [labels for of in tables for labels in _layouts(of, options)]
     original = {role: header for header, role in names.items()}
     return [
         replace(
@@ -166,7 +130,7 @@ def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:
     """
     columns = {
         "--item": (options.item, RESPONSE_ID[0]),
-        "--question": (options.question, _QUESTION[0]),
+        "--question": (options.question, QUESTION[0]),
         "--rater": (_only(options.raters), FIELDS["rater_id"][0]),
         "--rating": (_only(options.ratings), FIELDS["rating"][0]),
     }
@@ -195,7 +159,7 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
         ratings = [cell for cell in table.cells("ratings") if isinstance(cell, dict)]
         questions = dict.fromkeys(str(key) for cell in ratings for key in cell)
         return [parsed_labels(table, questions=questions or {_ONE_QUESTION: None})]
-    rater, rating = rater_header(table), table.header_of(*_RATING)
+    rater, rating = rater_header(table), table.header_of(*RATING)
     if rater is None or rating is None:
         layouts = _wide(table, options, rater=rater)
         if rater is not None:
@@ -219,15 +183,16 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
     columns = [RatingColumn(header, header, None) for header in headers]
     if are_raters:
         return [melted(table, columns, items_of(table, one_a_row=True))]
-    counts_rows = rater is None and plain(item_header(table) or "") in _ROW_NUMBERS
-    name_items = all(map(_ITEM_NAME.fullmatch, headers))
+    counts_rows = rater is None and plain(item_header(table) or "") in ROW_NUMBERS
+    name_items = all(map(ITEM_NAME.fullmatch, headers))
     is_survey = counts_rows and name_items
     if len(headers) >= _FEWEST_COLUMNS and (is_survey or not _names_items(table)):
-        person = rater or table.header_of(*(_ROW_NUMBERS if is_survey else _PERSON))
+        person = rater or table.header_of(*(ROW_NUMBERS if is_survey else PERSON))
         is_grid = all(map(_BRACKETED.fullmatch, headers))
         turned = _turned(table, person, headers) if is_grid or person else None
         if turned is not None:
-            is_certain = is_grid or rater or (name_items and not is_survey)
+            are_items = name_items or len(headers) >= _FAR_MORE * len(table)
+            is_certain = is_grid or rater or (are_items and not is_survey)
             items = items_of(table, one_a_row=True)
             return [turned, *([] if is_certain else [melted(table, columns, items)])]
     if rater is not None:
@@ -238,7 +203,21 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
         return [melted(table, columns, items) for columns in crossed]
     if len(columns) < (_FEWEST_COLUMNS if rater is None else 1):
         raise _refusal(table, columns)
-    return [melted(table, columns, items_of(table, one_a_row=rater is None))]
+    are_questions = all(QUESTION_NAME.fullmatch(h) and not h[-1].isdigit() for h in headers)
+    if rater is None and are_questions:
+        message = (
+            f"the columns {listed_briefly(headers)} look like questions, and none names raters"
+        )
+        remedy = f"Add a column rater_id, or if they are raters, pass --rater {','.join(headers)}"
+        raise input_error(table.file, message, remedy, line=1)
+    layouts = [melted(table, columns, items_of(table, one_a_row=rater is None))]
+    item = item_header(table)
+    if rater is None and item and len(headers) >= _FAR_MORE * len(table):
+        names = table.stripped(item).present()
+        may_be_people = not any(c.isdigit() for name in names for c in name or "")
+        turned = _turned(table, item, headers) if may_be_people else None
+        layouts += [turned] if turned else []
+    return layouts
 
 
 def _rating_headers(
@@ -269,7 +248,8 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
     few = [h for h, n in n_values.items() if 1 < n <= _MOST_DISTINCT and 2 * n <= len(table)]
     numbers = [h for h in few if _are_numbers(table.stripped(h))]
     texts = sorted((h for h in few if h not in numbers), key=n_values.__getitem__)
-    raters, numbers = (texts or numbers), (numbers or texts)
+    raters = texts or numbers
+    numbers = numbers if texts and numbers else [h for h in raters if h != raters[0]]
     items = [h for h in n_values if h not in (*numbers, *raters[:1]) and n_values[h] > 1]
     best = [of[0] if of else "COLUMN" for of in (items, raters, numbers)]
     parts = zip(("--item", "--rater", "--rating"), best, strict=True)
@@ -289,6 +269,56 @@ def _are_numbers(cells: FileColumn[str | None]) -> bool:
     return not any(math.isnan(number_in(cell)) for cell in cells.present() if cell)
 
 
+def _sheet_roles(table: FileTable, options: RatingsOptions) -> list[FileTable]:
+    """Return the table with its sheets as raters, questions, or parts of one table.
+
+    Two tables if the names of sheets and columns leave open which are raters.
+    """
+    if SHEET not in table.columns:
+        return [table]
+    sheets, rater = table.stripped(SHEET), rater_header(table)
+    names = list(map(str, sheets.present()))
+    others = {header: cells for header, cells in table.columns.items() if header != SHEET}
+    note = f"each sheet read as a {{}}: {listed_briefly(names)}"
+    as_rater = {FIELDS["rater_id"][0]: sheets, **others}
+    raters = table.with_columns(as_rater, note.format("rater"))
+    questions = table.with_columns({QUESTION[0]: sheets, **others}, note.format("question"))
+    headers, _ = _rating_headers(table, options, rater=SHEET)
+    if rater == SHEET and len(headers) < _FEWEST_COLUMNS:
+        return [raters]
+    item = item_header(table)
+    units = list(
+        zip(
+            table.stripped(item) if item else table.lines,
+            table.stripped(rater) if rater and rater != SHEET else names[:1] * len(table),
+            strict=True,
+        )
+    )
+    if len(set(units)) == len(set(zip(units, sheets, strict=True))):
+        return [table.with_columns(others, f"{len(names)} sheets read as one table")]
+    if rater != SHEET:
+        return [questions if table.header_of(*QUESTION) is None else table.with_columns(others)]
+    both = (raters, questions)
+    return [both[part] for part in rater_parts(names, headers) or (0, 1)]
+
+
+def _with_models(table: FileTable) -> FileTable:
+    """Return the table with prompt and model as item, if several models answered to a prompt."""
+    header, model = table.header_of(*SHARED_ITEM), table.header_of(*TEXT_COLUMNS["model_name"])
+    if header is None or model is None or header != item_header(table):
+        return table
+    items, models, rater = table.stripped(header), table.stripped(model), rater_header(table)
+    raters = table.stripped(rater) if rater else FileColumn.repeat(None, len(table))
+    pairs = list(zip(items, models, strict=True))
+    if len(set(zip(items, raters, strict=True))) == len(table) or len(
+        set(zip(pairs, raters, strict=True))
+    ) < len(table):
+        return table
+    cells = FileColumn.of([" / ".join(filter(None, pair)) for pair in pairs])
+    note = f"{header} and {model} read together as what was rated"
+    return table.with_columns({**table.columns, header: cells}, note)
+
+
 def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[str, str]]:
     """Return prompt, response, model and further columns of each item that has a row of its own."""
     table = _renamed(table, _roles(table, options))
@@ -296,8 +326,8 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
     if rater is not None and not _names_items(table):
         return {}
     references = items_of(table, one_a_row=rater is None)
-    rated = {*_rating_headers(table, options, rater=rater)[0], table.header_of(*_RATING)}
-    headers = {name: table.header_of(*names) for name, names in _TEXT_COLUMNS.items()}
+    rated = {*_rating_headers(table, options, rater=rater)[0], table.header_of(*RATING)}
+    headers = {name: table.header_of(*names) for name, names in TEXT_COLUMNS.items()}
     used = {
         *headers.values(),
         *rated,
@@ -316,7 +346,7 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
         for name, column in cells.items():
             if (cell := column[row]) is not None and fields.setdefault(name, cell) != cell:
                 varying.add(name)
-    kept = [name for name in cells if name in _TEXT_COLUMNS or name not in varying]
+    kept = [name for name in cells if name in TEXT_COLUMNS or name not in varying]
     return {item: {name: of[name] for name in kept if name in of} for item, of in columns.items()}
 
 
@@ -344,7 +374,7 @@ def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> Pars
     cells = [table.columns[header] for header in headers]
     long = {
         RESPONSE_ID[0]: FileColumn.of(names * n_rows),
-        _QUESTION[0]: FileColumn.of([stem or _ONE_QUESTION for stem in stems] * n_rows),
+        QUESTION[0]: FileColumn.of([stem or _ONE_QUESTION for stem in stems] * n_rows),
         FIELDS["rater_id"][0]: FileColumn.of([name for name in raters for _ in headers]),
         FIELDS["rating"][0]: FileColumn.of(
             [column[row] for row in range(n_rows) for column in cells]
@@ -361,7 +391,7 @@ def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> Pars
 def items_of(table: FileTable, *, one_a_row: bool) -> References:
     """Return the item and question of each row; without a column of items, each row is one."""
     header = item_header(table)
-    text = table.header_of(*_ITEM_TEXT)
+    text = table.header_of(*ITEM_TEXT)
     texts = table.stripped(text) if text else None
     if texts is not None and len(set(texts)) < len(texts):
         if one_a_row and header == text:
@@ -377,7 +407,7 @@ def items_of(table: FileTable, *, one_a_row: bool) -> References:
     else:
         message, remedy = "no column says what is rated", "Name the column of the items response_id"
         raise input_error(table.file, message, remedy, line=1)
-    question = table.header_of(*_QUESTION)
+    question = table.header_of(*QUESTION)
     questions: FileColumn[str | None] = FileColumn.repeat(_ONE_QUESTION, len(table))
     if question and question != header:
         named = table.stripped(question)
@@ -386,24 +416,11 @@ def items_of(table: FileTable, *, one_a_row: bool) -> References:
     return References(items, questions, header, question or "question_id")
 
 
-def rater_header(table: FileTable) -> str | None:
-    """Return the column of the raters; None if there is none."""
-    return table.header_of(*_RATER)
-
-
-def item_header(table: FileTable) -> str | None:
-    """Return the column of the rated items; None if several columns name them, or none does."""
-    header = table.header_of(*_ITEM)
-    if header is not None or has_references(table):
-        return header
-    return table.header_of(*_ITEM_TEXT)
-
-
 def _columns_of_words(table: FileTable) -> list[str]:
     words = {
         header: {cell.casefold() for cell in table.stripped(header).present() if cell is not None}
         for header in table.columns
-        if header != item_header(table)
+        if header != item_header(table) and not never_rates(plain(header))
     }
     few = {header: cells for header, cells in words.items() if 0 < len(cells) <= _MOST_WORDS}
     return [
@@ -411,52 +428,6 @@ def _columns_of_words(table: FileTable) -> list[str]:
         for header, cells in few.items()
         if any(cells & others for name, others in few.items() if name != header)
     ]
-
-
-def crossed_columns(headers: Sequence[str]) -> list[list[RatingColumn]]:
-    """Return columns of raters and questions if headers combine each of one with each other.
-
-    Unless the names say which part of a header is the rater, there are two ways to
-    read them: first the part that changes from column to column, then the other.
-    """
-    pairs = _crossed_parts(headers)
-    if not pairs:
-        return []
-    names = [list(dict.fromkeys(pair[part] for pair in pairs)) for part in (0, 1)]
-    parts = _rater_parts(*names) or ([1, 0] if pairs[0][0] == pairs[1][0] else [0, 1])
-    return [
-        [
-            RatingColumn(header, pair[part], pair[1 - part])
-            for header, pair in zip(headers, pairs, strict=True)
-        ]
-        for part in parts
-    ]
-
-
-def _crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
-    for separator in (":", " - ", "__", "_", ".", "/", "-", " "):
-        for split in (str.split, str.rsplit):
-            parts = [list(map(str.strip, split(header, separator, 1))) for header in headers]
-            if any(len(part) != 2 for part in parts):  # noqa: PLR2004 - of rater and question
-                continue
-            pairs = [(first, second) for first, second in parts]
-            n_first, n_second = (len({pair[part] for pair in pairs}) for part in (0, 1))
-            if min(n_first, n_second) > 1 and len(set(pairs)) == n_first * n_second:
-                return pairs
-    return []
-
-
-def _rater_parts(first: Sequence[str], second: Sequence[str]) -> list[int]:
-    """Return the part of the headers that must be the rater; none if their names leave it open."""
-    are_raters = [all(map(_RATER_NAME.fullmatch, names)) for names in (first, second)]
-    if are_raters[0] != are_raters[1]:
-        return [are_raters.index(True)]
-    n_questions = [sum(map(bool, map(_QUESTION_NAME.fullmatch, n))) for n in (first, second)]
-    if min(n_questions) == 0 and any(
-        2 * n >= len(names) for n, names in zip(n_questions, (first, second), strict=True)
-    ):
-        return [n_questions.index(0)]
-    return []
 
 
 def _renamed(table: FileTable, names: dict[str, str]) -> FileTable:

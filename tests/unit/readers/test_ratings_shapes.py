@@ -1,0 +1,378 @@
+"""The same ratings in the shapes of many programs: all are read alike, or refused with a reason."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from eval_assets.errors import InputError, leaves
+from eval_assets.readers.labels.without_rubric import RatingsOptions
+from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
+from eval_assets.scale import Scale
+from tests.unit.readers.formats.xlsx import Cell, workbook
+
+ITEMS = [f"s{n}" for n in range(12)]
+RATERS = ("Anna", "Ben", "Cleo")
+QUESTIONS = ("Clarity", "Tone")
+VALUES = {
+    (item, question, rater): 1 + (2 * n + 3 * k + (n + k) * j % 4) % 5
+    for n, item in enumerate(ITEMS)
+    for k, question in enumerate(QUESTIONS)
+    for j, rater in enumerate(RATERS)
+}
+"""Ratings of each item on two questions; with one question it is the first."""
+
+Rows = list[list[object]]
+
+
+def of(item: str, rater: str) -> int:
+    return VALUES[item, QUESTIONS[0], rater]
+
+
+def wide(*further: tuple[str, Callable[[Sequence[int], int], object]]) -> Rows:
+    """Return a table with a column for each rater, and further ones before them."""
+    names = [name for name, _ in further]
+    rows: Rows = [["item", *names, *RATERS]]
+    for n, item in enumerate(ITEMS):
+        own = [of(item, rater) for rater in RATERS]
+        rows.append([item, *(column(own, n) for _, column in further), *own])
+    return rows
+
+
+def csv_of(rows: Rows) -> str:
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def read(folder: Path, name: str, content: str | bytes, **options: object) -> RatingsFile:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_ratings_file(path, RatingsOptions(**options))  # type: ignore[arg-type]
+
+
+def cells(ratings: RatingsFile) -> set[tuple[str, str, str, float]]:
+    """Return item, question, rater and value of each rating."""
+    columns = ["response_id", "question_id", "rater_id", "value"]
+    return set(ratings.labels.ratings[columns].itertuples(index=False, name=None))
+
+
+def one_question(ratings: RatingsFile) -> set[tuple[str, str, float]]:
+    assert len(ratings.evaluation.rubric) == 1
+    return {(item, rater, value) for item, _, rater, value in cells(ratings)}
+
+
+EXPECTED = {(item, rater, float(of(item, rater))) for item in ITEMS for rater in RATERS}
+ON_TWO = {(*key, float(value)) for key, value in VALUES.items()}
+
+
+def refusal(folder: Path, name: str, content: str, **options: object) -> str:
+    with pytest.raises(ExceptionGroup) as group:
+        read(folder, name, content, **options)
+    [error] = leaves(group.value)
+    assert isinstance(error, InputError)
+    return str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("batch", lambda _, n: n // 4 + 1),
+        ("turn", lambda _, n: n % 4 + 1),
+        ("n_tokens", lambda _, n: n % 7),
+        ("word_count", lambda _, n: n % 5),
+        ("topic", lambda _, n: n % 3),
+        ("confidence", lambda _, n: n % 5 + 1),
+        ("Anna_confidence", lambda _, n: n % 5 + 1),
+        ("Final", lambda own, _: sorted(own)[1]),
+        ("expected", lambda _, n: n % 5 + 1),
+        ("diff", lambda own, _: max(own) - min(own)),
+        ("Max", lambda own, _: max(own)),
+        ("Lowest of all", lambda own, _: min(own)),
+        ("Distance", lambda own, _: max(own) - min(own)),
+        ("Same?", lambda own, _: int(max(own) == min(own))),
+        ("Rounded", lambda own, _: round(sum(own) / 3)),
+    ],
+)
+def test_column_that_rates_nothing_is_left_out_with_a_note(
+    tmp_path: Path, name: str, column: Callable[[Sequence[int], int], object]
+) -> None:
+    ratings = read(tmp_path, "ratings.csv", csv_of(wide((name, column))))
+
+    assert one_question(ratings) == EXPECTED
+    assert any(
+        note.startswith("not read as ratings") and name in note for note in ratings.labels.notes
+    )
+
+
+def test_rater_who_agrees_with_the_highest_of_two_values_stays(tmp_path: Path) -> None:
+    rows = [f"i{n},{n % 2},{n // 2 % 2},{max(n % 2, n // 2 % 2)}\n" for n in range(20)]
+
+    ratings = read(tmp_path, "ratings.csv", f"item,Anna,Ben,Max\n{''.join(rows)}")
+
+    assert ratings.raters == ("Anna", "Ben", "Max")
+
+
+def test_columns_named_like_counts_are_ratings_if_there_are_no_others(tmp_path: Path) -> None:
+    ratings = read(tmp_path, "ratings.csv", "item,rater,level,batch\na,x,1,2\na,y,2,2\nb,x,3,1\n")
+
+    assert [question.id for question in ratings.evaluation.rubric] == ["level", "batch"]
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "GPT4", "claude-haiku-5-5", "Gemini 2.5", "llm_judge"])
+@pytest.mark.parametrize("is_wide", [True, False])
+def test_language_model_is_no_human_rater(tmp_path: Path, model: str, *, is_wide: bool) -> None:
+    long: Rows = [[item, rater, of(item, rater)] for item in ITEMS for rater in RATERS]
+    long += [[item, model, 1 + n % 5] for n, item in enumerate(ITEMS)]
+    rows: Rows = [["item", "rater", "rating"], *long]
+    if is_wide:
+        rows = wide((model, lambda _, n: 1 + n % 5))
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert one_question(ratings) == EXPECTED
+    assert any(note.startswith(f"{model} left out") for note in ratings.labels.notes)
+
+
+def test_language_model_is_a_rater_if_the_user_says_so(tmp_path: Path) -> None:
+    rows = csv_of(wide(("gpt-4o", lambda _, n: 1 + n % 5)))
+
+    ratings = read(tmp_path, "ratings.csv", rows, raters=("Anna", "gpt-4o"))
+
+    assert set(ratings.raters) == {"Anna", "gpt-4o"}
+
+
+@pytest.mark.parametrize("code", [99, -9, 999, -1, 55])
+def test_number_far_from_the_others_is_not_an_end_of_the_scale(tmp_path: Path, code: int) -> None:
+    """It would make all other ratings look alike, and open the gate."""
+    rows = wide()
+    rows[3][2] = code
+    text = csv_of(rows)
+
+    message = refusal(tmp_path, "ratings.csv", text)
+
+    assert f"{code} is far from the other ratings, which lie between 1 and 5" in message
+    ratings = read(tmp_path, "ratings.csv", text, missing_values=(str(code),))
+    assert len(one_question(ratings)) == len(EXPECTED) - 1
+
+
+def test_columns_of_questions_without_a_rater_are_refused(tmp_path: Path) -> None:
+    text = "item,Clarity,Relevance\n" + "".join(f"i{n},{1 + n % 5},{1 + n % 3}\n" for n in range(9))
+
+    assert "look like questions, and none names raters" in refusal(tmp_path, "ratings.csv", text)
+    assert read(tmp_path, "ratings.csv", text, raters=("Clarity", "Relevance")).raters
+
+
+@pytest.mark.parametrize("header", ["", "Item"])
+def test_rows_with_names_may_be_raters(tmp_path: Path, header: str) -> None:
+    rows: Rows = [[header, *ITEMS], *([r, *(of(i, r) for i in ITEMS)] for r in RATERS)]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert ratings.other_layout is not None
+    assert one_question(ratings.other_layout) == EXPECTED
+
+
+def test_first_column_without_a_name_has_the_items(tmp_path: Path) -> None:
+    rows = wide()
+    rows[0][0] = ""
+
+    assert one_question(read(tmp_path, "ratings.csv", csv_of(rows))) == EXPECTED
+
+
+@pytest.mark.parametrize("number", ["", ".{n}"])
+def test_form_that_repeats_its_question_has_an_item_a_column(tmp_path: Path, number: str) -> None:
+    """Google Forms repeats the header, pandas numbers it from the second one on."""
+    headers = [f"How good?{number.format(n=n) if n else ''}" for n in range(len(ITEMS))]
+    rows: Rows = [["Timestamp", "Name", *headers]]
+    rows += [[f"2026-11-0{n}", r, *(of(i, r) for i in ITEMS)] for n, r in enumerate(RATERS, 1)]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert ratings.other_layout is None
+    assert ratings.raters == RATERS
+    assert len(cells(ratings)) == len(EXPECTED)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    assert "two columns have this name" in refusal(tmp_path, "r.csv", "item,a,a\nx,1,2\ny,3,4\n")
+
+
+RECORDS = [{"item": item, **{rater: of(item, rater) for rater in RATERS}} for item in ITEMS]
+FRAME = {name: [row[name] for row in RECORDS] for name in ("item", *RATERS)}
+JSON_OF_ONE_QUESTION = {
+    "columns": {name: {str(n): cell for n, cell in enumerate(FRAME[name])} for name in FRAME},
+    "index": {str(n): row for n, row in enumerate(RECORDS)},
+    "split": {
+        "columns": list(FRAME),
+        "index": list(range(len(ITEMS))),
+        "data": [list(row.values()) for row in RECORDS],
+    },
+    "table": {"schema": {"fields": [{"name": "index"}]}, "data": RECORDS},
+    "lists": FRAME,
+    "rows": [list(FRAME), *([row[name] for name in FRAME] for row in RECORDS)],
+    "by item": {item: {rater: of(item, rater) for rater in RATERS} for item in ITEMS},
+    "by rater": {rater: {item: of(item, rater) for item in ITEMS} for rater in RATERS},
+    "records by rater": {
+        rater: [{"item": item, "rating": of(item, rater)} for item in ITEMS] for rater in RATERS
+    },
+    "objects by item": {
+        item: {"text": f"Text {item}.", "ratings": {rater: of(item, rater) for rater in RATERS}}
+        for item in ITEMS
+    },
+    "objects by rater": [
+        {"item": item, **{rater: {"score": of(item, rater), "note": ""} for rater in RATERS}}
+        for item in ITEMS
+    ],
+    "named lists": [
+        {"item": item, "annotators": list(RATERS), "rating": [of(item, rater) for rater in RATERS]}
+        for item in ITEMS
+    ],
+}
+
+
+@pytest.mark.parametrize("shape", list(JSON_OF_ONE_QUESTION))
+def test_json_of_any_shape_has_the_same_ratings(tmp_path: Path, shape: str) -> None:
+    ratings = read(tmp_path, "ratings.json", json.dumps(JSON_OF_ONE_QUESTION[shape]))
+
+    rated = {(item, rater.split(".")[0], value) for item, _, rater, value in cells(ratings)}
+    assert rated == EXPECTED
+
+
+def nested(item: str, rater: str) -> dict[str, int]:
+    return {question: VALUES[item, question, rater] for question in QUESTIONS}
+
+
+JSON_OF_TWO_QUESTIONS = {
+    "items first": {i: {r: nested(i, r) for r in RATERS} for i in ITEMS},
+    "raters first": {r: {i: nested(i, r) for i in ITEMS} for r in RATERS},
+    "scores of raters": [{"item": i, "scores": {r: nested(i, r) for r in RATERS}} for i in ITEMS],
+}
+
+
+@pytest.mark.parametrize("shape", list(JSON_OF_TWO_QUESTIONS))
+def test_json_of_three_levels_has_the_same_ratings(tmp_path: Path, shape: str) -> None:
+    ratings = read(tmp_path, "ratings.json", json.dumps(JSON_OF_TWO_QUESTIONS[shape]))
+
+    assert cells(ratings) == ON_TWO
+
+
+def test_lists_of_ratings_have_counted_raters_and_may_be_of_any_length(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "tone": [4, 5, None]},
+        {"id": "b", "tone": [3, 1]},
+        {"id": "c", "tone": [2, 2, 2]},
+    ]
+
+    ratings = read(tmp_path, "r.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+
+    assert ("b", "tone", "rater_2", 1.0) in cells(ratings)
+    assert len(cells(ratings)) == 7
+    assert ratings.labels.n_unrated == 1
+
+
+def test_matrix_in_json_has_a_column_for_each_rater(tmp_path: Path) -> None:
+    matrix = [[of(item, rater) for rater in RATERS] for item in ITEMS]
+
+    assert len(one_question(read(tmp_path, "r.json", json.dumps(matrix)))) == len(EXPECTED)
+
+
+def sheets_of(names: Sequence[str], columns: Sequence[str]) -> dict[str, list[list[Cell]]]:
+    """Return a sheet for each name with the ratings by these raters or on these questions."""
+
+    def value(item: str, name: str, column: str) -> int:
+        return VALUES[(item, name, column) if column in RATERS else (item, column, name)]
+
+    sheets: dict[str, list[list[Cell]]] = {name: [["item", *columns]] for name in names}
+    for name, rows in sheets.items():
+        rows += [[item, *(value(item, name, column) for column in columns)] for item in ITEMS]
+    return sheets
+
+
+@pytest.mark.parametrize("names", [(QUESTIONS, RATERS), (RATERS, QUESTIONS)])
+def test_sheets_are_questions_or_raters(
+    tmp_path: Path, names: tuple[Sequence[str], Sequence[str]]
+) -> None:
+    """The names of one of them are words for what is asked."""
+    ratings = read(tmp_path, "ratings.xlsx", workbook(sheets_of(*names)))
+
+    assert ratings.other_layout is None
+    assert cells(ratings) == ON_TWO
+
+
+def test_sheets_whose_names_say_nothing_have_two_layouts(tmp_path: Path) -> None:
+    sheets = dict(zip(("One", "Two"), sheets_of(QUESTIONS, RATERS).values(), strict=True))
+
+    ratings = read(tmp_path, "ratings.xlsx", workbook(sheets))
+
+    assert ratings.raters == ("One", "Two")
+    assert ratings.other_layout is not None
+    assert ratings.other_layout.raters == RATERS
+
+
+def test_sheets_of_different_items_are_one_table(tmp_path: Path) -> None:
+    header, *rows = wide()
+    sheets = {f"Part {n}": [header, *rows[4 * n : 4 * n + 4]] for n in range(3)}
+
+    ratings = read(tmp_path, "ratings.xlsx", workbook(sheets))  # type: ignore[arg-type]
+
+    assert one_question(ratings) == EXPECTED
+
+
+def test_pressed_buttons_of_mechanical_turk_are_one_rating(tmp_path: Path) -> None:
+    header = ["HITId", "WorkerId", "AssignmentStatus", *(f"Answer.score.{n}" for n in range(1, 6))]
+    rows: Rows = [
+        [i, r, "Approved", *(str(n == of(i, r)).lower() for n in range(1, 6))]
+        for i in ITEMS
+        for r in RATERS
+    ]
+
+    ratings = read(tmp_path, "batch.csv", csv_of([[*header], *rows]))
+
+    assert one_question(ratings) == EXPECTED
+
+
+def test_answers_of_mechanical_turk_may_be_one_cell_of_json(tmp_path: Path) -> None:
+    rows = "".join(
+        f'{i},{r},Submitted,"{answer}"\n'
+        for i in ITEMS
+        for r in RATERS
+        for answer in [
+            json.dumps([{"score": {str(n): n == of(i, r) for n in range(1, 6)}}]).replace('"', '""')
+        ]
+    )
+
+    ratings = read(
+        tmp_path, "batch.csv", f"HITId,WorkerId,AssignmentStatus,Answer.taskAnswers\n{rows}"
+    )
+
+    assert one_question(ratings) == EXPECTED
+
+
+def test_answers_of_several_models_to_a_prompt_are_items(tmp_path: Path) -> None:
+    text = "prompt_id,model,rater,rating\n" + "".join(
+        f"p{n // 2},m{n % 2},{rater},{of(item, rater)}\n"
+        for n, item in enumerate(ITEMS)
+        for rater in RATERS
+    )
+
+    ratings = read(tmp_path, "ratings.csv", text)
+
+    assert ("p0 / m1", "Anna", float(of("s1", "Anna"))) in one_question(ratings)
+
+
+def test_refusal_names_different_columns_for_rater_and_rating(tmp_path: Path) -> None:
+    text = "essay,who did it,points given\n" + "".join(
+        f"{item},{rater},{of(item, rater)}\n" for item in ITEMS for rater in RATERS
+    )
+
+    message = refusal(tmp_path, "ratings.csv", text)
+
+    assert "--item essay --rater 'who did it' --rating 'points given'" in message
+
+
+def test_word_of_the_scale_is_a_rating_even_if_it_looks_like_none(tmp_path: Path) -> None:
+    text = "item,Anna,Ben\na,-,+\nb,-,-\nc,+,+\n"
+
+    ratings = read(tmp_path, "ratings.csv", text, scale=Scale.from_words("-", "+"))
+
+    assert len(cells(ratings)) == 6
