@@ -96,6 +96,17 @@ def percent_text(value: float) -> str:
     return f"{value:.{decimals}f} %"
 
 
+def signed_text(value: float) -> str:
+    """Return a difference with two decimals and its sign; a zero has none.
+
+    Examples:
+        >>> signed_text(0.254), signed_text(-0.001)
+        ('+0.25', '0.00')
+    """
+    text = f"{value:+.2f}"
+    return text[1:] if float(text) == 0 else text
+
+
 def lenience(bias: float) -> str:
     """Return how lenient a judge is: its score minus that of humans, in scale points.
 
@@ -105,7 +116,7 @@ def lenience(bias: float) -> str:
     """
     if math.isnan(bias):
         return UNDEFINED
-    written = f"{bias:+.2f}"
+    written = signed_text(bias)
     if float(written) == 0:
         return "same as humans"
     return f"{written}, {'more lenient' if bias > 0 else 'stricter'}"

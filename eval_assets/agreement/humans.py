@@ -113,7 +113,7 @@ def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
         profile.a_hh.value, low=profile.a_hh.low, by_chance=profile.a_hh_by_chance
     )
     if math.isnan(profile.alpha.value):
-        return f"{a_hh}; alpha undefined: no variation, all ratings are equal"
+        return f"{a_hh}; alpha is undefined, since all ratings are equal"
     return f"{a_hh}; alpha {alpha_label(profile.alpha.value)}"
 
 

@@ -301,7 +301,7 @@ def _interpretation(alpha: float, pooled: list[tuple[RubricQuestion, LongRatings
         is_compared = any((np.bincount(ratings.unit) > 1).any() for _, ratings in pooled)
         if not is_compared:
             return "no unit has scores of two judges"
-        return "undefined: no variation, all scores are equal"
+        return "alpha is undefined, since all scores are equal"
     return pooled_alpha_label(alpha, float(np.var(scores)))
 
 

@@ -17,6 +17,7 @@ from eval_assets.wording import (
     SEALED_TEST,
     counted,
     labels_wanted,
+    signed_text,
     tested_verdict,
     unevaluated_sentences,
 )
@@ -68,10 +69,14 @@ def print_measured(
     from eval_assets.agreement.selection import selection_sentences
     from eval_assets.figures import HumanFigures, JudgeHumanFigures, RubricVersionFigures
     from eval_assets.store.figures import read_figures
+    from eval_assets.store.gates import stored_findings
     from eval_assets.store.response_features import stored_selection
     from eval_assets.store.tables import read_rows
 
     print_humans(read_figures(connection, HumanFigures))
+    for finding in stored_findings(connection):
+        if finding.kind == "pattern":
+            click.echo(f"{finding.question_id}: {finding.finding}.\n")
     for unpaired in read_rows(connection, "no_longer_paired", order_by="question_id"):
         question_id, n = unpaired["question_id"], unpaired["n_responses"]
         click.echo(
@@ -302,7 +307,7 @@ def print_judges(
                 _number(row.a_ha_constant),
                 _number(row.a_ha_shuffled),
                 _number(row.spearman.value if row.question_id in ordered else math.nan),
-                _number(row.bias.value if row.question_id in ordered else math.nan, "+.2f"),
+                _bias(row, is_ordered=row.question_id in ordered),
                 f"{row.n_units:,}{' conversations' if row.unit == 'conversation' else ''}",
                 f"{row.n_groups:,}",
                 _judge_verdict(row, outcomes),
@@ -311,7 +316,7 @@ def print_judges(
         ],
         numbers=numbers,
     )
-    print_groups_wanted(agreement)
+    print_groups_wanted([row for row in agreement if not _why_not_judged(row, outcomes)])
 
 
 def print_groups_wanted(agreement: Sequence[JudgeHumanFigures]) -> None:
@@ -322,10 +327,14 @@ def print_groups_wanted(agreement: Sequence[JudgeHumanFigures]) -> None:
         click.echo(f"{sentence}\n")
 
 
-def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:
+def _why_not_judged(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:
     from eval_assets.agreement.judge_verdicts import why_not_judged
 
-    if why := why_not_judged(row, outcomes):
+    return why_not_judged(row, outcomes)
+
+
+def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:
+    if why := _why_not_judged(row, outcomes):
         return f"cannot be judged: {why}"
     return row.verdict.sentence
 
@@ -363,9 +372,13 @@ def _state(outcome: GateOutcome) -> Text:
     return Text("open" if outcome.overall.verdict == "pass" else "warns", style="yellow")
 
 
-def _number(value: float | None, form: str = ".3f") -> str:
+def _number(value: float | None) -> str:
     """Return a number as written; "--" if it is undefined."""
-    return "--" if value is None or math.isnan(value) else format(value, form)
+    return "--" if value is None or math.isnan(value) else f"{value:.3f}"
+
+
+def _bias(row: JudgeHumanFigures, *, is_ordered: bool) -> str:
+    return signed_text(row.bias.value) if is_ordered and row.bias.is_defined else "--"
 
 
 def _interval(figure: Figure) -> str:

@@ -292,7 +292,7 @@ def test_ratings_that_are_all_equal_are_not_evaluable(new_folder: Evaluated) -> 
         "SELECT value FROM gate_verdicts WHERE gate = 'human_alpha' AND question_id IS NULL"
     ) == [(None,)]
     alone = failures(new_folder.materialize("judge_splits"))["judge_splits"]
-    assert "no variation" in alone
+    assert "alpha is undefined, since all ratings are equal" in alone
 
 
 def test_a_gate_that_warns_says_so_and_blocks_nothing(new_folder: Evaluated) -> None:

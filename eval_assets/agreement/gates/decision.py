@@ -374,7 +374,7 @@ def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str,
         kind = RemedyKind.RATE_MORE if figure.n_units else RemedyKind.RATE
         if GATES[name].raters == "judge":
             kind = RemedyKind.SCORE_MORE if figure.n_units else RemedyKind.FIND_MISSING_SCORES
-        return f"{n_units}, at least 2 are needed", Remedy(kind)
+        return f"{n_units}; at least 2 are needed", Remedy(kind)
     if figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
         reason = f"all {figure.n_units} {units} belong to one response group"
         return (
@@ -452,8 +452,11 @@ def _more_ratings(name: GateName, figure: GateFigure) -> Remedy:
 
 
 def _remedy(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
-    if GATES[name].raters == "judge" and not figure.little_variation:
-        return Remedy(RemedyKind.REVISE_JUDGE_PROMPT)
+    if GATES[name].raters == "judge":
+        is_too_alike = figure.little_variation and not figure.high < CONTRADICTING_ALPHA
+        return Remedy(
+            RemedyKind.SCORE_RARE_VALUES if is_too_alike else RemedyKind.REVISE_JUDGE_PROMPT
+        )
     if figure.n_disagreements:
         is_reversed = name == "human_alpha" and figure.high < CONTRADICTING_ALPHA
         if figure.settled < minimum - TOLERANCE and not is_reversed:

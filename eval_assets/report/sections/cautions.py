@@ -46,6 +46,7 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _stopped_judges(data)
     yield from _other_models(data)
     yield from _fallen(data)
+    yield from _rater_patterns(data)
     yield from _undecided(data)
     yield from _pooled(data)
     yield from _unordered(data)
@@ -90,6 +91,21 @@ def _fallen(data: ReportData) -> Iterator[Definition]:
     if fallen:
         words = f"{'; '.join(fallen)}. See what changed in the data or the judges."
         yield Definition("Agreement fell since the run before", words)
+
+
+def _rater_patterns(data: ReportData) -> Iterator[Definition]:
+    """Yield the questions on which raters may not be independent, or not be raters."""
+    for question in data.evaluation.rubric:
+        patterns = [
+            finding.finding
+            for finding in data.findings
+            if (finding.question_id, finding.kind) == (question.id, "pattern")
+        ]
+        if patterns:
+            yield Definition(
+                f"{question.id}: something stands out in the ratings",
+                f"{'. '.join(text[0].upper() + text[1:] for text in patterns)}.",
+            )
 
 
 def _undecided(data: ReportData) -> Iterator[Definition]:

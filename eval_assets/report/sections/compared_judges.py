@@ -41,7 +41,7 @@ from eval_assets.report.sections.judge_words import (
     judge_sentence,
     verdict_cell,
 )
-from eval_assets.wording import SEALED_TEST, UNDEFINED, figure_text, lenience
+from eval_assets.wording import SEALED_TEST, UNDEFINED, figure_text, lenience, signed_text
 
 _LEAD = (
     "A judge is worth something only as far as it exceeds both controls: the best judge that gives "
@@ -221,7 +221,7 @@ def _statistics(row: JudgeHumanFigures, question: RubricQuestion) -> Iterator[Li
 def _leaning(bias: Figure) -> str:
     """Return which way a judge leans, unless the interval holds both ways."""
     if bias.low <= 0 <= bias.high:
-        return f"{bias.value:+.2f}, no clear difference"
+        return f"{signed_text(bias.value)}, no clear difference"
     return lenience(bias.value)
 
 

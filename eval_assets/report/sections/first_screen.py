@@ -267,7 +267,9 @@ def _versions_to_use(data: ReportData) -> Iterator[Cell]:
 def _judge_steps(data: ReportData) -> Iterator[Cell]:
     best = best_verdicts(data)
     if below := _questions_with(best, JudgeVerdict.BELOW_HUMANS):
-        words = f"Tune the judges: they are below human agreement on {named_questions(below)}"
+        judges = data.evaluation.judges
+        subject = "the judges: they are" if len(judges) > 1 else f"{judges[0].id}: it is"
+        words = f"Tune {subject} below human agreement on {named_questions(below)}"
         yield Cell(f"{words}, and the gates are open.", link="judge-human")
     if inconclusive := _questions_with(best, JudgeVerdict.INCONCLUSIVE):
         words = f"Have more responses rated on {named_questions(inconclusive)}: it is inconclusive"

@@ -73,11 +73,11 @@ def _verdict_parts(data: ReportData, judge_id: str) -> list[str]:
         if why := why_not_judged(row, data.gates):
             words, where = "cannot be judged", f", where {why}"
         by_words.setdefault((words, where), []).append(row.question_id)
-    not_compared = JudgeVerdict.NOT_COMPARED.sentence
+    not_compared, order = JudgeVerdict.NOT_COMPARED.sentence, list(rows)
     return [
         words
         if words == not_compared and len(questions) == len(rows)
-        else f"{_on(words, _questions(questions, len(rows)))}{where}"
+        else f"{_on(words, _questions(sorted(questions, key=order.index), len(rows)))}{where}"
         for (words, where), questions in by_words.items()
     ]
 

@@ -124,7 +124,7 @@ def test_fewer_than_two_units_are_not_evaluable_whatever_the_value(n_units: int)
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
     assert outcome.reason == (
-        f"{'1 response' if n_units else 'no responses'} with two ratings or more, at least 2 are "
+        f"{'1 response' if n_units else 'no responses'} with two ratings or more; at least 2 are "
         "needed. "
         f"Have {'more ' if n_units else ''}responses rated by two raters or more"
     )
@@ -365,6 +365,20 @@ def test_the_remedy_follows_from_disagreements_and_prevalence(
     assert words in outcome.reason
     assert outcome.overall.remedy is not None
     assert outcome.overall.remedy.text in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [(0.1, RemedyKind.SCORE_RARE_VALUES), (-0.9, RemedyKind.REVISE_JUDGE_PROMPT)],
+)
+def test_judges_that_disagree_on_scores_that_are_alike_are_not_said_to_agree(
+    value: float, remedy: RemedyKind
+) -> None:
+    """Two judges of whom one always gives 3 and the other 4 have an alpha below 0."""
+    evidence = shown(figure(value, alike="all scores lie close together"))
+    outcome = outcome_of(evidence, gate="judge_alpha", minimum=0.667)
+
+    assert outcome.overall.remedy == Remedy(remedy)
 
 
 def test_the_remedy_of_a_gate_on_judges_never_sends_people_to_rate() -> None:

@@ -138,6 +138,27 @@ def test_the_judge_gate_does_not_apply_to_one_judge(capsys: pytest.CaptureFixtur
     )
 
 
+def test_a_judge_that_cannot_be_judged_is_promised_no_verdict(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    case = Case(
+        measured=(Measured(CLARITY, alpha=0.3),),
+        verdicts={("gpt", "clarity"): JudgeVerdict.INCONCLUSIVE},
+    )
+    data = case.data()
+    rows = [
+        replace(row, a_ha_above_people=Figure(-0.03, -0.08, 0.02), bias=Figure(-0.001, -0.1, 0.1))
+        for row in data.judge_humans
+    ]
+    print_judges(rows, data.gates, data.evaluation)
+
+    out = capsys.readouterr().out
+    assert "cannot be judged: humans do not agree with each other" in out
+    assert "would tell whether" not in out
+    assert " 0.00 " in out
+    assert "-0.00" not in out
+
+
 def test_values_without_order_have_no_rank_correlation_and_no_bias(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -26,6 +26,18 @@ def test_an_interval_on_both_sides_of_the_minimum_means_the_data_cannot_tell() -
     assert "Human alpha: the data cannot tell" not in cautions_of(Case())
 
 
+def test_what_stands_out_among_raters_is_a_caution_by_question() -> None:
+    title = "clarity: something stands out in the ratings"
+    clarity = Measured(
+        CLARITY,
+        findings=(("pattern", "ann and bob gave equal ratings"), ("suggestion", "Revise it")),
+    )
+
+    caution = cautions_of(Case(measured=(clarity, Measured(SAFE))))
+    assert caution[title] == "Ann and bob gave equal ratings."
+    assert title not in cautions_of(Case())
+
+
 def test_fewer_than_fifty_response_groups_are_a_caution_however_many_responses_they_hold() -> None:
     title = "Fewer than 50 response groups: go by the intervals, not by the values"
 

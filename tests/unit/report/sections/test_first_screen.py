@@ -169,7 +169,7 @@ def test_what_is_certain_on_one_question_is_said_beside_what_is_open_on_another(
 
     assert screen.answer == "Not on clarity; inconclusive on safe"
     assert screen.next_step.text == (
-        "Tune the judges: they are below human agreement on clarity, and the gates are open."
+        "Tune gpt: it is below human agreement on clarity, and the gates are open."
     )
 
 
@@ -215,9 +215,28 @@ def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
     )
     assert fit.next_step.text == "Use gpt where a sealed test found it fit."
     assert unfit.answer == "In part: gpt matches human agreement on 1 of 2 questions"
-    assert unfit.next_step.text.startswith(
-        "Tune the judges: they are below human agreement on safe"
+    assert unfit.next_step.text.startswith("Tune gpt: it is below human agreement on safe")
+
+
+def test_the_only_judge_is_named_where_it_is_to_be_tuned() -> None:
+    case = Case(judges=JUDGES[:1], verdicts={("gpt", "safe"): JudgeVerdict.BELOW_HUMANS})
+    below = replace(case, verdicts={**case.verdicts, ("gpt", "clarity"): JudgeVerdict.BELOW_HUMANS})
+
+    assert first_screen(below.data()).next_step.text.startswith(
+        "Tune gpt: it is below human agreement on clarity and safe"
     )
+
+
+def test_questions_with_one_verdict_stand_in_the_order_of_the_rubric() -> None:
+    tone = replace(CLARITY, id="tone")
+    low = (Measured(CLARITY, alpha=0.3), Measured(SAFE, alpha=0.3), Measured(tone))
+    verdicts = {
+        ("gpt", "clarity"): JudgeVerdict.BELOW_HUMANS,
+        ("gpt", "safe"): JudgeVerdict.MATCHES_HUMANS,
+    }
+    screen = first_screen(Case(measured=low, verdicts=verdicts).data())
+
+    assert "cannot be judged on clarity and safe, where" in screen.judges[0].text
 
 
 def test_a_fit_version_that_is_not_in_use_is_named_as_such() -> None:
@@ -382,13 +401,13 @@ def test_what_cannot_be_evaluated_is_not_called_disagreement() -> None:
     verdict = replace(
         data.gates[0].overall,
         verdict=GateResult.NOT_EVALUABLE,
-        explanation="1 response with two ratings or more, at least 2 are needed",
+        explanation="1 response with two ratings or more; at least 2 are needed",
         remedy=Remedy(RemedyKind.RATE_MORE),
     )
     closed = replace(data.gates[0], overall=verdict, is_closed=True)
     screen = first_screen(replace(data, gates=(closed, *data.gates[1:]), tunable=()))
 
-    assert screen.answer == ("Unknown: 1 response with two ratings or more, at least 2 are needed")
+    assert screen.answer == ("Unknown: 1 response with two ratings or more; at least 2 are needed")
     assert screen.next_step.text == "Have more responses rated by two raters or more."
 
 
