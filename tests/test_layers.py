@@ -42,7 +42,7 @@ JOINING = {"assets", "cli", "definitions", "file_agreement"}
 
 LIBRARIES = {
     "": {"numpy"},
-    "config": {"annotated_types"},
+    "config": {"annotated_types", "croniter"},
     "stats": {"numpy", "pandas"},  # pandas only to return a data frame when asked for one
     "agreement": {"numpy", "pandas"},
     "alerts": {"apprise"},
@@ -93,6 +93,7 @@ LIBRARIES = {
     },
     "cli": {
         "annotated_types",
+        "croniter",
         "click",
         "dagster",
         "duckdb",

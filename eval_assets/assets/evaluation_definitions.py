@@ -6,8 +6,11 @@ Key prefixes and not partitions: each evaluation has its own gates, and Dagster'
 block by partition yet; and figures are plotted over time, not over partitions.
 """
 
+import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -31,10 +34,8 @@ from eval_assets.assets import (
     tuning,
 )
 from eval_assets.assets.automation import AutomatedEvaluation, automation_of, names_before
-from eval_assets.assets.code_versions import code_version_of
-from eval_assets.assets.executors import executor
+from eval_assets.assets.executors import executor, in_pool, pool_of
 from eval_assets.assets.jobs import jobs_of, jobs_of_each, removal_of_old_runs
-from eval_assets.assets.pools import in_pool, pool_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
 from eval_assets.assets.terminal import terminal
@@ -171,3 +172,38 @@ def _own_assets(
 def _is_of(definition: object, key: dg.AssetKey) -> bool:
     """Return whether that is the definition of one asset alone."""
     return isinstance(definition, dg.AssetsDefinition) and definition.keys == {key}
+
+
+PACKAGE = Path(__file__).parents[1]
+
+_EVERYTHING = ("config", "scale.py", "store/schema.sql")
+"""What every asset depends on."""
+
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "inputs": ("readers", "judges"),
+    "human_labels": ("readers", "labelling"),
+    "judge_scores": ("readers", "judges"),
+    "agreement": ("agreement", "stats", "catalogue.py", "figures.py"),
+    "judge_tuning": ("agreement", "stats", "tuning", "judges/prompts"),
+    "reports": ("report", "render", "agreement/gates", "catalogue.py"),
+}
+"""Parts of the package that decide what the assets of a group store, by group."""
+
+
+@cache
+def code_version_of(group: str, *, package: Path = PACKAGE) -> str:
+    """Return a fingerprint of the code that decides what the assets of a group store.
+
+    Args:
+        group: Name of the group, as the assets declare it.
+        package: Folder of the package.
+    """
+    digest = hashlib.sha256()
+    for part in sorted({*_EVERYTHING, *_PARTS.get(group, ())}):
+        path = package / part
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            if file.is_file() and file.suffix != ".pyc":
+                digest.update(file.relative_to(package).as_posix().encode())
+                digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]

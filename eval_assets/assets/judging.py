@@ -1,7 +1,9 @@
-"""The asset of judges' scores."""
+"""The asset of judges' scores, and the scores of recorded judges."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import dagster as dg
 import pandas as pd
@@ -17,7 +19,6 @@ from eval_assets.assets.judge_versions import (
 )
 from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, judge_live, judge_part
 from eval_assets.assets.metadata import rows_as_metadata
-from eval_assets.assets.recorded_judging import recorded_scores
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -26,9 +27,18 @@ from eval_assets.assets.resources import (
     version_of,
 )
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
 from eval_assets.errors import InputProblem, gathered, raise_all
+from eval_assets.judges.replies import parse_reply
 from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.scores import (
+    OF_CONVERSATION,
+    UNPARSED,
+    UNPARSED_OF_CONVERSATION,
+    read_recorded_scores,
+)
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import import_fingerprint, is_imported, record_import, response_keys
 from eval_assets.store.report_tables import judge_costs
@@ -184,3 +194,39 @@ def _judge_rows(
         for position, judge in enumerate(evaluation.judges)
         for version in [in_use.get(judge.id)]
     ]
+
+
+def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the scores of each recorded judge, one row per unit.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each bad row, of whichever judge, in the end.
+    """
+    problems: list[InputProblem] = []
+    tables: dict[Path, FileTable] = {}
+    for judge in evaluation.judges:
+        if judge.provider == "recorded":
+            with gathered(problems):
+                yield _scores_of(judge, evaluation, responses, tables)
+    raise_all(problems, source="the recorded scores")
+
+
+def _scores_of(
+    judge: Judge, evaluation: Evaluation, responses: pd.DataFrame, tables: dict[Path, FileTable]
+) -> pd.DataFrame:
+    """Return one row per unit; a reply recorded without a score is parsed like a live one."""
+    scores = read_recorded_scores(evaluation, judge, responses, tables=tables)
+    replied = scores.index[scores["status"].isin((UNPARSED, UNPARSED_OF_CONVERSATION))]
+    is_whole = scores.loc[replied, "status"] == UNPARSED_OF_CONVERSATION
+    replies = scores.loc[replied, ["raw_output", "question_id"]].itertuples(index=False)
+    readings = [
+        parse_reply(str(reply.raw_output), evaluation.question(str(reply.question_id)).scale)
+        for reply in replies
+    ]
+    scores.loc[replied, "score"] = [reading.score for reading in readings]
+    scores.loc[replied, "raw_score"] = [reading.raw_score for reading in readings]
+    scores.loc[replied, "status"] = [reading.status for reading in readings]
+    whole = replied[is_whole & (scores.loc[replied, "status"] == "ok")]
+    scores.loc[whole, "score"] = math.nan
+    scores.loc[whole, "status"] = OF_CONVERSATION
+    return scores

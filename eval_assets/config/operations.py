@@ -13,19 +13,8 @@ from eval_assets.errors import Fault, raise_faults
 
 AlertSeverity = Literal["warn", "error"]
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-
-_FIELDS = (
-    ("minute", 0, 59, ()),
-    ("hour", 0, 23, ()),
-    ("day of the month", 1, 31, ()),
-    ("month", 1, 12, _MONTHS),
-    ("day of the week", 0, 7, _DAYS),
-)
-"""Fields of a cron expression: what each is, its limits, and names for its numbers."""
-
-_PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?")
+_N_FIELDS = 5
+"""Fields of a cron expression that Dagster takes."""
 
 
 @dataclass(frozen=True)
@@ -161,44 +150,16 @@ def is_owner(text: str) -> bool:
 
 def _cron_faults(cron: str) -> Iterator[Fault]:
     """Yield what is wrong with a cron expression."""
-    remedy = 'Write minute, hour, day, month and day of the week, such as "0 6 * * 1-5"'
-    values = cron.split()
-    if len(values) != len(_FIELDS):
-        yield Fault(("cron",), f'"{cron}" has {len(values)} fields, not {len(_FIELDS)}', remedy)
-        return
-    for text, (name, lowest, highest, names) in zip(values, _FIELDS, strict=True):
-        if not all(_is_part(part, lowest, highest, names) for part in text.lower().split(",")):
-            yield Fault(("cron",), f'"{text}" is not valid as {name}', remedy)
-            return
-    _, _, day, month, weekday = values
-    if weekday == "*" and not _has_day(day, month):
-        yield Fault(("cron",), f"no such day: {day} in month {month}", remedy)
+    from croniter import CroniterError, croniter
 
-
-def _is_part(part: str, lowest: int, highest: int, names: tuple[str, ...]) -> bool:
-    """Return whether one part of a list is `*`, a value or a range, with or without a step."""
-    result = _PART.fullmatch(part)
-    if result is None:
-        return False
-    first, last, step = result.groups()
-    ends = [_number(end, lowest, names) for end in (first, last) if end]
-    return (
-        all(end is not None and lowest <= end <= highest for end in ends)
-        and ends == sorted(ends, key=lambda end: end or 0)
-        and (step is None or int(step) > 0)
-    )
-
-
-def _number(text: str, lowest: int, names: tuple[str, ...]) -> int | None:
-    """Return a value of a field as a number; None if it is neither a number nor a name."""
-    if text in names:
-        return names.index(text) + lowest
-    return int(text) if text.isdecimal() else None
-
-
-def _has_day(day: str, month: str) -> bool:
-    """Return False for a single day that its single month never has, such as 30 February."""
-    if not (day.isdecimal() and month.isdecimal()):
-        return True
-    shorter = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
-    return int(day) <= shorter.get(int(month), 31)
+    message = ""
+    if (n_fields := len(cron.split())) != _N_FIELDS:
+        message = f'"{cron}" has {n_fields} fields, not {_N_FIELDS}'
+    else:
+        try:
+            croniter(cron).get_next()
+        except CroniterError as error:
+            message = f'"{cron}" is not a schedule ({error})'
+    if message:
+        remedy = 'Write minute, hour, day, month and day of the week, such as "0 6 * * 1-5"'
+        yield Fault(("cron",), message, remedy)

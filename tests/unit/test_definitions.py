@@ -8,7 +8,7 @@ import pytest
 
 from eval_assets.assets import judging
 from eval_assets.assets.evaluation_definitions import definitions_of
-from eval_assets.assets.pools import in_pool
+from eval_assets.assets.executors import in_pool
 from eval_assets.assets.resources import EvaluationFolder
 
 DATA = Path(__file__).parents[2] / "data"

@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.partitions import declare_partitions
+from eval_assets.assets.inputs import declare_partitions
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.errors import InputError, leaves
 from eval_assets.store.tables import replace_rows

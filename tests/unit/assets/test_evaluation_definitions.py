@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.assets.code_versions import PACKAGE, code_version_of
+from eval_assets.assets.evaluation_definitions import PACKAGE, code_version_of
 
 
 @pytest.mark.parametrize(
