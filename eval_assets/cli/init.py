@@ -71,7 +71,8 @@ def init(
     folder, completed = target or path, None
     if path.is_file():
         folder = target or path.with_name(path.name.split(".")[0])
-        completed = write_ratings_draft(path, folder, options), [f"{path}: labels"]
+        files, remarks = write_ratings_draft(path, folder, options)
+        completed = files, [f"{path.name}: {remark}." for remark in remarks]
     elif not example:
         completed = complete_folder(folder, options)
     written, notes = completed or (_write_example(folder, example or "minimal"), [])

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import pandas as pd
 import yaml
 
 from eval_assets.errors import InputError
@@ -78,11 +77,13 @@ def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]
     return write_files(folder, contents)
 
 
-def write_ratings_draft(path: Path, folder: Path, options: RatingsOptions) -> list[Path]:
+def write_ratings_draft(
+    path: Path, folder: Path, options: RatingsOptions
+) -> tuple[list[Path], tuple[str, ...]]:
     """Write the evaluation folder of a file of ratings, as `agreement` reads it.
 
     Returns:
-        The files written.
+        The files written, and how the ratings were read.
 
     Raises:
         ExceptionGroup: Of an InputError for each place at which the file cannot be read.
@@ -91,17 +92,17 @@ def write_ratings_draft(path: Path, folder: Path, options: RatingsOptions) -> li
     ratings = read_ratings_file(path, options)
     if ratings.other_layout is not None:
         raise two_ways(path.name, ratings, ratings.other_layout)
+    notes, name = ratings.labels.notes, folder.resolve().name
     if ratings.tool is not None:
         tool, export = import_files([path], source=ratings.tool)
-        return write_draft(export, folder, name=folder.resolve().name, tool=tool)
+        return write_draft(export, folder, name=name, tool=tool), notes
     ids = item_ids([ratings])
-    sections = {"name": folder.resolve().name, "rubric": rubric_entries(ratings)}
     contents = {
-        FILE: FROM_FILES + as_yaml(sections),
+        FILE: FROM_FILES + as_yaml({"name": name, "rubric": rubric_entries(ratings)}),
         "responses.csv": response_rows(ids, ratings.contents()),
-        "labels.csv": label_rows(ids, ratings.labels.ratings),
+        "labels.csv": label_rows(ids, ratings),
     }
-    return write_new_files(folder, contents)
+    return write_new_files(folder, contents), notes
 
 
 def item_ids(files: Iterable[RatingsFile]) -> dict[str, str]:
@@ -134,12 +135,22 @@ def response_rows(
     return rows
 
 
-def label_rows(ids: Mapping[str, str], ratings: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Return the rows of labels.csv."""
-    rated = ratings[ratings["value"].notna()]
+def label_rows(ids: Mapping[str, str], ratings: RatingsFile) -> list[tuple[str, ...]]:
+    """Return the rows of labels.csv, in words if the scale is one of words."""
+    words = {
+        (question.id, value): word
+        for question in ratings.evaluation.rubric
+        for value, word in zip(
+            question.scale.values or (), question.scale.words or (), strict=False
+        )
+    }
+    labels = ratings.labels.ratings
+    rated = labels[labels["value"].notna()]
     columns = ["response_id", "question_id", "rater_id", "rating", "labelled_at", "notes"]
+    units = zip(rated["question_id"], rated["value"], strict=True)
     cells = rated.assign(
-        response_id=rated["response_id"].map(ids), rating=rated["value"].map("{:.12g}".format)
+        response_id=rated["response_id"].map(ids),
+        rating=[words.get(unit, f"{unit[1]:.12g}") for unit in units],
     )
     rows = cells[columns].fillna("").astype(str).itertuples(index=False, name=None)
     return [tuple(columns), *rows]

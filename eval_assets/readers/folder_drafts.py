@@ -88,7 +88,7 @@ def _completed(
     ids = item_ids(converted.values())
     for path, ratings in converted.items():
         name = _free_name(folder, Path(path).stem)
-        contents[name] = label_rows(ids, ratings.labels.ratings)
+        contents[name] = label_rows(ids, ratings)
         files.setdefault("labels", []).append(name)
         notes.append(f"{path}: labels by {listed_briefly(ratings.raters)}, as {name} has them")
     if not responses and not (folder / "responses.csv").exists():

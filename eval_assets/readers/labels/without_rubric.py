@@ -298,6 +298,8 @@ def _sheet_roles(table: FileTable, options: RatingsOptions) -> list[FileTable]:
         return [table.with_columns(others, f"{len(names)} sheets read as one table")]
     if rater != SHEET:
         return [questions if table.header_of(*QUESTION) is None else table.with_columns(others)]
+    if options.raters:
+        return [raters if set(options.raters) <= set(names) else questions]
     both = (raters, questions)
     return [both[part] for part in rater_parts(names, headers) or (0, 1)]
 

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 from eval_assets.errors import InputError, leaves
+from eval_assets.readers.drafts import write_ratings_draft
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
+from eval_assets.readers.responses import read_responses
 from eval_assets.scale import Scale
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
@@ -307,6 +311,11 @@ def test_sheets_whose_names_say_nothing_have_two_layouts(tmp_path: Path) -> None
     assert ratings.raters == ("One", "Two")
     assert ratings.other_layout is not None
     assert ratings.other_layout.raters == RATERS
+    content = (tmp_path / "ratings.xlsx").read_bytes()
+    for layout in (ratings, ratings.other_layout):
+        named = read(tmp_path, "ratings.xlsx", content, raters=layout.raters)
+        assert named.other_layout is None
+        assert cells(named) == cells(layout)
 
 
 def test_sheets_of_different_items_are_one_table(tmp_path: Path) -> None:
@@ -376,3 +385,18 @@ def test_word_of_the_scale_is_a_rating_even_if_it_looks_like_none(tmp_path: Path
     ratings = read(tmp_path, "ratings.csv", text, scale=Scale.from_words("-", "+"))
 
     assert len(cells(ratings)) == 6
+
+
+def test_words_with_numbers_run_as_they_are_read(tmp_path: Path) -> None:
+    text = "item,rater,rating\n" + "".join(
+        f"{item},{rater},{'5 - good' if of(item, rater) == 5 else of(item, rater)}\n"
+        for item in ITEMS
+        for rater in RATERS
+    )
+    (tmp_path / "ratings.csv").write_text(text)
+
+    write_ratings_draft(tmp_path / "ratings.csv", tmp_path / "e", RatingsOptions())
+
+    evaluation = read_evaluation(tmp_path / "e")
+    labels = read_labels(evaluation, read_responses(evaluation)).ratings
+    assert labels["value"].sum() == sum(of(i, r) - 1 for i in ITEMS for r in RATERS)
