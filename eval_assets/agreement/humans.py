@@ -12,6 +12,7 @@ from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.bands import a_hh_label, alpha_label, chance_remark
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import HumanFigures, Scope
 from eval_assets.stats import (
     AgreementProfile,
@@ -54,7 +55,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         kappa_kind, kappa = _kappa(ratings, fleiss=profile.fleiss_kappa)
         is_nominal = math.isnan(profile.gwet_ac2.value)
         n_disagreements = humans.n_disagreements.get(question.id, 0)
-        settled = _settled(ratings, humans.disagreements.get(question.id))
+        settled = _settled(ratings, humans.disagreements.get(question.id), question)
         row = HumanFigures(
             scope=Scope.QUESTION,
             question_id=question.id,
@@ -129,7 +130,7 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
     if any(map(len, humans.disagreements.values())):
         settled = overall_profile(
             [
-                ((_settled(long, humans.disagreements.get(q.id)) or long).matrix(), q.scale)
+                ((_settled(long, humans.disagreements.get(q.id), q) or long).matrix(), q.scale)
                 for q in evaluation.rubric
                 for long in [ratings[q.id]]
             ],
@@ -167,19 +168,47 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
     )
 
 
-def _settled(ratings: LongRatings, units: NDArray[np.int64] | None) -> LongRatings | None:
-    """Return the ratings with the lower median in place of those of some units; None if of none."""
+def _settled(
+    ratings: LongRatings, units: NDArray[np.int64] | None, question: RubricQuestion
+) -> LongRatings | None:
+    """Return the ratings with one value in place of those of some units; None if of none."""
     units = np.empty(0, np.int64) if units is None else units[np.isin(units, ratings.unit)]
     if not len(units):
         return None
-    order = np.lexsort((ratings.value, ratings.unit))
-    first = np.searchsorted(ratings.unit, units)
-    last = np.searchsorted(ratings.unit, units, side="right") - 1
-    median = ratings.value[order][(first + last) // 2]
     is_settled = np.isin(ratings.unit, units)
+    place = np.searchsorted(units, ratings.unit[is_settled])
+    central = _lower_medians if question.has_order else _modes
     value = ratings.value.copy()
-    value[is_settled] = median[np.searchsorted(units, ratings.unit[is_settled])]
+    value[is_settled] = central(ratings, place, is_settled)[place]
     return replace(ratings, value=value)
+
+
+def _lower_medians(
+    ratings: LongRatings, place: NDArray[np.int64], is_settled: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the lower median of the settled ratings at each place."""
+    value = ratings.value[is_settled]
+    ordered = value[np.lexsort((value, place))]
+    ends = np.cumsum(np.bincount(place))
+    starts = np.append(0, ends[:-1])
+    medians: NDArray[np.float64] = ordered[(starts + ends - 1) // 2]
+    return medians
+
+
+def _modes(
+    ratings: LongRatings, place: NDArray[np.int64], is_settled: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the most frequent class at each place; of several that of the most ratings in all.
+
+    The order of the classes, which means nothing, decides nothing either.
+    """
+    classes, code = np.unique(ratings.value, return_inverse=True)
+    counts = np.zeros((int(place.max()) + 1, len(classes)))
+    np.add.at(counts, (place, code[is_settled]), 1)
+    modes: NDArray[np.float64] = classes[
+        np.argmax(counts + np.bincount(code) / (len(code) + 1), axis=1)
+    ]
+    return modes
 
 
 def _kappa(ratings: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:

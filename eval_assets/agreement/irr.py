@@ -79,7 +79,7 @@ def irr_result(
         "per_metric_scores": metrics,
         "problematic_patterns": _patterns(evaluation, humans, findings),
         "suggestions": (
-            ["Some questions have low agreement: see per_metric_scores"]
+            ["Some questions do not pass the human gates: see per_metric_scores"]
             if any(metric["acceptable"] is False for metric in metrics.values())
             else []
         ),
@@ -128,7 +128,8 @@ def _metric(
     suggestions: list[str],
 ) -> dict[str, Any]:
     in_classes = question.scale.is_binary or question.level == "nominal"
-    exact, adjacent = row.exact_agreement.value, row.adjacent_agreement.value
+    exact = row.exact_agreement.value
+    adjacent = row.adjacent_agreement.value if question.has_order else math.nan
     pairwise = exact if in_classes or math.isnan(adjacent) else adjacent
     if not (question.scale.has_few_values or in_classes):
         pairwise = math.nan
@@ -204,14 +205,14 @@ def _why_insufficient(structure: dict[str, Any]) -> str | None:
 def _patterns(
     evaluation: Evaluation, humans: HumanRatings, findings: Sequence[Finding]
 ) -> list[str]:
-    """Return what stands out: in single raters, and responses with far apart ratings."""
+    """Return what stands out: in single raters, and in responses."""
     patterns = [
         f"{question.id}: {text}"
         for question in evaluation.rubric
         for text in _texts(findings, question.id, kind="pattern")
     ]
     return patterns + [
-        f"{question.id}: raters are far apart on {n} response(s), listed in label_disagreements"
+        f"{question.id}: raters disagree most on {n} response(s), listed in label_disagreements"
         for question in evaluation.rubric
         if (n := humans.n_disagreements.get(question.id, 0))
     ]

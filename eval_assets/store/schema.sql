@@ -211,8 +211,8 @@ CREATE TABLE IF NOT EXISTS label_disagreements (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
     n_ratings BIGINT NOT NULL,
-    range DOUBLE NOT NULL,                 -- in scale points
-    standard_deviation DOUBLE NOT NULL,    -- of these ratings (population), in scale points
+    range DOUBLE NOT NULL,                 -- in scale points; of classes without order 1
+    standard_deviation DOUBLE NOT NULL,    -- of these ratings (population); of classes as of 0 and 1
     ratings JSON NOT NULL,                 -- {rater_id: value}
     value_counts JSON NOT NULL,            -- {value: raters who gave it}
     reason VARCHAR NOT NULL

@@ -142,22 +142,41 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `label_disagreements` from the stored labels.
 
     A response is listed if its ratings span the whole scale, or if their population standard
-    deviation exceeds 3/8 of the scale's width, which is 1.5 points on a 1-5 scale. A question
-    without any such response lists its ten largest standard deviations.
+    deviation exceeds 3/8 of the scale's width, which is 1.5 points on a 1-5 scale; if its values
+    have no order, where no value has more than half of the ratings. A question without any such
+    response lists its ten largest standard deviations.
     """
     empty_table(connection, "label_disagreements")
     connection.execute(
         """
         INSERT INTO label_disagreements
-        WITH unit AS (
+        WITH question AS (
+            SELECT question_id, scale_values = [0, 1] AS is_binary,
+                   level = 'nominal' AND len(scale_values) > 2 AS is_unordered,
+                   if(is_unordered, 1, scale_max - scale_min) AS width
+            FROM rubric_questions
+        ), class AS (                              -- SD of indicators: the usual one of 0 and 1
+            SELECT response_id, question_id, max(n) AS n_most,
+                   sqrt((1 - sum(n ** 2) / sum(n) ** 2) / 2) AS standard_deviation
+            FROM (SELECT response_id, question_id, count(*) AS n
+                  FROM human_labels JOIN question USING (question_id) WHERE is_unordered
+                  GROUP BY response_id, question_id, value)
+            GROUP BY ALL
+        ), unit AS (
             SELECT response_id, question_id, count(*) AS n_ratings,
                    max(value) - min(value) AS range,
                    stddev_pop(value) AS standard_deviation
             FROM human_labels GROUP BY ALL HAVING count(*) > 1
         ), spread AS (
-            SELECT unit.*, scale_max - scale_min AS width, scale_values = [0, 1] AS is_binary,
-                   range >= width - $noise OR standard_deviation > 0.375 * width AS is_far
-            FROM unit JOIN rubric_questions USING (question_id)
+            SELECT response_id, question_id, unit.n_ratings, width, is_binary, is_unordered,
+                   if(is_unordered, least(range, 1), range) AS range,
+                   if(is_unordered, class.standard_deviation, unit.standard_deviation)
+                   AS standard_deviation,
+                   if(is_unordered, 2 * n_most <= unit.n_ratings,
+                      unit.range >= width - $noise OR unit.standard_deviation > 0.375 * width
+                   ) AS is_far
+            FROM unit JOIN question USING (question_id)
+            LEFT JOIN class USING (response_id, question_id)
         ), listed AS (
             SELECT * FROM spread WHERE range > $noise
             QUALIFY is_far OR (
@@ -170,6 +189,7 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
         SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
                value_counts,
                CASE WHEN NOT is_far THEN $largest
+                   WHEN is_unordered THEN 'no value has more than half of the ratings'
                    WHEN range < width - $noise
                    THEN 'standard deviation above 3/8 of the scale''s width'
                    WHEN is_binary THEN 'pass against fail'
@@ -195,7 +215,9 @@ def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> 
         SELECT label_disagreements.*, model_name, prompt_text, response_text
         FROM label_disagreements
         JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
-        ORDER BY standard_deviation / (scale_max - scale_min) DESC, response_id, question_id
+        ORDER BY standard_deviation / if(
+            level = 'nominal' AND len(scale_values) > 2, 1, scale_max - scale_min
+        ) DESC, response_id, question_id
         LIMIT ?
         """,
         [most],

@@ -15,6 +15,7 @@ from eval_assets.agreement.gates.decision import (
     tunable_questions,
 )
 from eval_assets.agreement.gates.declarations import (
+    GATES,
     Remedy,
     RemedyKind,
     applicable_gates,
@@ -255,6 +256,15 @@ def test_the_questions_that_fail_a_gate_that_only_warns_stay_in_tuning() -> None
     assert tunable_questions(outcomes, QUESTIONS) == ("clarity",)
 
 
+def test_declarations_and_remedies_are_values_with_the_table_of_their_figures() -> None:
+    assert {Remedy(RemedyKind.RUN): "run"}[Remedy(RemedyKind.RUN)] == "run"
+    assert {gate: gate.table for gate in GATES.values()} == {
+        GATES["human_a_hh"]: "human_agreement",
+        GATES["human_alpha"]: "human_agreement",
+        GATES["judge_alpha"]: "judge_agreement",
+    }
+
+
 def test_the_gate_between_judges_applies_from_two_judges_on() -> None:
     assert applicable_gates(n_judges=0) == ("human_a_hh", "human_alpha")
     assert applicable_gates(n_judges=1) == ("human_a_hh", "human_alpha")
@@ -365,6 +375,27 @@ def test_the_remedy_follows_from_disagreements_and_prevalence(
     assert words in outcome.reason
     assert outcome.overall.remedy is not None
     assert outcome.overall.remedy.text in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("gate", "value", "words"),
+    [
+        ("human_a_hh", 0.0, "Human A^HH is below its minimum: "),
+        ("human_a_hh", -0.3, "Human A^HH is below its minimum: "),
+        ("human_alpha", 0.2, "Human alpha is below its minimum: "),
+        ("human_alpha", 0.0005, "Human alpha may be no better than chance: "),
+        ("human_alpha", 0.0, "Human alpha is no better than chance: "),
+        ("human_alpha", -0.3, "Human alpha is negative, the raters contradict each other: "),
+        ("judge_alpha", -0.3, "Judge alpha is negative, the judges contradict each other: "),
+    ],
+)
+def test_a_value_below_the_minimum_is_compared_with_chance_where_chance_is_zero(
+    gate: GateName, value: float, words: str
+) -> None:
+    outcome = outcome_of(shown(figure(value)), gate=gate)
+
+    assert outcome.overall.sentence.startswith(words)
+    assert outcome.noun == f"{gate.split('_')[0]} {'A^HH' if gate == 'human_a_hh' else 'alpha'}"
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,9 @@ def test_bands_follow_a_hh_and_acceptance_the_gates() -> None:
 
     assert (clarity["interpretation"], clarity["acceptable"]) == ("Moderate agreement", False)
     assert (clarity["metric_used"], clarity["score"], clarity["threshold"]) == ("A^HH", 66.5, 75.0)
-    assert result["suggestions"] == ["Some questions have low agreement: see per_metric_scores"]
+    assert result["suggestions"] == [
+        "Some questions do not pass the human gates: see per_metric_scores"
+    ]
 
 
 def test_pairs_are_not_counted_on_a_scale_of_many_values() -> None:
@@ -131,7 +133,7 @@ def test_patterns_name_their_question() -> None:
 
     assert result["problematic_patterns"] == [
         "clarity: r1 gives 3 every time",
-        "clarity: raters are far apart on 4 response(s), listed in label_disagreements",
+        "clarity: raters disagree most on 4 response(s), listed in label_disagreements",
     ]
     assert result["per_metric_scores"]["clarity"]["suggestions"] == ["Clarify the question"]
 
@@ -180,3 +182,11 @@ def test_nothing_measured_gives_no_scores() -> None:
 
     result = irr_result(data.evaluation, humans, [], [], data.gates)
     assert result["per_metric_scores"] == {}
+
+
+def test_classes_without_order_have_no_adjacent_agreement() -> None:
+    tone = RubricQuestion("tone", "Which tone?", Scale.from_steps(low=0, high=3), "nominal")
+    metric = result_of(Case(measured=(Measured(tone),)), COMPLETE)["per_metric_scores"]["tone"]
+
+    assert metric["adjacent_agreement"] is None
+    assert metric["pairwise_agreement"] == metric["exact_agreement"] == 63.5

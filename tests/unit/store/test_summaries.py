@@ -8,6 +8,7 @@ import pytest
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.summaries import (
     count_disagreements,
+    worst_disagreements,
     write_combined_scores,
     write_judge_human_disagreements,
     write_label_disagreements,
@@ -246,3 +247,32 @@ def test_a_question_without_far_ratings_lists_its_largest_deviations(
     assert found["response_id"].tolist() == ["x07", *(f"x{i:02}" for i in (*range(7), 8, 9))]
     assert set(found["reason"]) == {"largest standard deviation of the question"}
     assert count_disagreements(connection) == {}
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2), (2, 0, 3, 1)])
+def test_ratings_without_order_disagree_where_no_class_has_a_majority(
+    connection: Connection, order: tuple[int, ...]
+) -> None:
+    connection.execute(
+        "UPDATE rubric_questions SET level = 'nominal', scale_min = 0, scale_max = 3,"
+        " scale_values = [0, 1, 2, 3] WHERE question_id = 'clarity'"
+    )
+    ratings = {"a1": (0, 1, 2), "a2": (0, 3, 3), "b1": (1, 1, 1), "b2": (0, 3)}
+    write_labels(
+        connection,
+        labels(
+            *(
+                (response, "clarity", f"r{rater}", order[value])
+                for response, values in ratings.items()
+                for rater, value in enumerate(values)
+            )
+        ),
+    )
+    write_label_disagreements(connection)
+
+    rows = read_table(connection, "label_disagreements", order_by="response_id")
+    assert rows["response_id"].tolist() == ["a1", "b2"]
+    assert set(rows["reason"]) == {"no value has more than half of the ratings"}
+    assert rows["range"].tolist() == [1, 1]
+    assert rows["standard_deviation"].tolist() == pytest.approx([3**-0.5, 0.5])
+    assert worst_disagreements(connection, most=1)["response_id"].tolist() == ["a1"]
