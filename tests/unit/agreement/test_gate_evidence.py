@@ -1,17 +1,24 @@
-"""The version of everything that agreement depends on."""
+"""The figures that gates compare, and the version of everything that agreement depends on."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from eval_assets.agreement.gates.evidence import measures_version
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.evidence import gate_outcomes, measures_version
+from eval_assets.bands import UNSTABLE
+from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.figures import RaterKind
+from eval_assets.figures import RaterKind, Scope
 from eval_assets.scale import LIKERT5, Scale
+from tests.unit.report.builder import QUESTIONS, Case, Measured
 
+_, SAFE = QUESTIONS
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 JUDGES = (Judge("gpt", "openai", "gpt-6-luna"), Judge("haiku", "anthropic", "claude-haiku-5-5"))
 DECLARED = Evaluation("test", Path(), (CLARITY,), judges=JUDGES)
@@ -48,3 +55,142 @@ def test_the_version_covers_what_decides_the_figures_and_nothing_else(
         != measures_version(DECLARED, kind, data_version="v1")
     }
     assert changed == kinds
+
+
+def outcomes_of(case: Case, **changes: object) -> dict[str, GateOutcome]:
+    """Return every gate's outcome on the figures of a case, measured on what is stored."""
+    evaluation = case.data().evaluation
+    kinds: tuple[RaterKind, ...] = ("human", "judge")
+    versions = {k: measures_version(evaluation, k, data_version="v1") for k in kinds}
+    measured = {
+        "human": tuple(replace(row, data_version=versions["human"]) for row in case.humans()),
+        "judge": tuple(replace(row, data_version=versions["judge"]) for row in case.judge_rows()),
+    }
+    options = {
+        "measured": measured,
+        "versions": {"human": "v1", "judge": "v1"},
+        "changed": [],
+        **changes,
+    }
+    return {o.gate: o for o in gate_outcomes(evaluation, **options)}  # type: ignore[arg-type]
+
+
+def test_each_gate_compares_its_figure_with_what_explains_it() -> None:
+    outcomes = outcomes_of(Case(measured=(Measured(CLARITY, by_chance=0.61), Measured(SAFE))))
+
+    a_hh, alpha, judges = (outcomes[g].questions[0] for g in GATES)
+    assert (a_hh.value, a_hh.by_chance, a_hh.n_units) == (0.88, 0.61, 80)
+    assert (alpha.value, alpha.by_chance, alpha.n_groups) == (0.81, 0.0, 80)
+    assert (judges.value, judges.by_chance, judges.n_units) == (0.83, 0.0, 80)
+    assert math.isnan(judges.settled)
+    assert [outcomes[g].overall.question_id for g in GATES] == [None] * 3
+    assert [outcomes[g].is_closed for g in GATES] == [False] * 3
+
+
+def test_disagreements_and_what_settling_them_reaches_are_those_of_humans() -> None:
+    case = Case()
+    rows = tuple(
+        replace(row, n_disagreements=4, a_hh_settled=0.95, alpha_settled=0.9)
+        for row in case.humans()
+    )
+    version = measures_version(case.data().evaluation, "human", data_version="v1")
+    measured = {
+        "human": tuple(replace(row, data_version=version) for row in rows),
+        "judge": case.judge_rows(),
+    }
+    outcomes = outcomes_of(case, measured=measured)
+
+    assert outcomes["human_a_hh"].overall.settled == 0.95
+    assert outcomes["human_alpha"].overall.settled == 0.9
+    assert outcomes["human_alpha"].questions[0].n_disagreements == 4
+    assert outcomes["judge_alpha"].questions[0].n_disagreements == 0
+
+
+@pytest.mark.parametrize(
+    ("exact", "share", "expected"),
+    [(90.0, 0.9, "90 % of pairs are equal"), (63.5, 0.9, ""), (90.0, 0.34, "")],
+)
+def test_ratings_that_hardly_vary_explain_a_low_alpha(
+    exact: float, share: float, expected: str
+) -> None:
+    skewed = Measured(CLARITY, exact=exact, most_frequent_share=share)
+    outcomes = outcomes_of(Case(measured=(skewed,)))
+
+    assert outcomes["human_alpha"].questions[0].little_variation == expected
+
+
+@pytest.mark.parametrize(("exact", "expected"), [(85.0, "85 % of pairs are equal"), (60.0, "")])
+def test_over_all_questions_the_most_skewed_one_counts(exact: float, expected: str) -> None:
+    case = Case(measured=(Measured(CLARITY, most_frequent_share=0.34), Measured(SAFE)))
+    version = measures_version(case.data().evaluation, "human", data_version="v1")
+    overall, clarity, safe = (replace(row, data_version=version) for row in case.humans())
+    rows = (
+        replace(overall, exact_agreement=Figure(exact)),
+        clarity,
+        replace(safe, most_frequent_share=0.9),
+    )
+    outcomes = outcomes_of(case, measured={"human": rows, "judge": ()})
+
+    assert outcomes["human_alpha"].overall.little_variation == expected
+
+
+def test_scores_that_hardly_vary_explain_a_low_alpha_of_judges() -> None:
+    case = Case()
+    version = measures_version(case.data().evaluation, "judge", data_version="v1")
+    rows = tuple(
+        replace(row, interpretation=UNSTABLE, data_version=version) for row in case.judge_rows()
+    )
+    outcomes = outcomes_of(case, measured={"human": case.humans(), "judge": rows})
+
+    assert outcomes["judge_alpha"].overall.little_variation == "all scores lie close together"
+
+
+def test_an_undefined_figure_is_explained_by_the_last_part_of_its_interpretation() -> None:
+    case = Case()
+    version = measures_version(case.data().evaluation, "human", data_version="v1")
+    undefined = replace(
+        case.humans()[0],
+        alpha=UNDEFINED_FIGURE,
+        interpretation="Excellent agreement; alpha is undefined, since all ratings are equal",
+        data_version=version,
+    )
+    outcomes = outcomes_of(case, measured={"human": (undefined,), "judge": ()})
+
+    assert outcomes["human_alpha"].overall.undefined_because == (
+        "alpha is undefined, since all ratings are equal"
+    )
+
+
+def test_figures_that_cannot_be_compared_close_the_gates_with_the_reason() -> None:
+    human = "stale: the files of human_labels changed since they were read"
+    both = "stale: the files of human_labels and judge_scores changed since they were read"
+    changed = outcomes_of(Case(), changed=["human_labels", "judge_scores"])
+    edited = outcomes_of(Case(), edited={"judge"})
+    older = outcomes_of(Case(), versions={"human": "v2", "judge": "v1"})
+    newer = outcomes_of(Case(), versions={"human": "v0", "judge": "v1"})
+    nothing = outcomes_of(Case(), measured={"human": (), "judge": ()})
+
+    assert {g: o.overall.explanation for g, o in changed.items()} == {
+        "human_a_hh": human,
+        "human_alpha": human,
+        "judge_alpha": both,
+    }
+    assert edited["judge_alpha"].overall.explanation.startswith("stale: the stored figures")
+    assert not edited["human_alpha"].is_closed
+    for stale in (older, newer):
+        assert stale["human_alpha"].reason == (
+            "stale: the ratings or scales changed since it was measured. "
+            "Materialize human_agreement"
+        )
+        assert not stale["judge_alpha"].is_closed
+    assert nothing["judge_alpha"].reason == "nothing measured yet. Materialize judge_agreement"
+
+
+def test_single_responses_are_no_figures_of_a_gate() -> None:
+    case = Case()
+    version = measures_version(case.data().evaluation, "judge", data_version="v1")
+    rows = [replace(row, data_version=version) for row in case.judge_rows()]
+    single = replace(rows[1], scope=Scope.RESPONSE, alpha=Figure(-1.0))
+    outcomes = outcomes_of(case, measured={"human": case.humans(), "judge": [single, *rows]})
+
+    assert len(outcomes["judge_alpha"].questions) == len(rows) - 1

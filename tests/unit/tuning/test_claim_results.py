@@ -302,3 +302,37 @@ def test_no_fewer_groups_than_there_are_are_asked_for() -> None:
     assert all((result.groups_wanted or 61) > 60 for result in open_results)
     unlucky = [result.reason for result in open_results if result.groups_wanted is None]
     assert any(reason.endswith("tries, and this test does not show one") for reason in unlucky)
+
+
+def test_what_cannot_be_evaluated_is_better_than_nobody() -> None:
+    test, quality = simulated(100, seed=8)
+
+    assert not verdict(test, judged(quality, seed=9), people_agree=False).better_than_a_person
+
+
+def test_answers_that_neither_judge_scored_are_no_groups_of_the_comparison() -> None:
+    test, quality = simulated(22, seed=7, per_group=1)
+    candidate, baseline = judged(quality, seed=8), judged(quality, seed=9)
+    candidate[:3] = baseline[:3] = NAN
+    result = judge_improvement(test, candidate, baseline, significance=LEVEL, n_train_groups=40)
+
+    assert result.verdict == "not_evaluable"
+    assert result.reason.startswith("19 groups in the test have ratings and scores")
+    assert result.groups_wanted == 20
+
+
+@pytest.mark.parametrize(("n_test", "n_wanted"), [(22, None), (20, None), (19, 20)])
+def test_groups_are_wanted_only_where_the_test_is_too_small(
+    n_test: int, n_wanted: int | None
+) -> None:
+    test, quality = simulated(n_test, seed=7, per_group=1)
+    result = judge_improvement(
+        test,
+        judged(quality, seed=8),
+        judged(quality, seed=9),
+        significance=LEVEL,
+        n_train_groups=9,
+    )
+
+    assert (result.verdict, result.groups_wanted) == ("not_evaluable", n_wanted)
+    assert result.reason == "9 groups in train, and 10 are needed"
