@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -26,6 +27,9 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 TOKEN = "EVAL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 """Variable with the token that reads results from other machines."""
+
+PASSWORD = "EVAL_SERVE_PASSWORD"  # noqa: S105 - likewise
+"""Variable with the password of the labelling pages; without it the link suffices."""
 
 
 @click.command()
@@ -76,6 +80,7 @@ def serve(  # noqa: PLR0913 - one for each option
     has their lead. Labels go to sessions/ in the evaluation folder, each as it is given; what the
     lead settles goes to adjudications.jsonl. A change of evaluation.yaml or assignments.csv is
     served at once. --new-link and --revoke change the links, also of a server that runs, and end.
+    EVAL_SERVE_PASSWORD may hold a password that these pages ask for beside the link.
     """
     from eval_assets.cli.study_files import (
         CurrentStudy,
@@ -120,6 +125,7 @@ def serve(  # noqa: PLR0913 - one for each option
         raters=labels,
         lead=sources if lead else None,
         current=current,
+        password=os.environ.get(PASSWORD, ""),
     )
     for rater, link in rater_links(study, address=address).items() if labels else ():
         click.echo(f"{rater:20} {link}")
@@ -127,6 +133,9 @@ def serve(  # noqa: PLR0913 - one for each option
         click.echo(f"{'(lead)':20} {address}/lead/{lead_token(study)}")
         for name, link in adjudicator_links(study, address=address).items():
             click.echo(f"{f'(adjudicator {name})':20} {link}")
+    last_day = study.evaluation.labelling.links_valid_until
+    if last_day is not None and last_day < datetime.now(UTC).date():
+        click.echo(f"No link is valid: labelling.links_valid_until is {last_day}.", err=True)
     _run(app, listening)
     return DONE
 

@@ -1,6 +1,7 @@
 """Declaration of labelling: raters, displayed columns and overlap."""
 
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -54,6 +55,7 @@ class Labelling:
         attention: File of responses with obvious answers that are mixed into each rater's work.
         discussion: Whether raters see each other's ratings and reasons after the round, without
             names, and rate disagreements again. These ratings do not count in agreement or gates.
+        links_valid_until: Last day, in UTC, on which links of raters and adjudicators are valid.
 
     Raises:
         DeclarationError: If the settings contradict each other.
@@ -74,6 +76,7 @@ class Labelling:
     pass_mark: Annotated[float, Ge(0), Le(1)] = 0.8
     attention: Path | None = None
     discussion: bool = False
+    links_valid_until: date | None = None
 
     def __post_init__(self) -> None:
         faults = [

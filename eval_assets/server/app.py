@@ -1,6 +1,8 @@
 """The web application: routes, access and headers."""
 
+import base64
 import errno
+import hmac
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
@@ -48,13 +50,14 @@ _HEADERS = {
 _STATIC = {"label.css": "text/css", "label.js": "text/javascript"}
 
 
-def make_app(
+def make_app(  # noqa: PLR0913 - what is served, to whom, and under which conditions
     study: Study,
     *,
     hosts: Sequence[str],
     raters: bool = True,
     lead: LeadSources | None = None,
     current: Callable[[], Study] | None = None,
+    password: str = "",
 ) -> Starlette:
     """Return the application that serves each rater their own work, and the lead all of it.
 
@@ -64,6 +67,7 @@ def make_app(
         raters: Whether raters' links lead anywhere.
         lead: Where the lead's pages get their figures; None to serve no such pages.
         current: Returns the study as its files are now; None if they do not change.
+        password: What browsers ask for beside the link, under any user name; empty for nothing.
     """
     current = current or (lambda: study)
     return Starlette(
@@ -79,6 +83,7 @@ def make_app(
         middleware=[
             Middleware(_WithHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
+            Middleware(_WithPassword, password=password),
             # The default level 9 takes a second for a page of 10,000 responses, level 2 a tenth.
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=2),
         ],
@@ -123,6 +128,31 @@ def _static(request: Request) -> Response:
     if name not in _STATIC:
         raise HTTPException(404)
     return Response(static_text(name), media_type=_STATIC[name])
+
+
+class _WithPassword:
+    """Refuses every request without the password, in the way that browsers ask for one."""
+
+    def __init__(self, app: ASGIApp, password: str) -> None:
+        self._app = app
+        self._password = password
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._password and not self._is_given(Request(scope)):
+            asking = {"www-authenticate": 'Basic realm="Labelling", charset="UTF-8"'}
+            response = PlainTextResponse("A password is needed.", 401, headers=asking)
+            await response(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _is_given(self, request: Request) -> bool:
+        scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+        try:
+            password = base64.b64decode(credentials, validate=True).partition(b":")[2]
+        except ValueError:
+            return False
+        is_basic = scheme.casefold() == "basic"
+        return is_basic and hmac.compare_digest(password, self._password.encode())
 
 
 class _WithHeaders:
