@@ -1,7 +1,6 @@
 """Pages of the lead: progress, label quality and disagreements."""
 
 import csv
-import hashlib
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -131,7 +130,7 @@ class _LeadPages:
     def queue(self, request: Request) -> Response:
         """Show all disagreements, open ones first, without their ratings."""
         by = self._by(request.query_params.get("by", ""))
-        cases = [(_code(case), case) for case in self._queue(by).cases()]
+        cases = [(self._code(case), case) for case in self._queue(by).cases()]
         return self._page("queue.html.jinja", by=by, cases=cases)
 
     def case(self, request: Request) -> Response:
@@ -171,10 +170,14 @@ class _LeadPages:
         )
 
     def _find(self, queue: AdjudicationQueue, code: str) -> Case:
-        result = next((case for case in queue.cases() if _code(case) == code), None)
+        result = next((case for case in queue.cases() if self._code(case) == code), None)
         if result is None:
             raise HTTPException(404, "There is no such disagreement any more.")
         return result
+
+    def _code(self, case: Case) -> str:
+        """Return a name that nobody can tell the response from, whose id may name the model."""
+        return self._study.secret_for("case", *case.disagreement.unit)[:16]
 
     def _queue(self, by: str) -> AdjudicationQueue:
         return self._study.adjudication_queue(self._sources.disagreements, by=by)
@@ -233,10 +236,6 @@ def _tables(
     for measures, raters in tables.values():
         measures += [name for name in MEASURES if any(name in of for of in raters.values())]
     return tables
-
-
-def _code(case: Case) -> str:
-    return hashlib.sha256("\x1f".join(case.disagreement.unit).encode()).hexdigest()[:16]
 
 
 LONGEST_SECONDS = 600
