@@ -3,7 +3,7 @@
 import math
 
 from eval_assets.scale import TOLERANCE
-from eval_assets.wording import UNDEFINED
+from eval_assets.wording import UNDEFINED, rounded_up
 
 GOOD_A_HH, MODERATE_A_HH, FAIR_A_HH = 0.75, 0.60, 0.50
 """Lower ends of the bands, which colours go by too."""
@@ -161,3 +161,39 @@ def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, otherwise
         if value >= lower:
             return name
     return UNDEFINED if math.isnan(value) else otherwise
+
+
+FEWEST_GROUPS = 10
+"""With fewer groups an interval on both sides of a minimum says too little to go by."""
+
+_MOST_TIMES = 100
+"""Times as many responses as there are that nobody would have rated for a verdict."""
+
+
+def more_to_decide(n: int, *, value: float, low: float, high: float, limit: float) -> int | None:
+    """Return how many more units take an interval to one side of a limit, if its figure stays.
+
+    An interval narrows with the square root of the number of independent units.
+
+    Args:
+        n: Units, or groups of them, so far.
+        value: The figure.
+        low: Lower end of its interval.
+        high: Upper end.
+        limit: The limit, between the ends.
+
+    Returns:
+        The number to two digits; None if the figure is so close to the limit that it takes more
+        than a hundred times the units, or has no interval.
+
+    Examples:
+        >>> more_to_decide(30, value=0.8, low=0.6, high=0.9, limit=0.7)
+        90
+        >>> more_to_decide(30, value=0.7001, low=0.6, high=0.8, limit=0.7) is None
+        True
+    """
+    end = low if value > limit else high
+    if math.isnan(value + end) or abs(value - limit) < TOLERANCE:
+        return None
+    factor = ((value - end) / (value - limit)) ** 2
+    return max(1, rounded_up(math.ceil(n * (factor - 1)))) if factor <= _MOST_TIMES else None

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
+from eval_assets.bands import more_to_decide
 from eval_assets.catalogue import Figure
 from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.scale import TOLERANCE
@@ -142,12 +143,8 @@ def more_groups(row: JudgeHumanFigures) -> int | None:
     if not _is_gap_open(row):
         return None
     matches = gap.value > -CLOSE
-    half_width = gap.value - gap.low if matches else gap.high - gap.value
-    distance = gap.value + CLOSE if matches else -gap.value
-    factor = (half_width / distance) ** 2
-    if factor > _MOST_TIMES:
-        return None
-    return max(1, rounded_up(math.ceil(row.n_groups * (factor - 1))))
+    limit = -CLOSE if matches else 0.0
+    return more_to_decide(row.n_groups, value=gap.value, low=gap.low, high=gap.high, limit=limit)
 
 
 def more_groups_sentence(row: JudgeHumanFigures) -> str:
@@ -161,9 +158,6 @@ def more_groups_sentence(row: JudgeHumanFigures) -> str:
         f"({counted(n_units, row.unit)}), rated and scored like those so far, would tell whether "
         "it matches human agreement."
     )
-
-
-_MOST_TIMES = 100
 
 
 def gap_beyond_chance(row: JudgeHumanFigures, humans: HumanFigures) -> float:

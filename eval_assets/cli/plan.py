@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from eval_assets.bands import FEWEST_GROUPS
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import data_option, database_option, question_of, resolve_database
 
@@ -302,6 +303,8 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
             "disagreement. Have ten more responses, to different prompts, rated by two."
         )
         return
+    if (n_more := gate_plan.n_more) is not None:
+        click.echo(f"  If the figure stays, about {n_more:,} more responses decide it.")
     width = gate_plan.now.high - gate_plan.now.low
     for outlook in gate_plan.outlooks:
         click.echo(
@@ -315,12 +318,19 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
         click.echo(f"  {advice} {room.advice(enough.n_more)}".rstrip())
     elif (promising := gate_plan.promising) is not None:
         click.echo(
-            f"  {promising.n_more} more may decide it, but the labels at hand leave that in doubt: "
-            "have some of them rated, and plan again."
+            f"  {promising.n_more} more probably decide it, but the labels at hand leave that in "
+            "doubt: have some of them rated, and plan again."
         )
+    elif n_more is not None:
+        click.echo(
+            "  The labels at hand leave in doubt whether it does: have that many rated, and plan "
+            "again."
+        )
+    elif gate_plan.now.n_groups < FEWEST_GROUPS:
+        click.echo("  These labels are too few to tell: have ten more responses rated by two.")
     else:
         click.echo(
-            "  Even the most of these leave doubt: the figure is close to the minimum. Revise the "
+            "  No number of labels decides it: the figure is too close to the minimum. Revise the "
             "guidelines rather than label more."
         )
 

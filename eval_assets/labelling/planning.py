@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from eval_assets.bands import FEWEST_GROUPS, more_to_decide
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.labelling.assignments import Assignment, AssignmentPlan, assign
 from eval_assets.labelling.study import Study
@@ -79,6 +80,16 @@ class GatePlan:
     def is_certain(self) -> bool:
         """Return whether the interval excludes the minimum."""
         return self.now.low >= self.minimum or self.now.high < self.minimum
+
+    @property
+    def n_more(self) -> int | None:
+        """Return how many more responses decide if the figure stays, as the gate states it."""
+        now = self.now
+        if now.n_groups < FEWEST_GROUPS:
+            return None
+        return more_to_decide(
+            self.n_responses, value=now.value, low=now.low, high=now.high, limit=self.minimum
+        )
 
     @property
     def recommended(self) -> Outlook | None:

@@ -15,7 +15,7 @@ from eval_assets.agreement.gates.declarations import (
     discussion,
     too_little,
 )
-from eval_assets.bands import CONTRADICTING_ALPHA
+from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS, more_to_decide
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import GateResult, GateState
@@ -23,9 +23,6 @@ from eval_assets.wording import figure_text, interval_text, or_none
 
 _FEWEST_UNITS = 2
 """One unit, or one group of units, cannot show agreement beyond chance."""
-
-_FEWEST_GROUPS = 10
-"""With fewer groups an interval on both sides of the minimum says too little to open a gate."""
 
 
 @dataclass(frozen=True)
@@ -389,7 +386,7 @@ def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str,
         value = figure_text(figure.value, limits=[gate.minimum])
         return (
             f"{value} has no interval: it rests on a single response or group",
-            _more_ratings(name, figure),
+            _more_ratings(name, figure, gate.minimum),
         )
     return "", None
 
@@ -407,7 +404,7 @@ def _comparison(
     explanation = f"{subject} {verb} the minimum {minimum:g}{_lowered(name, minimum)}"
     if _holds(figure, minimum):
         explanation += f", but this is inconclusive: the 95 % interval is {low} to {high}"
-        return explanation, _more_ratings(name, figure)
+        return explanation, _more_ratings(name, figure, minimum)
     return explanation, None if result is GateResult.PASS else _remedy(name, figure, minimum)
 
 
@@ -424,8 +421,8 @@ def _missing_evidence(figure: GateFigure, minimum: float) -> str:
     value = figure_text(figure.value, limits=[minimum])
     interval = interval_text(figure.low, figure.high, limits=[minimum])
     measured = f"agreement of {value}, with interval {interval}"
-    if n_groups < _FEWEST_GROUPS:
-        needed = f"at least {_FEWEST_GROUPS} are needed"
+    if n_groups < FEWEST_GROUPS:
+        needed = f"at least {FEWEST_GROUPS} are needed"
         return f"{measured}, rests on {n_groups} response groups; {needed}"
     if figure.low < figure.by_chance - TOLERANCE:
         chance = figure_text(figure.by_chance, limits=[])
@@ -443,12 +440,19 @@ def _lowered(name: GateName, minimum: float) -> str:
     return f" (lowered from {USUAL_MINIMUMS[name]:g})"
 
 
-def _more_ratings(name: GateName, figure: GateFigure) -> Remedy:
+def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
+    """Return the remedy to collect more of the same, with the number that would decide."""
+    n_more = None
+    if (figure.n_units if figure.n_groups is None else figure.n_groups) >= FEWEST_GROUPS:
+        n_more = more_to_decide(
+            figure.n_units, value=figure.value, low=figure.low, high=figure.high, limit=minimum
+        )
     if GATES[name].raters == "judge":
         rare, more = RemedyKind.SCORE_RARE_VALUES, RemedyKind.SCORE_MORE
     else:
         rare, more = RemedyKind.RATE_RARE_VALUES, RemedyKind.RATE_MORE
-    return Remedy(rare if figure.little_variation else more)
+    about = f"about {n_more:,} " if n_more is not None else ""
+    return Remedy(rare if figure.little_variation else more, about)
 
 
 def _remedy(name: GateName, figure: GateFigure, minimum: float) -> Remedy:

@@ -115,15 +115,15 @@ _TEXTS = {
     RemedyKind.MATERIALIZE: "Materialize {name}",
     RemedyKind.RUN: "Run eval-assets run",
     RemedyKind.RATE: "Have responses rated by two raters or more",
-    RemedyKind.RATE_MORE: "Have more responses rated by two raters or more",
+    RemedyKind.RATE_MORE: "Have {name}more responses rated by two raters or more",
     RemedyKind.RATE_RARE_VALUES: (
-        "Have more responses rated by two raters or more, above all some that deserve the rarer "
-        "values"
+        "Have {name}more responses rated by two raters or more, above all some that deserve the "
+        "rarer values"
     ),
     RemedyKind.FIND_MISSING_SCORES: ("Find out why scores are missing, and run the judges again"),
-    RemedyKind.SCORE_MORE: "Have the judges score more responses, new ones if all are scored",
+    RemedyKind.SCORE_MORE: "Have the judges score {name}more responses, new ones if all are scored",
     RemedyKind.SCORE_RARE_VALUES: (
-        "Have the judges score more responses, above all some that deserve the rarer values"
+        "Have the judges score {name}more responses, above all some that deserve the rarer values"
     ),
     RemedyKind.ADD_GROUPS: "Add responses to other prompts",
     RemedyKind.ADD_VARIETY: (

@@ -1,6 +1,7 @@
 """Recommended numbers of further responses, and what `assign` can give out."""
 
 import csv
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from eval_assets import agreement as measured_agreement
 from eval_assets.cli.assign import assign
 from eval_assets.cli.plan import plan
 from eval_assets.cli.sheet import sheet
@@ -73,6 +75,22 @@ def test_number_beyond_the_responses_is_not_given_as_a_command(folder: Path) -> 
         "Recommended: 300 more, at random or stratified. Only 4 responses are left. "
         "Add responses first."
     )
+
+
+def test_plan_and_gate_state_the_same_number(folder: Path) -> None:
+    respond(folder, N_RATED)
+    outcomes = measured_agreement(folder / "labels.csv").outcomes
+    [numbers] = [
+        re.findall(r"about [0-9,]+ more responses", of.questions[0].reason)
+        for of in outcomes
+        if of.gate == "human_alpha"
+    ]
+
+    options = ["--data", str(folder), "--more", "10", "--simulations", "10"]
+    output = CliRunner().invoke(plan, options, standalone_mode=False).stdout
+
+    assert len(numbers) == 1
+    assert f"If the figure stays, {numbers[0]} decide it." in output
 
 
 def test_without_assignments_no_command_is_needed(folder: Path) -> None:
