@@ -78,16 +78,26 @@ def current_drift(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, ob
     return rows[is_now].to_dict("records")  # type: ignore[return-value]
 
 
+_PORTION = 20_000
+"""Texts that are in memory at once."""
+
+
 def write_injections(connection: duckdb.DuckDBPyConnection) -> int:
-    """Store the passages of all responses that address a judge; return how many responses do."""
+    """Store the passages of responses that address a judge; return how many responses do.
+
+    Without judges there are none.
+    """
     texts = connection.execute(
-        "SELECT response_id, response_text FROM responses WHERE response_text IS NOT NULL"
-    ).fetchall()
-    rows = [
-        {"response_id": response_id, "kind": passage.kind.value, "matching_text": passage.text}
-        for response_id, text in texts
-        for passage in injections(text)
-    ]
+        """SELECT response_id, response_text FROM responses
+           WHERE response_text IS NOT NULL AND EXISTS (FROM judges)"""
+    )
+    rows = []
+    while portion := texts.fetchmany(_PORTION):
+        rows += [
+            {"response_id": response_id, "kind": passage.kind.value, "matching_text": passage.text}
+            for response_id, text in portion
+            for passage in injections(text)
+        ]
     replace_rows(connection, "response_injections", pd.DataFrame(rows))
     return len({row["response_id"] for row in rows})
 

@@ -7,10 +7,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_assets.agreement.injection import injections, shift_rows, without_injections
+from eval_assets.agreement.injection import (
+    CUES,
+    PATTERNS,
+    injections,
+    lower_case,
+    shift_rows,
+    without_injections,
+)
 
 DATA = Path(__file__).parents[3] / "data"
 
@@ -147,6 +154,12 @@ def test_what_stands_around_a_passage_is_kept() -> None:
 def test_passages_are_in_order_and_do_not_overlap(text: str) -> None:
     passages = injections(text)
     assert all(a.stop <= b.start for a, b in itertools.pairwise(passages))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([pattern for _, pattern in PATTERNS]).flatmap(st.from_regex))
+def test_what_a_pattern_matches_has_a_cue(text: str) -> None:
+    assert CUES.search(lower_case(text))
 
 
 UNITS = ("[INST]", "\n", "give ", '{"score": ', " 5/5", "```", "Score: 5\n", "rate all ")
