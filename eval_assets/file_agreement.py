@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
+    from numpy.typing import ArrayLike
 
     from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.agreement.humans import HumanMeasures
@@ -29,9 +30,9 @@ _SHORT = ("question_id", "a_hh", "a_hh_by_chance", "alpha", "n_responses", "n_gr
 
 
 def agreement(  # noqa: PLR0913 - the options of the command
-    ratings: pd.DataFrame | str | Path,
+    ratings: pd.DataFrame | pd.Series | ArrayLike | Sequence[Mapping[str, object]] | str | Path,
     *,
-    scale: Scale | str | None = None,
+    scale: Scale | str | tuple[float, float] | None = None,
     level: Level | None = None,
     item: str | None = None,
     rater: str | Sequence[str] = (),
@@ -42,9 +43,11 @@ def agreement(  # noqa: PLR0913 - the options of the command
     """Measure whether raters agree: A^HH, alpha and the gates, as `eval-assets agreement` does.
 
     Args:
-        ratings: One rating a row, or a column for each rater or question; or a file of them.
-        scale: Scale of all ratings, or its text, such as "1-5"; otherwise that of evaluation.yaml
-            beside the file, else the range of the ratings.
+        ratings: One rating a row, or a column for each rater or question; or a file of them. An
+            array or a list has a row for each item, a series an index of items and raters.
+        scale: Scale of all ratings, its ends as in (1, 5), or its text, such as "1-5"; otherwise
+            that of evaluation.yaml beside the file, the order of a categorical column, or else the
+            range of the ratings.
         level: Level of measurement; by default it follows from the scale.
         item: Column of the rated items.
         rater: Column of the raters, or the columns of several.
@@ -55,13 +58,13 @@ def agreement(  # noqa: PLR0913 - the options of the command
     Raises:
         InputError: If the ratings leave the raters, the items or the scale open, or can be read in
             two ways whose verdicts differ; a file's errors come in an ExceptionGroup.
-        ValueError: If the text of the scale is not one.
+        ValueError: If the text or the ends of the scale are none.
+        TypeError: If the scale is something else.
     """
     from eval_assets.readers.labels.without_rubric import RatingsOptions
-    from eval_assets.scale import Scale
 
     options = RatingsOptions(
-        scale=Scale.parse(scale) if isinstance(scale, str) else scale,
+        scale=_scale_of(scale),
         level=level,
         item=item,
         raters=(rater,) if isinstance(rater, str) else tuple(rater),
@@ -75,16 +78,28 @@ def agreement(  # noqa: PLR0913 - the options of the command
     return readings[0]
 
 
-def agreement_of_layouts(
-    ratings: pd.DataFrame | str | Path, options: RatingsOptions
-) -> list[Agreement]:
+def _scale_of(scale: object) -> Scale | None:
+    from eval_assets.scale import Scale
+
+    match scale:
+        case None | Scale():
+            return scale
+        case str():
+            return Scale.parse(scale)
+        case (int() | float() as low, int() | float() as high):
+            are_whole = float(low).is_integer() and float(high).is_integer()
+            return (Scale.from_steps if are_whole else Scale)(low=low, high=high)
+    raise TypeError(f'scale must be a Scale, its ends or its text such as "1-5", got {scale!r}')
+
+
+def agreement_of_layouts(ratings: object, options: RatingsOptions) -> list[Agreement]:
     """Return the agreement of each layout that the ratings may have and whose verdicts differ."""
     from eval_assets.readers.ratings_file import read_ratings_file, read_ratings_frame
 
     layout = (
         read_ratings_file(Path(ratings), options)
         if isinstance(ratings, str | Path)
-        else read_ratings_frame(ratings, options)
+        else read_ratings_frame(_as_frame(ratings), options)
     )
     measured = _measure(layout.evaluation, layout)
     if layout.other_layout is not None:
@@ -92,6 +107,14 @@ def agreement_of_layouts(
         if other.states != measured.states:
             return [measured, other]
     return [measured]
+
+
+def _as_frame(ratings: object) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(ratings, pd.Series):
+        return ratings.to_frame(ratings.name if ratings.name is not None else "rating")
+    return ratings if isinstance(ratings, pd.DataFrame) else pd.DataFrame(ratings)  # type: ignore[call-overload] # or it says why not
 
 
 @dataclass(frozen=True, repr=False)
@@ -307,9 +330,7 @@ def _figure(outcome: GateOutcome) -> str:
     return f"{outcome.gate} is {value} and {outcome.state.value}"
 
 
-def _two_readings(
-    ratings: pd.DataFrame | str | Path, readings: Sequence[Agreement]
-) -> InputProblem:
+def _two_readings(ratings: object, readings: Sequence[Agreement]) -> InputProblem:
     from eval_assets.wording import listed
 
     name = Path(ratings).name if isinstance(ratings, str | Path) else "data frame"

@@ -141,6 +141,8 @@ def read_ratings_frame(frame: pd.DataFrame, options: RatingsOptions) -> RatingsF
         ExceptionGroup: Of an InputError for each bad row.
     """
     table = frame_table(frame)
+    if options.scale is None:
+        options = replace(options, scale=_scale_of_categories(frame))
     source = _labels_of_table(table, options, may_be_export=True)
     return _with_other_layout(Path(table.file), source, options, _Beside())
 
@@ -420,6 +422,18 @@ def frame_table(frame: pd.DataFrame) -> FileTable:
         for k, label in enumerate(frame.columns)
     }
     return FileTable.of("data frame", cells, list(range(1, len(frame) + 1)))
+
+
+def _scale_of_categories(frame: pd.DataFrame) -> Scale | None:
+    """Return the scale that the order of categorical columns declares; None if there is none."""
+    dtypes = [of for of in frame.dtypes if isinstance(of, pd.CategoricalDtype) and of.ordered]
+    orders = {tuple(dtype.categories) for dtype in dtypes}
+    if len(orders) != 1 or len(order := orders.pop()) < 2:  # noqa: PLR2004 - a scale has two values
+        return None
+    if all(isinstance(value, str) for value in order):
+        return Scale.from_words(*order)
+    values = tuple(map(float, order))
+    return Scale(low=values[0], high=values[-1], values=values)
 
 
 def _header(label: Hashable) -> str:

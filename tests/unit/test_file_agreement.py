@@ -111,3 +111,38 @@ def test_a_measurement_imports_no_orchestrator() -> None:
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
 
     assert output.stdout.decode().strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        WIDE.to_numpy(),
+        WIDE.to_numpy().tolist(),
+        LONG.to_dict("records"),
+        LONG.set_index(["response", "rater"])["rating"],
+    ],
+    ids=["array", "lists", "records", "series"],
+)
+def test_arrays_lists_and_series_are_frames(ratings: object) -> None:
+    assert agreement(ratings, scale=(1, 5)).a_hh == agreement(WIDE, scale="1-5").a_hh  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("words", [("nul", "een", "twee", "drie", "vier"), (1, 2, 3, 4, 5)])
+def test_order_of_a_categorical_column_is_the_scale(words: tuple[object, ...]) -> None:
+    """Words in an order that only the frame knows, and values that nobody gave."""
+    names = dict(zip(range(1, 6), words, strict=True))
+    frame = LONG.assign(rating=LONG["rating"].clip(2, 4).map(names))
+    frame["rating"] = pd.Categorical(frame["rating"], categories=words, ordered=True)
+
+    result = agreement(frame)
+
+    clipped = LONG.assign(rating=LONG["rating"].clip(2, 4))
+    assert result.a_hh == agreement(clipped, scale="1-5").a_hh
+    assert not any("guessed" in note for note in result.notes)
+
+
+def test_scale_of_another_kind_is_a_type_error() -> None:
+    with pytest.raises(
+        TypeError, match='scale must be a Scale, its ends or its text such as "1-5"'
+    ):
+        agreement(WIDE, scale=5)  # type: ignore[arg-type]
