@@ -57,7 +57,7 @@ _ANY_ROWS = "hugging-face"
 
 _TOOLS_OF_TABLES = (
     *("label-studio", "argilla", "prodigy", "mlflow", "langsmith", "phoenix", "langfuse"),
-    "braintrust",
+    *("braintrust", "potato"),
 )
 """Tools whose rows of text no other table looks like."""
 
@@ -283,6 +283,7 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> _Sour
             f"this export of {tool} holds {len(export.responses):,} responses and "
             f"{len(export.scores):,} scores by judges, but no ratings by humans"
         )
+        message += "".join(f"; {n:,} {loss}" for loss, n in export.losses.items())
         remedy = f"Run eval-assets import {file} --data FOLDER, and have raters label the responses"
         raise input_error(file, message, remedy)
     names = ("response_id", "question_id", "rater_id", "rating")

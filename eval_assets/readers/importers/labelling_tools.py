@@ -24,7 +24,7 @@ from eval_assets.readers.importers.export_content import (
 )
 from eval_assets.readers.references import RESPONSE_ID
 
-_VALUES = ("rating", "number", "choices", "taxonomy", "pairwise", "ranker")
+_VALUES = ("rating", "number", "choices", "taxonomy", "selected", "pairwise", "ranker")
 _FLAT_KEYS = {"annotation_id", "annotator", "lead_time"}
 _MOST_CHOICES, _LONGEST_CHOICE = 12, 40
 """Words of a choice; others are comments."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from eval_assets.errors import InputError
@@ -73,7 +74,10 @@ def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Exp
     if not problems:
         keys = ", ".join(list(records[0])[:8]) if records else "nothing"
         message = f"no tool's export is recognised in it: its records hold {keys}"
-        remedy = f"Name the tool, one of {', '.join(TOOLS)}, or bring a table of ratings"
+        remedy = (
+            f"Name the tool, one of {', '.join(TOOLS)}, or if it is a table of ratings, run "
+            f"eval-assets init {quote(str(paths[0]))}"
+        )
         problems.append(input_error(str(paths[0]), message, remedy))
     raise ExceptionGroup("the export cannot be imported", problems)
 

@@ -11,7 +11,17 @@ from eval_assets.readers.references import KEY_COLUMNS, MODEL_NAME, RESPONSE_ID,
 
 ITEM = (
     *RESPONSE_ID,
-    *("unit_id", "unit", "item", "sample_id", "example_id", "document_id", "doc_id", "text_id"),
+    *(
+        "unit_id",
+        "unit",
+        "item",
+        "instance_id",
+        "sample_id",
+        "example_id",
+        "document_id",
+        "doc_id",
+        "text_id",
+    ),
     *("task_id", "example", "sample", "document", "id", "prompt_id", "conversation_id", "index"),
     *("antwort_id", "text_nr", "item_nr", "nummer", "nr", "beispiel", "dokument", "essay"),
 )

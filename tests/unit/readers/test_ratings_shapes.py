@@ -9,6 +9,7 @@ import pytest
 from eval_assets.errors import InputError, leaves
 from eval_assets.readers.drafts import write_ratings_draft
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
@@ -400,3 +401,36 @@ def test_words_with_numbers_run_as_they_are_read(tmp_path: Path) -> None:
     evaluation = read_evaluation(tmp_path / "e")
     labels = read_labels(evaluation, read_responses(evaluation)).ratings
     assert labels["value"].sum() == sum(of(i, r) - 1 for i in ITEMS for r in RATERS)
+
+
+def annotated(rater: int | None, kind: str, value: dict[str, object]) -> str:
+    """Return tasks of Label Studio with one annotation each."""
+    result = {"type": kind, "from_name": "better", "to_name": "text", "value": value}
+    annotation = {"completed_by": rater, "result": [result], "was_cancelled": False}
+    tasks = [{"id": n, "data": {"text": f"t{n}"}, "annotations": [annotation]} for n in (1, 2)]
+    return json.dumps(tasks)
+
+
+def test_preferred_side_of_label_studio_is_a_rating(tmp_path: Path) -> None:
+    text = annotated(1, "pairwise", {"selected": "left"})
+    (tmp_path / "export.json").write_text(text)
+
+    _, export = import_files([tmp_path / "export.json"], source=None)
+
+    assert {rating for rating, _ in export.ratings.values()} == {"left"}
+    assert not export.notes
+
+
+def test_export_whose_ratings_are_lost_says_why(tmp_path: Path) -> None:
+    message = refusal(tmp_path, "export.json", annotated(None, "rating", {"rating": 4}))
+
+    assert "no ratings by humans; 2 ratings of better do not say who gave them." in message
+
+
+def test_table_of_potato_is_an_export(tmp_path: Path) -> None:
+    header = ["instance_id", "user_id", *(f"good.scale_{n}" for n in range(1, 6))]
+    rows: Rows = [
+        [i, r, *(n if n == of(i, r) else "" for n in range(1, 6))] for i in ITEMS for r in RATERS
+    ]
+
+    assert one_question(read(tmp_path, "potato.csv", csv_of([[*header], *rows]))) == EXPECTED
