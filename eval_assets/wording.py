@@ -196,21 +196,26 @@ def tested_verdict(verdict: str | None, *, is_stale: bool) -> str:
 def labels_wanted(
     groups_wanted: int,
     *,
+    n_groups: int,
     groups_at_gap: int | None,
     responses_per_group: float,
     labels_per_group: float,
 ) -> str:
     """Return what an undecided verdict takes: for its groups in the test, and for this judge.
 
+    Nothing is said of this judge if its gap on train and dev would have taken fewer groups than the
+    test has: that it is undecided shows that the gap is larger there.
+
     Args:
         groups_wanted: Groups in the test that the verdict names for a judge equal to people.
+        n_groups: Groups that the test has.
         groups_at_gap: Groups for this judge at its gap on train and dev; None if it is not fit.
         responses_per_group: Rated responses of all splits for each group of the test.
         labels_per_group: Labels of all splits for each group of the test.
 
     Examples:
         >>> words = labels_wanted(
-        ...     130, groups_at_gap=None, responses_per_group=7, labels_per_group=21
+        ...     130, n_groups=40, groups_at_gap=None, responses_per_group=7, labels_per_group=21
         ... )
         >>> words.partition("; ")[0]
         '130 groups in the test come with about 910 rated responses (2,800 labels) in all'
@@ -219,6 +224,8 @@ def labels_wanted(
     words = f"{groups_wanted:,} groups in the test come with {in_all} in all"
     if groups_at_gap is None:
         return f"{words}; by train and dev this judge lies more than the margin below people"
+    if groups_at_gap <= n_groups:
+        return words
     own = responses_and_labels(groups_at_gap, responses_per_group, labels_per_group)
     return f"{words}; at its gap on train and dev this judge takes {own}"
 

@@ -122,7 +122,8 @@ class _Study:
 
         p_value = self._within_units(spread)
         rater = int(np.argmax(np.abs(offset) * (n_labels >= _FEWEST_LABELS)))
-        points = offset[rater] * (self.question.scale.high - self.question.scale.low)
+        above_others = offset[rater] - offset[labels.rater[labels.rater != rater]].mean()
+        points = above_others * (self.question.scale.high - self.question.scale.low)
         name = self.responses.ratings.rater_ids[rater]
         return self._cause(
             CauseKind.SCALE_USE,

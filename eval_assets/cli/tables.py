@@ -175,6 +175,7 @@ def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
     needed = [
         labels_wanted(
             row["groups_wanted"],
+            n_groups=row["n_groups"] or 0,
             groups_at_gap=plan["groups_at_gap"],
             responses_per_group=plan["responses_per_group"],
             labels_per_group=plan["labels_per_group"],

@@ -352,6 +352,10 @@ def _verdict(
         explanation, remedy = _comparison(name, figure, gate, result)
         if result is GateResult.PASS and (missing := _missing_evidence(figure, gate.minimum)):
             result, explanation = GateResult.NOT_EVALUABLE, missing
+            if figure.n_groups is not None and figure.n_groups < min(
+                _FEWEST_GROUPS, figure.n_units
+            ):
+                remedy = Remedy(RemedyKind.ADD_GROUPS)
     return GateVerdict(
         **vars(figure),
         gate=name,

@@ -227,6 +227,7 @@ def _labels_wanted(data: ReportData, row: Record) -> list[str]:
     return [
         labels_wanted(
             count(row, "groups_wanted"),
+            n_groups=count(row, "n_groups"),
             groups_at_gap=count(plan, "groups_at_gap") or None,
             responses_per_group=number(plan, "responses_per_group"),
             labels_per_group=number(plan, "labels_per_group"),

@@ -146,3 +146,31 @@ def test_raters_who_always_agree_have_no_cause() -> None:
 
     assert not any(cause.is_reported for cause in causes)
     assert {cause.alpha for cause in causes} == {1.0}
+
+
+@pytest.mark.parametrize("n_raters", [2, 3])
+def test_how_much_higher_a_rater_rates_is_the_distance_from_the_others(n_raters: int) -> None:
+    rng = np.random.default_rng(3)
+    values = rng.integers(1, 6, 60).astype(float)[:, None] + np.zeros(n_raters)
+    values[:, -1] += 2
+    unit, rater = np.divmod(np.arange(values.size), n_raters)
+    names = tuple(f"r{index}" for index in range(n_raters))
+    ratings = LongRatings(unit, rater, values.ravel(), names, np.arange(60))
+    question = RubricQuestion("clear", "Is it clear?", Scale.from_steps(low=1, high=7), "ordinal")
+    [cause] = [
+        cause
+        for cause in causes_of_disagreement(
+            RatedResponses(
+                ratings,
+                np.array([f"x{index}" for index in range(60)], dtype=object),
+                np.full(60, 10.0),
+                np.full(60, "m", dtype=object),
+                np.full(values.size, math.nan),
+                np.arange(60),
+            ),
+            question,
+        )
+        if cause.kind is CauseKind.SCALE_USE
+    ]
+
+    assert cause.subject == ("r0 rates 2 lower" if n_raters == 2 else "r2 rates 2 higher")

@@ -495,6 +495,13 @@ def test_a_wide_interval_of_few_groups_is_not_evaluable() -> None:
     assert outcome_of(few(0.95, 0.8, 1.0, 9), gate="human_alpha", minimum=0.667).state == "open"
 
 
+def test_few_groups_of_many_responses_take_other_prompts() -> None:
+    many = GateFigure(None, 0.857, -1.0, 0.995, 60, n_groups=3)
+    outcome = outcome_of(shown(many), gate="human_alpha", minimum=0.667)
+
+    assert outcome.overall.remedy == Remedy(RemedyKind.ADD_GROUPS)
+
+
 def test_an_interval_that_reaches_below_chance_is_not_evaluable() -> None:
     alpha = outcome_of(few(0.70, -0.02, 0.9, 30), gate="human_alpha", minimum=0.667)
     a_hh = outcome_of(few(0.80, 0.55, 0.9, 30, by_chance=0.58))

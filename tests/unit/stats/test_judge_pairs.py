@@ -12,6 +12,7 @@ from eval_assets.stats import (
     human_agreement,
     judge_human_agreement,
     judge_pairwise_agreement,
+    repeated_rater,
 )
 from eval_assets.stats.judge_pairs import Scoring
 
@@ -204,3 +205,28 @@ def test_it_reproduces_what_the_authors_publish(name: str) -> None:
             epsilon=EPSILON[name],
         )
         assert f"{found.winning_rate:.2f} {found.advantage:.2f}" == expected, (name, model)
+
+
+@pytest.mark.parametrize(("n_values", "expected"), [(2, None), (3, 1), (5, 1)])
+def test_a_rater_is_repeated_from_three_values_on(n_values: int, expected: int | None) -> None:
+    values = np.arange(30.0) % n_values
+
+    assert repeated_rater(np.stack([values + 1, values], axis=1), values) == expected
+
+
+def test_p_values_on_their_threshold_are_discoveries() -> None:
+    """Both raters are alike, and so are their p-values: rejected from q (1 + 1/2) on."""
+    people = np.tile([[1.0, 2.0], [2.0, 1.0]], (20, 1))
+    judge = np.full(40, 1.5)
+    judge[:8] = 4.0
+    one, other = alternative_annotator_test(
+        people, judge, scoring="rmse", epsilon=0.1, q=0.5
+    ).p_values
+    q = one * 1.5
+
+    assert one == other
+    assert 0 < one < 0.6
+    assert q / 1.5 == one
+    for threshold, rate in ((q, 1), (q * 0.999, 0)):
+        test = alternative_annotator_test(people, judge, scoring="rmse", epsilon=0.1, q=threshold)
+        assert test.winning_rate == rate

@@ -13,8 +13,10 @@ from eval_assets.tuning.versions import (
     JudgeVersion,
     labels_hash,
     number_version,
+    response_fingerprints,
     rubric_hash,
     stale_because,
+    training_fingerprints,
     version_as_json,
     version_from_json,
 )
@@ -120,3 +122,25 @@ def test_fingerprints_of_a_question_cover_all_that_raters_were_told() -> None:
     ]
 
     assert len({rubric_hash(each) for each in (question, *others)}) == 5
+
+
+def test_only_a_map_of_a_declared_prompt_leads_back_to_the_declared_judge() -> None:
+    tuned = replace(
+        DECLARED, version="1.1.0", step="judge_guidelines", parent="1.0.0", prompt_text="Better."
+    )
+    mapped = replace(tuned, version="1.1.1", parent="1.1.0", maps={"q": HARSH})
+    jury = replace(MAPPED, version="1.0.2", parent=None)
+
+    assert MAPPED.as_declared == DECLARED
+    for version in (DECLARED, tuned, mapped, jury):
+        assert version.as_declared is version
+
+
+def test_what_a_version_was_trained_on_is_train_and_dev() -> None:
+    units = rated_units(np.ones((6, 2)))
+    units = replace(units, splits=np.array(["train", "dev", "test"] * 2, dtype=object))
+    names = response_fingerprints(units.response_ids)
+
+    assert training_fingerprints([units]) == {
+        name for name, split in zip(names, units.splits, strict=True) if split != "test"
+    }
