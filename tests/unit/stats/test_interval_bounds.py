@@ -186,3 +186,31 @@ def test_quantiles_of_students_t_are_scipys(share: float, df: int) -> None:
 @pytest.mark.parametrize("value", [-40.0, -2.0, 0.0, 0.3, 1.0, 2.5, 30.0])
 def test_probabilities_of_students_t_are_scipys(value: float, df: int) -> None:
     assert t_probability(value, df=df) == pytest.approx(stdtr(df, value), rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize("value", [0.4, 0.8, 0.97])
+@pytest.mark.parametrize("marginals", [[30.0, 20.0, 10.0], [20.0, 20.0, 20.0]])
+def test_ends_are_the_outermost_values_that_the_estimate_does_not_contradict(
+    value: float, marginals: list[float]
+) -> None:
+    spread = BeyondChance.of_distances(np.array(marginals), kurtosis=2.0, n_pairs=30)
+    estimate = evidence(value, 0.004)
+    low, high, _ = spread.ends(estimate)
+    k = np.linspace(0, 1, 1_000_001)
+    scale = estimate.variance / np.polynomial.polynomial.polyval(value, spread.shape)
+    variances = [
+        np.polynomial.polynomial.polyval(k, scale * np.asarray(spread.shape)),
+        np.polynomial.polynomial.polyval(k, spread.floor),
+    ]
+    held = k[(value - k) ** 2 <= estimate.quantile**2 * np.maximum(*variances)]
+
+    assert 0 < held.min() < value < held.max()
+    assert (low, high) == pytest.approx((held.min(), held.max()), abs=2e-6)
+
+
+def test_the_least_variance_vanishes_with_perfect_agreement_alone() -> None:
+    spread = BeyondChance.of_distances(np.full(3, 20.0), kurtosis=1.5, n_pairs=20)
+    at_chance, halfway, perfect = np.polynomial.polynomial.polyval([0, 0.5, 1], spread.floor)
+
+    assert (at_chance, halfway) == pytest.approx((0.5 / 20, 0.5 * 0.75**2 / 20))
+    assert perfect == pytest.approx(0)
