@@ -366,3 +366,33 @@ def test_labels_that_do_not_fit_are_refused(arguments: dict[str, object], messag
     given = {"labels": [1, 0], "predictions": [1, 0], "unlabelled": [1], "confidence": 0.95}
     with pytest.raises(ValueError, match=message):
         rogan_gladen(**{**given, **arguments})  # type: ignore[arg-type]
+
+
+def test_bounds_are_taken_to_shares_and_back() -> None:
+    """The same labels in points of a scale of four steps have an interval of four steps."""
+    rng = np.random.default_rng(5)
+    labels = rng.integers(0, 2, 40) * 1.0
+    other = rng.integers(0, 2, 200) * 1.0
+    shares = prediction_powered_mean(labels, labels, other, confidence=0.95, bounds=(0, 1))
+    points = prediction_powered_mean(
+        1 + 4 * labels, 1 + 4 * labels, 1 + 4 * other, confidence=0.95, bounds=(1, 5)
+    )
+
+    assert points.low == pytest.approx(1 + 4 * shares.low)
+    assert points.high == pytest.approx(1 + 4 * shares.high)
+
+
+@pytest.mark.parametrize("factor", [1, 7, 5_000])
+def test_numbers_of_groups_may_be_far_apart(factor: int) -> None:
+    rng = np.random.default_rng(6)
+    labels, other = rng.normal(size=20), rng.normal(size=60)
+    groups = np.arange(80) // 4
+    plain = prediction_powered_mean(
+        labels, labels, other, confidence=0.95, groups=[f"g{group}" for group in groups]
+    )
+    numbered = prediction_powered_mean(
+        labels, labels, other, confidence=0.95, groups=factor * groups
+    )
+
+    assert (numbered.low, numbered.high) == pytest.approx((plain.low, plain.high))
+    assert numbered.n_groups == plain.n_groups == 5

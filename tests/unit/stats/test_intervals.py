@@ -522,3 +522,36 @@ def test_paired_ratings_of_different_units_are_refused() -> None:
     patterns = RatingPatterns.from_matrix([[1, 1], [1, 2]])
     with pytest.raises(TypeError, match="patterns forget which unit is which"):
         difference_interval(patterns, patterns, Alpha("nominal"), paired=True, confidence=0.95)
+
+
+@pytest.mark.parametrize("correlation", [-0.5, 0.0, 0.8])
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_the_ends_of_a_product_go_by_the_changes_that_either_makes(
+    factor: float, correlation: float
+) -> None:
+    one = Interval(0.3, -0.2, 0.6, 0.95, "score", 60, 6)
+    two = Interval(factor, 0.9 * factor, 1.2 * factor, 0.95, "score", 60, 6)
+    result = product(one, two, np.array([[4.0, 2 * correlation], [2 * correlation, 1.0]]))
+
+    def far(change: float, change_of_two: float) -> float:
+        parts = factor * change, 0.3 * change_of_two
+        return math.sqrt(parts[0] ** 2 + parts[1] ** 2 + 2 * correlation * parts[0] * parts[1])
+
+    assert result.value == pytest.approx(0.3 * factor)
+    assert result.low == pytest.approx(result.value - far(-0.5, -0.1 * factor))
+    assert result.high == pytest.approx(result.value + far(0.3, 0.2 * factor))
+
+
+def test_an_interval_is_scaled_and_shifted_with_its_value() -> None:
+    share = Interval(0.25, 0.125, 0.5, 0.95, "score", 60, 6)
+    shifted = share.times(4.0, plus=0.5)
+    turned = share.times(-1.0)
+
+    assert (shifted.low, shifted.value, shifted.high) == (1.0, 1.5, 2.5)
+    assert (turned.low, turned.value, turned.high) == (-0.5, -0.25, -0.125)
+
+
+@pytest.mark.parametrize("confidence", [-0.5, 0.0, 1.0, 95.0])
+def test_a_confidence_beside_zero_and_one_is_refused(confidence: float) -> None:
+    with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\)"):
+        coefficient_interval([[1, 1], [1, 2]], PairwiseAgreement(within=0), confidence=confidence)
