@@ -352,9 +352,7 @@ def _verdict(
         explanation, remedy = _comparison(name, figure, gate, result)
         if result is GateResult.PASS and (missing := _missing_evidence(figure, gate.minimum)):
             result, explanation = GateResult.NOT_EVALUABLE, missing
-            if figure.n_groups is not None and figure.n_groups < min(
-                _FEWEST_GROUPS, figure.n_units
-            ):
+            if figure.n_groups is not None and figure.n_groups < min(FEWEST_GROUPS, figure.n_units):
                 remedy = Remedy(RemedyKind.ADD_GROUPS)
     return GateVerdict(
         **vars(figure),
