@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from eval_assets.bands import FEWEST_GROUPS
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import data_option, database_option, question_of, resolve_database
 
@@ -275,6 +274,8 @@ def _groups(responses: pd.DataFrame) -> pd.Series:
 
 
 def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
+    from eval_assets.bands import FEWEST_GROUPS
+
     click.echo(f"\n{gate_plan.question_id}: {gate_plan.gate}, minimum {gate_plan.minimum:g}")
     if math.isnan(gate_plan.now.value):
         click.echo(f"  undefined on {gate_plan.n_responses} responses with two ratings")
