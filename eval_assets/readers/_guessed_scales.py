@@ -76,7 +76,7 @@ _MOST_ALL_OFFERED = 7
 """Words of a scale that raters are likely to have been offered as a whole."""
 
 _MOST_QUOTED_WORDS = 6
-_NUMBERED_WORD = re.compile(r"\s*([0-9]+)\s*[-:.)=(]\s*\D.*")
+_NUMBERED_WORD = re.compile(r"\s*([0-9]+)\s*[-:.)=(]\s*\D.*|\D*\(([0-9]+)\)\s*")
 
 
 def guessed_scales(
@@ -204,7 +204,7 @@ def _scale_between(low: float, high: float, values: set[float]) -> Scale:
 
 
 def scale_in_order(words: set[str], *, numbers: Collection[float] = ()) -> Scale | None:
-    """Return the scale of words whose order is known, or that begin with a number.
+    """Return the scale of words whose order is known, or that begin with a number, or end with one.
 
     Beside words that begin with a number, such as "5 - good", there may be plain `numbers`.
     """
@@ -216,7 +216,7 @@ def scale_in_order(words: set[str], *, numbers: Collection[float] = ()) -> Scale
     numbered = {word: _NUMBERED_WORD.fullmatch(word) for word in words}
     if not all(numbered.values()):
         return None
-    named = {float(match[1]): word for word, match in numbered.items() if match}
+    named = {float(match[1] or match[2]): word for word, match in numbered.items() if match}
     values = sorted({*named, *numbers})
     if len(named) < len(words) or len(values) == 1 or not all(map(float.is_integer, values)):
         return None

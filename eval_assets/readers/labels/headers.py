@@ -23,6 +23,7 @@ ITEM = (
         "text_id",
     ),
     *("task_id", "example", "sample", "document", "id", "prompt_id", "conversation_id", "index"),
+    *("external_id", "data_row_id", "stimulus", "doc", "case", "case_id"),
     *("antwort_id", "text_nr", "item_nr", "nummer", "nr", "beispiel", "dokument", "essay"),
 )
 """Columns of the rated items, the likeliest first."""
@@ -38,6 +39,7 @@ RATER = (
     *("reviewer", "coder", "evaluator", "user", "worker", "labeler", "labeller", "participant"),
     *("reviewer_id", "coder_id", "evaluator_id", "worker_id", "labeller_id", "participant_id"),
     *("grader", "grader_id", "scorer", "assessor", "marker", "examiner", "labeled_by"),
+    *("created_by", "juror", "subject_id", "prolific_pid", "participant_private_id"),
     *("labelled_by", "annotated_by", "graded_by", "scored_by", "reviewed_by", "coded_by"),
     *("rater_name", "annotator_name", "user_name", "username", "your_name", "rated_by"),
     *("email_address", "email", "e_mail", "respondent", "judge", "person"),
@@ -49,6 +51,7 @@ RATERS_IN_LIST = ("annotators", "annotator_ids", "raters", "rater_ids", "workers
 
 RATING = (
     *(*FIELDS["rating"], "label", "value", "grade", "answer", "stars", "winner", "preference"),
+    *("verdict", "slider_response"),
     *("preferred", "vote", "feedback", "bewertung", "einsch\u00e4tzung", "urteil", "punkte"),
 )
 QUESTION = (
@@ -94,7 +97,7 @@ _MEASURES = re.compile(
     r"(.*_)?(id|at|time|timestamp|date|duration|seconds|minutes|latency|tokens|cost|year|age|seed)"
 )
 _METADATA = re.compile(
-    r"(n|num|number_of)_.+|.+_(count|length|confidence|certainty)|confidence|certainty"
+    r"(n|num|number_of)_.+|.+_(count|length|number|confidence|certainty)|confidence|certainty"
     r"|batch|fold|split|turns?|length|words|chars|order|position|page|line|level|topic|category"
     r"|cluster|session|block|trial|version|week|day|month|wave|phase|stratum|domain"
 )

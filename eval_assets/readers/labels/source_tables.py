@@ -40,6 +40,10 @@ _SURVEY_MONKEY = {
     *("collector_id", "start_date", "end_date", "date_created", "date_modified", "ip_address"),
     *("email_address", "first_name", "last_name", "custom_data_1"),
 }
+_LIME_SURVEY = {
+    *("submitdate", "lastpage", "startlanguage", "seed", "startdate", "datestamp", "ipaddr"),
+    *("refurl", "token"),
+}
 _ANSWER = re.compile(r"(?:Input|Answer)[.](.+)", re.IGNORECASE)
 _MODELS = ("model_a", "model_b")
 
@@ -119,6 +123,10 @@ def _qualtrics(table: FileTable) -> FileTable:
     return _of_respondents(table, "ResponseId", _QUALTRICS, "Qualtrics")
 
 
+def _lime_survey(table: FileTable) -> FileTable:
+    return _of_respondents(table, "id", _LIME_SURVEY, "LimeSurvey")
+
+
 def _survey_monkey(table: FileTable) -> FileTable:
     return _of_respondents(table, "Respondent ID", _SURVEY_MONKEY, "SurveyMonkey")
 
@@ -144,6 +152,7 @@ _FORMS: dict[str, tuple[Callable[[FileTable], bool], Callable[[FileTable], FileT
     "Mechanical Turk": (lambda table: table.has("HITId", "WorkerId"), _mechanical_turk),
     "Qualtrics": (lambda table: table.has("StartDate", "Finished", "ResponseId"), _qualtrics),
     "SurveyMonkey": (lambda table: table.has("respondent_id", "collector_id"), _survey_monkey),
+    "LimeSurvey": (lambda table: table.has("id", "submitdate", "lastpage"), _lime_survey),
     "votes": (
         lambda table: table.has("question_id", *_MODELS) and table.header_of(*RESPONSE_ID) is None,
         _votes,

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 
@@ -32,6 +32,7 @@ from eval_assets.readers.labels.headers import (
     TEXT_COLUMNS,
     RatingColumn,
     crossed_columns,
+    is_metadata,
     item_header,
     never_rates,
     rater_header,
@@ -91,6 +92,9 @@ _MOST_DISTINCT = 12
 _FAR_MORE = 2
 """Columns for each row from which on rows with names may be raters."""
 
+_FEWEST_MERGED = 3
+"""Blank cells from which on they are merged with those above, if they are a third of all."""
+
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 
 
@@ -109,7 +113,7 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
         InputError: If the columns leave the rater or the item open.
     """
     names = _roles(table, options)
-    tables = _sheet_roles(_with_models(_renamed(table, names)), options)
+    tables = _sheet_roles(_with_models(_filled_down(_renamed(table, names))), options)
     layouts = [labels for of in tables for labels in _layouts(of, options)]
     original = {role: header for header, role in names.items()}
     return [
@@ -159,7 +163,7 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
         ratings = [cell for cell in table.cells("ratings") if isinstance(cell, dict)]
         questions = dict.fromkeys(str(key) for cell in ratings for key in cell)
         return [parsed_labels(table, questions=questions or {_ONE_QUESTION: None})]
-    rater, rating = rater_header(table), table.header_of(*RATING)
+    rater, rating, others = rater_header(table), *_rating_header(table)
     if rater is None or rating is None:
         layouts = _wide(table, options, rater=rater)
         if rater is not None:
@@ -170,6 +174,9 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
             message = f"--rater names {', '.join(options.raters)}, who rated nothing"
             raise input_error(table.file, message, nearest(options.raters[0], raters))
         return named
+    if others:
+        note = f"ratings read from {rating}, not from {', '.join(others)}. --rating names another"
+        table = table.with_columns(table.columns, note)
     items = items_of(table, one_a_row=False)
     names = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
     labels = labels_in_rows(_renamed(table, names), items)
@@ -189,9 +196,11 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
     if len(headers) >= _FEWEST_COLUMNS and (is_survey or not _names_items(table)):
         person = rater or table.header_of(*(ROW_NUMBERS if is_survey else PERSON))
         is_grid = all(map(_BRACKETED.fullmatch, headers))
-        turned = _turned(table, person, headers) if is_grid or person else None
+        turned = _turned(table, person, headers) if is_grid or person or name_items else None
         if turned is not None:
-            are_items = name_items or len(headers) >= _FAR_MORE * len(table)
+            may_be_questions = person is None and all(map(QUESTION_NAME.fullmatch, headers))
+            are_items = name_items and not may_be_questions
+            are_items |= len(headers) >= _FAR_MORE * len(table)
             is_certain = is_grid or rater or (are_items and not is_survey)
             items = items_of(table, one_a_row=True)
             return [turned, *([] if is_certain else [melted(table, columns, items)])]
@@ -248,9 +257,16 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
     few = [h for h, n in n_values.items() if 1 < n <= _MOST_DISTINCT and 2 * n <= len(table)]
     numbers = [h for h in few if _are_numbers(table.stripped(h))]
     texts = sorted((h for h in few if h not in numbers), key=n_values.__getitem__)
-    raters = texts or numbers
-    numbers = numbers if texts and numbers else [h for h in raters if h != raters[0]]
-    items = [h for h in n_values if h not in (*numbers, *raters[:1]) and n_values[h] > 1]
+    raters, both = texts or numbers, bool(texts and numbers)
+    others = {*raters[:1], *(numbers if both else [])}
+    items = sorted(
+        (header for header, n in n_values.items() if n > 1 and header not in others),
+        key=lambda h: (is_metadata(plain(h)), n_values[h] == len(table), -n_values[h]),
+    )
+    # A rater rates an item once; a rating is given several times.
+    item = next(iter(items), None)
+    raters.sort(key=lambda h: (h == item, item is None or not _are_units(table, item, h)))
+    numbers = numbers if both else raters[1:]
     best = [of[0] if of else "COLUMN" for of in (items, raters, numbers)]
     parts = zip(("--item", "--rater", "--rating"), best, strict=True)
     command = " ".join(f"{option} {quote(header)}" for option, header in parts)
@@ -265,8 +281,45 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
     return input_error(table.file, message, remedy, line=1)
 
 
+def _are_units(table: FileTable, item: str, rater: str) -> bool:
+    pairs = set(zip(table.stripped(item), table.stripped(rater), strict=True))
+    return len(pairs) == len(table)
+
+
 def _are_numbers(cells: FileColumn[str | None]) -> bool:
     return not any(math.isnan(number_in(cell)) for cell in cells.present() if cell)
+
+
+def _rating_header(table: FileTable) -> tuple[str | None, list[str]]:
+    """Return the column of ratings, of several the first with few values, and the others."""
+    headers = [h for name in RATING if (h := table.header_of(name)) is not None]
+    few = [h for h in headers if len(table.stripped(h).present()) <= _MOST_DISTINCT]
+    rating = next(iter(few or headers), None)
+    return rating, [header for header in headers if header != rating]
+
+
+def _filled_down(table: FileTable) -> FileTable:
+    """Return the table with merged cells of items or raters, which only the first row has."""
+    item, rater = item_header(table), rater_header(table)
+    if item is None or rater is None or item == rater:
+        return table
+    columns, notes = dict(table.columns), []
+    for header in (item, rater):
+        cells = list(table.stripped(header))
+        n_blank = sum(cell is None for cell in cells)
+        if cells and cells[0] is not None and n_blank >= max(_FEWEST_MERGED, len(cells) / 3):
+            columns[header] = FileColumn.of(list(_repeated_in_blanks(cells)))
+            notes.append(f"blank cells of {header} read as the cell above")
+    full = table.with_columns(columns, *notes)
+    units = set(zip(full.stripped(item), full.stripped(rater), strict=True))
+    return full if len(units) == len(table) else table
+
+
+def _repeated_in_blanks(cells: Sequence[str | None]) -> Iterator[str | None]:
+    last = None
+    for cell in cells:
+        last = last if cell is None else cell
+        yield last
 
 
 def _sheet_roles(table: FileTable, options: RatingsOptions) -> list[FileTable]:

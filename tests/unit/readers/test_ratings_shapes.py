@@ -434,3 +434,77 @@ def test_table_of_potato_is_an_export(tmp_path: Path) -> None:
     ]
 
     assert one_question(read(tmp_path, "potato.csv", csv_of([[*header], *rows]))) == EXPECTED
+
+
+LONG: Rows = [[item, rater, of(item, rater)] for item in ITEMS for rater in RATERS]
+
+
+@pytest.mark.parametrize("by", [0, 1])
+def test_merged_cells_are_those_of_the_rows_below(tmp_path: Path, by: int) -> None:
+    """The first row of each item, or of each rater, names it."""
+    rows = sorted(LONG, key=lambda row: (row[0], row[1]) if by == 0 else (row[1], row[0]))
+    merged = [
+        ["" if n and row[by] == rows[n - 1][by] and k == by else cell for k, cell in enumerate(row)]
+        for n, row in enumerate(rows)
+    ]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of([["item", "rater", "rating"], *merged]))
+
+    assert one_question(ratings) == EXPECTED
+
+
+def test_single_row_without_its_item_is_refused(tmp_path: Path) -> None:
+    rows = [[*row] for row in LONG]
+    rows[4][0] = ""
+
+    message = refusal(tmp_path, "r.csv", csv_of([["item", "rater", "rating"], *rows]))
+
+    assert "the row does not name a response" in message
+
+
+def test_classifiers_score_beside_a_label_is_no_rating(tmp_path: Path) -> None:
+    rows: Rows = [[i, r, value, f"0.{n + 10}"] for n, (i, r, value) in enumerate(LONG)]
+
+    ratings = read(tmp_path, "r.csv", csv_of([["text", "annotator", "label", "score"], *rows]))
+
+    assert one_question(ratings) == EXPECTED
+    assert "ratings read from label, not from score. --rating names another" in ratings.labels.notes
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["PROLIFIC_PID", "STUDY_ID", *(f"item_{n}" for n in range(12))],
+        ["", "", *(f"Answer {n}" for n in range(12))],
+        ["id", "submitdate", "lastpage", *(f"G1Q1[SQ{n:03d}]" for n in range(12))],
+    ],
+    ids=["Prolific", "no rater", "LimeSurvey"],
+)
+def test_rows_of_respondents_are_raters(tmp_path: Path, header: list[object]) -> None:
+    own = [(f"p{n}", "s", 1) if "lastpage" in header else (f"p{n}", "s") for n in range(3)]
+    rows: Rows = [[*own[n], *(of(item, r) for item in ITEMS)] for n, r in enumerate(RATERS)]
+    if not header[0]:
+        header, rows = header[2:], [row[2:] for row in rows]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of([header, *rows]))
+
+    assert ratings.other_layout is None
+    assert len(ratings.raters) == len(RATERS)
+    assert sorted(value for *_, value in cells(ratings)) == sorted(v for *_, v in EXPECTED)
+
+
+def test_words_may_end_with_their_number(tmp_path: Path) -> None:
+    words = ["Strongly disagree", "Disagree", "Neither", "Agree", "Strongly agree"]
+    rows: Rows = [[i, r, f"{words[int(str(v)) - 1]} ({v})"] for i, r, v in LONG]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of([["item", "rater", "rating"], *rows]))
+
+    assert one_question(ratings) == EXPECTED
+
+
+def test_refusal_takes_the_column_that_rates_each_item_once_for_the_rater(tmp_path: Path) -> None:
+    rows: Rows = [[i, r, "guilty" if int(str(v)) > 3 else "free"] for i, r, v in LONG]
+
+    message = refusal(tmp_path, "r.csv", csv_of([["Trial no", "Who", "Finding"], *rows]))
+
+    assert "--rater Who --rating Finding" in message
