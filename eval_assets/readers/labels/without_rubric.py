@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 
@@ -21,13 +21,11 @@ from eval_assets.readers.labels.forms import (
 )
 from eval_assets.readers.labels.headers import (
     ITEM_NAME,
-    ITEM_TEXT,
     PERSON,
     QUESTION,
     QUESTION_NAME,
     RATING,
     ROW_NUMBERS,
-    SHARED_ITEM,
     SUMMARIES,
     TEXT_COLUMNS,
     RatingColumn,
@@ -36,16 +34,19 @@ from eval_assets.readers.labels.headers import (
     item_header,
     never_rates,
     rater_header,
-    rater_parts,
+)
+from eval_assets.readers.labels.row_units import (
+    ONE_QUESTION,
+    filled_down,
+    items_of,
+    sheet_roles,
+    with_models,
 )
 from eval_assets.readers.labels.validation import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.references import (
     KEY_COLUMNS,
     RESPONSE_ID,
-    References,
     has_references,
-    id_of,
-    keys,
 )
 from eval_assets.scale import Level, Scale
 
@@ -76,14 +77,12 @@ class RatingsOptions:
     missing_values: tuple[str, ...] = ()
 
 
-_ONE_QUESTION = "rating"
 _NO_RESPONSE_COLUMNS = {
     *(*RESPONSE_ID, *KEY_COLUMNS, *QUESTION, *SUMMARIES),
     *(name for names in FIELDS.values() for name in names),
 }
 """Columns of labels, or that would change which questions a response is asked."""
 
-_MOST_QUESTIONS = 40
 _FEWEST_COLUMNS = 2
 _MOST_WORDS = 7
 _MOST_DISTINCT = 12
@@ -91,9 +90,6 @@ _MOST_DISTINCT = 12
 
 _FAR_MORE = 2
 """Columns for each row from which on rows with names may be raters."""
-
-_FEWEST_MERGED = 3
-"""Blank cells from which on they are merged with those above, if they are a third of all."""
 
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 
@@ -113,8 +109,13 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
         InputError: If the columns leave the rater or the item open.
     """
     names = _roles(table, options)
-    tables = _sheet_roles(_with_models(_filled_down(_renamed(table, names))), options)
-    layouts = [labels for of in tables for labels in _layouts(of, options)]
+    table = with_models(filled_down(_renamed(table, names)))
+    headers = _rating_headers(table, options, rater=SHEET)[0] if SHEET in table.columns else []
+    layouts = [
+        labels
+        for of in sheet_roles(table, headers, raters=options.raters)
+        for labels in _layouts(of, options)
+    ]
     original = {role: header for header, role in names.items()}
     return [
         replace(
@@ -162,7 +163,7 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
     if table.has("ratings", "user_id"):
         ratings = [cell for cell in table.cells("ratings") if isinstance(cell, dict)]
         questions = dict.fromkeys(str(key) for cell in ratings for key in cell)
-        return [parsed_labels(table, questions=questions or {_ONE_QUESTION: None})]
+        return [parsed_labels(table, questions=questions or {ONE_QUESTION: None})]
     rater, rating, others = rater_header(table), *_rating_header(table)
     if rater is None or rating is None:
         layouts = _wide(table, options, rater=rater)
@@ -298,82 +299,6 @@ def _rating_header(table: FileTable) -> tuple[str | None, list[str]]:
     return rating, [header for header in headers if header != rating]
 
 
-def _filled_down(table: FileTable) -> FileTable:
-    """Return the table with merged cells of items or raters, which only the first row has."""
-    item, rater = item_header(table), rater_header(table)
-    if item is None or rater is None or item == rater:
-        return table
-    columns, notes = dict(table.columns), []
-    for header in (item, rater):
-        cells = list(table.stripped(header))
-        n_blank = sum(cell is None for cell in cells)
-        if cells and cells[0] is not None and n_blank >= max(_FEWEST_MERGED, len(cells) / 3):
-            columns[header] = FileColumn.of(list(_repeated_in_blanks(cells)))
-            notes.append(f"blank cells of {header} read as the cell above")
-    full = table.with_columns(columns, *notes)
-    units = set(zip(full.stripped(item), full.stripped(rater), strict=True))
-    return full if len(units) == len(table) else table
-
-
-def _repeated_in_blanks(cells: Sequence[str | None]) -> Iterator[str | None]:
-    last = None
-    for cell in cells:
-        last = last if cell is None else cell
-        yield last
-
-
-def _sheet_roles(table: FileTable, options: RatingsOptions) -> list[FileTable]:
-    """Return the table with its sheets as raters, questions, or parts of one table.
-
-    Two tables if the names of sheets and columns leave open which are raters.
-    """
-    if SHEET not in table.columns:
-        return [table]
-    sheets, rater = table.stripped(SHEET), rater_header(table)
-    names = list(map(str, sheets.present()))
-    others = {header: cells for header, cells in table.columns.items() if header != SHEET}
-    note = f"each sheet read as a {{}}: {listed_briefly(names)}"
-    as_rater = {FIELDS["rater_id"][0]: sheets, **others}
-    raters = table.with_columns(as_rater, note.format("rater"))
-    questions = table.with_columns({QUESTION[0]: sheets, **others}, note.format("question"))
-    headers, _ = _rating_headers(table, options, rater=SHEET)
-    if rater == SHEET and len(headers) < _FEWEST_COLUMNS:
-        return [raters]
-    item = item_header(table)
-    units = list(
-        zip(
-            table.stripped(item) if item else table.lines,
-            table.stripped(rater) if rater and rater != SHEET else names[:1] * len(table),
-            strict=True,
-        )
-    )
-    if len(set(units)) == len(set(zip(units, sheets, strict=True))):
-        return [table.with_columns(others, f"{len(names)} sheets read as one table")]
-    if rater != SHEET:
-        return [questions if table.header_of(*QUESTION) is None else table.with_columns(others)]
-    if options.raters:
-        return [raters if set(options.raters) <= set(names) else questions]
-    both = (raters, questions)
-    return [both[part] for part in rater_parts(names, headers) or (0, 1)]
-
-
-def _with_models(table: FileTable) -> FileTable:
-    """Return the table with prompt and model as item, if several models answered to a prompt."""
-    header, model = table.header_of(*SHARED_ITEM), table.header_of(*TEXT_COLUMNS["model_name"])
-    if header is None or model is None or header != item_header(table):
-        return table
-    items, models, rater = table.stripped(header), table.stripped(model), rater_header(table)
-    raters = table.stripped(rater) if rater else FileColumn.repeat(None, len(table))
-    pairs = list(zip(items, models, strict=True))
-    if len(set(zip(items, raters, strict=True))) == len(table) or len(
-        set(zip(pairs, raters, strict=True))
-    ) < len(table):
-        return table
-    cells = FileColumn.of([" / ".join(filter(None, pair)) for pair in pairs])
-    note = f"{header} and {model} read together as what was rated"
-    return table.with_columns({**table.columns, header: cells}, note)
-
-
 def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[str, str]]:
     """Return prompt, response, model and further columns of each item that has a row of its own."""
     table = _renamed(table, _roles(table, options))
@@ -423,13 +348,13 @@ def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> Pars
         return None
     stems = [match[1] if match else "" for match in grid]
     if len(set(stems)) == 1:
-        stems = [_ONE_QUESTION] * len(headers)
+        stems = [ONE_QUESTION] * len(headers)
     names = [match[2] if match else header for match, header in zip(grid, headers, strict=True)]
     n_rows, n_columns = len(raters), len(headers)
     cells = [table.columns[header] for header in headers]
     long = {
         RESPONSE_ID[0]: FileColumn.of(names * n_rows),
-        QUESTION[0]: FileColumn.of([stem or _ONE_QUESTION for stem in stems] * n_rows),
+        QUESTION[0]: FileColumn.of([stem or ONE_QUESTION for stem in stems] * n_rows),
         FIELDS["rater_id"][0]: FileColumn.of([name for name in raters for _ in headers]),
         FIELDS["rating"][0]: FileColumn.of(
             [column[row] for row in range(n_rows) for column in cells]
@@ -441,34 +366,6 @@ def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> Pars
     labels = labels_in_rows(turned, items_of(turned, one_a_row=False))
     rating_headers = FileColumn([*headers], np.tile(np.arange(n_columns), n_rows))
     return replace(labels, rating_headers=rating_headers)
-
-
-def items_of(table: FileTable, *, one_a_row: bool) -> References:
-    """Return the item and question of each row; without a column of items, each row is one."""
-    header = item_header(table)
-    text = table.header_of(*ITEM_TEXT)
-    texts = table.stripped(text) if text else None
-    if texts is not None and len(set(texts)) < len(texts):
-        if one_a_row and header == text:
-            header = None  # two responses may have one text
-        elif not one_a_row and header and len(set(table.columns[header])) == len(table):
-            header = text  # the ids are those of ratings
-    if header is not None:
-        items = table.stripped(header)
-    elif has_references(table):
-        items = keys(table).map(id_of)
-    elif one_a_row:
-        items = FileColumn.of([f"row {line}" for line in table.lines])
-    else:
-        message, remedy = "no column says what is rated", "Name the column of the items response_id"
-        raise input_error(table.file, message, remedy, line=1)
-    question = table.header_of(*QUESTION)
-    questions: FileColumn[str | None] = FileColumn.repeat(_ONE_QUESTION, len(table))
-    if question and question != header:
-        named = table.stripped(question)
-        if any(named.present()) and len(named.present()) <= _MOST_QUESTIONS:
-            questions = named
-    return References(items, questions, header, question or "question_id")
 
 
 def _columns_of_words(table: FileTable) -> list[str]:

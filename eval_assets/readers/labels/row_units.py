@@ -1,0 +1,129 @@
+"""What the rows of a table are of: their items, and sheets that are raters or questions."""
+
+from collections.abc import Iterator, Sequence
+
+from eval_assets.readers._problems import input_error, listed_briefly
+from eval_assets.readers.formats.table import FileColumn, FileTable
+from eval_assets.readers.formats.tables import SHEET
+from eval_assets.readers.labels.headers import (
+    ITEM_TEXT,
+    QUESTION,
+    SHARED_ITEM,
+    TEXT_COLUMNS,
+    item_header,
+    rater_header,
+    rater_parts,
+)
+from eval_assets.readers.labels.validation import FIELDS
+from eval_assets.readers.references import References, has_references, id_of, keys
+
+ONE_QUESTION = "rating"
+_MOST_QUESTIONS = 40
+_FEWEST_MERGED = 3
+"""Blank cells from which on they are merged with those above, if they are a third of all."""
+
+
+def items_of(table: FileTable, *, one_a_row: bool) -> References:
+    """Return the item and question of each row; without a column of items, each row is one."""
+    header = item_header(table)
+    text = table.header_of(*ITEM_TEXT)
+    texts = table.stripped(text) if text else None
+    if texts is not None and len(set(texts)) < len(texts):
+        if one_a_row and header == text:
+            header = None  # two responses may have one text
+        elif not one_a_row and header and len(set(table.columns[header])) == len(table):
+            header = text  # the ids are those of ratings
+    if header is not None:
+        items = table.stripped(header)
+    elif has_references(table):
+        items = keys(table).map(id_of)
+    elif one_a_row:
+        items = FileColumn.of([f"row {line}" for line in table.lines])
+    else:
+        message, remedy = "no column says what is rated", "Name the column of the items response_id"
+        raise input_error(table.file, message, remedy, line=1)
+    question = table.header_of(*QUESTION)
+    questions: FileColumn[str | None] = FileColumn.repeat(ONE_QUESTION, len(table))
+    if question and question != header:
+        named = table.stripped(question)
+        if any(named.present()) and len(named.present()) <= _MOST_QUESTIONS:
+            questions = named
+    return References(items, questions, header, question or "question_id")
+
+
+def filled_down(table: FileTable) -> FileTable:
+    """Return the table with merged cells of items or raters, which only the first row has."""
+    item, rater = item_header(table), rater_header(table)
+    if item is None or rater is None or item == rater:
+        return table
+    columns, notes = dict(table.columns), []
+    for header in (item, rater):
+        cells = list(table.stripped(header))
+        n_blank = sum(cell is None for cell in cells)
+        if cells and cells[0] is not None and n_blank >= max(_FEWEST_MERGED, len(cells) / 3):
+            columns[header] = FileColumn.of(list(_repeated_in_blanks(cells)))
+            notes.append(f"blank cells of {header} read as the cell above")
+    full = table.with_columns(columns, *notes)
+    units = set(zip(full.stripped(item), full.stripped(rater), strict=True))
+    return full if len(units) == len(table) else table
+
+
+def _repeated_in_blanks(cells: Sequence[str | None]) -> Iterator[str | None]:
+    last = None
+    for cell in cells:
+        last = last if cell is None else cell
+        yield last
+
+
+def sheet_roles(
+    table: FileTable, headers: Sequence[str], *, raters: Sequence[str]
+) -> list[FileTable]:
+    """Return the table with its sheets as raters, questions, or parts of one table.
+
+    Two tables if the names of sheets and columns leave open which are raters. `headers` are the
+    columns of ratings, `raters` those that the user names.
+    """
+    if SHEET not in table.columns:
+        return [table]
+    sheets, rater = table.stripped(SHEET), rater_header(table)
+    names = list(map(str, sheets.present()))
+    others = {header: cells for header, cells in table.columns.items() if header != SHEET}
+    note = f"each sheet read as a {{}}: {listed_briefly(names)}"
+    as_rater = {FIELDS["rater_id"][0]: sheets, **others}
+    by_raters = table.with_columns(as_rater, note.format("rater"))
+    by_questions = table.with_columns({QUESTION[0]: sheets, **others}, note.format("question"))
+    if rater == SHEET and len(headers) <= 1:
+        return [by_raters]
+    item = item_header(table)
+    units = list(
+        zip(
+            table.stripped(item) if item else table.lines,
+            table.stripped(rater) if rater and rater != SHEET else names[:1] * len(table),
+            strict=True,
+        )
+    )
+    if len(set(units)) == len(set(zip(units, sheets, strict=True))):
+        return [table.with_columns(others, f"{len(names)} sheets read as one table")]
+    if rater != SHEET:
+        return [by_questions if table.header_of(*QUESTION) is None else table.with_columns(others)]
+    if raters:
+        return [by_raters if set(raters) <= set(names) else by_questions]
+    both = (by_raters, by_questions)
+    return [both[part] for part in rater_parts(names, headers) or (0, 1)]
+
+
+def with_models(table: FileTable) -> FileTable:
+    """Return the table with prompt and model as item, if several models answered to a prompt."""
+    header, model = table.header_of(*SHARED_ITEM), table.header_of(*TEXT_COLUMNS["model_name"])
+    if header is None or model is None or header != item_header(table):
+        return table
+    items, models, rater = table.stripped(header), table.stripped(model), rater_header(table)
+    raters = table.stripped(rater) if rater else FileColumn.repeat(None, len(table))
+    pairs = list(zip(items, models, strict=True))
+    if len(set(zip(items, raters, strict=True))) == len(table) or len(
+        set(zip(pairs, raters, strict=True))
+    ) < len(table):
+        return table
+    cells = FileColumn.of([" / ".join(filter(None, pair)) for pair in pairs])
+    note = f"{header} and {model} read together as what was rated"
+    return table.with_columns({**table.columns, header: cells}, note)
