@@ -20,6 +20,9 @@ from eval_assets.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.cli.certificate_checks import CertificateEvidence
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.issued import CertificateRow
@@ -55,7 +58,7 @@ def certificates(
     if context.invoked_subcommand is not None:
         return DONE
     from eval_assets.cli.certificate_checks import certificate_evidence, why_outdated
-    from eval_assets.cli.results import plain_row
+    from eval_assets.cli.results import outcomes_now, plain_row
     from eval_assets.cli.tables import SealedTests, print_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
@@ -73,13 +76,13 @@ def certificates(
                 return CANNOT_TELL
             with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
                 return _required(evidence, require, data / "out" / "certificates")
-        tests = SealedTests.stored(connection)
+        tests, outcomes = SealedTests.stored(connection), outcomes_now(connection, evaluation)
     rows = tests.certificates
     if as_json:
         print_json([plain_row(row) for row in rows])
     else:
         if not (rows or tests.unevaluated):
-            click.echo("No judge was tested yet: eval-assets run tests those that pass the gates.")
+            click.echo(f"No judge was tested. {_why_untested(evaluation, outcomes)}")
         print_certificates(tests)
     return DONE
 
@@ -134,6 +137,13 @@ def verify(
     if not files:
         click.echo(f"There is no certificate in {data / 'out' / 'certificates'}.")
     return NOT_FIT if any(problems.values()) else DONE
+
+
+def _why_untested(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> str:
+    if not evaluation.judges:
+        return "evaluation.yaml declares no judges."
+    closed = [f"{of.gate} is closed: {of.reason}." for of in outcomes if of.is_closed]
+    return " ".join(closed) or "Run eval-assets run, which tests those that pass the gates."
 
 
 def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:

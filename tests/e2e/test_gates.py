@@ -450,3 +450,11 @@ def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are
         assert f"sealed tests of clarity and depth were not evaluated: {reason}." in text
     [made] = result.asset_materializations_for_node("judge_certificates")
     assert str(reason) in str(made.metadata["not_evaluated"].value)
+
+
+def test_certificates_state_the_gates_that_hold_them_back(closed_folder: Evaluated) -> None:
+    done = closed_folder.call("certificates")
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("No judge was tested. human_a_hh is closed: ")
+    assert "human_alpha is closed: " in done.stdout
