@@ -142,3 +142,22 @@ def test_the_interval_within_groups_holds_over_other_groups(seed: int) -> None:
 
     assert sum(held) >= 88
     assert sum(figure.low <= 0 <= figure.high for figure in as_people) >= 88
+
+
+def test_what_judge_and_people_share_narrows_the_interval_of_their_difference() -> None:
+    """Responses differ in half of the groups alone: there both agree, and elsewhere neither."""
+    rng = np.random.default_rng(7)
+    groups = np.repeat(np.arange(40), 5)
+    quality = np.where(groups % 2 == 0, np.tile(np.arange(1, 6), 40), 3)
+    seen = np.clip(quality[:, None] + rng.integers(-1, 2, (200, 3)), 1, 5).astype(float)
+    profile = profile_of(seen[:, :2], seen[:, 2], groups)
+    widths = [
+        figure.high - figure.low
+        for figure in (
+            profile.a_ha_within,
+            profile.a_hh_within,
+            profile.a_ha_within_above_people,
+        )
+    ]
+
+    assert widths[2] < 0.6 * np.hypot(*widths[:2])

@@ -232,3 +232,32 @@ def test_percentiles_of_few_groups_are_widened_by_one_degree_of_freedom_fewer() 
 
     expected = float(stats.t.ppf(0.95, 2)) * math.sqrt(3 / 2)
     assert (-low, high) == pytest.approx((expected, expected), rel=0.01)
+
+
+@pytest.mark.parametrize("effect", [0.0, -0.1])
+def test_groups_to_detect_take_an_effect_above_zero(effect: float) -> None:
+    with pytest.raises(ValueError, match="effect must be above 0"):
+        groups_to_detect(effect, detectable=0.1, n_groups=40)
+
+
+def test_a_statistic_that_most_resamples_leave_undefined_has_no_interval() -> None:
+    """The mean of what is above 0 needs one of the two units of thirty that are."""
+    ratings = np.zeros((30, 1))
+    ratings[:1] = 1.0
+    ratings[1:3] = [[2.0], [3.0]]
+
+    def of_all_three(rows: np.ndarray) -> float:
+        values = np.unique(rows[rows > 0])
+        return float(rows.mean()) if len(values) == 3 else math.nan
+
+    interval = bootstrap_interval(
+        ratings,
+        of_all_three,
+        confidence=0.95,
+        n_resamples=200,
+        rng=np.random.default_rng(1),
+    )
+
+    assert interval.value == pytest.approx(0.2)
+    assert math.isnan(interval.low)
+    assert interval.method is None
