@@ -1,5 +1,7 @@
 """Agreement within response groups, beside scores dealt out there."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -160,4 +162,4 @@ def test_what_judge_and_people_share_narrows_the_interval_of_their_difference() 
         )
     ]
 
-    assert widths[2] < 0.6 * np.hypot(*widths[:2])
+    assert widths[2] < 0.6 * math.hypot(*widths[:2])

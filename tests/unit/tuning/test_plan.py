@@ -3,10 +3,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from eval_assets.config.tuning import Tuning
+from eval_assets.stats import Jackknife, agreement_gain, non_inferiority, partial_non_inferiority
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.history import Seal
+from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.plan import most_requests, plan_reading, why_not_evaluated
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
@@ -151,3 +154,83 @@ def test_prompts_ask_about_ten_answers_and_dev_for_each_candidate_and_once_about
 
     assert most_requests({"q": units, "r": units}, searching) == 2 * (60 + 7 * n_dev + n_rated)
     assert most_requests({"q": units}, Tuning()) == 0
+
+
+def chance(effect: Jackknife, n_groups: int, *, level: float) -> float:
+    """Return the chance that so many groups find an effect, which is known with an error."""
+    error = effect.standard_error * math.sqrt(effect.n_groups / n_groups)
+    n_effective = effect.n_effective * n_groups / effect.n_groups
+    critical = stats.t.ppf(1 - level / 2, n_effective - 1)
+    both = math.hypot(error, effect.standard_error)
+    return float(stats.norm.cdf((effect.value - critical * error) / both))
+
+
+def test_a_plan_scales_the_errors_of_train_and_dev_to_the_groups_of_the_test() -> None:
+    """One answer a group, so that all groups have equal weight; some of the test have no score."""
+    units, quality = simulated(300, seed=21, split=None, per_group=1)
+    is_test = units.splits == "test"
+    scores, baseline = judged(quality, seed=22), judged(quality, seed=23, noise=2.0)
+    doubts = np.where(quality > 2.5, 0.0, 2.0)
+    doubts[np.flatnonzero(is_test)[5:9]] = np.nan
+    scores[np.flatnonzero(is_test)[:5]] = np.nan
+    ratings = units.ratings.copy()
+    ratings[np.flatnonzero(is_test)[-7:], 1:] = np.nan
+    units = replace(units, ratings=ratings)
+    candidate = replace(
+        offered(VERSION, scores, baseline), part=JudgePart("other", 1.0), doubts=doubts
+    )
+    [plan] = plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
+    seen = units.only(~is_test)
+    options = {"level": seen.level, "groups": seen.groups}
+    own, doubt = scores[~is_test], doubts[~is_test]
+    gain = agreement_gain(seen.ratings, own, baseline[~is_test], **options).gain  # type: ignore[arg-type]
+    whole = non_inferiority(seen.ratings, own, margin=0.1, **options)  # type: ignore[arg-type]
+    part = partial_non_inferiority(seen.ratings, own, doubt <= 1.0, margin=0.1, **options)  # type: ignore[arg-type]
+    n_test, level = int(is_test.sum()), plan.level
+
+    assert level == pytest.approx(0.0125)
+    assert (plan.n_groups, plan.reading) == (n_test - 5, 1)
+    assert plan.expected_gain == gain.value > 0
+    assert plan.detectable_gain == gain.scaled_to(n_test - 5).detectable(significance=level)
+    assert plan.chance_improved == pytest.approx(chance(gain, n_test - 5, level=level), abs=1e-6)
+    assert plan.chance_fit == pytest.approx(
+        chance(whole.shortfall, n_test - 12, level=level / 2), abs=1e-6
+    )
+    assert plan.chance_in_part == pytest.approx(
+        chance(part.shortfall, n_test - 16, level=level / 2), abs=1e-6
+    )
+    assert plan.responses_per_group == 300 / n_test
+    assert plan.labels_per_group == (900 - 14) / n_test
+
+
+@pytest.mark.parametrize(("n_scored", "has_chance"), [(19, False), (20, True)])
+def test_a_test_of_fewer_than_twenty_groups_has_no_chance(
+    n_scored: int,
+    has_chance: bool,  # noqa: FBT001
+) -> None:
+    units, quality = simulated(300, seed=24, split=None, per_group=1)
+    scores = judged(quality, seed=25, noise=0.4)
+    scores[np.flatnonzero(units.splits == "test")[n_scored:]] = np.nan
+    [plan] = plan_reading(
+        units,
+        [offered(VERSION, scores, judged(quality, seed=26, noise=2.0))],
+        NO_SEAL,
+        margin=0.1,
+        people_agree=True,
+    )
+
+    assert plan.n_groups == n_scored
+    for chances in (plan.chance_improved, plan.chance_fit, plan.chance_if_equal):
+        assert (chances > 0) == has_chance
+
+
+def test_people_who_always_agree_leave_no_judge_to_compare_with() -> None:
+    units, quality = simulated(100, seed=27, split=None)
+    one = np.clip(np.round(quality), 1, 5)
+    units = replace(units, ratings=np.stack([one, one, one], axis=1))
+    [plan] = plan_reading(
+        units, [offered(VERSION, judged(quality, seed=28))], NO_SEAL, margin=0.1, people_agree=True
+    )
+
+    assert plan.groups_if_equal is None
+    assert math.isnan(plan.chance_if_equal)
