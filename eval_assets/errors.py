@@ -32,8 +32,11 @@ class InputProblem:
     remedy: str
 
     def __str__(self) -> str:
-        place = [self.file, *(str(part) for part in (self.line, self.column) if part is not None)]
-        return f"{':'.join(place)}: {self.message}. {self.remedy}."
+        location = [
+            self.file,
+            *(str(part) for part in (self.line, self.column) if part is not None),
+        ]
+        return f"{':'.join(location)}: {self.message}. {self.remedy}."
 
 
 class InputError(ValueError):

@@ -211,10 +211,10 @@ class Scale:
             >>> LIKERT5.distance(np.array([4.0]), np.array([2.0])).tolist()
             [0.5]
         """
-        apart = np.abs(a - b)
+        distances = np.abs(a - b)
         if self.has_order:
-            return apart / (self.high - self.low)
-        return np.where(np.isnan(apart), np.nan, (apart > TOLERANCE).astype(np.float64))
+            return distances / (self.high - self.low)
+        return np.where(np.isnan(distances), np.nan, (distances > TOLERANCE).astype(np.float64))
 
     def default_level(self) -> Level:
         """Return the level of measurement if the rubric declares none."""

@@ -56,10 +56,10 @@ def figure_text(value: float, *, limits: Iterable[float]) -> str:
     if math.isnan(value):
         return UNDEFINED
     near = [limit for limit in limits if abs(value - limit) < _NEAR]
-    apart = [limit for limit in near if abs(value - limit) > TOLERANCE]
+    distant_limits = [limit for limit in near if abs(value - limit) > TOLERANCE]
     decimals = _DECIMALS + bool(near)
     while decimals < _MOST_DECIMALS and any(
-        f"{value:.{decimals}f}" == f"{limit:.{decimals}f}" for limit in apart
+        f"{value:.{decimals}f}" == f"{limit:.{decimals}f}" for limit in distant_limits
     ):
         decimals += 1
     text = f"{value:.{decimals}f}"

@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
 from tests.postgres import Postgres, postgres_programs, running_postgres
@@ -18,9 +19,11 @@ from tests.postgres import Postgres, postgres_programs, running_postgres
 def pytest_configure() -> None:
     """Let SIGINT end programs that tests start, also where a shell started the tests with `&`.
 
-    The garbage collector runs as seldom as in the program itself.
+    The garbage collector runs as seldom as in the program itself, and no example has a time limit.
     """
     gc.set_threshold(*COLLECTOR_THRESHOLDS)
+    settings.register_profile("busy machine", deadline=None)
+    settings.load_profile("busy machine")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -75,7 +75,7 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
         return []
     is_shared = np.bincount(ratings.unit, minlength=ratings.n_responses)[ratings.unit] > 1
     unit, rater, value = ratings.unit[is_shared], ratings.rater[is_shared], ratings.value[is_shared]
-    apart = value - ratings.means()[unit]
+    deviations = value - ratings.means()[unit]
     order = np.argsort(rater, kind="stable")
     starts = np.searchsorted(rater[order], np.arange(1, len(ratings.rater_ids)))
     texts: list[str] = []
@@ -84,7 +84,7 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
     for name, own in zip(ratings.rater_ids, np.split(order, starts), strict=True):
         if len(own) < _FEWEST_SHARED:
             continue
-        leaning[name] = (float(apart[own].mean()), len(own))
+        leaning[name] = (float(deviations[own].mean()), len(own))
         if len(own) >= _MANY_EQUAL:
             equal[len(own), int(unit[own].sum()), round(float(value[own].sum()), 6)].append(own)
         by_others = np.isin(unit, unit[own]) & (rater != rater[own[0]])
@@ -93,12 +93,12 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
                 f"{name} gives {_named(question, float(value[own[0]]))} every time, while others "
                 f"vary on the same {len(own)} responses"
             )
-    for one, other in chain.from_iterable(pairwise(alike) for alike in equal.values()):
-        if _never_differ(unit, value, one, other):
-            names = [ratings.rater_ids[rater[own[0]]] for own in (one, other)]
+    for first, second in chain.from_iterable(pairwise(alike) for alike in equal.values()):
+        if _never_differ(unit, value, first, second):
+            names = [ratings.rater_ids[rater[own[0]]] for own in (first, second)]
             texts.append(
-                f"{' and '.join(names)} gave equal ratings to all {len(one)} responses: check that "
-                "each of them rated"
+                f"{' and '.join(names)} gave equal ratings to all {len(first)} responses: check "
+                "that each of them rated"
             )
     texts += _between_others(question, ratings.rater_ids, unit, rater, value)
     if len(leaning) > 1 and not question.scale.is_binary and question.level != "nominal":
@@ -134,9 +134,9 @@ def _between_others(
         own = rater[start:end]
         n_differing += np.bincount(own[differ], minlength=len(rater_ids))
         n_between += np.bincount(own[is_between], minlength=len(rater_ids))
-    known = n_differing >= _FEWEST_BETWEEN
-    always = known & (n_between == n_differing)
-    if always.sum() != 1 or not (known & (n_between < _SELDOM_BETWEEN * n_differing)).any():
+    has_enough = n_differing >= _FEWEST_BETWEEN
+    always = has_enough & (n_between == n_differing)
+    if always.sum() != 1 or not (has_enough & (n_between < _SELDOM_BETWEEN * n_differing)).any():
         return []
     [index] = np.flatnonzero(always)
     where = f"all {n_differing[index]} responses on which ratings differ"
@@ -150,14 +150,14 @@ def _between_in(unit: Integers, value: Floats) -> tuple[Mask, Mask]:
     Units ascend; those with fewer than three ratings count as equal.
     """
     order = np.lexsort((value, unit))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(unit))
+    index = np.empty_like(order)
+    index[order] = np.arange(len(unit))
     ordered = value[order]
     first = np.flatnonzero(np.append(True, unit[1:] != unit[:-1]))
     length = np.diff(np.append(first, len(unit)))
     start, end = np.repeat(first, length), np.repeat(first + length - 1, length)
-    low = ordered[np.where(place == start, np.minimum(start + 1, end), start)]
-    high = ordered[np.where(place == end, np.maximum(end - 1, start), end)]
+    low = ordered[np.where(index == start, np.minimum(start + 1, end), start)]
+    high = ordered[np.where(index == end, np.maximum(end - 1, start), end)]
     differ = (ordered[start] < ordered[end]) & (end - start > 1)
     return differ, differ & (low <= value) & (value <= high)
 

@@ -107,15 +107,15 @@ def compared_labels(responses: RatedResponses, question: RubricQuestion) -> Comp
     """Return the labels of responses with at least two, of at most 3,000 drawn by a fixed seed."""
     ratings = responses.ratings
     stored = compared_units(ratings)
-    place = np.full(ratings.n_responses, -1)
-    place[stored] = np.arange(len(stored))
-    kept = place[ratings.unit] >= 0
+    index = np.full(ratings.n_responses, -1)
+    index[stored] = np.arange(len(stored))
+    kept = index[ratings.unit] >= 0
     on_unit = question.scale.to_unit(ratings.value[kept])
     value = on_unit[:, None]
     if not question.has_order:
         value = (on_unit[:, None] == np.unique(on_unit)).astype(float)
     return ComparedLabels(
-        place[ratings.unit[kept]], ratings.rater[kept], value, responses.positions[kept], stored
+        index[ratings.unit[kept]], ratings.rater[kept], value, responses.positions[kept], stored
     )
 
 

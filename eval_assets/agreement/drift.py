@@ -144,14 +144,14 @@ def new_anchors(  # noqa: PLR0913 - what anchors are chosen from, and of whom th
     at: datetime,
 ) -> list[dict[str, object]]:
     """Return anchors for every judge and question that has none yet."""
-    known = set(_keys(frozen))
+    known_keys = set(_keys(frozen))
     rows: list[dict[str, object]] = []
     for names, own in scored.groupby(["judge_id", "question_id"]):
         judge_id, question_id = map(str, names)
         if judge_id not in judges or question_id not in rubrics:
             continue
         key = (judge_id, judges[judge_id], question_id, rubrics[question_id])
-        if key in known:
+        if key in known_keys:
             continue
         chosen = choose_anchors(
             own["response_id"].tolist(),
@@ -190,7 +190,7 @@ def due_anchors(  # noqa: PLR0913 - what is frozen, what was asked, and what is 
         )
     }
     places, numbers, tests = [], [], set()
-    for place, (key, frozen_at) in enumerate(
+    for index, (key, frozen_at) in enumerate(
         zip(_keys(frozen), frozen.get("frozen_at", ()), strict=True)
     ):
         if key not in watched:
@@ -198,7 +198,7 @@ def due_anchors(  # noqa: PLR0913 - what is frozen, what was asked, and what is 
         tests.add(key)
         number, at = latest.get(key, (0, frozen_at))
         if now - datetime.fromisoformat(at) >= pause:
-            places.append(place)
+            places.append(index)
             numbers.append(number + 1)
     return frozen.iloc[places].assign(round=numbers), len(tests)
 

@@ -55,7 +55,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         kappa_kind, kappa = _kappa(ratings, fleiss=profile.fleiss_kappa)
         is_nominal = math.isnan(profile.gwet_ac2.value)
         n_disagreements = humans.n_disagreements.get(question.id, 0)
-        settled = _settled(ratings, humans.disagreements.get(question.id), question)
+        settled_figures = _settled(ratings, humans.disagreements.get(question.id), question)
         row = HumanFigures(
             scope=Scope.QUESTION,
             question_id=question.id,
@@ -67,11 +67,11 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             n_skipped=humans.n_skipped.get(question.id, 0),
             n_disagreements=n_disagreements,
             a_hh_settled=None
-            if settled is None
-            else human_agreement(settled.matrix(), scale=question.scale),
+            if settled_figures is None
+            else human_agreement(settled_figures.matrix(), scale=question.scale),
             alpha_settled=None
-            if settled is None
-            else or_none(krippendorff_alpha(settled.matrix(), level=levels[question.id])),
+            if settled_figures is None
+            else or_none(krippendorff_alpha(settled_figures.matrix(), level=levels[question.id])),
             a_hh=Figure.of(profile.a_hh),
             a_hh_by_chance=profile.a_hh_by_chance,
             exact_agreement=Figure.percent(profile.exact_agreement),
@@ -126,9 +126,9 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         confidence=CONFIDENCE,
         groups=ratings[evaluation.rubric[0].id].group,
     )
-    settled = None
+    settled_figures = None
     if any(map(len, humans.disagreements.values())):
-        settled = overall_profile(
+        settled_figures = overall_profile(
             [
                 ((_settled(long, humans.disagreements.get(q.id), q) or long).matrix(), q.scale)
                 for q in evaluation.rubric
@@ -147,8 +147,8 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         n_pairs=profile.n_pairs,
         n_skipped=sum(humans.n_skipped.values()),
         n_disagreements=sum(humans.n_disagreements.values()),
-        a_hh_settled=None if settled is None else or_none(settled.a_hh.value),
-        alpha_settled=None if settled is None else or_none(settled.alpha.value),
+        a_hh_settled=None if settled_figures is None else or_none(settled_figures.a_hh.value),
+        alpha_settled=None if settled_figures is None else or_none(settled_figures.alpha.value),
         a_hh=Figure.of(profile.a_hh),
         a_hh_by_chance=profile.a_hh_by_chance,
         exact_agreement=Figure.percent(profile.exact_agreement),
@@ -176,10 +176,10 @@ def _settled(
     if not len(units):
         return None
     is_settled = np.isin(ratings.unit, units)
-    place = np.searchsorted(units, ratings.unit[is_settled])
+    index = np.searchsorted(units, ratings.unit[is_settled])
     central = _lower_medians if question.has_order else _modes
     value = ratings.value.copy()
-    value[is_settled] = central(ratings, place, is_settled)[place]
+    value[is_settled] = central(ratings, index, is_settled)[index]
     return replace(ratings, value=value)
 
 

@@ -296,8 +296,8 @@ def _plain(text: str) -> str:
     """Return the text in the letters that it shows, without characters that are not seen."""
     if text.isascii():
         return text
-    shown = unicodedata.normalize("NFKC", text)
-    return "".join(char for char in shown if unicodedata.category(char) != "Cf")
+    visible = unicodedata.normalize("NFKC", text)
+    return "".join(char for char in visible if unicodedata.category(char) != "Cf")
 
 
 def _sentence(text: str, match: re.Match[str]) -> tuple[int, int]:

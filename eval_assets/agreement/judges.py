@@ -282,10 +282,10 @@ def _kappas(
     n_prompts = int(prompts.max(initial=-1)) + 1
     prompt = np.concatenate([prompts + n_prompts * index for index in range(len(pooled))])
     macro, micro = [], []
-    for one, other in itertools.combinations(scores.T, 2):
-        by_prompt = kappa_by_group(one, other, prompt, n_groups=n_prompts * len(pooled))
+    for first, second in itertools.combinations(scores.T, 2):
+        by_prompt = kappa_by_group(first, second, prompt, n_groups=n_prompts * len(pooled))
         macro.append(macro_kappa(*by_prompt))
-        micro.append(pair_kappa(one, other).value)
+        micro.append(pair_kappa(first, second).value)
     return _mean(macro), _mean(micro)
 
 

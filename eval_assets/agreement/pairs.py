@@ -63,13 +63,13 @@ def measure_pairs(judged: JudgedUnits, limits: DualJudge, *, at: datetime) -> Pa
     parts = []
     first: tuple[pd.DataFrame, Validation] | None = None
     pairs = itertools.combinations(judged.scores, 2) if len(judged.units) else ()
-    for one, other in pairs:
-        prompts = _by_prompt(judged, one, other)
-        parts.append(_disagreements(judged, one, other, prompts, limits))
+    for item, other in pairs:
+        prompts = _by_prompt(judged, item, other)
+        parts.append(_disagreements(judged, item, other, prompts, limits))
         if first is None:
             first = (
-                _judgements(judged, one, other, prompts, at=at),
-                _validation(judged, one, other, prompts, limits, at=at),
+                _judgements(judged, item, other, prompts, at=at),
+                _validation(judged, item, other, prompts, limits, at=at),
             )
     filled = [part for part in parts if len(part)]
     listed = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
@@ -103,8 +103,8 @@ def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
     prompt_of = np.repeat(np.arange(len(begins)), ends - begins)
     kappa, n_units = kappa_by_group(a, b, prompt_of, n_groups=len(begins))
     # of the differences, not the difference of the means, which opposite ones cancel
-    far = np.abs(a - b)
-    is_both = ~np.isnan(far)
+    distance = np.abs(a - b)
+    is_both = ~np.isnan(distance)
 
     def mean(values: Floats) -> Floats:
         means = np.full(len(begins), np.nan)
@@ -123,8 +123,8 @@ def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
         ),
         judge1_score=mean(a),
         judge2_score=mean(b),
-        difference=mean(far),
-        largest_difference=pd.Series(far).groupby(prompt_of).max().to_numpy(),
+        difference=mean(distance),
+        largest_difference=pd.Series(distance).groupby(prompt_of).max().to_numpy(),
     )
 
 
@@ -178,15 +178,15 @@ def _disagreements(
     prompt_of = np.repeat(
         np.arange(len(prompts)), (prompts["end"] - prompts["start"]).to_numpy(int)
     )
-    place = np.flatnonzero(difference > limits.disagreement + TOLERANCE)
-    by_response = prompts.iloc[prompt_of[place]].assign(
+    index = np.flatnonzero(difference > limits.disagreement + TOLERANCE)
+    by_response = prompts.iloc[prompt_of[index]].assign(
         scope="response",
-        query=judged.units["query"].iloc[place].to_numpy(dtype=object),
-        response_id=judged.units["response_id"].iloc[place].to_numpy(dtype=object),
-        judge1_score=a[place],
-        judge2_score=b[place],
-        difference=difference[place],
-        largest_difference=difference[place],
+        query=judged.units["query"].iloc[index].to_numpy(dtype=object),
+        response_id=judged.units["response_id"].iloc[index].to_numpy(dtype=object),
+        judge1_score=a[index],
+        judge2_score=b[index],
+        difference=difference[index],
+        largest_difference=difference[index],
         reason=f"difference above {limits.disagreement:g}",
     )
     filled = [part for part in (by_prompt, by_response) if len(part)]

@@ -176,7 +176,7 @@ def measure_selection(
             overlap.weighted(question, columns, levels[question.id], humans.data_version)
             for question in overlap.questions
         ]
-    order = {question.id: place for place, question in enumerate(evaluation.rubric)}
+    order = {question.id: index for index, question in enumerate(evaluation.rubric)}
     return SelectionMeasures(
         tuple(sorted(_adjusted(tests), key=lambda test: (order[test.question_id], test.p_value))),
         tuple(sorted(weighted, key=lambda row: order[row.question_id])),
@@ -363,8 +363,8 @@ def _indicators(code: NDArray[np.int64], names: list[str]) -> _Columns:
     """Return an indicator of each class; those beyond the most frequent ones count together."""
     counts = np.bincount(code)
     kept = np.argsort(-counts, kind="stable")[:_MOST_MODELS]
-    columns = [(code == one).astype(np.float64) for one in kept]
-    titles = [names[one] or "no model" for one in kept]
+    columns = [(code == item).astype(np.float64) for item in kept]
+    titles = [names[item] or "no model" for item in kept]
     if len(kept) < len(names):
         columns.append(1 - np.sum(columns, axis=0))
         titles.append(_OTHERS)
@@ -382,12 +382,12 @@ def _overlaps(
     for question in rubric:
         if question.id not in features.asked:
             continue
-        own, asked = ratings[question.id], features.asked[question.id]
+        own, is_asked = ratings[question.id], features.asked[question.id]
         is_rated = np.bincount(own.unit, minlength=own.n_responses) > 1
-        asked = asked | is_rated
-        key = asked.tobytes(), is_rated.tobytes()
+        is_asked = is_asked | is_rated
+        key = is_asked.tobytes(), is_rated.tobytes()
         questions.setdefault(key, []).append(question)
-        overlaps[key] = np.flatnonzero(asked), is_rated[asked]
+        overlaps[key] = np.flatnonzero(is_asked), is_rated[is_asked]
     for key, (units, has_two) in overlaps.items():
         if _FEWEST <= has_two.sum() <= len(units) - _FEWEST:
             yield _Overlap(questions[key], ratings, units, has_two)

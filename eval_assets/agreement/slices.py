@@ -139,8 +139,8 @@ def _sums(values: LongRatings, value: Floats) -> pd.DataFrame:
     }
     units = pd.DataFrame({"response": np.arange(values.n_responses), **sums})
     units = units[units["n"] > 0]
-    apart = units["n"] * units["squares"] - units["total"] ** 2
-    return units.assign(apart=apart / (units["n"] - 1).clip(lower=1))
+    squared_differences = units["n"] * units["squares"] - units["total"] ** 2
+    return units.assign(apart=squared_differences / (units["n"] - 1).clip(lower=1))
 
 
 def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, ...]]:
@@ -180,8 +180,8 @@ def _measured(
     # From the group's first mean, so that equal ones have no spread, not even float noise.
     first = np.empty(len(groups))
     first[row[::-1]] = mean[::-1]
-    apart = mean - first[row]
-    centre = added(apart) / n_rated
+    difference = mean - first[row]
+    centre = added(difference) / n_rated
     n, total, squares = (added(rated[name]) for name in ("n", "total", "squares"))
     rows = pd.DataFrame(
         {
@@ -192,7 +192,7 @@ def _measured(
             "n_units": n_units,
             "alpha": alpha,
             "mean": first + centre + 0.5,
-            "spread": np.sqrt(added((apart - centre[row]) ** 2) / n_rated),
+            "spread": np.sqrt(added((difference - centre[row]) ** 2) / n_rated),
             "variance": squares / n - (total / n) ** 2,
         }
     )[kept]
@@ -212,7 +212,7 @@ def _alpha_by_group(terms: _Terms, row: Integers, *, n_groups: int) -> Floats:
     of_term = row[terms.unit]
     is_used = of_term >= 0
     cell = of_term[is_used] * terms.n_components + terms.component[is_used]
-    n, total, squares, apart = (
+    n, total, squares, squared_differences = (
         np.bincount(cell, values[is_used], n_groups * terms.n_components)
         .astype(np.float64, copy=False)  # without cells these are counts
         .reshape(n_groups, terms.n_components)
@@ -222,7 +222,7 @@ def _alpha_by_group(terms: _Terms, row: Integers, *, n_groups: int) -> Floats:
     expected = np.where(expected > _NO_VARIATION * n * squares, expected, 0.0)
     expected, observed = (
         np.add.reduceat(values, terms.firsts, axis=1)
-        for values in (expected / np.maximum(n - 1, 1), apart)
+        for values in (expected / np.maximum(n - 1, 1), squared_differences)
     )
     ratio = np.divide(observed, expected, out=np.zeros_like(observed), where=expected > 0)
     n_varied = np.count_nonzero(expected, axis=1)

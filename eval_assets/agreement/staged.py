@@ -63,23 +63,23 @@ def next_stage(
         >>> next_stage("one", kappa=0.6, exact_agreement=0.8, n_units=20, staged=Staged()).stage
         'both'
     """
-    shown = "is undefined" if math.isnan(kappa) else f"is {kappa:.3f}"
+    kappa_text = "is undefined" if math.isnan(kappa) else f"is {kappa:.3f}"
     match stage:
         case "both":
             if n_units < staged.window:
                 return StageDecision("both", f"{n_units} of {staged.window} units are judged")
             if kappa >= staged.kappa - TOLERANCE:
-                return StageDecision("one", f"kappa {shown}, {staged.kappa:g} is enough")
-            return StageDecision("both", f"kappa {shown}, {staged.kappa:g} is needed")
+                return StageDecision("one", f"kappa {kappa_text}, {staged.kappa:g} is enough")
+            return StageDecision("both", f"kappa {kappa_text}, {staged.kappa:g} is needed")
         case "one":
             if n_units < FEWEST_SPOT_CHECKS:
                 return StageDecision("one", f"{n_units} of {FEWEST_SPOT_CHECKS} spot checks")
             differ = math.isnan(kappa) and exact_agreement < 1 - TOLERANCE
             if differ or kappa < staged.revert_below - TOLERANCE:
                 return StageDecision(
-                    "both", f"kappa on spot checks {shown}, {staged.revert_below:g} is needed"
+                    "both", f"kappa on spot checks {kappa_text}, {staged.revert_below:g} is needed"
                 )
-            return StageDecision("one", f"kappa on spot checks {shown}")
+            return StageDecision("one", f"kappa on spot checks {kappa_text}")
         case _ as unreachable:
             assert_never(unreachable)
 

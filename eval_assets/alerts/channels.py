@@ -139,7 +139,7 @@ def channels_of(environ: Mapping[str, str]) -> list[Channel]:
     """Return the channels that the environment names."""
     urls = re.split(r"\s+|,(?=\w+://)", environ.get(URLS, "").strip())
     services = [url.strip(",") for url in urls if url.strip(",")]
-    channels: list[Channel] = [Service(url, place) for place, url in enumerate(services, start=1)]
+    channels: list[Channel] = [Service(url, index) for index, url in enumerate(services, start=1)]
     if webhook := environ.get(WEBHOOK, "").strip():
         channels.append(Webhook(webhook, environ.get(SECRET, "")))
     return channels

@@ -111,8 +111,8 @@ def send_alerts(
     folder.out.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.out / ".alerts.lock"), ledger_of as ledger:
         alerts = _alerts(ledger)
-        known = positions(_deliveries(ledger))
-        new = [channel for channel in channels if channel.id not in known]
+        last_positions = positions(_deliveries(ledger))
+        new = [channel for channel in channels if channel.id not in last_positions]
         _record(
             ledger, [Delivery(new_channel.id, new_channel.name, len(alerts)) for new_channel in new]
         )

@@ -153,7 +153,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 _write_report_again(folder, evaluation, connection)
         files = certificate_files([item for result in readings.values() for item in result])
         _write_files(folder.out / "certificates", files)
-    shown = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]
+    displayed_columns = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
@@ -161,7 +161,9 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "a_ha_beside_a_hh": _near_people(rows),
             "not_evaluated": rows_as_metadata(unevaluated),
             "n_valid": sum(bool(row.certificate) and not row.stale_because for row in rows),
-            "certificates": rows_as_metadata(pd.DataFrame(map(vars, rows), columns=shown)),
+            "certificates": rows_as_metadata(
+                pd.DataFrame(map(vars, rows), columns=displayed_columns)
+            ),
             "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
         },
     )
@@ -192,7 +194,7 @@ def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:
 
 def _near_people(rows: Sequence[CertificateRow]) -> dg.MarkdownMetadataValue:
     """Return A^HA of certified judges beside A^HH of the same answers, and the best constant's."""
-    beside = [
+    metrics = [
         {
             **{name: getattr(row, name) for name in _NAMED},
             "a_ha": certificate.metrics.a_ha,
@@ -203,7 +205,7 @@ def _near_people(rows: Sequence[CertificateRow]) -> dg.MarkdownMetadataValue:
         if (certificate := row.certificate) is not None
     ]
     columns = [*_NAMED, "a_ha", "a_hh", "a_ha_of_a_constant"]
-    return rows_as_metadata(pd.DataFrame(beside, columns=columns))
+    return rows_as_metadata(pd.DataFrame(metrics, columns=columns))
 
 
 _NAMED = ("judge_id", "version", "question_id")

@@ -80,8 +80,8 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
             return
         with folder.ledger(evaluation) as ledger:
             history = history_of(ledger, "rubric_wordings").to_dict("records")
-            known = wordings_in_order({str(k): v for k, v in row.items()} for row in history)
-            new = new_wordings(evaluation, known, labels_by_version(connection), at=now)
+            wordings = wordings_in_order({str(k): v for k, v in row.items()} for row in history)
+            new = new_wordings(evaluation, wordings, labels_by_version(connection), at=now)
             append_history(ledger, "rubric_wordings", [asdict(wording) for wording in new])
             with transaction(connection):
                 copy_ledger(ledger, connection, "rubric_wordings")
@@ -163,10 +163,10 @@ def declare_partitions(
     keys = partitions(connection, column)
     raise_all(_problems(column, keys), source="the inputs")
     name = partitions_name(column, folder)
-    known = instance.get_dynamic_partitions(name)
-    for gone in set(known) - set(keys):
+    known_keys = instance.get_dynamic_partitions(name)
+    for gone in set(known_keys) - set(keys):
         instance.delete_dynamic_partition(name, gone)
-    instance.add_dynamic_partitions(name, [key for key in keys if key not in known])
+    instance.add_dynamic_partitions(name, [key for key in keys if key not in known_keys])
 
 
 def partitions_name(column: str, folder: EvaluationFolder) -> str:
@@ -182,5 +182,5 @@ def _problems(column: str, keys: list[str]) -> list[InputProblem]:
         message = f"responses have {len(keys):,} different values of {column}, over {_MOST:,}"
     elif odd := [key for key in keys if any(part in key for part in INVALID_PARTITION_SUBSTRINGS)]:
         message = f"{odd[0]!r} cannot be the name of a partition"
-    place = "judging.partition_by"
-    return [InputProblem("evaluation.yaml", None, place, message, remedy)] if message else []
+    key_path = "judging.partition_by"
+    return [InputProblem("evaluation.yaml", None, key_path, message, remedy)] if message else []

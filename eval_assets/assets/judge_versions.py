@@ -40,13 +40,13 @@ def versions_in_use(
         return {}
     with folder.ledger(evaluation) as ledger:
         judges = JudgeLedger(ledger)
-        known = judges.versions()
+        known_versions = judges.versions()
         readings = [reading for q in evaluation.rubric for reading in judges.readings(q.id)]
     in_use: dict[str, JudgeVersion] = {}
     problems: list[InputProblem] = []
-    for place, judge in enumerate(evaluation.judges):
+    for index, judge in enumerate(evaluation.judges):
         fingerprint = fingerprints[judge.id]
-        own = [version for version in known if version.judge_id == judge.id]
+        own = [version for version in known_versions if version.judge_id == judge.id]
         mine = {stored.version: stored for stored in own if stored.fingerprint == fingerprint}
         if judge.version == CURRENT:
             version = certified_version(readings, judge.id, fingerprint=fingerprint)
@@ -55,7 +55,7 @@ def versions_in_use(
         if version is not None:
             in_use[judge.id] = version
         elif judge.version not in (None, CURRENT):
-            path = ("judges", place, "version")
+            path = ("judges", index, "version")
             problems.append(
                 evaluation_problem(evaluation.folder, path, *_missing(judge, own, list(mine)))
             )

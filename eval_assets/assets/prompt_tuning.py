@@ -141,14 +141,14 @@ def scores_in_ledger(
     """
     models = {model.id: model for model in _live(evaluation)}
     prompts = {(v.judge_id, v.prompt_hash): v.prompt_text for v in versions if v.prompt_text}
-    asked = [unit for rated in units.values() for unit in _units(rated)] if models else []
+    all_units = [unit for rated in units.values() for unit in _units(rated)] if models else []
     worker = Worker(ledger, asset="tuned_judges")  # without a lease, which only asking needs
     rows = []
     for (judge_id, prompt_hash), source in prompts.items():
         if judge_id not in models:
             continue
         template = PromptTemplate(source, name=f"a prompt of {judge_id}")
-        result = asyncio.run(stored_scores(asked, models[judge_id], worker, template=template))
+        result = asyncio.run(stored_scores(all_units, models[judge_id], worker, template=template))
         costs = costs_of(ledger, {key for _, keys in result for key in keys})
         for score, keys in result:
             if score.status == "missing":
@@ -243,8 +243,8 @@ class _Models:
     ) -> bool:
         """Ask a version about all rated units; return whether the budget reached them."""
         template = PromptTemplate(version.prompt_text, name=f"the tuned prompt of {model.id}")
-        asked = [unit for rated in units.values() for unit in _units(rated)]
-        return not self.score(model, template, asked).n_budget_stopped
+        all_units = [unit for rated in units.values() for unit in _units(rated)]
+        return not self.score(model, template, all_units).n_budget_stopped
 
     def _options(self) -> RequestOptions:
         most = self.tuning.max_usd

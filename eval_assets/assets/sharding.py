@@ -79,10 +79,10 @@ def judge_replies_by(
         run_id = context.run.tags.get(BACKFILL_ID_TAG, context.run.run_id)
         part = Part(partition_by=column, partition=context.partition_key)
         with clear_failures():
-            asked = fill_ledger(folder, run_id=run_id, part=part)
-        if asked.stopped:
-            raise dg.Failure("\n".join(asked.stopped), asked.metadata, allow_retries=False)
-        return dg.MaterializeResult(metadata=asked.metadata)
+            filling = fill_ledger(folder, run_id=run_id, part=part)
+        if filling.stopped:
+            raise dg.Failure("\n".join(filling.stopped), filling.metadata, allow_retries=False)
+        return dg.MaterializeResult(metadata=filling.metadata)
 
     return judge_replies
 

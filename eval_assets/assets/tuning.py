@@ -148,8 +148,10 @@ def tuned_judges(
                 replace_rows(connection, "tuned_judge_scores", scores)
             made = _Made(ledger, units, scores_by_prompt(scores, units), at=now)
             versions = _versions(made, stand, prompted, pinned, steps=evaluation.tuning.steps)
-            shown = ("judge_id", "version", "step", "definition_hash")
-            rows = pd.DataFrame([{name: getattr(v, name) for name in shown} for v in versions])
+            displayed_columns = ("judge_id", "version", "step", "definition_hash")
+            rows = pd.DataFrame(
+                [{name: getattr(v, name) for name in displayed_columns} for v in versions]
+            )
             with transaction(connection):
                 replace_rows(connection, "tuned_judges", rows)
                 copy_ledger(ledger, connection, "judge_versions", "judge_calls")
@@ -290,10 +292,21 @@ def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             versions = read_table(connection, "judge_versions", order_by="created_at")
             table = table_metadata(connection, "judge_versions")
     figures = versions["dev_kappa"].map(_figures_in_words, na_action="ignore")
-    shown = ["judge_id", "version", "step", "parent", "dev_kappa", "cost_usd", "created_at"]
+    displayed_columns = [
+        "judge_id",
+        "version",
+        "step",
+        "parent",
+        "dev_kappa",
+        "cost_usd",
+        "created_at",
+    ]
     return dg.MaterializeResult(
         data_version=data_version_in(table),
-        metadata={**table, "versions": rows_as_metadata(versions.assign(dev_kappa=figures), shown)},
+        metadata={
+            **table,
+            "versions": rows_as_metadata(versions.assign(dev_kappa=figures), displayed_columns),
+        },
     )
 
 

@@ -127,13 +127,13 @@ def assign(  # noqa: PLR0913 - one for each option
         )
     except ValueError as error:
         raise click.UsageError(f"{error}.") from error
-    settled = [
+    settled_units = [
         decision.response_id
         for decision in decisions(read_adjudications(files.evaluation)).values()
         if decision.step == "consensus" and question in {None, decision.question_id}
     ]
     added = assigned(
-        strata, plan, existing=files.study.assignments or (), controls=dict.fromkeys(settled)
+        strata, plan, existing=files.study.assignments or (), controls=dict.fromkeys(settled_units)
     )
     if added:
         add_assignments(data, added)
@@ -150,7 +150,7 @@ def _reassign(files: StudyFiles, rater: str) -> int:
 
     study, number = files.study, files.evaluation.labelling.round
     assignments = study.assignments or ()
-    if not any((one.rater_id, one.round) == (rater, number) for one in assignments):
+    if not any((item.rater_id, item.round) == (rater, number) for item in assignments):
         raise click.UsageError(f"{rater} has no assignments in round {number}.")
     labels = read_labels(files.evaluation, files.responses).ratings
     theirs = labels[(labels["rater_id"] == rater) & (labels["round"] == number)]
@@ -159,7 +159,7 @@ def _reassign(files: StudyFiles, rater: str) -> int:
     def questions_of(assignment: Assignment) -> tuple[list[str], list[str]]:
         response = study.responses.get(assignment.response_id)
         questions = response.questions if response else ()
-        names = [one.id for one in questions if assignment.question_id in {None, *one.names}]
+        names = [item.id for item in questions if assignment.question_id in {None, *item.names}]
         labelled = [name for name in names if (assignment.response_id, name) in units]
         return labelled, [name for name in names if name not in labelled]
 
@@ -167,7 +167,7 @@ def _reassign(files: StudyFiles, rater: str) -> int:
     if result.moved or result.dropped:
         replace_assignments(files.evaluation.folder, result.assignments)
     click.echo(f"Reassigned from {rater}: {len(result.moved)}")
-    for taker, n in Counter(one.rater_id for one in result.moved).items():
+    for taker, n in Counter(item.rater_id for item in result.moved).items():
         click.echo(f"  {taker:20}{n:>10}")
     if result.dropped:
         click.echo(f"Removed, since no other rater can take them over: {len(result.dropped)}")
@@ -178,7 +178,9 @@ def _report_pairs(assignments: list[Assignment], plan: AssignmentPlan) -> None:
     from eval_assets.labelling.assignments import shared_responses
 
     pairs = shared_responses(
-        one for one in assignments if (one.round, one.question_id) == (plan.round, plan.question_id)
+        item
+        for item in assignments
+        if (item.round, item.question_id) == (plan.round, plan.question_id)
     )
     numbers = [pairs[frozenset(pair)] for pair in combinations(plan.raters, 2)]
     click.echo(f"Any two raters share {min(numbers)} to {max(numbers)} responses.")
@@ -197,10 +199,10 @@ def _report(added: list[Assignment], path: Path, plan: AssignmentPlan) -> None:
         click.echo(f"Nothing to add: {path} holds all that the plan asks for.")
         return
     purposes = ["shared", "single", "control", "repeat"]
-    counts = Counter((one.rater_id, one.purpose) for one in added)
-    used = [purpose for purpose in purposes if any(one.purpose == purpose for one in added)]
-    asked = plan.question_id or "every question"
-    click.echo(f"Added to {path}, round {plan.round}, {asked}:")
+    counts = Counter((item.rater_id, item.purpose) for item in added)
+    used = [purpose for purpose in purposes if any(item.purpose == purpose for item in added)]
+    planned_questions = plan.question_id or "every question"
+    click.echo(f"Added to {path}, round {plan.round}, {planned_questions}:")
     click.echo(f"  {'rater':20}" + "".join(f"{purpose:>10}" for purpose in used))
     for rater in plan.raters:
         click.echo(f"  {rater:20}" + "".join(f"{counts[rater, p]:>10}" for p in used))  # type: ignore[index]

@@ -237,12 +237,12 @@ def _reading_of(
     claimed: QuestionCertificate, readings: Sequence[SealedEvaluation], judge_id: str, name: str
 ) -> SealedEvaluation | None:
     """Return the reading that a certificate's question refers to; None if there is none."""
-    place = claimed.question_id, claimed.seal, claimed.reading
+    key = claimed.question_id, claimed.seal, claimed.reading
     return next(
         (
             reading
             for reading in readings
-            if (reading.question_id, reading.seal, reading.number) == place
+            if (reading.question_id, reading.seal, reading.number) == key
             and name in {f"{v.judge_id}-{v.version}" for v in reading.candidates}
             and judge_id in reading.certificates
         ),

@@ -171,13 +171,13 @@ def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
 def _required(evidence: CertificateEvidence, require: str, folder: Path) -> int:
     evaluation = evidence.evaluation
     judge_id, _, question = require.partition(":")
-    known = (
+    known_ids = (
         [question_of(evaluation, question).id] if question else [q.id for q in evaluation.rubric]
     )
     judges = {row.judge_id for row in evidence.rows} | {judge.id for judge in evaluation.judges}
     if judge_id not in judges:
         raise click.UsageError(f"there is no judge {judge_id}")
-    codes = [_verdict(evidence, judge_id, question_id, folder) for question_id in known]
+    codes = [_verdict(evidence, judge_id, question_id, folder) for question_id in known_ids]
     return NOT_FIT if NOT_FIT in codes else max(codes)
 
 

@@ -151,8 +151,8 @@ def _evaluation(data: Path, pair: Sequence[Judge]) -> Evaluation:
 
 def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
     """Raise InputError if both judges are one model, which always agrees with itself."""
-    one, other = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
-    if one == other:
+    first, second = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
+    if first == second:
         message = f"{pair[0].id} and {pair[1].id} are the same model, which is not independent"
         remedy = "Use judges of two vendors"
         raise InputError(InputProblem("judges", None, None, message, remedy))
@@ -188,8 +188,8 @@ def _judgement(
     query: DocumentQuery, pair: Sequence[Judge], scores: Sequence[JudgeScore]
 ) -> DualJudgement:
     """Return the row of a query from its scores by document, then by judge."""
-    one, other = ([score.score for score in scores[place::2]] for place in (0, 1))
-    kappa = pair_kappa(one, other)
+    first, second = ([score.score for score in scores[index::2]] for index in (0, 1))
+    kappa = pair_kappa(first, second)
     n_ok = sum(score.status == "ok" for score in scores)
     is_marked = any(document.relevant is not None for document in query.documents)
     return DualJudgement(
@@ -197,10 +197,10 @@ def _judgement(
         query=query.text,
         docs=[document.id for document in query.documents],
         expected_docs=[d.id for d in query.documents if d.relevant] if is_marked else None,
-        judge1_score=[or_none(score) for score in one],
-        judge2_score=[or_none(score) for score in other],
-        judge1_model=None if all(map(math.isnan, one)) else pair[0].model,
-        judge2_model=None if all(map(math.isnan, other)) else pair[1].model,
+        judge1_score=[or_none(score) for score in first],
+        judge2_score=[or_none(score) for score in second],
+        judge1_model=None if all(map(math.isnan, first)) else pair[0].model,
+        judge2_model=None if all(map(math.isnan, second)) else pair[1].model,
         kappa=or_none(kappa.value),
         kappa_reason=kappa.reason or None,
         status="success" if n_ok == len(scores) else "partial" if n_ok else "error",
@@ -212,9 +212,11 @@ def _entry(
     row: DualJudgement, scores: Sequence[JudgeScore], evaluation: Evaluation
 ) -> dict[str, object]:
     distances = [
-        (document, abs(one - other))
-        for document, one, other in zip(row.docs, row.judge1_score, row.judge2_score, strict=True)
-        if one is not None and other is not None
+        (document, abs(first - second))
+        for document, first, second in zip(
+            row.docs, row.judge1_score, row.judge2_score, strict=True
+        )
+        if first is not None and second is not None
     ]
     limit = evaluation.dual_judge.disagreement
     return {
@@ -236,12 +238,12 @@ def _entry(
         "total_evaluations": len(scores),
         "failures": [
             {
-                "document": row.docs[place // 2],
+                "document": row.docs[index // 2],
                 "judge": score.judge_id,
                 "status": score.status,
                 "error": score.error or None,
             }
-            for place, score in enumerate(scores)
+            for index, score in enumerate(scores)
             if score.status != "ok"
         ],
     }

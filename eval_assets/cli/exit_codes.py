@@ -49,9 +49,9 @@ def _by_cause(lines: Sequence[str]) -> Iterator[str]:
     """Yield the errors, more than ten that differ only in their line as the first of them."""
     places: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        place = _PLACE.fullmatch(line)
-        cause = (place["file"], place["rest"]) if place else (line, "")
-        places.setdefault(cause, []).append(place["line"] if place else "")
+        match = _PLACE.fullmatch(line)
+        cause = (match["file"], match["rest"]) if match else (line, "")
+        places.setdefault(cause, []).append(match["line"] if match else "")
     for (file, rest), result in places.items():
         if len(result) > _MOST_ALIKE:
             first, *others = result

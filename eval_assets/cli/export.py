@@ -125,8 +125,8 @@ def _publish(  # noqa: PLR0913 - options of the command
     if is_trial:
         click.echo(f"\nNothing was written to {tool}, as --dry-run says.")
     else:
-        place = publish(tool, server, project, verdicts)
-        click.echo(f"\nWrote these {len(verdicts)} verdicts to {tool}: {place}")
+        address = publish(tool, server, project, verdicts)
+        click.echo(f"\nWrote these {len(verdicts)} verdicts to {tool}: {address}")
     return DONE
 
 

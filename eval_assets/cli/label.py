@@ -85,8 +85,8 @@ def label(  # noqa: PLR0913 - one for each option
     if session_id is not None:
         session = study.sessions.find(session_id)
         if session is None:
-            known = ", ".join(path.stem for path in study.sessions.files()) or "none yet"
-            raise click.UsageError(f"There is no session {session_id}. Sessions: {known}.")
+            session_ids = ", ".join(path.stem for path in study.sessions.files()) or "none yet"
+            raise click.UsageError(f"There is no session {session_id}. Sessions: {session_ids}.")
         if export:
             _print_session(session, as_format=as_format)
             return DONE
@@ -121,7 +121,7 @@ def _queue(
         raise click.UsageError(f"Say who labels: --rater NAME{_one_of(study.raters)}.")
     if study.raters and rater not in study.raters:
         raise click.UsageError(f"{rater} is not a rater here{_one_of(study.raters)}.")
-    runs = sorted({shown.run_id for shown in study.responses.values() if shown.run_id is not None})
+    runs = sorted({view.run_id for view in study.responses.values() if view.run_id is not None})
     if run_id is None and len(runs) > 1:
         raise click.UsageError(f"Name the run: --run-id{_one_of(runs)}.")
     if run_id is not None and run_id not in runs:
@@ -142,8 +142,8 @@ def _queue(
 def _question_id(study: Study, dimension: str) -> str:
     """Return the question of that name, hyphens taken for underscores."""
     names = [name for question in study.evaluation.rubric for name in question.names]
-    known = {name.lower().replace("-", "_"): name for name in names}
-    wanted = known.get(dimension.lower().replace("-", "_"), dimension)
+    ids_by_name = {name.lower().replace("-", "_"): name for name in names}
+    wanted = ids_by_name.get(dimension.lower().replace("-", "_"), dimension)
     return wanted if wanted in names else question_of(study.evaluation, wanted).id
 
 

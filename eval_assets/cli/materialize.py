@@ -156,9 +156,9 @@ def _selected(
     try:
         return _selection(select, folder).resolve(graph)
     except dg.DagsterError:
-        known = sorted(key.path[-1] for key in graph.get_all_asset_keys())
+        known_names = sorted(key.path[-1] for key in graph.get_all_asset_keys())
         raise click.UsageError(
-            f"--select {select}: there is no such asset. Use some of {', '.join(known)}."
+            f"--select {select}: there is no such asset. Use some of {', '.join(known_names)}."
         ) from None
 
 

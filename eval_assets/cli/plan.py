@@ -81,17 +81,19 @@ def plan(  # noqa: PLR0913 - one for each option
     from eval_assets.labelling.planning import plan_gates
 
     files = read_study(data, database=resolve_database(data, database))
-    asked = [one for one in files.evaluation.rubric if question in {None, *one.names}]
-    if question is not None and not asked:
+    planned_questions = [
+        item for item in files.evaluation.rubric if question in {None, *item.names}
+    ]
+    if question is not None and not planned_questions:
         question_of(files.evaluation, question)
     versions = _versions(files, resolve_database(data, database))
     if draw:
         if question is None:
             raise click.UsageError("--draw needs --question.")
-        return _draw(files, versions, question, asked, gain=gain, seed=seed)
+        return _draw(files, versions, question, planned_questions, gain=gain, seed=seed)
     labels = versions.labels.ratings
     for gate_plan in plan_gates(
-        replace(files.evaluation, rubric=tuple(asked)),
+        replace(files.evaluation, rubric=tuple(planned_questions)),
         labels,
         groups=_groups(files.responses),
         n_more=more,
@@ -160,7 +162,7 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
 
     folder = files.evaluation.folder
     before = pd.concat(
-        [labels_before_rewording(versions.labels, one, versions.wordings) for one in questions]
+        [labels_before_rewording(versions.labels, item, versions.wordings) for item in questions]
     )
     if before.empty:
         raise click.UsageError(
@@ -199,8 +201,8 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
     )
     if drawn.assignments:
         add_assignments(folder, drawn.assignments)
-        n_drawn = len({one.response_id for one in drawn.assignments})
-        raters = ", ".join(dict.fromkeys(one.rater_id for one in drawn.assignments))
+        n_drawn = len({item.response_id for item in drawn.assignments})
+        raters = ", ".join(dict.fromkeys(item.rater_id for item in drawn.assignments))
         click.echo(
             f"Added to {folder / ASSIGNMENTS}: {n_drawn:,} responses that no rater has labelled, "
             f"for {raters}. Raters have nothing else to label than what this file says.\n"
@@ -255,9 +257,11 @@ def _room(files: StudyFiles, labels: pd.DataFrame) -> _Room:
         return _Room(len(files.responses) - n_rated, None, n_raters)
     number = files.evaluation.labelling.round
     assigned = {
-        one.response_id
-        for one in study.assignments
-        if one.round == number and one.question_id is None and one.purpose in {"shared", "single"}
+        item.response_id
+        for item in study.assignments
+        if item.round == number
+        and item.question_id is None
+        and item.purpose in {"shared", "single"}
     }
     free = set(files.responses["response_id"]) - assigned
     return _Room(len(free), len(assigned), n_raters)

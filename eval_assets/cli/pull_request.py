@@ -52,11 +52,11 @@ def read_base(path: Path) -> Base:
     """
     try:
         gates = json.loads(path.read_text("utf-8"))
-        known = {gate["gate"]: gate["is_closed"] for gate in gates}
+        is_closed = {gate["gate"]: gate["is_closed"] for gate in gates}
         whole = all(v["question_id"] or v.keys() >= _NEEDED for g in gates for v in g["verdicts"])
     except (ValueError, TypeError, KeyError):
-        whole, known = False, {}
-    if not whole or not known:
+        whole, is_closed = False, {}
+    if not whole or not is_closed:
         raise click.UsageError(
             f"{path} does not hold the gates of the base. Write it there: "
             "eval-assets gates --format json"

@@ -234,8 +234,8 @@ def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
     for path in paths:
         try:
             text = path.read_text(encoding="utf-8")
-            returned = returned_labels(text, files.study, file=str(path))
-            n_new = merge_returned(returned, files.study, file=str(path))
+            returned_sheet = returned_labels(text, files.study, file=str(path))
+            n_new = merge_returned(returned_sheet, files.study, file=str(path))
         except (OSError, UnicodeDecodeError) as error:
             message = f"the file cannot be read ({error})"
             refused.append(
@@ -247,7 +247,7 @@ def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
             refused.append(error)
         else:
             click.echo(f"{path}: {n_new} new answers")
-            for rater in dict.fromkeys(one.key.rater_id for one in returned.sessions):
+            for rater in dict.fromkeys(item.key.rater_id for item in returned_sheet.sessions):
                 if notice := files.study.queue(rater).notice:
                     click.echo(f"  {rater}: {notice}")
     if refused:

@@ -83,8 +83,8 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     if len(generated):
         both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
         responses = both.drop_duplicates("response_id", ignore_index=True)
-    shown = response_views(evaluation, responses)
-    study = with_checks(Study(evaluation, shown, read_assignments(evaluation), covered))
+    views = response_views(evaluation, responses)
+    study = with_checks(Study(evaluation, views, read_assignments(evaluation), covered))
     labels = CurrentLabels(study, responses)
     return StudyFiles(replace(study, labels=labels.ratings), responses, labels)
 
@@ -208,7 +208,7 @@ class CurrentStudy:
     def _version_now(self) -> list[tuple[int, int] | None]:
         paths = (*(self._data / name for name in (FILE, ASSIGNMENTS)), *self._checks)
         status = (path.stat() if path.exists() else None for path in paths)
-        return [(one.st_ino, one.st_mtime_ns) if one else None for one in status]
+        return [(item.st_ino, item.st_mtime_ns) if item else None for item in status]
 
 
 def _check_files(evaluation: Evaluation) -> list[Path]:
@@ -226,8 +226,10 @@ def disagreements_now(
 ) -> list[Disagreement]:
     """Return disagreements between raters as the files are now, joined by those between judges."""
     result = disagreements(files.evaluation, files.labels.ratings())
-    known = {one.unit for one in result}
-    return worst_first([*result, *(one for one in between_judges if one.unit not in known)])
+    known_units = {item.unit for item in result}
+    return worst_first(
+        [*result, *(item for item in between_judges if item.unit not in known_units)]
+    )
 
 
 def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement]:
@@ -247,13 +249,13 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
     """Return the quality of every rater's labels as the files are now."""
     study, (sessions, _) = files.study, files.study.sessions.readable()
     labels = with_session_fields(files.labels.ratings(), sessions, study.responses)
-    settled = decisions(read_adjudications(files.evaluation))
+    adjudications = decisions(read_adjudications(files.evaluation))
     return measure_quality(
         files.evaluation,
         lambda question: labels[labels["question_id"] == question.id],
         history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]]),
         assigned=files.n_assigned,
-        controls=control_values(study.assignments or (), settled),
+        controls=control_values(study.assignments or (), adjudications),
         checks=study.check_results(),
     )
 

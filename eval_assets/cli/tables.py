@@ -130,8 +130,8 @@ class SealedTests:
         """Certified version of each judge that rates as another one; the one certified last."""
         rows = [row for row in self.certificates if row["claim"] and not row["stale_because"]]
         last = {row["judge_id"]: row["version"] for row in sorted(rows, key=_time_of)}
-        known = {judge_id: v for judge_id, v in last.items() if judge_id in self.in_use}
-        return {judge_id: v for judge_id, v in known.items() if v != self.in_use[judge_id]}
+        versions = {judge_id: v for judge_id, v in last.items() if judge_id in self.in_use}
+        return {judge_id: v for judge_id, v in versions.items() if v != self.in_use[judge_id]}
 
 
 def _time_of(row: Mapping[str, Any]) -> tuple[datetime, str]:

@@ -147,11 +147,11 @@ class LabellingLoop:
     def _select(self, key: str) -> bool:
         places = range(len(self._units))
         if key in {"\n", "\r"}:
-            self._answer([float(place in self._draft.options) for place in places], key=key)
+            self._answer([float(index in self._draft.options) for index in places], key=key)
         elif key.isdecimal() and int(key) - 1 in places:
             self._draft.options ^= {int(key) - 1}
             names = enumerate(option_names(self._units))
-            selected = ", ".join(name for place, name in names if place in self._draft.options)
+            selected = ", ".join(name for index, name in names if index in self._draft.options)
             click.echo(f"  Selected: {selected or 'none of these'}. Enter saves.")
         else:
             return False
@@ -177,8 +177,8 @@ class LabellingLoop:
         at = now()
         # The first option has the time that all took.
         answers = [
-            replace(answer, rating=rating, seconds=None if place else seconds)
-            for place, rating in enumerate(ratings)
+            replace(answer, rating=rating, seconds=None if index else seconds)
+            for index, rating in enumerate(ratings)
         ]
         for unit, of_unit in zip(self._units, answers, strict=True):
             self._queue.answer(unit, of_unit, at=at)
@@ -231,24 +231,24 @@ class LabellingLoop:
         if not self._given:
             click.echo("Nothing to undo.")
             return
-        place = self._given.pop()
+        index = self._given.pop()
         try:
-            for unit in self._queue.of_screen(place):
+            for unit in self._queue.of_screen(index):
                 self._queue.undo(unit, at=now())
         except ValueError as error:
             click.echo(f"Not undone: {error}.")
         else:
             click.echo("Undone.")
         self._done = self._queue.done_screens()
-        self._show(place)
+        self._show(index)
 
     def _step(self, direction: int) -> None:
         """Show the next unit in a direction, past those whose repeat was shown or answered."""
         past = self._displayed | self._done
-        place = self._place + direction
-        while self._queue.repeats.get(place) in past:
-            place += direction
-        self._show(place if 0 <= place < len(self._queue.screens) else self._place)
+        index = self._place + direction
+        while self._queue.repeats.get(index) in past:
+            index += direction
+        self._show(index if 0 <= index < len(self._queue.screens) else self._place)
 
     def _skip(self) -> None:
         click.echo("  Why can you not say?")
@@ -355,7 +355,7 @@ class AdjudicationLoop:
 
     def _again(self, case: Case) -> Case:
         unit = case.disagreement.unit
-        return next(one for one in self._queue.cases() if one.disagreement.unit == unit)
+        return next(item for item in self._queue.cases() if item.disagreement.unit == unit)
 
 
 def _value(case: Case, key: str) -> float | None:
@@ -392,12 +392,12 @@ def _show_ratings(case: Case) -> None:
 def print_queue(cases: Sequence[Case], *, is_blind: bool) -> None:
     """Print every disagreement with its spread and response; `is_blind` hides those not rated."""
     for case in cases:
-        disagreement, settled = case.disagreement, case.decision
+        disagreement, decision = case.disagreement, case.decision
         state = "open"
-        if settled is not None:
+        if decision is not None:
             scale = case.unit.question.scale
-            value = "left out" if settled.value is None else value_name(settled.value, scale)
-            state = f"{value}, by {settled.by}: {settled.reason}"
+            value = "left out" if decision.value is None else value_name(decision.value, scale)
+            state = f"{value}, by {decision.by}: {decision.reason}"
         if is_blind and case.own is None:
             click.echo(f"    -  {disagreement.question_id}  not rated yet  {plain(state)}")
             continue

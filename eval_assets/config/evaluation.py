@@ -205,7 +205,7 @@ class Evaluation:
                 if is_split
             ]
         raise_faults(faults)
-        measured = tuple(one for question in self.rubric for one in question.measured())
+        measured = tuple(item for question in self.rubric for item in question.measured())
         object.__setattr__(self, "rubric", measured)
 
     @property
@@ -226,31 +226,31 @@ class Evaluation:
 
     def _option_id_faults(self) -> Iterator[Fault]:
         """Yield questions with the id of an option, whose labels would be the same."""
-        options = {one.id for q in self.rubric if q.options for one in q.measured()}
-        for place, question in enumerate(self.rubric):
+        options = {item.id for q in self.rubric if q.options for item in q.measured()}
+        for index, question in enumerate(self.rubric):
             if question.id in options:
                 message = f'the id "{question.id}" is that of an option'
-                yield Fault(("rubric", place, "id"), message, "Give the question another id")
+                yield Fault(("rubric", index, "id"), message, "Give the question another id")
 
     def _compared_column_faults(self) -> Iterator[Fault]:
         """Yield `show` and `hide` of what raters compare, whose sides are drawn."""
         if all(question.type != "pairwise" for question in self.rubric):
             return
         for key, columns in (("show", self.labelling.show), ("hide", self.labelling.hide)):
-            for place, column in enumerate(columns):
+            for index, column in enumerate(columns):
                 if column in PAIR_COLUMNS:
                     message = f"{column} is one of the two answers that raters compare"
-                    yield Fault(("labelling", key, place), message, "Remove it")
+                    yield Fault(("labelling", key, index), message, "Remove it")
 
     def _twin_faults(self) -> Iterator[Fault]:
         """Yield judges that are another one under a second id: they would agree perfectly."""
         first: dict[tuple[str, Path | None], str] = {}
-        for place, judge in enumerate(self.judges):
+        for index, judge in enumerate(self.judges):
             same = (judge_fingerprint(judge, settings=judge.settings, prompt=""), judge.scores)
             twin = first.setdefault(same, judge.id)
             if twin != judge.id:
                 message = f'"{judge.id}" is the same judge as "{twin}": model, settings and scores'
-                yield Fault(("judges", place), message, "Remove one of them, or change its model")
+                yield Fault(("judges", index), message, "Remove one of them, or change its model")
 
     @property
     def primary_judges(self) -> tuple[Judge, ...]:
@@ -283,10 +283,10 @@ class Evaluation:
         writers = {("tuning", "writer"): self.tuning.writer}
         if self.executive_summary is not None:
             writers["executive_summary", "judge"] = self.executive_summary.judge
-        for place, writer in writers.items():
+        for path, writer in writers.items():
             if writer is not None and writer not in live:
                 remedy = f"Use {', '.join(live)}" if live else "Declare a live judge"
-                yield Fault(place, f'no live judge has the id "{writer}"', remedy)
+                yield Fault(path, f'no live judge has the id "{writer}"', remedy)
 
     def question(self, question_id: str) -> RubricQuestion:
         """Return the question with that id.
@@ -315,10 +315,10 @@ class Evaluation:
 
 def _repeated(section: str, ids: Sequence[str]) -> Iterator[Fault]:
     """Yield a fault for each id that an earlier entry of the section has."""
-    for place, name in enumerate(ids):
-        if name in ids[:place]:
+    for index, name in enumerate(ids):
+        if name in ids[:index]:
             message = f'the id "{name}" is repeated'
-            yield Fault((section, place, "id"), message, "Give each entry its own id")
+            yield Fault((section, index, "id"), message, "Give each entry its own id")
 
 
 def _gate_faults(gates: Mapping[GateName, Gate]) -> Iterator[Fault]:
@@ -333,7 +333,7 @@ def _gate_faults(gates: Mapping[GateName, Gate]) -> Iterator[Fault]:
 
 
 def _owner_faults(owners: Sequence[str]) -> Iterator[Fault]:
-    for place, owner in enumerate(owners):
+    for index, owner in enumerate(owners):
         if not is_owner(owner):
             message = f'"{owner}" is neither an e-mail address nor a team'
-            yield Fault(("owners", place), message, "Write anna@example.org or team:evaluation")
+            yield Fault(("owners", index), message, "Write anna@example.org or team:evaluation")

@@ -80,17 +80,17 @@ class Labelling:
 
     def __post_init__(self) -> None:
         faults = [
-            Fault(("hide", place), f"{column} is shown as well", "Remove it from show or hide")
-            for place, column in enumerate(self.hide)
+            Fault(("hide", index), f"{column} is shown as well", "Remove it from show or hide")
+            for index, column in enumerate(self.hide)
             if column in self.show
         ]
         if "response_text" in self.hide:
-            place = self.hide.index("response_text")
+            index = self.hide.index("response_text")
             message = "raters cannot rate what they do not see"
-            faults.append(Fault(("hide", place), message, "Remove it"))
+            faults.append(Fault(("hide", index), message, "Remove it"))
         faults += [
-            Fault(("experts", place), f"{expert} is not among the raters", "Add the name there")
-            for place, expert in enumerate(self.experts)
+            Fault(("experts", index), f"{expert} is not among the raters", "Add the name there")
+            for index, expert in enumerate(self.experts)
             if expert not in self.raters
         ]
         if (self.calibration or self.attention) and not self.raters:
@@ -99,8 +99,8 @@ class Labelling:
         for key, names in (("raters", self.raters), ("adjudicators", self.adjudicators)):
             plain = [name.casefold() for name in names]
             faults += [
-                Fault((key, place), f"{names[place]} is repeated", f"Name each {key[:-1]} once")
-                for place, name in enumerate(plain)
-                if name in plain[:place]
+                Fault((key, index), f"{names[index]} is repeated", f"Name each {key[:-1]} once")
+                for index, name in enumerate(plain)
+                if name in plain[:index]
             ]
         raise_faults(faults)

@@ -103,10 +103,10 @@ class RubricQuestion:
         if len(self.options) > MOST_OPTIONS:
             message = f"there are {len(self.options)} options, and keys for {MOST_OPTIONS}"
             yield Fault(("options",), message, "Ask two questions")
-        for place, option in enumerate(plain):
-            if option in plain[:place]:
-                message = f"{self.options[place]} is repeated"
-                yield Fault(("options", place), message, "Name each option once")
+        for index, option in enumerate(plain):
+            if option in plain[:index]:
+                message = f"{self.options[index]} is repeated"
+                yield Fault(("options", index), message, "Name each option once")
 
     def measured(self) -> tuple["RubricQuestion", ...]:
         """Return the questions that are measured: of a multi-select question one for each option.

@@ -135,7 +135,9 @@ class JudgingPlan:
     def call_keys(self, unit: Unit) -> tuple[str, ...]:
         """Return the keys of all requests about a unit, of those that may follow included."""
         firsts = [self.request(unit, k) for k in self._replicates(unit)]
-        return tuple(request.key for one in firsts for request in (one, self._stricter(one, unit)))
+        return tuple(
+            request.key for item in firsts for request in (item, self._stricter(item, unit))
+        )
 
     def request(self, unit: Unit, replicate: int) -> ModelRequest:
         """Return the first request about a unit."""

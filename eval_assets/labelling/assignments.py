@@ -201,12 +201,12 @@ def assign(
             by_rater[rater].append(plan.assignment(response, rater, purpose))
         loads.update(team)
         pairs.update(map(frozenset, combinations(team, 2)))
-    known = {(assignment.response_id, assignment.rater_id) for assignment in here}
+    known_pairs = {(assignment.response_id, assignment.rater_id) for assignment in here}
     control_units = [
         (response, rater)
         for rater in plan.raters
         for response in sorted(controls, key=lambda r: chance(plan.seed, rater, r))
-        if (response, rater) not in known and response not in chosen
+        if (response, rater) not in known_pairs and response not in chosen
     ]
     return [
         assignment
@@ -345,7 +345,7 @@ def _in_order_of(
     again = [plan.assignment(name, rater, "repeat") for name in [*early, *late][:n_repeats]]
     n_among = min(len(again), len(early))
     places = map(str, range(len(drawn) - half + n_among))
-    chosen = {int(place) for place in drawn_by("place", places)[:n_among]}
+    chosen = {int(index) for index in drawn_by("place", places)[:n_among]}
     second, among = iter(drawn[half:]), iter(again[:n_among])
     mixed = [next(among if n in chosen else second) for n in range(len(drawn) - half + n_among)]
     return [*drawn[:half], *mixed, *again[n_among:]]

@@ -160,8 +160,8 @@ def _verdicts(
         return dict.fromkeys(dimension.verdicts, int(rating) if rating.is_integer() else rating)
     if rating:
         return dict.fromkeys(dimension.verdicts, True)
-    known = {_CODE[0]: parses} if dimension is CODE_VALIDITY and parses is not None else {}
-    return {**known, dimension.verdicts[-1]: False}
+    verdicts = {_CODE[0]: parses} if dimension is CODE_VALIDITY and parses is not None else {}
+    return {**verdicts, dimension.verdicts[-1]: False}
 
 
 MOST_KEYS = 9

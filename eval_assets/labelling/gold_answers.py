@@ -164,17 +164,17 @@ def mixed_in(
     def group(unit: WorkUnit) -> str:
         return unit.question.names[-1] if one_question_at_a_time else ""
 
-    asked = {unit.question.id for unit in work}
+    question_ids = {unit.question.id for unit in work}
     blocks: dict[tuple[str, str], list[WorkUnit]] = {}
     for check in checks:
-        if check.question.id in asked:
+        if check.question.id in question_ids:
             blocks.setdefault((group(check), check.response.response_id), []).append(check)
     mixed = [*work]
     for (name, response_id), block in blocks.items():
         places: dict[object, int] = {}
-        for place, unit in enumerate(mixed):
+        for index, unit in enumerate(mixed):
             if group(unit) == name:
-                places.setdefault(unit.name, place)
+                places.setdefault(unit.name, index)
         drawn = chance(0, block[0].key.session_id, response_id)
         start = [*places.values()][int(drawn * len(places))]
         mixed[start:start] = block

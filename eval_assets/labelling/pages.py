@@ -82,9 +82,9 @@ def page_answers(queue: RaterQueue) -> dict[str, Any]:
     """
     labels, units = queue.labels(), queue.units
     return {
-        units[screen[0]].code: _answer([(units[place], labels[place]) for place in answered])
+        units[screen[0]].code: _answer([(units[index], labels[index]) for index in answered])
         for screen in queue.screens
-        if (answered := [place for place in screen if place in labels])
+        if (answered := [index for index in screen if index in labels])
     }
 
 
@@ -137,8 +137,8 @@ class PageAction(Answer):
         """The answer about each unit of the screen; the first has the time that all took."""
         answer = Answer(**self.answer_fields())
         return {
-            code: replace(answer, rating=rating, seconds=None if place else self.seconds)
-            for place, (code, rating) in enumerate(
+            code: replace(answer, rating=rating, seconds=None if index else self.seconds)
+            for index, (code, rating) in enumerate(
                 (self.ratings or {self.unit: self.rating}).items()
             )
         }
@@ -233,7 +233,7 @@ def offline_task(study: Study, rater_id: str) -> dict[str, Any]:
     page = _page(study, rater_id, number)
     task = page_task(queue, html_of(study.evaluation, data_uri))
     for screen, described in zip(queue.screens, task["units"], strict=True):
-        units = [queue.units[place] for place in screen]
+        units = [queue.units[index] for index in screen]
         hashes = {unit.code: vars(unit.response.hashes(unit.question)) for unit in units}
         described |= {"hashes": hashes[units[0].code], "optionHashes": hashes}
         if len(units) == 1:

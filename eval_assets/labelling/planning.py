@@ -94,12 +94,12 @@ class GatePlan:
     @property
     def recommended(self) -> Outlook | None:
         """Return the fewest further responses that make certain enough even at the lower end."""
-        return next((one for one in self.outlooks if one.p_certain_low >= ENOUGH), None)
+        return next((item for item in self.outlooks if item.p_certain_low >= ENOUGH), None)
 
     @property
     def promising(self) -> Outlook | None:
         """Return the fewest that probably do, which few labels promise too often."""
-        return next((one for one in self.outlooks if one.p_certain >= ENOUGH), None)
+        return next((item for item in self.outlooks if item.p_certain >= ENOUGH), None)
 
 
 def responses_to_show(gain: float, *, now: Interval, n_responses: int) -> float:
@@ -313,20 +313,20 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
     per_response = min(round(n_raters[n_raters > 1].mean()), len(raters))
     existing = study.assignments or ()
     names = {
-        name for one in study.evaluation.rubric if question_id in one.names for name in one.names
+        name for item in study.evaluation.rubric if question_id in item.names for name in item.names
     }
     taken = {
-        one.response_id
-        for one in existing
-        if one.round == number and one.question_id in {None, *names}
+        item.response_id
+        for item in existing
+        if item.round == number and item.question_id in {None, *names}
     }
-    own = {one.response_id for one in existing if one.question_id == question_id} & taken
+    own = {item.response_id for item in existing if item.question_id == question_id} & taken
     free = {
         name: ""
         for name, response in study.responses.items()
         if name not in known
         and name not in taken
-        and any(question_id in one.names for one in response.questions)
+        and any(question_id in item.names for item in response.questions)
     }
     plan = AssignmentPlan(
         raters=raters,

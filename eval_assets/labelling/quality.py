@@ -120,14 +120,14 @@ def measure_quality(  # noqa: PLR0913 - one for each source
         raters = {*question_labels["rater_id"], *(r for r, q in assigned if q == question.id)}
         of_question = history[history["question_id"] == question.id]
         for rater in sorted(raters):
-            settled = {
+            adjudicated_values = {
                 unit.response_id: value
                 for unit, value in controls.items()
                 if (unit.question_id, unit.rater_id) == (question.id, rater)
             }
             of_rater = of_question[of_question["rater_id"] == rater]
             n_assigned = assigned.get((rater, question.id))
-            measures = list(_figures(measured, rater, of_rater, n_assigned, settled))
+            measures = list(_figures(measured, rater, of_rater, n_assigned, adjudicated_values))
             measures += [
                 (kind, (result.n_right / result.n_answered, result.n_answered))
                 for (name, kind), result in checked.items()
@@ -304,14 +304,14 @@ def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
     rows = np.arange(len(ratings))
     n_raters = ratings.shape[1]
     best: dict[str, _Twin] = {}
-    for one in range(n_raters):
-        for other in range(one + 1, n_raters):
-            both = ~np.isnan(ratings[:, one]) & ~np.isnan(ratings[:, other])
-            alike = both & (ratings[:, one] == ratings[:, other])
+    for first in range(n_raters):
+        for second in range(first + 1, n_raters):
+            both = ~np.isnan(ratings[:, first]) & ~np.isnan(ratings[:, second])
+            alike = both & (ratings[:, first] == ratings[:, second])
             others = counts.copy()
-            others[rows[both], codes[both, one]] -= 1
-            others[rows[both], codes[both, other]] -= 1
-            own = others[rows, codes[:, one]]
+            others[rows[both], codes[both, first]] -= 1
+            others[rows[both], codes[both, second]] -= 1
+            own = others[rows, codes[:, first]]
             n_against = int(np.count_nonzero(alike & (own < others.max(axis=1))))
             n_apart = int(np.count_nonzero(both & ~alike & (others.sum(axis=1) > 0)))
             if not n_against + n_apart:
@@ -324,12 +324,12 @@ def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
             if n_against > usual * n_split:
                 p_value = min(1.0, (n_raters - 1) * binomial_tail(n_against, n_split, usual))
             share = float(alike.sum() / both.sum())
-            for mine, theirs in ((one, other), (other, one)):
+            for mine, theirs in ((first, second), (second, first)):
                 twin = _Twin(str(matrix.columns[theirs]), share, int(both.sum()), p_value)
-                known = best.get(str(matrix.columns[mine]))
-                if known is None or (twin.p_value, -twin.identical) < (
-                    known.p_value,
-                    -known.identical,
+                best_match = best.get(str(matrix.columns[mine]))
+                if best_match is None or (twin.p_value, -twin.identical) < (
+                    best_match.p_value,
+                    -best_match.identical,
                 ):
                     best[str(matrix.columns[mine])] = twin
     return best
@@ -423,8 +423,8 @@ def _of_single_labels(
     by_others = scale.to_unit(_row_mean(measured.others(str(mine["rater_id"].iloc[0]))))
     if skipped.any() and not skipped.all():
         differ = _mean(by_others[rows[skipped]]) - _mean(by_others[rows[~skipped]])
-        known = ~np.isnan(by_others[rows])
-        test = partial(_in_part, by_others[rows][known], skipped[known])
+        is_known = ~np.isnan(by_others[rows])
+        test = partial(_in_part, by_others[rows][is_known], skipped[is_known])
         yield "skipped_difference", (differ, int(skipped.sum())), test
     near = closeness[rows]
     is_sure = (mine["confidence"] == "high").to_numpy()
@@ -474,8 +474,10 @@ def _last_less_first(values: Floats) -> Floats:
 def _in_time(mine: pd.DataFrame) -> NDArray[np.int64]:
     """Return the rows of labels whose time is known, in order of time."""
     times = mine["labelled_at"]
-    known = np.flatnonzero(times.notna().to_numpy())
-    return known[np.argsort(times.to_numpy(dtype=object)[known].astype(str), kind="stable")]
+    timed_rows = np.flatnonzero(times.notna().to_numpy())
+    return timed_rows[
+        np.argsort(times.to_numpy(dtype=object)[timed_rows].astype(str), kind="stable")
+    ]
 
 
 def _in_part(values: Floats, part: NDArray[np.bool_]) -> float:

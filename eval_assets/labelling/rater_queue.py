@@ -206,10 +206,10 @@ class RaterQueue:
         Every other unit has a screen of its own, and so has an option that is discussed.
         """
         screens: dict[object, list[int]] = {}
-        for place, unit in enumerate(self.units):
+        for index, unit in enumerate(self.units):
             select = None if unit.first_ratings else unit.question.multi_select
-            key = replace(unit.key, question_id=select.id) if select else place
-            screens.setdefault((key, unit.name), []).append(place)
+            key = replace(unit.key, question_id=select.id) if select else index
+            screens.setdefault((key, unit.name), []).append(index)
         return tuple(map(self._in_rubric_order, screens.values()))
 
     def _in_rubric_order(self, screen: Sequence[int]) -> tuple[int, ...]:
@@ -250,7 +250,7 @@ class RaterQueue:
 
     def of_screen(self, screen: int) -> list[WorkUnit]:
         """Return the units of a screen."""
-        return [self.units[place] for place in self.screens[screen]]
+        return [self.units[index] for index in self.screens[screen]]
 
     def done_screens(self) -> set[int]:
         """Return the screens on which every unit has a label."""

@@ -191,8 +191,8 @@ def _remembered(
     number = {wording.fingerprint: wording.version for wording in wordings}
     stored: dict[tuple[str, str, int], int] = {}
     for wording in sorted(wordings, key=lambda wording: wording.first_seen_at):
-        for fingerprint, known in _unpacked(wording.labels_before).items():
-            for response, rater, round_ in known:
+        for fingerprint, known_labels in _unpacked(wording.labels_before).items():
+            for response, rater, round_ in known_labels:
                 stored.setdefault((response, rater, round_), number.get(fingerprint, 0))
     since = sorted((pd.Timestamp(wording.first_seen_at), wording.version) for wording in wordings)
     times = pd.to_datetime(labels["labelled_at"], utc=True, errors="coerce", format="ISO8601")

@@ -105,7 +105,7 @@ class Study:
         rounds = self.calibration_rounds(rater_id)
         if rounds and not rounds[-1].is_passed:
             units = () if rounds[-1].is_failed else rounds[-1].units
-            notice = " ".join(one.sentence() for one in rounds[-2:])
+            notice = " ".join(item.sentence() for item in rounds[-2:])
             return RaterQueue(units, self.sessions, notice=notice, has_sequel=bool(units))
         is_all = question_id is None and run_id is None
         work = self._whole_work(rater_id) if is_all else self.work(rater_id, question_id, run_id)
@@ -217,7 +217,7 @@ class Study:
         results = {}
         for rater in self.raters:
             with suppress(InputError):
-                for unit in [u for one in self.calibration_rounds(rater)[-1:] for u in one.units]:
+                for unit in [u for item in self.calibration_rounds(rater)[-1:] for u in item.units]:
                     units.setdefault((rater, unit.question.id, CALIBRATION), []).append(unit)
             for unit in self.attention_units(rater):
                 units.setdefault((rater, unit.question.id, ATTENTION), []).append(unit)

@@ -237,7 +237,7 @@ def _spelling(choices: str, words: set[str]) -> str:
 
 def _without_ends(order: Sequence[str], words: set[str]) -> Sequence[str]:
     """Return a long order, such as that of grades, from the lowest to the highest of the words."""
-    places = [place for place, word in enumerate(order) if word in words]
+    places = [index for index, word in enumerate(order) if word in words]
     if len(order) <= _MOST_ALL_OFFERED or len(places) < 2:  # noqa: PLR2004 - a scale has two values
         return order
     return order[places[0] : places[-1] + 1]

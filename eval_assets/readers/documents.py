@@ -60,9 +60,9 @@ def read_document_queries(path: Path) -> tuple[DocumentQuery, ...]:
     for position, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
         match entry:
             case {"id": int(number), "query": str(text), "docs": documents}:
-                place = f"{file}:{position}"
-                _check_query(number, text, (place, place), problems)
-                listed = _documents(documents, f"{place}:docs", problems)
+                location = f"{file}:{position}"
+                _check_query(number, text, (location, location), problems)
+                listed = _documents(documents, f"{location}:docs", problems)
                 queries.append(DocumentQuery(number, text, tuple(listed)))
             case _:
                 message = "this has no whole number as `id`, no text as `query`, or no `docs`"

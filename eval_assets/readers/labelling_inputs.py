@@ -83,9 +83,13 @@ def _checks(path: Path, evaluation: Evaluation, files: Mapping[str, str]) -> tup
     result = []
     for row, view in enumerate(views.values()):
         right = {name: cells[row] for name, cells in answers.items() if cells[row] is not None}
-        asked = tuple(question for question in questions if question.id in right)
+        checked_questions = tuple(question for question in questions if question.id in right)
         result.append(
-            Check(replace(view, questions=asked, run_id=None), right, int(rounds[row] or 1))
+            Check(
+                replace(view, questions=checked_questions, run_id=None),
+                right,
+                int(rounds[row] or 1),
+            )
         )
     return tuple(result)
 
@@ -100,9 +104,9 @@ def _header_problems(table: FileTable, evaluation: Evaluation) -> Iterator[Input
     own = [*(question.id for question in evaluation.rubric), "round", *labelling.show]
     filters = (*evaluation.filter_columns, labelling.run_column)
     names = [*own, *labelling.hide, *filters, *KNOWN_COLUMNS]
-    known = {plain(name) for name in names}
+    known_names = {plain(name) for name in names}
     for header in table.columns:
-        if plain(header) not in known:
+        if plain(header) not in known_names:
             message = "no check has such a column"
             yield InputProblem(
                 table.file, 1, header, message, f"{nearest(header, own)}, or remove it"

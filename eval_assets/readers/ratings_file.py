@@ -172,10 +172,10 @@ def _ratings_file(
     raters = tuple(map(str, joined.ratings["rater_id"].unique()))
     evaluation = Evaluation(path.stem, path.parent, rubric, gates=beside.gates)
     rated = pd.DataFrame({"response_id": joined.ratings["response_id"].unique()})
-    known = beside.responses is not None and rated["response_id"].isin(
+    is_known = beside.responses is not None and rated["response_id"].isin(
         beside.responses["response_id"]
     )
-    responses = beside.responses if np.all(known) and beside.responses is not None else rated
+    responses = beside.responses if np.all(is_known) and beside.responses is not None else rated
     wider = _wider(evaluation)
     return RatingsFile(evaluation, responses, joined, raters, wider, source.contents, source.tool)
 

@@ -82,9 +82,11 @@ def read_responses(
             message = f"{column} limits a question, but no response has such a column"
             problems.append(InputProblem("evaluation.yaml", None, "rubric", message, remedy))
     if problems:
-        known = merged if generated is None else pd.concat([merged, generated], ignore_index=True)
+        all_responses = (
+            merged if generated is None else pd.concat([merged, generated], ignore_index=True)
+        )
         unlimited = _without_limits(evaluation, missing)
-        problems += _problems_of_ratings(unlimited, known, some_unread=some_unread)
+        problems += _problems_of_ratings(unlimited, all_responses, some_unread=some_unread)
     raise_all(problems, source="the inputs")
     return merged
 

@@ -203,8 +203,10 @@ def _missing_declarations(export: Export, files: ToolFiles) -> list[str]:
         for key, paths in declared.items()
         if files.rows(f"{key}.csv") and (files.folder / files.name(key)) not in paths
     ]
-    known = {question.id for question in evaluation.rubric}
-    lines += [f"{FILE}: add {name} to the rubric" for name in export.questions if name not in known]
+    known_ids = {question.id for question in evaluation.rubric}
+    lines += [
+        f"{FILE}: add {name} to the rubric" for name in export.questions if name not in known_ids
+    ]
     scores = files.name(JUDGE_SCORES)
     models = {of.model for of in evaluation.judges if of.scores == files.folder / scores}
     for judge in recorded_judges(

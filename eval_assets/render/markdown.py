@@ -97,14 +97,14 @@ def markdown_table(table: Table) -> Iterator[str]:
     """Yield the caption and the table, without columns that hold nothing but pictures."""
     if table.caption:
         yield escape_markdown(table.caption)
-    shown = [
-        place
-        for place in range(len(table.columns))
-        if any(len(row.cells) > place and markdown_cell(row.cells[place]) for row in table.rows)
+    filled = [
+        index
+        for index in range(len(table.columns))
+        if any(len(row.cells) > index and markdown_cell(row.cells[index]) for row in table.rows)
     ]
-    heads = [escape_markdown(table.columns[place].name) for place in shown]
-    rules = ["---:" if table.columns[place].is_number else "---" for place in shown]
-    lines = [_row(row, shown) for row in table.rows[:_MOST_ROWS]]
+    heads = [escape_markdown(table.columns[index].name) for index in filled]
+    rules = ["---:" if table.columns[index].is_number else "---" for index in filled]
+    lines = [_row(row, filled) for row in table.rows[:_MOST_ROWS]]
     yield "\n".join(f"| {' | '.join(line)} |" for line in [heads, rules, *lines])
     if n_left := len(table.rows) - len(lines):
         yield f"{counted(n_left, 'more row')} in report.html."
@@ -118,7 +118,7 @@ def _row(row: TableRow, shown: Sequence[int]) -> list[str]:
     elif row.kind == "part":
         name = f"- {name}"
     of_columns = dict(enumerate([name, *(markdown_cell(cell) for cell in others)]))
-    return [of_columns.get(place, "") for place in shown]
+    return [of_columns.get(index, "") for index in shown]
 
 
 def markdown_cell(cell: Cell) -> str:

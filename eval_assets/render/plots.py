@@ -64,9 +64,9 @@ def ticks(low: float, high: float) -> Markup:
     axis = Plot(low, high, label="", dots=())
     parts = [
         Markup('<text x="{}%" y="12" text-anchor="{}">{}</text>').format(
-            _place(value, axis), place, f"{value:g}"
+            _place(value, axis), anchor, f"{value:g}"
         )
-        for value, place in [(low, "start"), (middle, "middle"), (high, "end")]
+        for value, anchor in [(low, "start"), (middle, "middle"), (high, "end")]
     ]
     return Markup('<svg class="ticks" aria-hidden="true">{}</svg>').format(Markup().join(parts))
 

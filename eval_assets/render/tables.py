@@ -18,7 +18,7 @@ ALL_QUESTIONS = "all questions"
 def figures_table(rows: Sequence[FigureRecord], names: Sequence[str], *, label: str) -> Table:
     """Return the named fields of records of one type as a table, which may have no rows."""
     declared = {field.name: field for field in fields_of(type(rows[0]))} if rows else {}
-    shown = [declared[name] for name in names if name in declared]
+    displayed_fields = [declared[name] for name in names if name in declared]
     return Table(
         label,
         tuple(
@@ -27,11 +27,14 @@ def figures_table(rows: Sequence[FigureRecord], names: Sequence[str], *, label: 
                 is_number=field.statistic is not None or field.type is int,
                 has_interval=field.type is Figure,
             )
-            for field in shown
+            for field in displayed_fields
         ),
         tuple(
             TableRow(
-                tuple(value_cell(getattr(row, field.name), field.statistic) for field in shown),
+                tuple(
+                    value_cell(getattr(row, field.name), field.statistic)
+                    for field in displayed_fields
+                ),
                 kind="total" if getattr(row, "scope", None) is Scope.OVERALL else "plain",
             )
             for row in rows

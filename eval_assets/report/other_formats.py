@@ -88,8 +88,8 @@ def _files(  # noqa: PLR0913 - all that is known of a system
         ]
     samples = "".join(f"{_json(line)}\n" for line in lines)
     digest = hashlib.sha256(f"{evaluation_id}\n{samples}".encode()).digest()
-    place = f"data/{_slug(name)}/{'/'.join(map(_slug, model_id.split('/', 1)))}"
-    file = f"{place}/{uuid.UUID(bytes=digest[:16], version=4)}"
+    folder = f"data/{_slug(name)}/{'/'.join(map(_slug, model_id.split('/', 1)))}"
+    file = f"{folder}/{uuid.UUID(bytes=digest[:16], version=4)}"
     yield f"{file}_samples.jsonl", samples
     log = {
         "schema_version": SCHEMA_VERSION,

@@ -119,7 +119,7 @@ def _bad_files(request: Request, error: Exception) -> Response:
     lines = ["The files of this evaluation cannot be used at present. Tell whoever sent the link."]
     if request.url.path.startswith("/lead/"):
         errors = error.exceptions if isinstance(error, ExceptionGroup) else [error]
-        lines = [str(one) for one in errors]
+        lines = [str(item) for item in errors]
     return PlainTextResponse("\n".join(lines), status_code=503)
 
 

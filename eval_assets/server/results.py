@@ -84,7 +84,7 @@ def make_results_app(
             Middleware(GZipMiddleware, minimum_size=1000),
         ],
         exception_handlers=dict.fromkeys(
-            (*(error for one in results for error in one.unavailable), ExceptionGroup),
+            (*(error for item in results for error in item.unavailable), ExceptionGroup),
             _unavailable,
         )
         | {HTTPException: _not_here},
@@ -93,7 +93,7 @@ def make_results_app(
 
 class _ResultPages:
     def __init__(self, results: Sequence[Results]) -> None:
-        self._results = {one.name: one for one in results}
+        self._results = {item.name: item for item in results}
 
     def _of(self, request: Request) -> Results:
         """Return the results of the evaluation that the path names, else of the only one."""

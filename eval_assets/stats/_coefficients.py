@@ -100,9 +100,9 @@ class HumanAgreement(PatternCoefficient):
         """
         require_on_scale(patterns.values, self.scale)
         distance, width = _distance(self.scale)
-        apart = sums_within(patterns, patterns.values, distance) / width
+        distances = sums_within(patterns, patterns.values, distance) / width
         return _measure(
-            patterns, _mean_over_units(1 - _per_pair(apart, patterns), patterns), MeanShare()
+            patterns, _mean_over_units(1 - _per_pair(distances, patterns), patterns), MeanShare()
         )
 
 

@@ -139,9 +139,9 @@ class ComparedUnits:
         def summed(terms: Floats) -> Floats:
             return sums_by_code(of_kind, count * terms, n_codes=len(pattern))
 
-        far = _distances(places[code], scores[of_kind], scale)
+        distances = _distances(places[code], scores[of_kind], scale)
         steps = np.abs(_ranks(patterns.values, scale)[code] - _ranks(judge, scale)[of_kind])
-        agreement = 1 - summed(far) / n_ratings[pattern]
+        agreement = 1 - summed(distances) / n_ratings[pattern]
         n_units = units.n_units.astype(np.float64)
         n = max(1.0, float(n_units.sum()))
         shares = patterns.marginals(patterns.units.observed(), 1 / n_ratings)[0] / n
@@ -176,8 +176,8 @@ class ComparedUnits:
 
 def _distances(a: Floats, b: Floats | float, scale: Scale) -> Floats:
     """Return the distances of places on [0, 1]; without order 1 if they differ, else 0."""
-    apart = np.abs(a - b)
-    return apart if scale.has_order else (apart > 10.0**-DECIMALS).astype(np.float64)
+    distances = np.abs(a - b)
+    return distances if scale.has_order else (distances > 10.0**-DECIMALS).astype(np.float64)
 
 
 def _best_constant(places: Floats, shares: Floats, scale: Scale) -> float:
@@ -186,8 +186,8 @@ def _best_constant(places: Floats, shares: Floats, scale: Scale) -> float:
         return float("nan")
     if not scale.has_order:
         return float(places[np.argmax(shares)])
-    place = int(np.searchsorted(np.cumsum(shares), 0.5))
-    return float(places[min(place, len(places) - 1)])
+    index = int(np.searchsorted(np.cumsum(shares), 0.5))
+    return float(places[min(index, len(places) - 1)])
 
 
 def _mean_distance(points: Floats, places: Floats, shares: Floats, scale: Scale) -> Floats:
@@ -362,13 +362,13 @@ def _sums(
     key, index = _numbered(
         np.concatenate([scores.cell * n_values + scores.score, cell * n_values + scores.rating])
     )
-    apart = _summed_distances(
+    distances = _summed_distances(
         *np.divmod(key, n_values),
         sums_by_code(index[: len(scores.score)], np.ones(len(scores.score)), n_codes=len(key)),
         sums_by_code(index[len(scores.score) :], weight, n_codes=len(key)),
         places,
     )
-    dealt = apart / np.maximum(1, n)
+    dealt = distances / np.maximum(1, n)
     dealt = np.where(np.abs(dealt - own) <= TOLERANCE, own, dealt)
     group_of_cell = np.zeros(len(n), np.int64)
     group_of_cell[scores.cell] = scores.group

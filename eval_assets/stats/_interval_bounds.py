@@ -145,8 +145,8 @@ class MeanShare:
             return *self._holding(evidence.value, low, high), "exact"
         v = evidence.quantile**2 * evidence.variance / width**2 / (share * (1 - share))
         centre = (share + v / 2) / (1 + v)
-        far = math.sqrt(v * share * (1 - share) + v * v / 4) / (1 + v)
-        low, high = max(0.0, centre - far), min(1.0, centre + far)
+        half_width = math.sqrt(v * share * (1 - share) + v * v / 4) / (1 + v)
+        low, high = max(0.0, centre - half_width), min(1.0, centre + half_width)
         return *self._holding(evidence.value, low, high), "wilson"
 
     def _holding(self, value: float, low: float, high: float) -> tuple[float, float]:
@@ -232,12 +232,12 @@ class BeyondChance:
 def kurtosis(marginals: Floats, positions: Floats) -> float:
     """Return the fourth central moment over the squared variance; NaN without variation."""
     shares = _shares(marginals)
-    far = positions - (shares * positions).sum()
-    largest = float(np.abs(far[shares > 0]).max(initial=0.0))
+    deviations = positions - (shares * positions).sum()
+    largest = float(np.abs(deviations[shares > 0]).max(initial=0.0))
     if np.count_nonzero(shares) < 2 or not largest:  # noqa: PLR2004 - nothing varies
         return math.nan
-    far /= largest
-    return float(shares @ far**4) / float(shares @ far**2) ** 2
+    deviations /= largest
+    return float(shares @ deviations**4) / float(shares @ deviations**2) ** 2
 
 
 def _shares(marginals: Floats) -> Floats:
@@ -247,14 +247,14 @@ def _shares(marginals: Floats) -> Floats:
 
 def _accepted(value: float, largest: Floats) -> tuple[float, float]:
     """Return the outermost k with (value - k)**2 at most a polynomial of k, constant below 0."""
-    far = math.sqrt(float(largest[0]))
+    bound = math.sqrt(float(largest[0]))
     difference = npp.polysub(largest, [value**2, -2 * value, 1])
     roots = npp.polyroots(difference)
     real = roots.real[(np.abs(roots.imag) <= REAL) & (roots.real >= 0) & (roots.real <= 1)]
-    low = value - far
+    low = value - bound
     if low > 0:
         low = float(real[real <= value].min(initial=value))
-    return low, float(real[real >= value].max(initial=min(value + far, 0.0)))
+    return low, float(real[real >= value].max(initial=min(value + bound, 0.0)))
 
 
 MAX_STEPS = 200

@@ -64,8 +64,8 @@ def paired_columns(a: Column, b: Column, *, text: bool = False) -> tuple[Floats,
 def paired_values(a: Column, b: Column, *, text: bool = False) -> tuple[Floats, Floats]:
     """Return two columns as `paired_columns` does, without the units that lack either value."""
     one, other = paired_columns(a, b, text=text)
-    known = ~(np.isnan(one) | np.isnan(other))
-    return one[known], other[known]
+    is_known = ~(np.isnan(one) | np.isnan(other))
+    return one[is_known], other[is_known]
 
 
 def two_columns(ratings: Ratings, *, text: bool = False) -> tuple[Floats, Floats, Mask]:
@@ -77,9 +77,9 @@ def two_columns(ratings: Ratings, *, text: bool = False) -> tuple[Floats, Floats
     matrix = rating_matrix(ratings, text=text)
     if matrix.shape[1] != 2:  # noqa: PLR2004 - a pair
         raise ValueError(f"ratings must have two columns, got {matrix.shape[1]}")
-    known = ~np.isnan(matrix[:, 0] + matrix[:, 1])
-    complete = without_noise(matrix[known])
-    return complete[:, 0], complete[:, 1], known
+    is_known = ~np.isnan(matrix[:, 0] + matrix[:, 1])
+    complete = without_noise(matrix[is_known])
+    return complete[:, 0], complete[:, 1], is_known
 
 
 def number_arrays(*values: Column, name: str, text: bool = False) -> list[Floats]:
@@ -166,10 +166,10 @@ def without_noise(values: Floats) -> Floats:
     """Return the values, those that differ by float noise only made equal."""
     if _are_whole(values):
         return values
-    known = ~np.isnan(values)
-    distinct, index = distinct_values(values[known])
+    is_known = ~np.isnan(values)
+    distinct, index = distinct_values(values[is_known])
     equal = values.copy()
-    equal[known] = distinct[index]
+    equal[is_known] = distinct[index]
     return equal
 
 
@@ -190,8 +190,8 @@ def distinct_values(values: Floats) -> tuple[Floats, Integers]:
     distinct, index = np.unique(values, return_inverse=True)
     if _are_whole(distinct):
         return distinct, index
-    apart = np.diff(distinct, prepend=-np.inf) > NOISE * np.abs(distinct).max(initial=0.0)
-    return distinct[apart], (np.cumsum(apart) - 1)[index]
+    is_apart = np.diff(distinct, prepend=-np.inf) > NOISE * np.abs(distinct).max(initial=0.0)
+    return distinct[is_apart], (np.cumsum(is_apart) - 1)[index]
 
 
 def category_index(values: Floats, categories: Floats) -> Integers:
@@ -262,14 +262,16 @@ def _array(declared: Column, name: str) -> npt.NDArray[np.generic]:
 
 def _from_objects(arrays: list[npt.NDArray[np.generic]], name: str, *, text: bool) -> list[Floats]:
     """Return floats of arrays that hold Python objects: numbers, missing values or text."""
-    known = [element for array in arrays for element in array.ravel() if not is_missing(element)]
-    texts: list[str] = [element for element in known if isinstance(element, str)]
+    known_elements = [
+        element for array in arrays for element in array.ravel() if not is_missing(element)
+    ]
+    texts: list[str] = [element for element in known_elements if isinstance(element, str)]
     if texts and not text:
         raise ValueError(f"{name} must be numbers unless the level is nominal, got {texts[0]!r}")
-    if texts and len(texts) < len(known):
+    if texts and len(texts) < len(known_elements):
         raise ValueError(f"{name} must be all text or all numbers, got both")
     codes: dict[str, float] = {
-        label: float(place) for place, label in enumerate(sorted(set(texts)))
+        label: float(index) for index, label in enumerate(sorted(set(texts)))
     }
 
     def number(element: object) -> float:

@@ -63,8 +63,8 @@ class PairedScores:
         pairs = self.pairs(n_units[np.newaxis])
         one, other = (_sums_by(code)(pairs)[0] for code in (self.first_code, self.second_code))
         if kind == "alpha":
-            values, place = np.unique(np.append(self.first, self.second), return_inverse=True)
-            marginals = sums_by_code(place, np.append(one, other), n_codes=len(values))
+            values, index = np.unique(np.append(self.first, self.second), return_inverse=True)
+            marginals = sums_by_code(index, np.append(one, other), n_codes=len(values))
             peaked = kurtosis(marginals, values)
         else:
             places = self.first, self.second
@@ -95,7 +95,7 @@ class PairedScores:
         """Return Krippendorff's alpha of the two scores at the interval level."""
         by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
         position, other_position = _deviations(self.first), _deviations(self.second)
-        apart = self.first[self.first_code] - self.second[self.second_code]
+        differences = self.first[self.first_code] - self.second[self.second_code]
 
         def alpha(weights: Floats) -> Floats:
             pairs = self.pairs(weights)
@@ -104,9 +104,9 @@ class PairedScores:
             squares = _row_sums(one, position(one) ** 2)
             squares += _row_sums(other, other_position(other) ** 2)
             # squares between all scores: those within the sides and that of the sides' means
-            expected = n_scores * squares + weighted_sums(pairs, apart) ** 2
+            expected = n_scores * squares + weighted_sums(pairs, differences) ** 2
             values: Floats = 1 - (n_scores - 1) * defined_ratio(
-                weighted_sums(pairs, apart**2), expected
+                weighted_sums(pairs, differences**2), expected
             )
             return values
 

@@ -121,14 +121,14 @@ class RatingPatterns:
         if counts.min(initial=0) < 0 or n_units.min(initial=0) < 0:
             raise ValueError("counts and n_units must not be negative")
         codes = group_codes(groups, n_units=len(n_units))
-        shown = (n_units > 0) & counts.any(axis=1)
-        distinct, row = np.unique(counts[shown], axis=0, return_inverse=True)
+        is_counted = (n_units > 0) & counts.any(axis=1)
+        distinct, row = np.unique(counts[is_counted], axis=0, return_inverse=True)
         return cls(
             *_entries(distinct, values),
             Units.of_cells(
-                None if codes is None else codes[shown],
+                None if codes is None else codes[is_counted],
                 row,
-                n_units[shown],
+                n_units[is_counted],
                 n_kinds=len(distinct),
             ),
         )

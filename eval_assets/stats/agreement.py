@@ -290,11 +290,11 @@ def _alphas(values: Floats, unit: Integers, of_unit: Integers, *, n_clusters: in
     values, unit = values[kept], unit[kept]
     n_units = len(of_unit)
     n_ratings, sums, squares = _sums(values, unit, n_codes=n_units)
-    apart = (n_ratings * squares - sums**2) / np.maximum(n_ratings - 1, 1)
+    disagreement = (n_ratings * squares - sums**2) / np.maximum(n_ratings - 1, 1)
     total, sums, squares = _sums(values, of_unit[unit], n_codes=n_clusters)
     expected = total * squares - sums**2
     has_two = np.bincount(of_unit[is_pairable], minlength=n_clusters) > 1
-    observed = sums_by_code(of_unit, apart, n_codes=n_clusters)
+    observed = sums_by_code(of_unit, disagreement, n_codes=n_clusters)
     alphas: Floats = 1 - (total - 1) * defined_ratio(observed, np.where(has_two, expected, 0.0))
     return alphas
 

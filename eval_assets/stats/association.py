@@ -126,12 +126,12 @@ class Correlation:
         Raises:
             ValueError: If there are not two columns.
         """
-        one, other, known = two_columns(ratings)
+        one, other, is_known = two_columns(ratings)
         pairs, place, n_units = np.unique(
             np.column_stack([one, other]), axis=0, return_inverse=True, return_counts=True
         )
-        index = np.full(len(known), -1)
-        index[known] = place
+        index = np.full(len(is_known), -1)
+        index[is_known] = place
         return PairedScores.of(*pairs.T).measure(self.kind, n_units.astype(np.float64)), index
 
 
@@ -167,13 +167,13 @@ def wilcoxon_signed_rank(a: Column, b: Column, *, groups: Column | None = None) 
     """
     one, other = paired_columns(a, b)
     codes = group_codes(groups, n_units=len(one))
-    known = ~(np.isnan(one) | np.isnan(other))
-    differences = (one - other)[known]
+    is_known = ~(np.isnan(one) | np.isnan(other))
+    differences = (one - other)[is_known]
     if codes is not None:
-        group = codes[known]
+        group = codes[is_known]
         counts = np.bincount(group)
         differences = np.bincount(group, differences)[counts > 0] / counts[counts > 0]
-    largest = float(np.abs(np.concatenate([one[known], other[known]])).max(initial=0.0))
+    largest = float(np.abs(np.concatenate([one[is_known], other[is_known]])).max(initial=0.0))
     return wilcoxon_of_differences(differences, noise=100 * NOISE * largest)
 
 
@@ -189,8 +189,8 @@ def wilcoxon_of_differences(differences: Floats, *, noise: float = 1e-12) -> flo
     middle = float(doubled_ranks.sum()) / 2
     if len(differences) <= MAX_EXACT_PAIRS:
         ways = _ways_to_sum(doubled_ranks.astype(np.int64))
-        far = np.abs(np.arange(len(ways)) - middle) >= abs(rank_sum - middle)
-        return float(ways[far].sum() / 2.0 ** len(differences))
+        is_extreme = np.abs(np.arange(len(ways)) - middle) >= abs(rank_sum - middle)
+        return float(ways[is_extreme].sum() / 2.0 ** len(differences))
     deviation = math.sqrt(float((doubled_ranks**2).sum()) / 4)
     return 2 * NormalDist().cdf(-abs(rank_sum - middle) / deviation)
 

@@ -341,8 +341,8 @@ def rogan_gladen(
         raise ValueError(
             f"one prediction for each label is needed, got {label.shape} and {predicted.shape}"
         )
-    known = ~np.isnan(label) & ~np.isnan(predicted)
-    label, predicted, other = label[known], predicted[known], other[~np.isnan(other)]
+    is_known = ~np.isnan(label) & ~np.isnan(predicted)
+    label, predicted, other = label[is_known], predicted[is_known], other[~np.isnan(other)]
     n_positive, n_negative, n_other = int(label.sum()), int((label == 0).sum()), len(other)
     n_units = len(label)
     undefined = Interval(math.nan, math.nan, math.nan, confidence, None, n_units, n_units)

@@ -62,12 +62,12 @@ def judge_human_agreement(
     human, scores = with_judge(ratings, judge)
     for values in (human, scores):
         require_on_scale(values, declared)
-    far = declared.distance(human, scores[:, np.newaxis])
-    n_raters = np.count_nonzero(~np.isnan(far), axis=1)
+    distances = declared.distance(human, scores[:, np.newaxis])
+    n_raters = np.count_nonzero(~np.isnan(distances), axis=1)
     rated = n_raters > 0
     if not rated.any():
         return float("nan")
-    return float(np.mean(1 - np.nansum(far[rated], axis=1) / n_raters[rated]))
+    return float(np.mean(1 - np.nansum(distances[rated], axis=1) / n_raters[rated]))
 
 
 def judge_pairwise_agreement(ratings: Ratings, judge: Column, *, within: float) -> float:
@@ -95,10 +95,12 @@ def judge_pairwise_agreement(ratings: Ratings, judge: Column, *, within: float) 
     if not within >= 0:
         raise ValueError(f"within must be at least 0, got {within:g}")
     human, scores = with_judge(ratings, judge, text=within == 0)
-    far = np.abs(human - scores[:, np.newaxis])
-    known = far[~np.isnan(far)]
+    distances = np.abs(human - scores[:, np.newaxis])
+    known_distances = distances[~np.isnan(distances)]
     noise = NOISE * max(np.nanmax(np.abs(side), initial=0.0) for side in (human, scores))
-    return float(np.mean(known <= within + noise)) if known.size else float("nan")
+    return (
+        float(np.mean(known_distances <= within + noise)) if known_distances.size else float("nan")
+    )
 
 
 def with_judge(ratings: Ratings, judge: Column, *, text: bool = False) -> tuple[Floats, Floats]:
@@ -255,8 +257,12 @@ def alternative_annotator_test(
 def _nearness(value: Floats, others: Floats, scoring: Scoring) -> Floats:
     """Return how near each value is to the others' ratings of its unit, higher if nearer."""
     rated = ~np.isnan(others)
-    apart = value[:, np.newaxis] - np.where(rated, others, 0.0)
-    term = (np.abs(apart) <= _TIE).astype(np.float64) if scoring == "accuracy" else apart**2
+    differences = value[:, np.newaxis] - np.where(rated, others, 0.0)
+    term = (
+        (np.abs(differences) <= _TIE).astype(np.float64)
+        if scoring == "accuracy"
+        else differences**2
+    )
     mean: Floats = np.where(rated, term, 0.0).sum(axis=1) / np.count_nonzero(rated, axis=1)
     return mean if scoring == "accuracy" else -np.sqrt(mean)
 

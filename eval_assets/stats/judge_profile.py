@@ -217,8 +217,8 @@ def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -
 
     If few units have the rarer values, others may well have more of them, which raises both.
     """
-    apart, apart_if_shuffled = 1 - kinds.agreement, 1 - kinds.agreement + kinds.above_shuffled
-    ones = np.ones(len(apart))
+    distance, distance_if_shuffled = 1 - kinds.agreement, 1 - kinds.agreement + kinds.above_shuffled
+    ones = np.ones(len(distance))
     n_units = kinds.units.n_units.astype(np.float64)
     spread = scores.measure("alpha", n_units).spread
     if not scale.has_order:
@@ -229,14 +229,14 @@ def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -
         lambda weights: (
             1
             - defined_ratio(
-                weighted_sums(weights, apart), weighted_sums(weights, apart_if_shuffled)
+                weighted_sums(weights, distance), weighted_sums(weights, distance_if_shuffled)
             )
         ),
         spread,
         ones > 0,
         cost=len(ones),
     )
-    return _Pair(share, _mean(apart_if_shuffled, ones), product)
+    return _Pair(share, _mean(distance_if_shuffled, ones), product)
 
 
 def _with_intervals(
@@ -252,8 +252,8 @@ def _with_intervals(
         [*measures.values(), *of_pairs], units, confidence=confidence
     )
     figures = dict(zip(measures, intervals, strict=False))
-    for place, (name, pair) in enumerate(pairs.items()):
-        first = len(measures) + 2 * place
+    for index, (name, pair) in enumerate(pairs.items()):
+        first = len(measures) + 2 * index
         both = slice(first, first + 2)
         one, other = intervals[both]
         figures[name] = pair.joined(one, other, products[both, both])

@@ -78,10 +78,10 @@ class CohenKappa:
         Raises:
             ValueError: If there are not two columns.
         """
-        one, other, known = two_columns(ratings, text=self.weights is None)
+        one, other, is_known = two_columns(ratings, text=self.weights is None)
         table, cell = PairTable.of(one, other)
-        index = np.full(len(known), -1)
-        index[known] = cell
+        index = np.full(len(is_known), -1)
+        index[is_known] = cell
         return table.measure(self.weights), index
 
 
@@ -140,12 +140,12 @@ def grouped_kappa(
     if codes is None:
         raise ValueError("groups must name a group for each unit, got None")
     n_groups = int(codes.max(initial=-1)) + 1
-    known = ~(np.isnan(one) | np.isnan(other))
-    order = np.argsort(codes[known], kind="stable")
-    group = codes[known][order]
-    table, cell = PairTable.of(one[known][order], other[known][order])
+    is_known = ~(np.isnan(one) | np.isnan(other))
+    order = np.argsort(codes[is_known], kind="stable")
+    group = codes[is_known][order]
+    table, cell = PairTable.of(one[is_known][order], other[is_known][order])
     first, second = table.first[cell], table.second[cell]
-    far = _distance(table.values[first] - table.values[second], weights)
+    distances = _distance(table.values[first] - table.values[second], weights)
     by_group = np.full(n_groups, math.nan)
     n_values = max(1, len(table.values))
     step = max(1, BLOCK_MARGINALS // n_values)
@@ -159,7 +159,7 @@ def grouped_kappa(
             ).reshape(size, n_values)
             for code in (first, second)
         )
-        observed = sums_by_code(row, far[mine], n_codes=size)
+        observed = sums_by_code(row, distances[mine], n_codes=size)
         by_group[start : start + size] = _kappa(
             observed, one_given, other_given, table.values, weights
         )
@@ -200,11 +200,11 @@ class PairTable:
 
     def kappa(self, weights: KappaWeights | None) -> Estimator:
         """Return kappa as a function of how many units are in each cell."""
-        far = _distance(self.values[self.first] - self.values[self.second], weights)
+        distances = _distance(self.values[self.first] - self.values[self.second], weights)
 
         def kappa(cells: Floats) -> Floats:
             one, other = (self._marginals(cells, code) for code in (self.first, self.second))
-            return _kappa(weighted_sums(cells, far), one, other, self.values, weights)
+            return _kappa(weighted_sums(cells, distances), one, other, self.values, weights)
 
         return kappa
 
@@ -239,18 +239,18 @@ def _kappa(
     return kappas
 
 
-def _distance(apart: Floats, weights: KappaWeights | None) -> Floats:
-    far: Floats
+def _distance(differences: Floats, weights: KappaWeights | None) -> Floats:
+    distances: Floats
     match weights:
         case None:
-            far = (apart != 0).astype(np.float64)
+            distances = (differences != 0).astype(np.float64)
         case "linear":
-            far = np.abs(apart)
+            distances = np.abs(differences)
         case "quadratic":
-            far = apart**2
+            distances = differences**2
         case _:
             assert_never(weights)
-    return far
+    return distances
 
 
 def _expected(one: Floats, other: Floats, values: Floats, weights: KappaWeights | None) -> Floats:

@@ -249,12 +249,12 @@ class _ValueTable:
 def _on_levels(table: _ValueTable, levels: Floats) -> Floats:
     """Return the level of each value in the best map onto `levels`."""
     observed, expected = table.distances(np.tile(levels, (len(table.values), 1)))
-    far = (levels - table.values[:, np.newaxis]) ** 2
-    tie = _TIE * float(observed.max()) / max(float(far.sum()), 1.0)
+    squared_distances = (levels - table.values[:, np.newaxis]) ** 2
+    tie = _TIE * float(observed.max()) / max(float(squared_distances.sum()), 1.0)
     ratio = 1.0
     best = np.full(len(table.values), levels[0])
     for _ in range(_MOST_PASSES):
-        cost = observed - ratio * expected + tie * far
+        cost = observed - ratio * expected + tie * squared_distances
         best = levels[_cheapest_path(cost)]
         improved = table.ratio(best)
         if improved >= ratio - _TIE:

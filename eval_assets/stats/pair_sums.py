@@ -214,10 +214,10 @@ def _figures(sums: Floats) -> Floats:
     count, distance, squares = sums[:, 0], sums[:, 1], sums[:, 2]
     product = (sums[:, 3 : 3 + n_values] * sums[:, 3 + n_values :]).sum(axis=1)
     expected = squares - 2 * np.divide(product, count, out=np.zeros_like(count), where=count > 0)
-    apart = np.divide(
+    disagreement = np.divide(
         distance, expected, out=np.full_like(count, np.nan), where=expected > _NOISE * squares
     )
-    figures: Floats = 1 - apart
+    figures: Floats = 1 - disagreement
     return np.where(np.abs(figures) < _NOISE, 0.0, figures)
 
 

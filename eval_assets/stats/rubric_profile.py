@@ -194,14 +194,14 @@ class _QuestionUnits:
         # measured from the middle of the scale, which keeps the sums of squares small
         positions = scale.to_unit(patterns.values) - 0.5
         components = positions[np.newaxis]
-        apart = sums_within(patterns, positions, "absolute")
+        distances = sums_within(patterns, positions, "absolute")
         if not scale.has_order:
             components = np.sqrt(0.5) * np.eye(len(positions))
-            apart = sums_within(patterns, positions, "nominal")
+            distances = sums_within(patterns, positions, "nominal")
         sums = np.zeros((max(1, len(components)), _N_SUMS, len(patterns.n_units) + 1))
         per_unit = sums[..., :-1]
         per_unit[0, _RATED] = 1.0
-        per_unit[0, _AGREEMENT] = 1 - apart / np.maximum(patterns.n_pairs, 1)
+        per_unit[0, _AGREEMENT] = 1 - distances / np.maximum(patterns.n_pairs, 1)
         per_unit[0, _PAIRS] = patterns.n_pairs
         per_unit[0, _EXACT] = near_pairs(patterns, within=0)
         per_unit[0, _NEAR] = near_pairs(patterns, within=scale.step or 0)
@@ -244,10 +244,10 @@ def _sums_by_group(
     n_blocks = int(block.max(initial=-1)) + 1
     components = [(part, component) for part in parts for component in part.sums]
     sums = np.empty((n_blocks, len(components), _N_SUMS))
-    for place, (part, component) in enumerate(components):
+    for index, (part, component) in enumerate(components):
         for column, of_pattern in enumerate(component):
             terms = of_pattern[part.pattern[rated]]
-            sums[:, place, column] = sums_by_code(block, terms, n_codes=n_blocks)
+            sums[:, index, column] = sums_by_code(block, terms, n_codes=n_blocks)
     return int(codes.max(initial=-1)) + 1, sums
 
 
@@ -291,11 +291,11 @@ def _alpha(parts: Sequence[_QuestionUnits]) -> Figure:
     varied = [part.varies for part in parts]
 
     def mean_alpha(sums: Floats) -> Floats:
-        apart = np.add.reduceat(sums[..., _APART], first, axis=1)[:, varied]
+        disagreement = np.add.reduceat(sums[..., _APART], first, axis=1)[:, varied]
         by_chance = np.add.reduceat(_by_chance(sums), first, axis=1)[:, varied]
         if not any(varied):
             return _undefined(sums)
-        means: Floats = (1 - defined_ratio(apart, by_chance)).mean(axis=1)
+        means: Floats = (1 - defined_ratio(disagreement, by_chance)).mean(axis=1)
         return means
 
     return mean_alpha
@@ -330,8 +330,8 @@ def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> B
         return _mean_spread([_spread_of_question(p, n_pairs=n_pairs) for p in parts if p.varies])
     marginals = np.concatenate([np.empty(0), *(part.marginals for part in parts)])
     positions = np.concatenate([np.empty(0), *(part.positions for part in parts)])
-    values, place = np.unique(positions.round(12), return_inverse=True)
-    pooled = sums_by_code(place, marginals, n_codes=len(values))
+    values, index = np.unique(positions.round(12), return_inverse=True)
+    pooled = sums_by_code(index, marginals, n_codes=len(values))
     if not within:
         peaked = kurtosis(pooled, values)
         return BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)

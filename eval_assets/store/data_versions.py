@@ -62,8 +62,8 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
     """Compute the data version of one kind; see `rating_versions`."""
     ratings = RATINGS_SQL[kind]
     ratings += f" UNION ALL {OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
-    settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
-    settled += "" if kind == "human" else " WHERE false"
+    settled_sql = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
+    settled_sql += "" if kind == "human" else " WHERE false"
     earlier = "FROM earlier_labels" + ("" if kind == "human" else " WHERE false")
     judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
     rows = connection.execute(
@@ -101,7 +101,7 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
             UNION ALL
             FROM (FROM ({judges}) AS j SELECT md5_number(j::VARCHAR) AS h)
             UNION ALL
-            FROM (FROM ({settled}) AS s SELECT md5_number(s::VARCHAR) AS h)
+            FROM (FROM ({settled_sql}) AS s SELECT md5_number(s::VARCHAR) AS h)
         )
         SELECT md5(concat_ws(' ', count(*), bit_xor(h))) FROM parts
         """  # noqa: S608 - constants of ours

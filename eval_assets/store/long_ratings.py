@@ -223,7 +223,7 @@ def _ratings_by(
     if not rows:
         return {}
     group = group_codes(connection)
-    asked = {question.id for question in evaluation.rubric}
+    question_ids = {question.id for question in evaluation.rubric}
     of_number = f"""SELECT question_id, response_id, rater_id, arg_max(value, round) AS value
                     FROM ({_EVERY_LABEL}) WHERE {column} = {{number:d}} GROUP BY ALL"""  # noqa: S608
     return {
@@ -234,5 +234,5 @@ def _ratings_by(
             for number in numbers
         }
         for question_id, numbers in rows
-        if question_id in asked
+        if question_id in question_ids
     }

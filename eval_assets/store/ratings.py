@@ -144,8 +144,8 @@ def scored_conversations(
     conversations are left out.
     """
     rows = connection.execute("SELECT DISTINCT question_id FROM conversation_scores").fetchall()
-    asked = {q.id for q in evaluation.rubric}
-    names = [question_id for (question_id,) in rows if question_id in asked]
+    question_ids = {q.id for q in evaluation.rubric}
+    names = [question_id for (question_id,) in rows if question_id in question_ids]
     if not names:
         return {}
     group = group_codes(connection)
@@ -333,11 +333,11 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     ).df()
     order = np.lexsort((rows["response"], prompt_of[rows["response"]], rows["question"]))
     question, response = rows.to_numpy()[order].T
-    place = np.full((len(names), len(prompt_of)), -1)
-    place[question, response] = np.arange(len(order))
+    index = np.full((len(names), len(prompt_of)), -1)
+    index[question, response] = np.arange(len(order))
 
     def values_of(sql: str, **parameters: str) -> NDArray[np.float64]:
-        return _values(connection, sql, unit, names, place=place, n_units=len(order), **parameters)
+        return _values(connection, sql, unit, names, place=index, n_units=len(order), **parameters)
 
     return JudgedUnits(
         # Texts as categories: they are the same for many units.

@@ -278,9 +278,9 @@ def other_models(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str],
            WHERE operation = 'judging' AND model_returned IS NOT NULL ORDER BY ALL"""
     ).fetchall()
     others: dict[tuple[str, str], list[str]] = {}
-    for judge_id, requested, returned in rows:
-        if not is_version_of(returned, requested):
-            others.setdefault((judge_id, requested), []).append(returned)
+    for judge_id, requested, returned_model in rows:
+        if not is_version_of(returned_model, requested):
+            others.setdefault((judge_id, requested), []).append(returned_model)
     return {judge: ", ".join(models) for judge, models in others.items()}
 
 

@@ -86,8 +86,8 @@ def write_sealed_units(
     _keep_compared(connection, ledger, rows.loc[~is_test, "response_id"])
     readings = JudgeLedger(ledger)
     for question in evaluation.rubric:
-        shown = Seal.of(readings.readings(question.id)).spent_groups
-        is_sealed = is_test & (rows["question_id"] == question.id) & ~groups.isin(shown)
+        spent_groups = Seal.of(readings.readings(question.id)).spent_groups
+        is_sealed = is_test & (rows["question_id"] == question.id) & ~groups.isin(spent_groups)
         insert_rows(connection, "sealed_units", rows.loc[is_sealed, ["response_id", "question_id"]])
 
 

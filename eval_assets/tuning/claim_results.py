@@ -115,7 +115,7 @@ def fitness_result(  # noqa: PLR0913 - the comparison, and how its verdict is ma
     verdict: FitnessVerdict
     better, groups_wanted = False, None
     largest = margin * compared.share
-    shown = f"{margin:g}" if compared.share == 1 else f"{largest:.3g}"
+    margin_text = f"{margin:g}" if compared.share == 1 else f"{largest:.3g}"
     n_effective = compared.shortfall.n_effective
     reason = _why_not_evaluable(test, scores, n_effective, people_agree=people_agree)
     if reason:
@@ -125,13 +125,13 @@ def fitness_result(  # noqa: PLR0913 - the comparison, and how its verdict is ma
         _, high = compared.shortfall.ends(significance=significance)
         if low > 0:
             verdict = "fit"
-            reason = f"{wording.agreement} is less than {shown} below theirs with each other"
+            reason = f"{wording.agreement} is less than {margin_text} below theirs with each other"
             better = compared.gap.ends(significance=fitness_significance(significance))[0] > 0
             if better:
                 reason = wording.better
         elif high < 0:
             verdict = "unfit"
-            reason = f"{wording.agreement} is more than {shown} below theirs with each other"
+            reason = f"{wording.agreement} is more than {margin_text} below theirs with each other"
         else:
             verdict = "undecided"
             groups_wanted = _groups_wanted(compared, margin=largest, significance=significance)

@@ -34,8 +34,8 @@ def split_of(group_id: str, shares: SplitShares) -> Split:
 def splits_of(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.str_]:
     """Return the split of each response, given the group of each."""
     groups = list(group_ids)
-    known = {group: split_of(group, shares) for group in set(groups)}
-    return np.array(list(map(known.__getitem__, groups)), dtype=np.str_)
+    split_by_group = {group: split_of(group, shares) for group in set(groups)}
+    return np.array(list(map(split_by_group.__getitem__, groups)), dtype=np.str_)
 
 
 def agreement_level(question: RubricQuestion) -> Level:

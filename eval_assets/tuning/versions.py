@@ -306,11 +306,11 @@ def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:
     whole = np.sort(ratings, axis=1).tobytes()  # gaps come last
     width = max(1, ratings.itemsize * ratings.shape[1])
     rows = [whole[begin : begin + width] for begin in range(0, len(whole), width)]
-    known = {}
+    known_values = {}
     for row in set(rows):
         values = np.frombuffer(row, dtype=np.float64)
-        known[row] = function(values[~np.isnan(values)].tolist())
-    return list(map(known.__getitem__, rows))
+        known_values[row] = function(values[~np.isnan(values)].tolist())
+    return list(map(known_values.__getitem__, rows))
 
 
 def _hash_of_rows(names: Sequence[str], values: Sequence[Hashable]) -> str:

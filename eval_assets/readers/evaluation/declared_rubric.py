@@ -211,11 +211,11 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
         entry = _entry(table, row)
         cells = {header: _values(table.columns[header][row]) for header in limiting}
         limits = {header: values for header, values in cells.items() if values}
-        known = questions.get(entry.get("id"))
-        if known is None:
+        known_question = questions.get(entry.get("id"))
+        if known_question is None:
             checks.locate(("rubric", len(questions)), file=table.file, line=line)
             questions[entry.get("id")] = entry | ({"applies_to": limits} if limits else {})
-        elif not _add_values(known, entry, limits):
+        elif not _add_values(known_question, entry, limits):
             message = "the question is repeated with another text, scale or limit"
             problem = InputProblem(table.file, line, "question_id", message, "Keep one of the rows")
             checks.add(problem)

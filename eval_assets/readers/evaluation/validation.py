@@ -60,8 +60,10 @@ class YamlDocument:
         """Return a problem at `path`, or at the nearest place above it that is in the file."""
         # A key can be a number; as text it is neither taken for a list position nor missed.
         keys = tuple(map(str, path))
-        known = next(keys[:n] for n in range(len(keys), -1, -1) if keys[:n] in self.lines)
-        return InputProblem(self.file, self.lines[known], dotted(path) or None, message, remedy)
+        known_keys = next(keys[:n] for n in range(len(keys), -1, -1) if keys[:n] in self.lines)
+        return InputProblem(
+            self.file, self.lines[known_keys], dotted(path) or None, message, remedy
+        )
 
 
 def read_yaml(text: str, *, file: str) -> YamlDocument:
@@ -405,8 +407,8 @@ def _reported(details: ErrorDetails, path: KeyPath, noun: type) -> tuple[str, st
             return "the text is empty", "Fill it in"
         return f"{_written(value)} has spaces around it", "Remove them"
     if kind == "literal_error" and details["loc"][-1] == "[key]":
-        known = map(str, get_args(get_args(type_at(noun, *path[:-1]))[0]))
-        return "there is no such key", nearest(str(path[-1]), known)
+        known_values = map(str, get_args(get_args(type_at(noun, *path[:-1]))[0]))
+        return "there is no such key", nearest(str(path[-1]), known_values)
     if kind not in _MESSAGES:
         return details["msg"], "Write it as the README shows"
     words: dict[str, Any] = {"value": _written(value), "keys": "", "nearest": ""}

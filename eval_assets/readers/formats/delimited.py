@@ -244,8 +244,8 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         return Header(joined, rest[1][0], n_titles + 2, tuple(notes))
     repeated = [name for name, n in Counter(names).items() if name and n >= _FEWEST_REPEATED]
     for name in repeated:
-        place = count(1)
-        names = [f"{name} [{next(place)}]" if other == name else other for other in names]
+        number = count(1)
+        names = [f"{name} [{next(number)}]" if other == name else other for other in names]
         notes.append(f'columns named "{name}" are numbered')
     return Header(names, line, n_titles + 1, tuple(notes))
 

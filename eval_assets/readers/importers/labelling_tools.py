@@ -106,12 +106,12 @@ def _flat_labels(tasks: Sequence[Record]) -> list[str]:
     # Copies, so that looking at a field does not count as reading it.
     rows = [dict(task) for task in tasks]
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    position = {key: place for place, key in enumerate(keys)}
-    place, end = (position.get(key, 0) for key in ("id", "annotator"))
-    is_ordered = place + 1 < end < position.get("annotation_id", 0)
+    position = {key: start for start, key in enumerate(keys)}
+    start, end = (position.get(key, 0) for key in ("id", "annotator"))
+    is_ordered = start + 1 < end < position.get("annotation_id", 0)
     others = {*_FLAT_KEYS, "id", "created_at", "updated_at", "history", "agreement"}
     others |= {*RESPONSE_ID, *PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS}
-    candidates = keys[place + 1 : end] if is_ordered else [key for key in keys if key not in others]
+    candidates = keys[start + 1 : end] if is_ordered else [key for key in keys if key not in others]
     return [key for key in candidates if _holds_labels(rows, key, may_be_constant=is_ordered)]
 
 

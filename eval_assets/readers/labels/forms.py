@@ -124,12 +124,12 @@ def _holds_ratings(table: FileTable, header: str, scales: Sequence[Scale | None]
     if not len(column):
         return False
     cells = parsed_ratings(column, has_decimal_commas=table.has_decimal_commas)
-    known = [scale for scale in scales if scale is not None]
-    if len(known) < len(scales):
+    known_scales = [scale for scale in scales if scale is not None]
+    if len(known_scales) < len(scales):
         numbers = cells.values[~np.isnan(cells.values)]
         is_mostly_numbers = len(numbers) > _MOST_ARE_RATINGS * len(column)
         return is_mostly_numbers and len(set(numbers)) <= _MOST_DISTINCT
-    on_any = np.any([scale.contains(cells.values_on(scale)) for scale in known], axis=0)
+    on_any = np.any([scale.contains(cells.values_on(scale)) for scale in known_scales], axis=0)
     return bool(on_any.mean() >= _MOST_ARE_RATINGS)
 
 

@@ -165,10 +165,10 @@ def _lists_of_ratings(table: FileTable) -> FileTable:
         return table
     names = lists.get(table.header_of(*RATERS_IN_LIST) or "")
     pairs = [
-        (row, header, place)
+        (row, header, index)
         for row in range(len(table))
         for header in rated
-        for place in range(len(lists[header][row] or ()))
+        for index in range(len(lists[header][row] or ()))
     ]
     rows = np.array([row for row, _, _ in pairs], dtype=np.int64)
     others = {h: cells for h, cells in table.columns.items() if h not in lists}
@@ -176,13 +176,13 @@ def _lists_of_ratings(table: FileTable) -> FileTable:
         others[_ITEM] = FileColumn.of([f"row {line}" for line in table.lines])
     parents = replace(table, columns=others).take(rows)
     raters = [
-        names[row][place] if names and place < len(names[row] or ()) else f"rater_{place + 1}"
-        for row, _, place in pairs
+        names[row][index] if names and index < len(names[row] or ()) else f"rater_{index + 1}"
+        for row, _, index in pairs
     ]
     long = {
         _RATER: FileColumn.of(raters),
         QUESTION[0]: FileColumn.of([header for _, header, _ in pairs]),
-        RATING[0]: FileColumn.of([lists[header][row][place] for row, header, place in pairs]),
+        RATING[0]: FileColumn.of([lists[header][row][index] for row, header, index in pairs]),
     }
     note = f"each number in the lists {listed_briefly(rated)} read as the rating of a rater"
     return parents.with_columns({**parents.columns, **long}, note)

@@ -112,7 +112,7 @@ def labels_of_session(
         "guideline_hash": [label.hashes.guidelines for label in labels],
         "details": FileColumn.repeat(None, n_labels),
         "file": FileColumn.repeat(file, n_labels),
-        "line": [place for place, _ in places],
+        "line": [index for index, _ in places],
         "rating_header": ["labels" if label.rating is None else key for label in labels],
     }
     frame = labels_frame(columns)

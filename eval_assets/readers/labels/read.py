@@ -177,10 +177,10 @@ def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
 
 
 def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProblem]:
-    known = {_appearance(judge_id): judge_id for judge_id in judge_ids}
+    ids_by_appearance = {_appearance(judge_id): judge_id for judge_id in judge_ids}
     problems = []
     for rater in ratings["rater_id"].unique():
-        judge_id = known.get(_appearance(str(rater)))
+        judge_id = ids_by_appearance.get(_appearance(str(rater)))
         if judge_id is not None:
             row = ratings[ratings["rater_id"] == rater].iloc[0]
             message = f"{quoted(rater)} is the id of the judge {quoted(judge_id)}"

@@ -66,7 +66,7 @@ def section(data: ReportData) -> Section | None:
         return None
     valid = [_certificate(row) for row in rows if not text(row, "stale_because")]
     held = [certificate for certificate in valid if certificate]
-    shown = {row.judge_id for row in data.judge_humans}
+    judge_ids = {row.judge_id for row in data.judge_humans}
     priced = ["Per 1,000 scores#"] if any(item.get("cost_per_1000_usd") for item in held) else []
     table = Table(
         "Judges on their sealed tests",
@@ -76,7 +76,9 @@ def section(data: ReportData) -> Section | None:
             *columns("Gain#", "Groups#", "Readings#", *priced),
         ),
         tuple(
-            TableRow(_cells(row, is_shown=text(row, "judge_id") in shown, is_priced=bool(priced)))
+            TableRow(
+                _cells(row, is_shown=text(row, "judge_id") in judge_ids, is_priced=bool(priced))
+            )
             for row in rows
         ),
     )

@@ -90,18 +90,18 @@ def section(data: ReportData) -> Section:
     """Return a table over all questions and a card per question."""
     by_question = {row.question_id: row for row in data.humans}
     questions: list[RubricQuestion | None] = [None, *data.evaluation.rubric]
-    shown = [
+    measured_questions = [
         (q, by_question[q.id if q else None])
         for q in questions
         if (q.id if q else None) in by_question
     ]
-    if not shown:
+    if not measured_questions:
         blocks: tuple[Block, ...] = (Text("Nothing is measured yet. Materialize human_agreement."),)
     else:
         blocks = (
-            Card("", (Text(_KEY, is_small=True), _overview(data, shown))),
+            Card("", (Text(_KEY, is_small=True), _overview(data, measured_questions))),
             *_weighted(data),
-            *(_card(data, row, question) for question, row in shown if question),
+            *(_card(data, row, question) for question, row in measured_questions if question),
         )
     return Section("humans", "Do humans agree?", "Humans", (Text(_LEAD), *blocks))
 
@@ -178,7 +178,7 @@ def _alpha_cell(data: ReportData, row: HumanFigures, *, axis_low: float) -> Cell
 
 def _card(data: ReportData, row: HumanFigures, question: RubricQuestion) -> Card:
     main = _main_statistic(row, question)
-    asked = (Text(question.question),) if question.question != question.id else ()
+    wording = (Text(question.question),) if question.question != question.id else ()
     everything = Fold(
         "All statistics",
         (lines_table(_statistics(row, question), label=f"All statistics of {question.id}"),),
@@ -199,7 +199,7 @@ def _card(data: ReportData, row: HumanFigures, question: RubricQuestion) -> Card
             ),
         ),
         blocks=(
-            *asked,
+            *wording,
             Text(f"{question.scale.described()} · {question.level}", is_small=True),
             *([everything] if row.n_pairs else []),
             Text(" · ".join(_evidence(row)), is_small=True),

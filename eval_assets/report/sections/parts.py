@@ -89,8 +89,8 @@ def scores(data: ReportData) -> Section | None:
     if not tables:
         return None
     folds = tuple(
-        Fold(question_id, (table,), is_open=place == 0)
-        for place, (question_id, table) in enumerate(tables)
+        Fold(question_id, (table,), is_open=index == 0)
+        for index, (question_id, table) in enumerate(tables)
     )
     title = "Mean scores, humans beside judges" if data.evaluation.judges else "Mean scores"
     return Section("scores", title, "Scores", (Text(_SCORES), *folds))
@@ -190,11 +190,11 @@ def _slice_rows(
     """Yield a heading, and a row for each value and for each model's share of it."""
     of_slice = {key: row for key, row in result.items() if key[0] == slice_}
     models = sorted({model for *_, model, _ in of_slice if model})
-    title, shown = _shown_values(
+    title, displayed_values = _shown_values(
         slice_, {value for _, value, *_ in of_slice}, table="score_summary"
     )
     yield TableRow(cells(title), kind="heading")
-    for value in shown:
+    for value in displayed_values:
         of_value = [model for model in models if any(k[1:3] == (value, model) for k in of_slice)]
         # One model's share of a part is the part itself.
         for model in ("", *(of_value if len(of_value) > 1 else ())):
@@ -213,11 +213,11 @@ def _in_order(slices: Iterable[str]) -> list[str]:
 def _shown_values(slice_: str, values: set[str], *, table: str) -> tuple[str, list[str]]:
     """Return the heading of a slice, and its first values in their natural order."""
     ordered = sorted(values, key=_natural)
-    shown = ordered[:_MOST_SLICE_VALUES]
+    displayed_values = ordered[:_MOST_SLICE_VALUES]
     title = _SLICE_TITLES.get(slice_, f"By {slice_}")
-    if n_left_out := len(ordered) - len(shown):
-        title += f" (first {len(shown)}; {n_left_out} more in the table {table})"
-    return title, shown
+    if n_left_out := len(ordered) - len(displayed_values):
+        title += f" (first {len(displayed_values)}; {n_left_out} more in the table {table})"
+    return title, displayed_values
 
 
 def _natural(value: str) -> tuple[int, float, str]:
@@ -273,9 +273,9 @@ def _alpha_rows(
     slice_: str, values: set[str], result: Mapping[str, Mapping[Part, SliceFigures]]
 ) -> Iterator[TableRow]:
     """Yield a heading, and a row for each value of a slice."""
-    title, shown = _shown_values(slice_, values, table="agreement_by_slice")
+    title, displayed_values = _shown_values(slice_, values, table="agreement_by_slice")
     yield TableRow(cells(title), kind="heading")
-    for value in shown:
+    for value in displayed_values:
         yield TableRow(
             cells(
                 value, *(_alpha_cell(by_part.get((slice_, value))) for by_part in result.values())

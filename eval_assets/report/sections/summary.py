@@ -60,8 +60,8 @@ def unknown_numbers(summary: str, data: ReportData) -> tuple[str, ...]:
     Digits count, and number words from two to twelve; digits within names of judges, models and
     questions do not.
     """
-    known = {value for _, value in _numbers("\n".join(_figures(data)), data)}
-    result = [written for written, value in _numbers(summary, data) if value not in known]
+    known_values = {value for _, value in _numbers("\n".join(_figures(data)), data)}
+    result = [written for written, value in _numbers(summary, data) if value not in known_values]
     return tuple(dict.fromkeys(result))
 
 

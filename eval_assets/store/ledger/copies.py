@@ -128,8 +128,10 @@ def _copy_table(
             rows = history_of(ledger, name)
             if name == "dual_judgements" and len(rows):
                 rows = _latest_queries(rows)
-            known = [column.name for column in columns_of(connection, name)]
-            replace_rows(connection, name, rows[[column for column in rows if column in known]])
+            column_names = [column.name for column in columns_of(connection, name)]
+            replace_rows(
+                connection, name, rows[[column for column in rows if column in column_names]]
+            )
 
 
 def store_ledger(ledger: SqlLedger, database: Path, *, folder: Path | None = None) -> None:

@@ -142,13 +142,13 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
     """
     path = ledger_file(folder, setting)
     if path is None:
-        engine, place = _postgresql(setting or "")
+        engine, address = _postgresql(setting or "")
     else:
         if not setting:
             _make(folder)
-        engine, place = _sqlite(path), str(path)
-    is_own = place == str(ledger_file(folder, None))
-    ledger = SqlLedger(engine, place=place, evaluation="" if is_own else evaluation)
+        engine, address = _sqlite(path), str(path)
+    is_own = address == str(ledger_file(folder, None))
+    ledger = SqlLedger(engine, place=address, evaluation="" if is_own else evaluation)
     try:
         _prepare(ledger)
     except BaseException:

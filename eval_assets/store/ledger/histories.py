@@ -105,12 +105,12 @@ def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: 
     """Replace the changes of mode; one that was known before keeps its time."""
     is_ours = staged_mode.c.evaluation == ledger.evaluation
     with ledger.writing() as connection:
-        known = connection.execute(
+        known_modes = connection.execute(
             sa.select(staged_mode.c.position, staged_mode.c.mode, staged_mode.c.since).where(
                 is_ours
             )
         )
-        since = {(position, mode): time for position, mode, time in known}
+        since = {(position, mode): time for position, mode, time in known_modes}
         connection.execute(sa.delete(staged_mode).where(is_ours))
         rows = [
             {

@@ -63,13 +63,13 @@ def open_ledger(
         StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
     """
     with ExitStack() as stack:
-        place = folder, setting
+        origin = folder, setting
         if is_reading and (file := ledger_file(folder, setting)) and not is_writable(file):
             copies = Path(stack.enter_context(TemporaryDirectory()))
-            place = _copied(file, copies, is_own=not setting)
-        ledger = connect_ledger(place[0], evaluation=evaluation, setting=place[1])
+            origin = _copied(file, copies, is_own=not setting)
+        ledger = connect_ledger(origin[0], evaluation=evaluation, setting=origin[1])
         stack.callback(ledger.close)
-        if place != (folder, setting):
+        if origin != (folder, setting):
             ledger.place = str(file)
         if not is_taken_over(ledger):
             _take_over(ledger, database, folder, is_reading=is_reading)
@@ -138,12 +138,12 @@ def restore_readings(ledger: SqlLedger, database: duckdb.DuckDBPyConnection) -> 
     """
     key = (test_set_uses.c.seal_id, test_set_uses.c.question_id, test_set_uses.c.k)
     with ledger.writing() as connection:
-        known = {tuple(row) for row in connection.execute(sa.select(*key))}
+        known_keys = {tuple(row) for row in connection.execute(sa.select(*key))}
         lost = [
             row
             for row in read_rows(database, test_set_uses.name)
             if row["seal_id"].startswith(f"{ledger.evaluation}/")
-            and tuple(row[column.name] for column in key) not in known
+            and tuple(row[column.name] for column in key) not in known_keys
         ]
         for row in lost:
             connection.execute(sa.insert(test_set_uses), _owned(ledger, test_set_uses, row))
@@ -155,11 +155,11 @@ def restore_readings(ledger: SqlLedger, database: duckdb.DuckDBPyConnection) -> 
 
 def _take_attempts(ledger: SqlLedger, connection: sa.Connection, calls: list[Row]) -> int:
     identity = (attempts.c.call_key, attempts.c.attempt, attempts.c.started_at)
-    known = {tuple(row) for row in connection.execute(sa.select(*identity))}
+    known_keys = {tuple(row) for row in connection.execute(sa.select(*identity))}
     new = [
         row
         for row in calls
-        if (row["call_key"], row["attempt"], row["started_at"].astimezone(UTC)) not in known
+        if (row["call_key"], row["attempt"], row["started_at"].astimezone(UTC)) not in known_keys
     ]
     workers_of = {
         (run_id, operation): _absent_worker(ledger, connection, run_id, _ASSETS[operation])
@@ -181,9 +181,9 @@ def _take_attempts(ledger: SqlLedger, connection: sa.Connection, calls: list[Row
 
 
 def _take_batches(ledger: SqlLedger, connection: sa.Connection, open_: list[Row]) -> None:
-    known = set(connection.scalars(sa.select(batches.c.batch_id)))
+    known_ids = set(connection.scalars(sa.select(batches.c.batch_id)))
     for row in open_:
-        if row["batch_id"] in known:
+        if row["batch_id"] in known_ids:
             continue
         worker = _absent_worker(ledger, connection, None, "judge_scores")
         common = {"worker": worker, "judge_id": row["judge_id"], "most_usd": 0.0}

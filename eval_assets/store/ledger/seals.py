@@ -42,23 +42,32 @@ class JudgeLedger:
         numbered: list[JudgeVersion] = []
         new = ledger.upsert(judge_versions).on_conflict_do_nothing()
         with ledger.writing() as connection:
-            known = {version.definition_hash: version for version in _versions(ledger, connection)}
+            known_versions = {
+                version.definition_hash: version for version in _versions(ledger, connection)
+            }
             for version, notes in versions:
-                if version.definition_hash not in known:
-                    own = [other for other in known.values() if other.judge_id == version.judge_id]
+                if version.definition_hash not in known_versions:
+                    own = [
+                        other
+                        for other in known_versions.values()
+                        if other.judge_id == version.judge_id
+                    ]
                     parent = version.parent or (own[-1].version if own else None)
                     done = version.numbered(number_version(own, version), parent=parent)
-                    known[done.definition_hash] = done
+                    known_versions[done.definition_hash] = done
                     if not connection.execute(new, _row(ledger, done, notes, at=at)).rowcount:
                         raise StoreError(
                             f"{ledger.place}: another run registered {done.judge_id} "
                             f"{done.version} meanwhile. Run again."
                         )
-                elif not version.trained_on <= (same := known[version.definition_hash]).trained_on:
+                elif (
+                    not version.trained_on
+                    <= (same := known_versions[version.definition_hash]).trained_on
+                ):
                     every = version.trained_on | same.trained_on
-                    known[version.definition_hash] = replace(same, trained_on=every)
-                    _add_training(ledger, connection, known[version.definition_hash])
-                numbered.append(known[version.definition_hash])
+                    known_versions[version.definition_hash] = replace(same, trained_on=every)
+                    _add_training(ledger, connection, known_versions[version.definition_hash])
+                numbered.append(known_versions[version.definition_hash])
         return numbered
 
     def readings(self, question_id: str) -> list[SealedEvaluation]:

@@ -158,8 +158,10 @@ class Worker:
         ]
         with self._ledger.writing() as connection:
             # The server may have committed them, and gone away before it said so.
-            known = _recorded(connection, self._lease.worker, made) if self._lost_record else set()
-            rows = [row for row in rows if (row["call_key"], row["attempt"]) not in known]
+            known_calls = (
+                _recorded(connection, self._lease.worker, made) if self._lost_record else set()
+            )
+            rows = [row for row in rows if (row["call_key"], row["attempt"]) not in known_calls]
             self._lost_record = True
             if rows:
                 connection.execute(sa.insert(attempts), rows)
