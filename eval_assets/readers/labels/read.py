@@ -19,6 +19,7 @@ from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.formats.tables import parse_json, read_table
 from eval_assets.readers.labels.forms import parsed_labels
+from eval_assets.readers.labels.headers import is_model
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     Labels,
@@ -73,6 +74,12 @@ def read_labels(
     notes += [
         f"{n} labels of {quoted(name)} are ignored: the rubric does not ask it"
         for name, n in removed.items()
+    ]
+    raters = dict.fromkeys(rater for file in files for rater in file.stripped("rater_id").present())
+    notes += [
+        f"{quoted(rater)} has the name of a language model, and counts as a person"
+        for rater in raters
+        if rater and is_model(rater)
     ]
     return joined_labels(
         [checked_labels(file, evaluation.rubric, units, ignored=removed) for file in files],

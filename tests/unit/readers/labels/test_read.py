@@ -872,3 +872,12 @@ def test_a_rating_of_another_text_under_the_same_id_is_refused(
         'labels.csv:3:response_text: "Some reason." is not the text of the response, which is '
         '"No reason.". Restore the response that was rated, or remove the rating.'
     )
+
+
+def test_rater_named_like_a_model_is_noted(write: Write) -> None:
+    text = LONG + "a1,anna,safe,1\na1,gpt-4o,safe,1\n"
+
+    given = labels(write({"labels.csv": text}))
+
+    assert '"gpt-4o" has the name of a language model, and counts as a person' in given.notes
+    assert len(given.ratings) == 2
