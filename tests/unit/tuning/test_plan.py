@@ -10,7 +10,7 @@ from eval_assets.stats import Jackknife, agreement_gain, non_inferiority, partia
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.partial_automation import JudgePart
-from eval_assets.tuning.plan import most_requests, plan_reading, why_not_evaluated
+from eval_assets.tuning.plan import labels_sentence, most_requests, plan_reading, why_not_evaluated
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
@@ -234,3 +234,25 @@ def test_people_who_always_agree_leave_no_judge_to_compare_with() -> None:
 
     assert plan.groups_if_equal is None
     assert math.isnan(plan.chance_if_equal)
+
+
+def test_labels_are_those_of_an_equal_judge_and_of_this_one_at_its_gap() -> None:
+    units, quality = simulated(100, seed=7, split=None)
+    [plan] = plan_reading(
+        units, [offered(VERSION, judged(quality, seed=8))], NO_SEAL, margin=0.1, people_agree=True
+    )
+    plan = replace(
+        plan, groups_if_equal=50, groups_at_gap=90, responses_per_group=10.0, labels_per_group=30.0
+    )
+    start = (
+        "at the level of the next evaluation a judge equal to people takes about 500 rated "
+        "responses (1,500 labels) in all"
+    )
+
+    assert labels_sentence(plan) == (
+        f"{start}, this one at its gap on train and dev about 900 rated responses (2,700 labels)"
+    )
+    assert labels_sentence(replace(plan, groups_at_gap=None)) == (
+        f"{start}; by train and dev this one lies more than the margin below people"
+    )
+    assert labels_sentence(replace(plan, groups_if_equal=None)) == ""
