@@ -30,6 +30,8 @@ _RESPONSE: Final = re.compile(r"<(response[\w-]*)\b[^>]*>(.*)</\1>", re.DOTALL |
 _NUMBER: Final = r"-?\d+(?:\.\d+)?"
 _RANGE: Final = re.compile(rf"({_NUMBER}) to ({_NUMBER})")
 _LISTED: Final = re.compile(rf"score is one of ({_NUMBER}(?:, {_NUMBER})*)", re.IGNORECASE)
+_SCALE: Final = re.compile(rf"a number from ({_NUMBER}) to ({_NUMBER})", re.IGNORECASE)
+_BARE: Final = "Reply with the number alone"
 
 
 class Chat(NamedTuple):
@@ -139,6 +141,8 @@ def reply_text(chat: Chat) -> str:
     taste = 2 * _fraction("taste", chat.model, chat.prompt) - 1
     position = _fraction("quality", chat.subject) + _DEVIATION * taste
     index = min(max(int(position * len(scores)), 0), len(scores) - 1)
+    if _BARE in chat.prompt:
+        return json.dumps(scores[index])
     return json.dumps({"rationale": _RATIONALE, "score": scores[index]})
 
 
@@ -148,14 +152,19 @@ def _scores_of_schema(schema: Mapping[str, Any]) -> Sequence[object]:
         return list(schema["enum"])
     bounds = _RANGE.search(schema.get("description", ""))
     low, high = map(float, bounds.groups()) if bounds else (0.0, 1.0)
-    low, high = schema.get("minimum", low), schema.get("maximum", high)
+    return _steps(schema.get("minimum", low), schema.get("maximum", high))
+
+
+def _steps(low: float, high: float) -> Sequence[float]:
     return [round(low + (high - low) * step / _N_STEPS, 9) for step in range(_N_STEPS + 1)]
 
 
 def _scores_of_prompt(prompt: str) -> Sequence[object]:
-    """Return the scores that a prompt lists, lowest first; none if it asks for no score."""
-    listed = _LISTED.search(prompt)
-    return [json.loads(score) for score in listed[1].split(", ")] if listed else []
+    """Return the scores that a prompt allows, lowest first; none if it asks for no score."""
+    if listed := _LISTED.search(prompt):
+        return [json.loads(score) for score in listed[1].split(", ")]
+    scale = _SCALE.search(prompt)
+    return _steps(float(scale[1]), float(scale[2])) if scale else []
 
 
 def _chat(body: Mapping[str, Any]) -> Chat:

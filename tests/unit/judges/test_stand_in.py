@@ -111,6 +111,17 @@ def test_prompt_that_lists_scores_is_answered_without_a_schema(server: StandIn) 
     assert parse_reply(text, Scale.from_steps(low=1, high=3)).status == "ok"
 
 
+def test_prompt_with_a_range_is_answered_with_json_or_the_number_alone(server: StandIn) -> None:
+    """As dual-judge asks models without schemas, and for bare numbers."""
+    scale = Scale(low=0, high=1)
+    prompt = f"{RESPONSE} Scale: a number from 0.0 to 1.0."
+    answer = parse_reply(text_of(ask(server, "anthropic", prompt)), scale)
+    number = float(text_of(ask(server, "anthropic", f"{prompt} Reply with the number alone.")))
+
+    assert answer.status == "ok"
+    assert 0 <= number <= 1
+
+
 @pytest.mark.parametrize("vendor", get_args(Vendor))
 def test_other_requests_are_answered_with_a_text(server: StandIn, vendor: Vendor) -> None:
     text = text_of(ask(server, vendor, "Which tea?"))
