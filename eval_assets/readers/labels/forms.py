@@ -16,6 +16,7 @@ from eval_assets.readers.labels.headers import (
     SUMMARIES,
     RatingColumn,
     is_metadata,
+    item_header,
     never_rates,
     rater_header,
 )
@@ -28,6 +29,9 @@ _MOST_DISTINCT = 12
 """Different values in a column that is taken for ratings although no scale is known."""
 
 _MOST_ARE_RATINGS = 0.5
+_SCREENED = 1000
+"""Rows in which a column is first compared with the others."""
+
 _FEWEST_DIFFERENCES = 8
 """Rows in which others differ from which on a column that follows from them is computed."""
 
@@ -78,21 +82,24 @@ def computed_columns(table: FileTable, headers: Sequence[str]) -> set[str]:
     values = np.array([_numbers(table, header) for header in headers])
     if len(np.unique(values[~np.isnan(values)])) <= _FEWEST_RATERS:
         return set()
-    computed = set()
-    for position, header in enumerate(headers):
-        others = np.delete(values, position, axis=0)
-        rows = ~np.isnan(values[position]) & (np.sum(~np.isnan(others), axis=0) >= _FEWEST_RATERS)
-        own, others = values[position, rows], others[:, rows]
-        if not rows.any():
-            continue
-        low, high = np.nanmin(others, axis=0), np.nanmax(others, axis=0)
-        mean, median = np.nanmean(others, axis=0), np.nanmedian(others, axis=0)
-        figures = (low, high, high - low, low == high, low < high, median, mean, np.round(mean))
-        if np.sum(low < high) >= _FEWEST_DIFFERENCES and any(
-            np.allclose(own, figure) for figure in figures
-        ):
-            computed.add(header)
-    return computed
+    return {
+        header
+        for position, header in enumerate(headers)
+        if all(_is_computed(part, position) for part in (values[:, :_SCREENED], values))
+    }
+
+
+def _is_computed(values: FloatArray, position: int) -> bool:
+    others = np.delete(values, position, axis=0)
+    rows = ~np.isnan(values[position]) & (np.sum(~np.isnan(others), axis=0) >= _FEWEST_RATERS)
+    own, others = values[position, rows], others[:, rows]
+    if not rows.any():
+        return False
+    low, high = np.nanmin(others, axis=0), np.nanmax(others, axis=0)
+    mean, median = np.nanmean(others, axis=0), np.nanmedian(others, axis=0)
+    figures = (low, high, high - low, low == high, low < high, median, mean, np.round(mean))
+    differ = np.sum(low < high) >= _FEWEST_DIFFERENCES
+    return bool(differ) and any(np.allclose(own, figure) for figure in figures)
 
 
 def _numbers(table: FileTable, header: str) -> FloatArray:
@@ -217,17 +224,13 @@ def _note(columns: Sequence[RatingColumn], units: References) -> str:
 
 def _note_summaries(table: FileTable, columns: Sequence[RatingColumn]) -> list[str]:
     rated = {column.header for column in columns}
-    others = [header for header in table.columns if header not in rated]
-    names = [
-        header
-        for header in others
-        if plain(header) in SUMMARIES
-        or (is_metadata(plain(header)) and _holds_ratings(table, header, [None]))
-    ]
+    others = [h for h in table.columns if h not in rated and h != item_header(table)]
+    names = [header for header in others if plain(header) in SUMMARIES]
+    numbers = [h for h in others if h not in names and _holds_ratings(table, h, [None])]
+    names += [header for header in numbers if is_metadata(plain(header))]
     notes = [f"not read as ratings, by their names: {', '.join(names)}"] if names else []
-    headers = [header for header in table.columns if header not in names]
-    numbers = [header for header in headers if _holds_ratings(table, header, [None])]
-    if computed := sorted(computed_columns(table, numbers) - rated):
+    further = [header for header in numbers if header not in names]
+    if further and (computed := sorted(computed_columns(table, [*rated, *further]) - rated)):
         notes.append(f"not read as ratings, as they follow from the others: {', '.join(computed)}")
     return notes
 

@@ -58,11 +58,13 @@ def filled_down(table: FileTable) -> FileTable:
         return table
     columns, notes = dict(table.columns), []
     for header in (item, rater):
-        cells = list(table.stripped(header))
-        n_blank = sum(cell is None for cell in cells)
-        if cells and cells[0] is not None and n_blank >= max(_FEWEST_MERGED, len(cells) / 3):
+        cells = table.stripped(header)
+        n_blank = int(cells.is_none().sum())
+        if n_blank >= max(_FEWEST_MERGED, len(cells) / 3) and cells[0] is not None:
             columns[header] = FileColumn.of(list(_repeated_in_blanks(cells)))
             notes.append(f"blank cells of {header} read as the cell above")
+    if not notes:
+        return table
     full = table.with_columns(columns, *notes)
     units = set(zip(full.stripped(item), full.stripped(rater), strict=True))
     return full if len(units) == len(table) else table
