@@ -32,7 +32,8 @@ rater or question, and reads it as `eval-assets agreement` reads a file:
 `verdicts` (states with their reasons), `notes` (how the frame was read), `remarks`,
 `disagreements` and `plot()`, an SVG image. `item`, `rater`, `rating`, `question`, `level` and
 `missing_values` are the options of the command, which messages name as the command does: `--scale`
-is `scale`. A path in place of the frame is a file.
+is `scale`. A path in place of the frame is a file; arrays, lists and series of ratings are taken
+as well. `scale` may be a pair, `(1, 5)`; without one, an ordered categorical column declares it.
 
 ## Statistics
 
