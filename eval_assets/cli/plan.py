@@ -67,7 +67,7 @@ def plan(  # noqa: PLR0913 - one for each option
     draw: bool,
     seed: int,
 ) -> int:
-    """Simulate the effect of more labels on the gates on human agreement.
+    """Simulate the effect of more labels on the gates on human agreement, overall and by question.
 
     Further responses are drawn from those that two or more raters rated already, prompt by prompt:
     take them at random or stratified, as `eval-assets assign` does. For each number it prints how
@@ -78,7 +78,7 @@ def plan(  # noqa: PLR0913 - one for each option
     because raters remember.
     """
     from eval_assets.cli.study_files import read_study
-    from eval_assets.labelling.planning import plan_gates
+    from eval_assets.labelling.planning import plan_gates, plan_overall_gates
 
     files = read_study(data, database=resolve_database(data, database))
     planned_questions = [
@@ -92,15 +92,19 @@ def plan(  # noqa: PLR0913 - one for each option
             raise click.UsageError("--draw needs --question.")
         return _draw(files, versions, question, planned_questions, gain=gain, seed=seed)
     labels = versions.labels.ratings
-    for gate_plan in plan_gates(
-        replace(files.evaluation, rubric=tuple(planned_questions)),
-        labels,
-        groups=_groups(files.responses),
-        n_more=more,
-        n_simulations=simulations,
-        seed=seed,
-    ):
-        _print(gate_plan, _room(files, labels), gain)
+    room = _room(files, labels)
+    # Of one question the gates over all questions are the same, except for the level of alpha.
+    has_overall = question is None and len(planned_questions) > 1
+    for plans in (plan_overall_gates, plan_gates) if has_overall else (plan_gates,):
+        for gate_plan in plans(
+            replace(files.evaluation, rubric=tuple(planned_questions)),
+            labels,
+            groups=_groups(files.responses),
+            n_more=more,
+            n_simulations=simulations,
+            seed=seed,
+        ):
+            _print(gate_plan, room, gain)
     if question is None:
         _print_judges(data, database)
     return DONE
@@ -280,7 +284,8 @@ def _groups(responses: pd.DataFrame) -> pd.Series:
 def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
     from eval_assets.bands import FEWEST_GROUPS
 
-    click.echo(f"\n{gate_plan.question_id}: {gate_plan.gate}, minimum {gate_plan.minimum:g}")
+    name = gate_plan.question_id or "all questions"
+    click.echo(f"\n{name}: {gate_plan.gate}, minimum {gate_plan.minimum:g}")
     if math.isnan(gate_plan.now.value):
         click.echo(f"  undefined on {gate_plan.n_responses} responses with two ratings")
     else:
@@ -349,11 +354,14 @@ def _after_revision(gate_plan: GatePlan, gain: float) -> str:
     n = responses_to_show(gain, now=gate_plan.now, n_responses=gate_plan.n_responses)
     if math.isinf(n):
         return f" These labels are too few to show a gain of {gain:g} over them."
-    return (
+    wanted = (
         f"\n  Then {n:,.0f} new responses, rated by as many, show a gain of {gain:g} in four of "
-        "five studies (raters remember responses that they rated before).\n  Reworded, draw them: "
-        f"eval-assets plan --question {gate_plan.question_id} --gain {gain:g} --draw"
+        "five studies (raters remember responses that they rated before)."
     )
+    if gate_plan.question_id is None:
+        return wanted
+    command = f"eval-assets plan --question {gate_plan.question_id} --gain {gain:g} --draw"
+    return f"{wanted}\n  Reworded, draw them: {command}"
 
 
 def _evidence(gate_plan: GatePlan) -> str:

@@ -1,8 +1,9 @@
 """Value of more labels, simulated from the labels at hand."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Literal
 
@@ -12,9 +13,18 @@ from numpy.typing import NDArray
 
 from eval_assets.bands import FEWEST_GROUPS, more_to_decide
 from eval_assets.config.evaluation import Evaluation, GateName
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.assignments import Assignment, AssignmentPlan, assign
 from eval_assets.labelling.study import Study
-from eval_assets.stats import Alpha, HumanAgreement, Interval, coefficient_interval
+from eval_assets.scale import TOLERANCE
+from eval_assets.stats import (
+    Alpha,
+    HumanAgreement,
+    Interval,
+    OverallProfile,
+    coefficient_interval,
+    overall_profile,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -28,6 +38,21 @@ _NORMAL_END = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _NORMALS_APART = _NORMAL_END + NormalDist().inv_cdf(POWER)
 _PER_POPULATION = 10
 """Simulations of each population that is drawn from the labels at hand."""
+
+_N_CANDIDATES = 200
+"""Populations of which those that are simulated are drawn."""
+
+_WEIGHT = 0.65
+"""Weight of a group in the Bayesian bootstrap; 1 would take what few groups hold for all that there
+is, and promise too much of both verdicts in simulations."""
+
+_N_LARGE = 1_000
+"""Responses that tell the figure of a population."""
+
+_PRIOR_SPREAD = 0.4
+"""Standard deviation of log(1 - figure) before any label, around that of the minimum: in 19 of 20
+questions raters disagree between 0.45 and 2.2 times as much as the minimum allows (a choice).
+Without it a figure far from the minimum by chance promises a certain verdict too often."""
 
 _FEWEST = 5
 """Groups of responses with two ratings below which nothing can be said about others like them."""
@@ -57,14 +82,14 @@ class Outlook:
 
 @dataclass(frozen=True)
 class GatePlan:
-    """One gate on one question now, and after more labels.
+    """One gate on one question, or on all if it is None, now and after more labels.
 
     `now` is the current figure; the ends are NaN if it has no interval. `n_responses` counts the
     responses with at least two ratings. Without enough of them, or
     without a disagreement, there are no outlooks.
     """
 
-    question_id: str
+    question_id: str | None
     gate: GateName
     minimum: float
     now: Interval
@@ -98,7 +123,7 @@ class GatePlan:
 
     @property
     def promising(self) -> Outlook | None:
-        """Return the fewest that probably do, which few labels promise too often."""
+        """Return the fewest that probably do."""
         return next((item for item in self.outlooks if item.p_certain >= ENOUGH), None)
 
 
@@ -130,6 +155,10 @@ def responses_to_show(gain: float, *, now: Interval, n_responses: int) -> float:
     return float(math.ceil(n_responses * detectable**2 / (gain**2 - detectable**2)))
 
 
+IntervalOf = Callable[[Floats, Integers], Interval]
+"""Returns a figure with its interval, of ratings (n_responses, n_questions, n_raters) in groups."""
+
+
 def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
     evaluation: Evaluation,
     labels: pd.DataFrame,
@@ -139,36 +168,98 @@ def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
     n_simulations: int,
     seed: int,
 ) -> Iterator[GatePlan]:
-    """Simulate the effect of more labels on both gates of human agreement, by question."""
-    rated = labels[~labels["skipped"].astype(bool)]
+    """Simulate the effect of more labels on both gates of human agreement, by question.
+
+    Of gates whose verdict is certain nothing is simulated.
+    """
     for question in evaluation.rubric:
-        question_labels = rated[rated["question_id"] == question.id]
-        # Unlike a pivot table it refuses duplicates instead of averaging them.
-        matrix = question_labels.pivot(index="response_id", columns="rater_id", values="value")  # noqa: PD010
-        coefficients: dict[GateName, Alpha | HumanAgreement] = {
-            "human_a_hh": HumanAgreement(question.scale),
-            "human_alpha": Alpha(evaluation.gates["human_alpha"].level or question.level),
+        alpha = Alpha(evaluation.gates["human_alpha"].level or question.level)
+        figures: dict[GateName, IntervalOf] = {
+            "human_a_hh": interval_by(HumanAgreement(question.scale)),
+            "human_alpha": interval_by(alpha),
         }
-        for gate, coefficient in coefficients.items():
-            yield plan_gate(
-                matrix.to_numpy(dtype=np.float64),
-                coefficient,
-                groups=groups.loc[matrix.index].to_numpy(dtype=object),
-                question_id=question.id,
+        ratings, group = _rating_cube([question], labels, groups)
+        for gate, interval_of in figures.items():
+            yield _plan_in_doubt(
+                partial(
+                    plan_gate,
+                    ratings,
+                    interval_of,
+                    groups=group,
+                    question_id=question.id,
+                    gate=gate,
+                    minimum=evaluation.gates[gate].minimum,
+                    n_simulations=n_simulations,
+                ),
+                n_more=n_more,
+                seed=seed,
+            )
+
+
+def plan_overall_gates(  # noqa: PLR0913 - as above
+    evaluation: Evaluation,
+    labels: pd.DataFrame,
+    *,
+    groups: pd.Series,
+    n_more: Sequence[int],
+    n_simulations: int,
+    seed: int,
+) -> Iterator[GatePlan]:
+    """Simulate likewise the effect on both gates over all questions.
+
+    Each further response is rated by two on all questions that are asked of it.
+    """
+    scales = [question.scale for question in evaluation.rubric]
+
+    def profile(ratings: Floats, groups: Integers) -> OverallProfile:
+        questions = [(ratings[:, place], scale) for place, scale in enumerate(scales)]
+        return overall_profile(questions, confidence=CONFIDENCE, groups=groups)
+
+    figures: dict[GateName, IntervalOf] = {
+        "human_a_hh": lambda ratings, groups: profile(ratings, groups).a_hh,
+        "human_alpha": lambda ratings, groups: profile(ratings, groups).alpha,
+    }
+    ratings, group = _rating_cube(evaluation.rubric, labels, groups)
+    for gate, interval_of in figures.items():
+        yield _plan_in_doubt(
+            partial(
+                plan_gate,
+                ratings,
+                interval_of,
+                groups=group,
+                question_id=None,
                 gate=gate,
                 minimum=evaluation.gates[gate].minimum,
-                n_more=sorted(n_more),
                 n_simulations=n_simulations,
-                rng=np.random.default_rng(seed),
-            )
+            ),
+            n_more=n_more,
+            seed=seed,
+        )
+
+
+def _plan_in_doubt(plan: Callable[..., GatePlan], *, n_more: Sequence[int], seed: int) -> GatePlan:
+    now = plan(n_more=(), rng=np.random.default_rng(seed))
+    if now.is_certain:
+        return now
+    return plan(n_more=sorted(n_more), rng=np.random.default_rng(seed))
+
+
+def interval_by(coefficient: Alpha | HumanAgreement) -> IntervalOf:
+    """Return the interval of a coefficient on one question."""
+
+    def interval_of(ratings: Floats, groups: Integers) -> Interval:
+        of_question = ratings[:, 0]
+        return coefficient_interval(of_question, coefficient, confidence=CONFIDENCE, groups=groups)
+
+    return interval_of
 
 
 def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     ratings: Floats,
-    coefficient: Alpha | HumanAgreement,
+    interval_of: IntervalOf,
     *,
     groups: NDArray[np.generic],
-    question_id: str,
+    question_id: str | None,
     gate: GateName,
     minimum: float,
     n_more: Sequence[int],
@@ -178,36 +269,38 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     """Simulate the effect on a gate of further responses, each rated by two raters.
 
     Further response groups are drawn from those at hand, whose weights are drawn again for each
-    ten simulations (the Bayesian bootstrap), so that few labels leave much in doubt. It is assumed
-    that raters go on as they are and that further responses are like those labelled, and come in
-    groups of the same sizes: drawn at random, or stratified.
+    ten simulations, so that few labels leave much in doubt. It is assumed that raters go on as
+    they are and that further responses are like those labelled, and come in groups of the same
+    sizes: drawn at random, or stratified.
 
     Args:
-        ratings: Ratings of the question, shape (n_responses, n_raters), NaN if missing.
-        coefficient: What the gate judges.
+        ratings: Ratings, shape (n_responses, n_questions, n_raters), NaN if missing.
+        interval_of: What the gate judges.
         groups: Response group of each response.
-        question_id: The question.
+        question_id: The question; None for all.
         gate: The gate.
         minimum: The gate's minimum.
         n_more: Numbers of further responses.
         n_simulations: Simulations for each number.
         rng: Source of chance.
     """
-    is_rated = np.count_nonzero(~np.isnan(ratings), axis=1) > 1
+    is_rated = (np.count_nonzero(~np.isnan(ratings), axis=2) > 1).any(axis=1)
     rated, group = ratings[is_rated], np.unique(groups[is_rated], return_inverse=True)[1]
-    now = coefficient_interval(rated, coefficient, confidence=CONFIDENCE, groups=group)
-    # Without a disagreement the populations that are drawn hold none either.
-    differ = (np.nanmin(rated, axis=1) < np.nanmax(rated, axis=1)).any() if len(rated) else False
+    now = interval_of(rated, group)
+    is_planned = _differ(rated) and now.n_groups >= _FEWEST and len(n_more) > 0
     outlooks = []
-    for n in n_more if differ and now.n_groups >= _FEWEST else ():
+    n_populations = -(-n_simulations // _PER_POPULATION)
+    populations = (
+        _populations(rated, group, interval_of, minimum=minimum, n=n_populations, rng=rng)
+        if is_planned
+        else ()
+    )
+    for n in n_more if is_planned else ():
         intervals = []
         for simulation in range(n_simulations):
-            if simulation % _PER_POPULATION == 0:
-                weights = rng.dirichlet(np.ones(int(group.max()) + 1))
+            weights = populations[simulation // _PER_POPULATION]
             with_more, of = _with_more(rated, group, n, weights, rng)
-            intervals.append(
-                coefficient_interval(with_more, coefficient, confidence=CONFIDENCE, groups=of)
-            )
+            intervals.append(interval_of(with_more, of))
         low = np.array([interval.low for interval in intervals])
         high = np.array([interval.high for interval in intervals])
         passes, fails = low >= minimum, high < minimum
@@ -223,6 +316,64 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
             )
         )
     return GatePlan(question_id, gate, minimum, now, len(rated), tuple(outlooks))
+
+
+def _rating_cube(
+    questions: Sequence[RubricQuestion], labels: pd.DataFrame, groups: pd.Series
+) -> tuple[Floats, NDArray[np.object_]]:
+    """Return ratings (n_responses, n_questions, n_raters), and the group of each response."""
+    rated = labels[~labels["skipped"].astype(bool)]
+    # Unlike a pivot table it refuses duplicates instead of averaging them.
+    matrices = [
+        rated[rated["question_id"] == question.id].pivot(  # noqa: PD010
+            index="response_id", columns="rater_id", values="value"
+        )
+        for question in questions
+    ]
+    responses = sorted({name for matrix in matrices for name in matrix.index})
+    raters = sorted({name for matrix in matrices for name in matrix.columns})
+    cube = [matrix.reindex(index=responses, columns=raters) for matrix in matrices]
+    ratings = np.stack([matrix.to_numpy(dtype=np.float64) for matrix in cube], axis=1)
+    return ratings, groups.loc[responses].to_numpy(dtype=object)
+
+
+def _differ(rated: Floats) -> bool:
+    """Return whether two ratings of a response differ; if not, no population holds any that do."""
+    if not len(rated):
+        return False
+    spread = np.fmax.reduce(rated, axis=2) - np.fmin.reduce(rated, axis=2)
+    return bool((spread > 0).any())
+
+
+def _populations(  # noqa: PLR0913 - the labels, and how many to draw
+    rated: Floats,
+    group: Integers,
+    interval_of: IntervalOf,
+    *,
+    minimum: float,
+    n: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return weights of the groups in populations that the labels allow, shape (n, n_groups).
+
+    The Bayesian bootstrap draws candidates; how often each is chosen follows from the prior of its
+    figure (sampling/importance resampling: Smith and Gelfand, 1992, doi:10.2307/2684170).
+    """
+    candidates = rng.dirichlet(np.full(int(group.max()) + 1, _WEIGHT), size=_N_CANDIDATES)
+    figures = []
+    for weights in candidates:
+        drawn = _drawn(rated, group, _N_LARGE, weights, rng)[0]
+        figures.append(interval_of(drawn, np.arange(len(drawn))).value)
+    disagreement = np.maximum(1 - np.array(figures), TOLERANCE)
+    distance = np.log(disagreement / max(1 - minimum, TOLERANCE))
+    density = np.nan_to_num(np.exp(-((distance / _PRIOR_SPREAD) ** 2) / 2))
+    if not density.any():
+        return candidates[:n]
+    # Evenly by figure, which leaves less to chance than drawing each for itself.
+    order = np.argsort(figures)
+    below = np.cumsum(density[order]) / density.sum()
+    chosen: Floats = candidates[order[np.searchsorted(below, (np.arange(n) + 0.5) / n)]]
+    return chosen
 
 
 def _by_population(is_certain: NDArray[np.bool_]) -> tuple[float, float]:
@@ -241,18 +392,24 @@ def _with_more(
 
     They come in groups of their own, of which the last may be cut short.
     """
+    drawn, of = _drawn(rated, group, n, weights, rng)
+    # In random order, ratings before gaps: the first two are any two of the response's ratings.
+    order = np.argsort(np.where(np.isnan(drawn), 2.0, rng.random(drawn.shape)), axis=2)
+    more = np.full(drawn.shape, math.nan)
+    more[..., :2] = np.take_along_axis(drawn, order, axis=2)[..., :2]
+    return np.concatenate([rated, more]), np.concatenate([group, of + int(group.max()) + 1])
+
+
+def _drawn(
+    rated: Floats, group: Integers, n: int, weights: Floats, rng: np.random.Generator
+) -> tuple[Floats, Integers]:
+    """Return `n` responses in groups drawn by their weights, and the number of each one's group."""
     sizes = np.bincount(group)
     chosen = rng.choice(len(sizes), size=n, p=weights)
     chosen = chosen[: np.searchsorted(np.cumsum(sizes[chosen]), n) + 1]
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
-    drawn = rated[np.concatenate([members[index] for index in chosen])[:n]]
-    of = len(sizes) + np.repeat(np.arange(len(chosen)), sizes[chosen])[:n]
-    # In random order, ratings before gaps: the first two are any two of the response's ratings.
-    order = np.argsort(np.where(np.isnan(drawn), 2.0, rng.random(drawn.shape)), axis=1)
-    pairs = np.take_along_axis(drawn, order, axis=1)[:, :2]
-    more = np.full((n, rated.shape[1]), math.nan)
-    more[:, :2] = pairs
-    return np.vstack([rated, more]), np.concatenate([group, of])
+    rows = np.concatenate([members[index] for index in chosen])[:n]
+    return rated[rows], np.repeat(np.arange(len(chosen)), sizes[chosen])[:n]
 
 
 @dataclass(frozen=True)

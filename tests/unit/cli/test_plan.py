@@ -25,6 +25,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "evaluation.yaml").write_text(
         "name: e\nrubric:\n  - {id: clear, question: Is it clear?, scale: binary}\n"
         "labels: labels.csv\nlabelling: {raters: [anna, ben, cleo]}\n"
+        "gates: {human_a_hh: {min: 0.5}, human_alpha: {min: 0.3}}\n"
     )
     rows = [
         f"r{k},{rater},clear,{int((k % 2 == 0) != (k % 8 == 0 and rater == 'ben'))}"

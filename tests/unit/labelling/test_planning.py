@@ -1,12 +1,31 @@
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from eval_assets.labelling.planning import GatePlan, Outlook, plan_gate, responses_to_show
-from eval_assets.scale import Scale
-from eval_assets.stats import Alpha, HumanAgreement, Interval, RatingPatterns, coefficient_interval
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.labelling.planning import (
+    GatePlan,
+    Outlook,
+    interval_by,
+    plan_gate,
+    plan_overall_gates,
+    responses_to_show,
+)
+from eval_assets.scale import LIKERT5, Scale
+from eval_assets.stats import (
+    Alpha,
+    HumanAgreement,
+    Interval,
+    RatingPatterns,
+    coefficient_interval,
+    overall_profile,
+)
 
 
 def plan(
@@ -17,8 +36,8 @@ def plan(
     groups: np.ndarray | None = None,
 ) -> GatePlan:
     return plan_gate(
-        np.asarray(ratings, dtype=float),
-        Alpha("ordinal"),
+        np.asarray(ratings, dtype=float)[:, None],
+        interval_by(Alpha("ordinal")),
         groups=np.arange(len(np.asarray(ratings))) if groups is None else groups,
         question_id="clarity",
         gate="human_alpha",
@@ -43,7 +62,8 @@ def test_more_labels_make_the_interval_narrower() -> None:
 
 
 def test_the_width_shrinks_as_the_root_of_the_number() -> None:
-    found = plan(noisy(40, 0.9), n_more=(120,))
+    ratings = noisy(160, 0.9)
+    found = plan(ratings, n_more=(480,), minimum=plan(ratings, n_more=()).now.value)
 
     assert found.outlooks[0].width == pytest.approx((found.now.high - found.now.low) / 2, rel=0.25)
 
@@ -124,8 +144,8 @@ def test_the_same_seed_gives_the_same_plan() -> None:
 
 def test_a_hh_is_planned_like_alpha() -> None:
     found = plan_gate(
-        noisy(30, 0.9),
-        HumanAgreement(Scale(low=1, high=5)),
+        noisy(30, 0.9)[:, None],
+        interval_by(HumanAgreement(Scale(low=1, high=5))),
         groups=np.arange(30),
         question_id="clarity",
         gate="human_a_hh",
@@ -183,3 +203,54 @@ def test_number_is_recommended_by_the_lower_end_of_its_probability() -> None:
     assert plan.promising == outlooks[1]
     assert plan.recommended == outlooks[2]
     assert replace(plan, outlooks=outlooks[:2]).recommended is None
+
+
+def overall_labels(questions: Sequence[str], n: int) -> pd.DataFrame:
+    """Two raters of each question; the responses of one question are not those of another."""
+    rows = [
+        (f"r{row}", rater, name, value, False)
+        for name, ratings in zip(questions, (noisy(n, 0.9), noisy(n, 0.4)), strict=True)
+        for row, pair in enumerate(ratings)
+        for rater, value in zip(("anna", "ben"), pair, strict=True)
+    ]
+    return pd.DataFrame(
+        rows, columns=["response_id", "rater_id", "question_id", "value", "skipped"]
+    )
+
+
+def test_gates_over_all_questions_are_planned() -> None:
+    rubric = tuple(RubricQuestion(q, q, LIKERT5, "ordinal") for q in ("clear", "short"))
+    labels = overall_labels(("clear", "short"), 30)
+    groups = pd.Series({f"r{row}": f"r{row}" for row in range(30)})
+
+    evaluation = Evaluation("e", Path(), rubric)
+    in_doubt = replace(evaluation.gates["human_alpha"], minimum=0.85)
+
+    a_hh, alpha = plan_overall_gates(
+        replace(evaluation, gates={**evaluation.gates, "human_alpha": in_doubt}),
+        labels,
+        groups=groups,
+        n_more=[20],
+        n_simulations=20,
+        seed=0,
+    )
+
+    profile = overall_profile(
+        [(noisy(30, 0.9), LIKERT5), (noisy(30, 0.4), LIKERT5)], confidence=0.95
+    )
+    assert (a_hh.question_id, a_hh.gate, alpha.gate) == (None, "human_a_hh", "human_alpha")
+    assert (a_hh.now, alpha.now) == (profile.a_hh, profile.alpha)
+    assert alpha.n_responses == 30
+    assert (a_hh.is_certain, a_hh.outlooks) == (True, ())
+    assert alpha.outlooks[0].width < alpha.now.high - alpha.now.low
+
+
+def test_figure_far_from_its_minimum_by_chance_promises_little() -> None:
+    """Where the true figure is the minimum, one verdict in twenty becomes certain."""
+    minimum = plan(noisy(2000, 0.9), n_more=()).now.value
+    studies = np.split(noisy(500, 0.9), 25)
+    plans = [plan(ratings, minimum=minimum, n_more=(20,)) for ratings in studies]
+    promises = [one.outlooks[0].p_certain for one in plans if not one.is_certain]
+
+    assert len(promises) > 15
+    assert np.mean(promises) < 0.15
