@@ -50,7 +50,7 @@ def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
 
 
 def _undecided(file: Path, layouts: Sequence[Agreement], *, as_json: bool) -> int:
-    from eval_assets.cli.tables import print_gates
+    from eval_assets.cli.tables import print_human_gates
 
     if as_json:
         readings = [{"raters": of.raters, **of.to_json()} for of in layouts]
@@ -61,7 +61,7 @@ def _undecided(file: Path, layouts: Sequence[Agreement], *, as_json: bool) -> in
         click.echo()
         for note in measured.notes:
             click.echo(f"{file.name}: {note}.")
-        print_gates(measured.evaluation, measured.outcomes)
+        print_human_gates(measured.outcomes)
         command = (
             f"eval-assets agreement {quote(str(file))} --rater {quote(','.join(measured.raters))}"
         )
@@ -80,13 +80,13 @@ def _next_command(file: Path) -> str:
 
 
 def _print(measured: Agreement, file: Path) -> None:
-    from eval_assets.cli.tables import print_gates, print_humans, print_table
+    from eval_assets.cli.tables import print_human_gates, print_humans, print_table
 
     for note in measured.notes:
         click.echo(f"{file.name}: {note}.")
     click.echo()
     print_humans(measured.figures)
-    print_gates(measured.evaluation, measured.outcomes)
+    print_human_gates(measured.outcomes)
     if len(measured.disagreements):
         worst = measured.disagreements.head(_MOST_DISAGREEMENTS).to_dict("records")
         print_table(

@@ -56,9 +56,11 @@ def print_table(
         )
     for row in rows:
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    console.print(Text(title, style="bold"))
-    console.print(table)
-    console.print()
+    with console.capture() as printed:
+        console.print(Text(title, style="bold"))
+        console.print(table)
+    click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))  # rich pads them
+    click.echo()
 
 
 def print_measured(
@@ -152,7 +154,7 @@ def print_certificates(tests: SealedTests) -> None:
 def _print_tested(tests: SealedTests) -> None:
     print_table(
         "Judges on their sealed tests",
-        ("judge", "version", "question", "may stand in", "better than before", "groups", "note"),
+        ("judge", "version", "question", "may stand in", "better than before", "groups"),
         [
             (
                 row["judge_id"],
@@ -161,12 +163,15 @@ def _print_tested(tests: SealedTests) -> None:
                 _fitness(row),
                 _verdict(row["improvement"], is_stale=row["stale_because"] is not None),
                 "--" if row["n_groups"] is None else f"{row['n_groups']:,}",
-                f"stale: {stale}" if (stale := row["stale_because"]) else _reason(row, tests.plans),
             )
             for row in tests.certificates
         ],
         numbers=("groups",),
     )
+    for row in tests.certificates:
+        stale = row["stale_because"]
+        note = f"stale: {stale}" if stale else _reason(row, tests.plans)
+        click.echo(f"{row['judge_id']} {row['version']}, {row['question_id']}: {note}.\n")
 
 
 def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
@@ -341,10 +346,24 @@ def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> s
 
 
 def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:
-    """Print each gate's verdict and the questions it leaves out."""
+    """Print the verdict of each gate of an evaluation, and which gates do not apply."""
+    rows = _gate_rows(outcomes)
+    if len(evaluation.judges) < 2:  # noqa: PLR2004 - two judges can agree
+        n_judges = "one judge" if evaluation.judges else "no judge"
+        reason = f"does not apply: it takes two judges, and {n_judges} is declared"
+        rows.append(("judge_alpha", "--", "--", reason))
+    _print_gate_rows(rows)
+
+
+def print_human_gates(outcomes: tuple[GateOutcome, ...]) -> None:
+    """Print the verdict of each gate on ratings that come without judges."""
+    _print_gate_rows(_gate_rows(outcomes))
+
+
+def _gate_rows(outcomes: Iterable[GateOutcome]) -> list[tuple[str | Text, ...]]:
     from eval_assets.catalogue import Figure
 
-    rows: list[tuple[str | Text, ...]] = [
+    return [
         (
             outcome.gate,
             _state(outcome),
@@ -353,10 +372,9 @@ def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> No
         )
         for outcome in outcomes
     ]
-    if len(evaluation.judges) < 2:  # noqa: PLR2004 - two judges can agree
-        n_judges = "one judge" if evaluation.judges else "no judge"
-        reason = f"does not apply: it takes two judges, and {n_judges} is declared"
-        rows.append(("judge_alpha", "--", "--", reason))
+
+
+def _print_gate_rows(rows: Iterable[Sequence[str | Text]]) -> None:
     print_table(
         "Gates", ("gate", "state", "95 % interval", "reason"), rows, numbers=("95 % interval",)
     )
