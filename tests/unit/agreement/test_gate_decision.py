@@ -582,3 +582,26 @@ def test_a_lower_end_below_the_minimum_is_diagnosed_where_it_decides(
     }
 
     assert below_minimum(reached, gates) == is_below
+
+
+@pytest.mark.parametrize(
+    ("severity", "state"), [("warn", GateState.BELOW), ("error", GateState.PARTLY_OPEN)]
+)
+def test_a_question_below_the_minimum_leaves_a_gate_open_in_part_or_warns(
+    severity: Severity, state: GateState
+) -> None:
+    evidence = shown(figure(0.8), figure(0.9, "depth"), figure(0.5, "clarity"))
+    [outcome] = evaluate_gates(
+        {"human_a_hh": evidence}, {"human_a_hh": Gate(0.75, severity=severity)}
+    )
+
+    assert outcome.state is state
+
+
+def test_an_undefined_question_is_farther_from_the_minimum_than_any_other() -> None:
+    outcome = outcome_of(
+        shown(figure(0.8), figure(0.9, "a"), figure(0.1, "b"), figure(NAN, "c", why="no variety"))
+    )
+
+    assert outcome.remedy == Remedy(RemedyKind.ADD_VARIETY)
+    assert outcome.advice.startswith("Start with c: ")
