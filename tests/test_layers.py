@@ -129,7 +129,6 @@ PARALLEL = {
     "read": "evaluation.yaml and label files, from file to noun",
     "results": "served, and put together by the commands that serve them",
     "robustness": "materialized, and scores of judges that are asked again",
-    "rounds": "measured and shown",
     "rubric": "declared, and drafted by the command",
     "scores": "read, parsed, stored and shown",
     "selection": "tests and weights in stats/, measured in agreement/",

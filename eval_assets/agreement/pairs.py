@@ -20,7 +20,7 @@ from eval_assets.config.judges import DualJudge, judge_set_fingerprint
 from eval_assets.figures import RetrievalFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import wilcoxon_signed_rank
-from eval_assets.stats.retrieval import hits_at_k
+from eval_assets.stats.association import hits_at_k
 
 Floats = npt.NDArray[np.float64]
 

@@ -38,9 +38,8 @@ from eval_assets.figures import (
     WeightedHumanFigures,
 )
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.report.content import report_content
+from eval_assets.report.content import render_html, render_json, render_markdown, report_content
 from eval_assets.report.data import Coverage, ReportData
-from eval_assets.report.formats import render_html, render_json, render_markdown
 from eval_assets.store.connection import transaction
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (

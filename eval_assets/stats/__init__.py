@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # for type checkers: what each module exports
     from eval_assets.stats._paired_scores import *  # noqa: F403
     from eval_assets.stats._patterns import *  # noqa: F403
     from eval_assets.stats.agreement import *  # noqa: F403
-    from eval_assets.stats.association import *  # noqa: F403
+    from eval_assets.stats.association import *  # noqa: F403  # noqa: F403
     from eval_assets.stats.beside_people import *  # noqa: F403
     from eval_assets.stats.corrected_means import *  # noqa: F403
     from eval_assets.stats.intervals import *  # noqa: F403
@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # for type checkers: what each module exports
     from eval_assets.stats.question_profile import *  # noqa: F403
     from eval_assets.stats.records import *  # noqa: F403
     from eval_assets.stats.resampling import *  # noqa: F403
-    from eval_assets.stats.retrieval import *  # noqa: F403
     from eval_assets.stats.rubric_profile import *  # noqa: F403
     from eval_assets.stats.selection import *  # noqa: F403
     from eval_assets.stats.significance import *  # noqa: F403
@@ -43,8 +42,8 @@ _MODULES = {
         "krippendorff_alpha pairwise_agreement"
     ),
     "association": (
-        "Correlation bias confusion_matrix kendall_tau_b mean_absolute_error pearson spearman "
-        "wilcoxon_signed_rank"
+        "Correlation bias confusion_matrix kendall_tau_b mean_absolute_error pearson "
+        "precision_at_k recall_at_k spearman wilcoxon_signed_rank"
     ),
     "beside_people": "NonInferiority non_inferiority partial_non_inferiority",
     "corrected_means": "prediction_powered_difference prediction_powered_mean rogan_gladen",
@@ -60,7 +59,6 @@ _MODULES = {
     "question_profile": "AgreementProfile agreement_profile",
     "records": "human_agreement_by_question rating_matrices",
     "resampling": "Jackknife bootstrap_interval detectable_gain groups_to_detect",
-    "retrieval": "precision_at_k recall_at_k",
     "rubric_profile": "OverallProfile overall_profile",
     "selection": (
         "SelectionShift SelectionWeights rank_components selection_shift selection_weights "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from eval_assets.report.formats import render_html
+from eval_assets.report.content import render_html
 from tests.browser.conftest import CHROMIUM, OpenPage, violations
 from tests.unit.report.builder import CASES, Case, many_disagreements, twelve_questions
 

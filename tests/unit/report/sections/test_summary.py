@@ -6,7 +6,7 @@ import pytest
 from eval_assets.config.evaluation import Evaluation, ExecutiveSummary
 from eval_assets.config.judges import Judge
 from eval_assets.errors import DeclarationError
-from eval_assets.report.formats import render_markdown
+from eval_assets.report.content import render_markdown
 from eval_assets.report.sections.summary import summary_prompt, unknown_numbers
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, with_tables
 
