@@ -172,8 +172,10 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
         named = [of for of in layouts if set(options.raters) <= set(of.stripped("rater_id"))]
         if not named:
             raters = dict.fromkeys(r for of in layouts for r in of.stripped("rater_id") if r)
-            message = f"--rater names {', '.join(options.raters)}, who rated nothing"
-            raise input_error(table.file, message, nearest(options.raters[0], raters))
+            unknown = [name for name in options.raters if name not in raters]
+            message = f"--rater names {', '.join(unknown or options.raters)}, who rated nothing"
+            remedy = nearest((unknown or options.raters)[0], raters)
+            raise input_error(table.file, message, remedy)
         return named
     if others:
         note = f"ratings read from {rating}, not from {', '.join(others)}. --rating names another"
@@ -241,7 +243,10 @@ def _rating_headers(
         return named, rater is None
     others = {item_header(table), rater}
     headers = [h for h in rating_columns(table, [options.scale]) if h not in others]
-    if options.scale is None and len(headers) < _FEWEST_COLUMNS:
+    if options.scale is not None and len(headers) < _FEWEST_COLUMNS:
+        # Their cells are reported as off the scale.
+        headers = headers or [h for h in rating_columns(table, [None]) if h not in others]
+    elif len(headers) < _FEWEST_COLUMNS:
         headers = [h for h in _columns_of_words(table) if h != rater] or headers
         headers = headers or [h for h in slider_columns(table) if h not in others]
     return headers, False
@@ -262,7 +267,12 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
     others = {*raters[:1], *(numbers if both else [])}
     items = sorted(
         (header for header, n in n_values.items() if n > 1 and header not in others),
-        key=lambda h: (is_metadata(plain(h)), n_values[h] == len(table), -n_values[h]),
+        key=lambda h: (
+            h != item_header(table),
+            is_metadata(plain(h)),
+            n_values[h] == len(table),
+            -n_values[h],
+        ),
     )
     # A rater rates an item once; a rating is given several times.
     item = next(iter(items), None)

@@ -508,3 +508,21 @@ def test_refusal_takes_the_column_that_rates_each_item_once_for_the_rater(tmp_pa
     message = refusal(tmp_path, "r.csv", csv_of([["Trial no", "Who", "Finding"], *rows]))
 
     assert "--rater Who --rating Finding" in message
+
+
+def test_scale_that_most_ratings_are_off_is_reported_at_each(tmp_path: Path) -> None:
+    (tmp_path / "ratings.csv").write_text(csv_of(wide()))
+
+    with pytest.raises(ExceptionGroup) as group:
+        read_ratings_file(tmp_path / "ratings.csv", RatingsOptions(scale=Scale.parse("6-9")))
+
+    assert len(list(leaves(group.value))) == len(EXPECTED)
+    assert 'is not on the scale of "rating". Use one of 6, 7, 8, 9.' in str(
+        group.value.exceptions[0]
+    )
+
+
+def test_rater_without_ratings_is_named(tmp_path: Path) -> None:
+    message = refusal(tmp_path, "ratings.csv", csv_of(wide()), raters=("Anna", "Bob"))
+
+    assert "--rater names Bob, who rated nothing. Use one of Anna, Ben, Cleo" in message
