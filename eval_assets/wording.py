@@ -214,11 +214,11 @@ def labels_wanted(
         labels_per_group: Labels of all splits for each group of the test.
 
     Examples:
-        >>> words = labels_wanted(
-        ...     130, n_groups=40, groups_at_gap=None, responses_per_group=7, labels_per_group=21
-        ... )
-        >>> words.partition("; ")[0]
+        >>> labels = {"n_groups": 40, "responses_per_group": 7, "labels_per_group": 21}
+        >>> labels_wanted(130, groups_at_gap=20, **labels)
         '130 groups in the test come with about 910 rated responses (2,800 labels) in all'
+        >>> labels_wanted(130, groups_at_gap=60, **labels).partition("; ")[2]
+        'at its gap on train and dev this judge takes about 420 rated responses (1,300 labels)'
     """
     in_all = responses_and_labels(groups_wanted, responses_per_group, labels_per_group)
     words = f"{groups_wanted:,} groups in the test come with {in_all} in all"
