@@ -799,7 +799,7 @@ def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     )
     assert steady.return_value == 0
     listing = called(planted, certificates_command).stdout.splitlines()
-    [line] = [line for line in listing if line.startswith("verbose")]
+    [line] = [line for line in listing if line.startswith("verbose  ")]
     assert re.split("  +", line)[3:5] == ["stale (was unfit)", "stale (was unchanged)"]
 
 
