@@ -25,6 +25,7 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.opening import restore_readings
 from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tables import replace_records, replace_rows
 from eval_assets.store.tuned_judges import (
@@ -32,7 +33,6 @@ from eval_assets.store.tuned_judges import (
     certificates_now,
     current_judges,
     has_prompts,
-    unevaluated_tests,
     write_stand_in_scores,
 )
 from eval_assets.tuning.certificate import Certificate
@@ -105,7 +105,7 @@ def tuned_judge_evaluation(
                 replace_records(connection, "sealed_test_plans", plans)
                 copy_ledger(ledger, connection, "test_set_uses")
             table = table_metadata(connection, "tuned_judge_evaluation")
-            if not unevaluated_tests(connection).equals(reported):
+            if unevaluated_tests(connection) != reported:
                 _write_report_again(folder, evaluation, connection)
     return dg.MaterializeResult(
         data_version=data_version_in(table),
@@ -159,7 +159,9 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "a_ha_beside_a_hh": _near_people(rows),
-            "not_evaluated": rows_as_metadata(unevaluated),
+            "not_evaluated": rows_as_metadata(
+                pd.DataFrame(unevaluated.items(), columns=["question_id", "reason"])
+            ),
             "n_valid": sum(bool(row.certificate) and not row.stale_because for row in rows),
             "certificates": rows_as_metadata(
                 pd.DataFrame(map(vars, rows), columns=displayed_columns)

@@ -11,13 +11,8 @@ from eval_assets.agreement.gates.decision import tunable_questions
 from eval_assets.cli.options import ledger_of
 from eval_assets.cli.results import outcomes_now
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.store.gates import decide_as_stored, stored_gate_outcomes
-from eval_assets.store.inputs import changed_tables
 from eval_assets.store.ledger.seals import JudgeLedger
-from eval_assets.store.scores import are_stored_judges
 from eval_assets.store.splits import tuning_units
-from eval_assets.store.tables import count_rows
 from eval_assets.store.tuned_judges import (
     background_of,
     certificates_now,
@@ -40,31 +35,6 @@ if TYPE_CHECKING:
     from eval_assets.tuning.history import SealedEvaluation
     from eval_assets.tuning.issued import CertificateRow
     from eval_assets.tuning.steps import VersionScores
-
-_EVIDENCE = {"human_labels", "judge_scores", "responses"}
-"""Tables that certificates rest on."""
-
-
-def why_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
-    """Return what certificates rest on and changed since the last run; empty if nothing did.
-
-    These are files, judges and gates: the last run says nothing about them as they are now.
-    """
-    sources = source_fingerprints(evaluation)
-    changed = set(changed_tables(connection, sources)) & _EVIDENCE
-    if changed:
-        subject = f"the files of {', '.join(sorted(changed))} changed"
-    elif not count_rows(connection, "judge_certificates"):
-        return ""
-    elif not are_stored_judges(connection, evaluation.judges):
-        subject = "the declared judges changed"
-    elif not decide_as_stored(
-        connection, stored_gate_outcomes(connection, evaluation, sources=sources)
-    ):
-        subject = "the verdicts of the gates changed"
-    else:
-        return ""
-    return f"cannot tell: {subject} since the last run. Run eval-assets run"
 
 
 @dataclass(frozen=True, eq=False)

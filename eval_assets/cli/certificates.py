@@ -57,8 +57,7 @@ def certificates(
     context.obj = data, database
     if context.invoked_subcommand is not None:
         return DONE
-    from eval_assets.cli.certificate_checks import certificate_evidence, why_outdated
-    from eval_assets.cli.results import outcomes_now, plain_row
+    from eval_assets.cli.results import outcomes_now, plain_row, why_outdated
     from eval_assets.cli.tables import SealedTests, print_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
@@ -74,6 +73,8 @@ def certificates(
         if require is not None:
             if unread:
                 return CANNOT_TELL
+            from eval_assets.cli.certificate_checks import certificate_evidence
+
             with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
                 return _required(evidence, require, data / "out" / "certificates")
         tests, outcomes = SealedTests.stored(connection), outcomes_now(connection, evaluation)
@@ -105,8 +106,8 @@ def verify(
     from eval_assets.cli.certificate_checks import (
         certificate_evidence,
         read_certificate,
-        why_outdated,
     )
+    from eval_assets.cli.results import why_outdated
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
 
@@ -182,7 +183,7 @@ def _required(evidence: CertificateEvidence, require: str, folder: Path) -> int:
 
 
 def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, folder: Path) -> int:
-    from eval_assets.store.tuned_judges import unevaluated_tests, versions_rated_as
+    from eval_assets.store.scores import unevaluated_tests, versions_rated_as
 
     unit = judge_id, question_id
     own = sorted(
@@ -203,8 +204,8 @@ def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, fol
         code, said = NOT_FIT, "unfit"
     else:
         reasons = [objections[row.version] or row.reason for row in own[-1:]]
-        held_back = unevaluated_tests(evidence.connection).set_index("question_id")["reason"]
-        if question_id in held_back.index:
+        held_back = unevaluated_tests(evidence.connection)
+        if question_id in held_back:
             reasons.append(f"not evaluated: {held_back[question_id]}")
         code, said = CANNOT_TELL, f"cannot tell: {'; '.join(reasons) or 'it was not tested'}"
     if part is not None and code != DONE:

@@ -35,13 +35,16 @@ from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
+    decide_as_stored,
     measured_agreement,
     stored_causes,
     stored_findings,
     stored_gate_outcomes,
 )
+from eval_assets.store.inputs import changed_tables
 from eval_assets.store.ratings import human_ratings
-from eval_assets.store.tables import read_rows
+from eval_assets.store.scores import are_stored_judges
+from eval_assets.store.tables import count_rows, read_rows
 from eval_assets.verdicts import GateState
 from eval_assets.wording import listed, tested_verdict
 
@@ -330,3 +333,29 @@ def _state(evaluation: Evaluation, database: Path) -> str:
         list(map(file_state, written)),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+_EVIDENCE = {"human_labels", "judge_scores", "responses"}
+"""Tables that certificates rest on."""
+
+
+def why_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
+    """Return what certificates rest on and changed since the last run; empty if nothing did.
+
+    These are files, judges and gates: the last run says nothing about them as they are now.
+    """
+    sources = source_fingerprints(evaluation)
+    changed = set(changed_tables(connection, sources)) & _EVIDENCE
+    if changed:
+        subject = f"the files of {', '.join(sorted(changed))} changed"
+    elif not count_rows(connection, "judge_certificates"):
+        return ""
+    elif not are_stored_judges(connection, evaluation.judges):
+        subject = "the declared judges changed"
+    elif not decide_as_stored(
+        connection, stored_gate_outcomes(connection, evaluation, sources=sources)
+    ):
+        subject = "the verdicts of the gates changed"
+    else:
+        return ""
+    return f"cannot tell: {subject} since the last run. Run eval-assets run"

@@ -116,14 +116,13 @@ class SealedTests:
     @classmethod
     def stored(cls, connection: duckdb.DuckDBPyConnection) -> SealedTests:
         """Return the rows of the last run."""
+        from eval_assets.store.scores import unevaluated_tests, versions_rated_as
         from eval_assets.store.tables import read_rows
-        from eval_assets.store.tuned_judges import unevaluated_tests, versions_rated_as
 
-        held_back = unevaluated_tests(connection)
         return cls(
             read_rows(connection, "judge_certificates", order_by="judge_id, question_id"),
             read_rows(connection, "sealed_test_plans", order_by="judge_id, question_id"),
-            dict(zip(held_back["question_id"], held_back["reason"], strict=True)),
+            unevaluated_tests(connection),
             versions_rated_as(connection),
         )
 

@@ -8,9 +8,9 @@ import pandas as pd
 from eval_assets.figures import SliceFigures
 from eval_assets.store.figures import read_figures
 from eval_assets.store.inputs import rejected_labels
+from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.summaries import worst_disagreements
 from eval_assets.store.tables import count_rows, read_table
-from eval_assets.store.tuned_judges import unevaluated_tests
 
 MOST_LISTED = 200
 """Rows of a list of single responses or prompts; the tables have all."""
@@ -107,7 +107,9 @@ def read_report_tables(
         for name, query in _WORST.items()
     }
     tables["label_disagreements"] = worst_disagreements(connection, most=MOST_LISTED)
-    tables["unevaluated_tests"] = unevaluated_tests(connection)
+    tables["unevaluated_tests"] = pd.DataFrame(
+        unevaluated_tests(connection).items(), columns=["question_id", "reason"]
+    )
     tables["judge_costs"] = judge_costs(connection)
     tables["rejected_labels"] = rejected_labels(connection)
     return tables, {name: count_rows(connection, name) for name in _COUNTED}

@@ -352,3 +352,41 @@ def judged_models(connection: duckdb.DuckDBPyConnection) -> list[str]:
         "SELECT DISTINCT model_name FROM responses WHERE model_name IS NOT NULL ORDER BY 1"
     ).fetchall()
     return [str(model) for (model,) in rows]
+
+
+def versions_rated_as(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the version that each judge rates as: the declared one unless another is pinned."""
+    rows = connection.execute(
+        """SELECT judge_id, coalesce(judges.version, max_by(v.version, created_at))
+           FROM judges
+           JOIN (FROM judge_versions WHERE step = 'declared') AS v USING (judge_id)
+           GROUP BY judge_id, judges.version"""
+    ).fetchall()
+    return dict(rows)
+
+
+def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the reason why a sealed test was not evaluated, by question.
+
+    A reason that does not hold for all judges of a question names those that it holds for.
+    """
+    rows = connection.execute(
+        """WITH tested AS (
+               SELECT * FROM tuned_judge_evaluation WHERE stale_because IS NULL
+           ), n_tested AS (
+               SELECT question_id, count(DISTINCT judge_id) AS n FROM tested GROUP BY question_id
+           ), unread AS (
+               SELECT question_id, reason, count(DISTINCT judge_id) AS n,
+                      string_agg(DISTINCT judge_id, ', ' ORDER BY judge_id) AS judges
+               FROM tested
+               WHERE verdict IN ('not_evaluated', 'not_evaluable') AND reading IS NULL
+               GROUP BY question_id, reason
+           )
+           SELECT question_id, string_agg(
+                      CASE WHEN unread.n < n_tested.n THEN judges || ': ' ELSE '' END || reason,
+                      '; ' ORDER BY reason
+                  ) AS reason
+           FROM unread JOIN n_tested USING (question_id)
+           GROUP BY question_id ORDER BY question_id"""
+    ).fetchall()
+    return dict(rows)

@@ -18,7 +18,7 @@ from eval_assets.store.figures import read_figures
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.robustness import current_drift
-from eval_assets.store.scores import declared_fingerprints
+from eval_assets.store.scores import declared_fingerprints, versions_rated_as
 from eval_assets.store.splits import (
     costs_of_prompts,
     models_returned,
@@ -86,43 +86,6 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
         "SELECT gate, minimum FROM gate_verdicts WHERE question_id IS NULL"
     ).fetchall()
     return {gate: minimum for gate, minimum in rows if minimum < USUAL_MINIMUMS[gate] - TOLERANCE}
-
-
-def versions_rated_as(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return the version that each judge rates as: the declared one unless another is pinned."""
-    rows = connection.execute(
-        """SELECT judge_id, coalesce(judges.version, max_by(v.version, created_at))
-           FROM judges
-           JOIN (FROM judge_versions WHERE step = 'declared') AS v USING (judge_id)
-           GROUP BY judge_id, judges.version"""
-    ).fetchall()
-    return dict(rows)
-
-
-def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return questions whose sealed test was not evaluated, with the reason.
-
-    A reason that does not hold for all judges of a question names those that it holds for.
-    """
-    return connection.execute(
-        """WITH tested AS (
-               SELECT * FROM tuned_judge_evaluation WHERE stale_because IS NULL
-           ), n_tested AS (
-               SELECT question_id, count(DISTINCT judge_id) AS n FROM tested GROUP BY question_id
-           ), unread AS (
-               SELECT question_id, reason, count(DISTINCT judge_id) AS n,
-                      string_agg(DISTINCT judge_id, ', ' ORDER BY judge_id) AS judges
-               FROM tested
-               WHERE verdict IN ('not_evaluated', 'not_evaluable') AND reading IS NULL
-               GROUP BY question_id, reason
-           )
-           SELECT question_id, string_agg(
-                      CASE WHEN unread.n < n_tested.n THEN judges || ': ' ELSE '' END || reason,
-                      '; ' ORDER BY reason
-                  ) AS reason
-           FROM unread JOIN n_tested USING (question_id)
-           GROUP BY question_id ORDER BY question_id"""
-    ).df()
 
 
 def edited_scores(

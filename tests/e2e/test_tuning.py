@@ -22,6 +22,7 @@ from eval_assets.store.connection import connect
 from eval_assets.tuning.certificate import certificate_schema
 from eval_assets.tuning.rated import split_of
 from tests.e2e.conftest import PROGRAM, Evaluated
+from tests.test_start_up import loaded_by
 
 DATA = Path(__file__).parents[2] / "data" / "tuning"
 
@@ -894,3 +895,10 @@ def test_changed_labels_have_one_meaning_for_gates_and_certificates(planted: Eva
     relabelled(planted, splits={"test"})
     planted.call("run")
     assert codes()[1:] == (4, 3)
+
+
+def test_list_of_certificates_loads_no_pandas(planted_once: Evaluated) -> None:
+    code, loaded = loaded_by("certificates", "--data", str(planted_once.path))
+
+    assert code == 0
+    assert loaded & {"anthropic", "dagster", "jinja2", "openai", "pandas", "sqlalchemy"} == set()
