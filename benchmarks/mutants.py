@@ -6,7 +6,9 @@ and `tuning` are changed. `make mutants` installs what is required.
 """
 
 import argparse
+import compileall
 import os
+import py_compile
 import re
 import shutil
 import sqlite3
@@ -20,8 +22,9 @@ PACKAGES = ("eval_assets/stats", "eval_assets/agreement/gates", "eval_assets/tun
 COPIED = ("eval_assets", "tests", "benchmarks", "data", "pyproject.toml")
 LEAST_KILLED = 0.95
 
+_FORBIDS = re.compile(r".*\b(?:frozen|strict)=True\b")
 _SAME_OF_ENUMS = ("_Is_Eq", "_IsNot_NotEq", "_Eq_Is", "_NotEq_IsNot")
-_SIGNATURE = re.compile(r"\s*(?:(?:async )?def .*|\*,)$")
+_SIGNATURE = re.compile(r"\s*(?:async )?def .*|(?:.*, |\s*)\*,.*")
 
 _CONFIG = """[cosmic-ray]
 module-path = "{module}"
@@ -34,14 +37,24 @@ name = "local"
 
 
 def nearest_tests(module: str) -> list[str]:
-    """Return a module, for its examples, and its tests; those of its package if none mirror it."""
+    """Return a module, for its examples, and the tests that mirror it.
+
+    Of a private module, or without any, also those that import it or mirror a module that does.
+    """
     path = Path(module)
     folder = Path("tests/unit", *path.parts[1:-1])
     while not folder.is_dir():
         folder = folder.parent
-    name = path.stem.strip("_")
-    mirrored = sorted(folder.glob(f"test_*{name}*.py")) or sorted(folder.glob("test_*.py"))
-    return [module, *map(str, mirrored)]
+    tests = _mirrors(folder, path)
+    if path.stem.startswith("_") or not tests:
+        for file in sorted((*path.parent.glob("*.py"), *folder.glob("test_*.py"))):
+            if re.search(rf"^from .*\b{path.stem}\b", file.read_text("utf-8"), re.MULTILINE):
+                tests += [file] if file.parent == folder else _mirrors(folder, file)
+    return [module, *map(str, dict.fromkeys(tests))]
+
+
+def _mirrors(folder: Path, module: Path) -> list[Path]:
+    return sorted(folder.glob(f"test_*{module.stem.strip('_')}*.py"))
 
 
 def survivors(module: str, *, n_mutants: int, folder: Path) -> tuple[int, list[str]]:
@@ -61,7 +74,7 @@ def survivors(module: str, *, n_mutants: int, folder: Path) -> tuple[int, list[s
             [command, step, str(config), str(session)], cwd=folder, env=environment, check=True
         )
         if step == "init":
-            _sampled(session, n_mutants=n_mutants)
+            _sampled(session, folder / module, n_mutants=n_mutants)
     with sqlite3.connect(session) as connection:
         rows = connection.execute(
             "SELECT test_outcome = 'SURVIVED', diff FROM work_results ORDER BY job_id"
@@ -69,26 +82,24 @@ def survivors(module: str, *, n_mutants: int, folder: Path) -> tuple[int, list[s
     return len(rows), [diff for has_survived, diff in rows if has_survived]
 
 
-def _sampled(session: Path, *, n_mutants: int) -> None:
+def _sampled(session: Path, module: Path, *, n_mutants: int) -> None:
     """Keep so many mutants, in an order that is the same every time.
 
-    Left out is what changes nothing: `==` for `is` between members of an enum, and the `*` of a
-    signature, which cosmic-ray takes for a product.
+    Left out is what changes nothing: `==` for `is` between members of an enum; the `*` of a
+    signature, which cosmic-ray takes for a product; and `frozen` of a dataclass and `strict` of a
+    zip, which only forbid what the program never does.
     """
     with sqlite3.connect(session) as connection:
         specs = connection.execute(
-            "SELECT job_id, module_path, operator_name, start_pos_row FROM mutation_specs"
+            "SELECT job_id, operator_name, start_pos_row FROM mutation_specs"
         ).fetchall()
+        lines = module.read_text("utf-8").splitlines()
         equivalent = [
             (job_id,)
-            for job_id, module, operator, row in specs
+            for job_id, operator, row in specs
             if operator.endswith(_SAME_OF_ENUMS)
-            or (
-                "BinaryOperator_Mul" in operator
-                and _SIGNATURE.match(
-                    (session.parent / module).read_text("utf-8").splitlines()[row - 1]
-                )
-            )
+            or ("BinaryOperator_Mul" in operator and _SIGNATURE.match(lines[row - 1]))
+            or ("ReplaceTrueWithFalse" in operator and _FORBIDS.match(lines[row - 1]))
         ]
         for table in ("work_items", "mutation_specs"):
             connection.executemany(f"DELETE FROM {table} WHERE job_id = ?", equivalent)  # noqa: S608 - constants
@@ -118,6 +129,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for source in map(Path, COPIED):
             copy = shutil.copytree if source.is_dir() else shutil.copy
             copy(source, folder / source)
+        # compiled once; by their hash, since a change can keep time and size of a file
+        compileall.compile_dir(
+            folder, quiet=1, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH
+        )
         for module in modules:
             n, lived = survivors(module, n_mutants=options.mutants, folder=folder)
             n_run, n_survived = n_run + n, n_survived + len(lived)

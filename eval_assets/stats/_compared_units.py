@@ -335,7 +335,7 @@ def _of_people(human: Integers, group: Integers) -> _Scores:
     first_of_score = np.cumsum(n_ratings[unit]) - n_ratings[unit]
     other = np.arange(len(of_score)) + (first_of_unit - first_of_score)[of_score]
     is_other = other != of_score
-    cell = _numbered(group[unit] * human.shape[1] + rater)[1]
+    cell = distinct_values((group[unit] * human.shape[1] + rater).astype(np.float64))[1]
     return _Scores(rating, cell, group[unit], of_score[is_other], rating[other[is_other]])
 
 
@@ -359,11 +359,10 @@ def _sums(
         else np.abs(places[mine] - places[scores.rating])
     )
     own = sums_by_code(cell, weight * distance, n_codes=len(n))
-    key, index = _numbered(
-        np.concatenate([scores.cell * n_values + scores.score, cell * n_values + scores.rating])
-    )
+    keys = [scores.cell * n_values + scores.score, cell * n_values + scores.rating]
+    key, index = distinct_values(np.concatenate(keys, dtype=np.float64))
     distances = _summed_distances(
-        *np.divmod(key, n_values),
+        *np.divmod(key.astype(np.int64), n_values),
         sums_by_code(index[: len(scores.score)], np.ones(len(scores.score)), n_codes=len(key)),
         sums_by_code(index[len(scores.score) :], weight, n_codes=len(key)),
         places,
@@ -405,15 +404,6 @@ def _summed_distances(
     gaps = np.where(np.diff(cell, append=-1) == 0, np.diff(places[code], append=0.0), 0.0)
     pairs = ratings_below * (total - scores_below) + (total - ratings_below) * scores_below
     return sums_by_code(cell, gaps * pairs, n_codes=len(n))
-
-
-def _numbered(keys: Integers) -> tuple[Integers, Integers]:
-    """Return keys from 0 on that hold all that occur, and the place of each among them."""
-    n_keys = int(keys.max(initial=-1)) + 1
-    if n_keys <= 4 * len(keys):  # a table not much longer than they are is cheaper than sorting
-        return np.arange(n_keys), keys
-    distinct, index = np.unique(keys, return_inverse=True)
-    return distinct, index
 
 
 def _mean(numerator: int, denominator: int) -> Measure:

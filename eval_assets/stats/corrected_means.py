@@ -365,9 +365,10 @@ def rogan_gladen(
         (specificity, n_negative),
         z=NormalDist().inv_cdf((1 + confidence) / 2),
     )
-    if high < 0 or low > 1:
+    low, high = max(0.0, low), min(1.0, high)
+    if low > high:
         return undefined
-    share, low, high = (min(1.0, max(0.0, value)) for value in (share, low, high))
+    share = min(1.0, max(0.0, share))
     return Interval(share, low, high, confidence, "lang_reiczigel", n_units, n_units)
 
 

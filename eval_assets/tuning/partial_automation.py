@@ -224,7 +224,7 @@ def _thresholds(doubts: Floats) -> Iterator[float]:
 def _is_confirmable(compared: NonInferiority, n_test: int, *, significance: float) -> bool:
     """Return whether so many test groups are expected to show fitness in four of five tries."""
     statistic = compared.shortfall
-    if not (compared.share > 0 and statistic.standard_error > 0):
+    if not statistic.standard_error > 0:  # nothing varies, or the part holds no rater pair
         return False
     wanted = statistic.scaled_to(n_test).detectable(significance=fitness_significance(significance))
     return statistic.value >= wanted

@@ -309,8 +309,8 @@ def _percent(chance: float) -> str:
     """Return a chance in percent; nothing estimated is certain.
 
     Examples:
-        >>> _percent(0.999), _percent(0.662), _percent(0.0)
-        ('over 99 %', '66 %', 'under 1 %')
+        >>> [_percent(chance) for chance in (0.999, 0.99, 0.8, 0.01, 0.0)]
+        ['over 99 %', '99 %', '80 %', '1 %', 'under 1 %']
     """
     if chance < 0.01:  # noqa: PLR2004 - one percent
         return "under 1 %"

@@ -125,16 +125,12 @@ def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:
     numbers = {version.definition_hash: version.version for version in known}
     if new.definition_hash in numbers:
         return numbers[new.definition_hash]
-    parts = {version.version: _parts(version.version) for version in known}
     same_judge = [v for v in known if v.fingerprint == new.fingerprint]
     if not same_judge:
-        return f"{1 + max((major for major, _, _ in parts.values()), default=0)}.0.0"
-    major = parts[same_judge[0].version][0]
+        return f"{1 + max((_parts(v.version)[0] for v in known), default=0)}.0.0"
     same_prompt = [v for v in same_judge if v.prompt_text == new.prompt_text]
-    if not same_prompt:
-        return f"{major}.{1 + max(parts[v.version][1] for v in same_judge)}.0"
-    minor = parts[same_prompt[0].version][1]
-    return f"{major}.{minor}.{1 + max(parts[v.version][2] for v in same_prompt)}"
+    major, minor, patch = max(_parts(v.version) for v in same_prompt or same_judge)
+    return f"{major}.{minor}.{patch + 1}" if same_prompt else f"{major}.{minor + 1}.0"
 
 
 def version_as_json(version: JudgeVersion) -> dict[str, object]:

@@ -214,3 +214,18 @@ def test_a_part_is_tested_from_twenty_groups_of_the_test_on(
     [part] = tried_parts(units, scores["right"], {"b": doubts}, margin=0.1, significance=0.025)
 
     assert part.is_confirmable is expected
+
+
+@pytest.mark.parametrize("n_single", [1, None])
+def test_a_part_without_rater_pairs_on_train_and_dev_is_not_expected_to_be_confirmed(
+    n_single: int | None,
+) -> None:
+    units, scores = partly_wrong()
+    doubts = np.where(units.splits == "test", 0.0, 1.0)
+    single = np.flatnonzero(units.splits != "test")[:n_single]
+    doubts[single] = 0
+    units.ratings[single, 1:] = np.nan
+    part, *_ = tried_parts(units, scores["right"], {"b": doubts}, margin=0.1, significance=0.025)
+
+    assert not part.compared.share > 0
+    assert not part.is_confirmable

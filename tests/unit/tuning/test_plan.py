@@ -236,6 +236,15 @@ def test_people_who_always_agree_leave_no_judge_to_compare_with() -> None:
     assert math.isnan(plan.chance_if_equal)
 
 
+def test_a_judge_that_always_agrees_is_certain_to_be_found_fit() -> None:
+    units, quality = simulated(100, seed=27, split=None)
+    one = np.clip(np.round(quality), 1, 5)
+    units = replace(units, ratings=np.stack([one, one, one], axis=1))
+    [plan] = plan_reading(units, [offered(VERSION, one)], NO_SEAL, margin=0.1, people_agree=True)
+
+    assert plan.chance_fit == 1
+
+
 def test_labels_are_those_of_an_equal_judge_and_of_this_one_at_its_gap() -> None:
     units, quality = simulated(100, seed=7, split=None)
     [plan] = plan_reading(
