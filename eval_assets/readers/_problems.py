@@ -74,8 +74,10 @@ def input_error(
     return InputError(InputProblem(file, line, column, message, remedy))
 
 
-def repeated(cells: Iterable[object]) -> tuple[BoolArray, dict[object, int]]:
-    """Return whether each cell occurred in an earlier row, and the first row of each."""
+def repeated(cells: Sequence[object]) -> tuple[BoolArray, dict[object, int]]:
+    """Return whether each cell occurred in an earlier row, and the first row of those that did."""
+    if len(set(cells)) == len(cells):
+        return np.zeros(len(cells), dtype=bool), {}
     first: dict[object, int] = {}
     again = [first.setdefault(cell, row) != row for row, cell in enumerate(cells)]
     return np.array(again, dtype=bool), first

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,11 +94,11 @@ class ResponseUnits:
     def keys(self) -> list[Key]:
         """Key of each response."""
         columns = {name: column_of(self.table, name) for name in KEY_COLUMNS}
-        return list(keys(FileTable.of("", columns, range(len(self.response_ids)))))
+        return list(keys(FileTable("", columns, range(len(self.response_ids)))))
 
     @cached_property
     def _by_id(self) -> dict[Reference, int]:
-        by_id: dict[Reference, int] = {name: i for i, name in enumerate(self.response_ids)}
+        by_id: dict[Reference, int] = dict(zip(self.response_ids, count(), strict=False))
         # Sheets write an id that looks like a formula so that spreadsheets take it for text.
         unlike_words = (name for name in self.response_ids if not name[:1].isalnum())
         in_sheets: dict[Reference, int] = {_in_sheets(name): by_id[name] for name in unlike_words}
@@ -184,7 +185,7 @@ def units_of(
 ) -> ResponseUnits:
     """Return the units of an evaluation with these responses."""
     names = list(dict.fromkeys(("indicator_id", *evaluation.filter_columns)))
-    rows = FileColumn.of(list(zip(*(column_of(responses, name) for name in names), strict=True)))
+    rows = FileColumn.together([column_of(responses, name) for name in names])
     # There are few combinations of values.
     applies = [
         [q in evaluation.asked(dict(zip(names, values, strict=True))) for q in evaluation.rubric]
@@ -201,15 +202,17 @@ def units_of(
     )
 
 
-def column_of(responses: pd.DataFrame, column: str) -> list[str | None]:
+def column_of(responses: pd.DataFrame, column: str) -> FileColumn[str | None]:
     """Return a column of responses, or an attribute of that name, as text; None if missing."""
     if column in responses:
         cells = responses[column]
-        pairs = zip(cells, cells.isna(), strict=True)
-        return [None if is_missing else as_text(cell) for cell, is_missing in pairs]
-    if "attributes" not in responses:
-        return [None] * len(responses)
-    return [as_text(json.loads(cell or "{}").get(column)) for cell in responses["attributes"]]
+        if not (is_missing := cells.isna()).all():
+            pairs = zip(cells, is_missing, strict=True)
+            return FileColumn.of([None if gone else as_text(cell) for cell, gone in pairs])
+    elif "attributes" in responses:
+        cells = responses["attributes"]
+        return FileColumn.of([as_text(json.loads(cell or "{}").get(column)) for cell in cells])
+    return FileColumn.repeat(None, len(responses))
 
 
 def references_in(table: FileTable, question_ids: Sequence[str]) -> References:
@@ -244,7 +247,7 @@ def keys(table: FileTable) -> FileColumn[Key]:
         table.stripped(*MODEL_NAME),
         table.text("seed").map(canonical_number),
     )
-    return FileColumn.of(list(zip(*columns, strict=True)))
+    return FileColumn.together(columns)
 
 
 def id_of(key: Key) -> str:
@@ -300,7 +303,6 @@ def _in_sheets(text: str) -> str:
 
 
 def _positions_in(positions: Mapping[Any, int], names: FileColumn[Any]) -> PositionArray:
-    array: PositionArray = names.array(
-        np.int64, lambda name: UNKNOWN if name is None else positions.get(name, UNKNOWN)
-    )
+    of_values = map(positions.get, names.values, repeat(UNKNOWN))
+    array: PositionArray = np.fromiter(of_values, np.int64, len(names.values))[names.codes]
     return array

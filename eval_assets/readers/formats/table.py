@@ -62,6 +62,24 @@ class FileColumn(Sequence[T]):
         """Return a column with the same value in every row."""
         return cls([value], np.broadcast_to(np.int32(0), n_rows))
 
+    @classmethod
+    def together(cls, columns: "Sequence[FileColumn[Any]]") -> "FileColumn[tuple[Any, ...]]":
+        """Return the rows of several columns as tuples.
+
+        Examples:
+            >>> column = FileColumn.of(["a", "b", "a"])
+            >>> list(FileColumn.together([column, FileColumn.repeat(1, 3)]))
+            [('a', 1), ('b', 1), ('a', 1)]
+        """
+        combined = np.zeros(len(columns[0]), dtype=np.int64)
+        rows = np.arange(min(1, len(combined)))
+        for column in columns:
+            if len(column.values) > 1:
+                combined = combined * len(column.values) + column.codes
+                _, rows, combined = np.unique(combined, return_index=True, return_inverse=True)
+        cells = [map(column.values.__getitem__, column.codes[rows].tolist()) for column in columns]
+        return FileColumn(list(zip(*cells, strict=True)), combined.astype(np.int32))
+
     def map(self, function: Callable[[T], S]) -> "FileColumn[S]":
         """Return `function` of every cell, called once for each value."""
         return FileColumn(list(map(function, self.values)), self.codes)
@@ -77,8 +95,13 @@ class FileColumn(Sequence[T]):
 
     def is_none(self) -> BoolArray:
         """Return whether each cell is None."""
-        missing: BoolArray = self.array(bool, lambda cell: cell is None)
-        return missing
+        missing = np.fromiter((cell is None for cell in self.values), bool, len(self.values))
+        return missing[self.codes] if missing.any() else np.zeros(len(self), dtype=bool)
+
+    def as_text(self) -> "FileColumn[str | None]":
+        """Return the cells as a CSV file would have them."""
+        is_text = set(map(type, self.values)) <= {str}
+        return self if is_text else self.map(as_text)  # type: ignore[return-value] # it is text
 
     def array(self, dtype: npt.DTypeLike, function: Callable[[T], Any] | None = None) -> Any:  # noqa: ANN401 - an array of that dtype
         """Return an array of the cells, or of `function` of each."""
@@ -183,11 +206,18 @@ class FileTable:
 
     def text(self, *names: str) -> FileColumn[str | None]:
         """Return cells as text, unchanged if they are text."""
-        return self.cells(*names).map(as_text)
+        return self.cells(*names).as_text()
 
     def stripped(self, *names: str) -> FileColumn[str | None]:
         """Return cells as text without blanks around it, None if nothing is left."""
-        return self.cells(*names).map(lambda cell: without_blanks(as_text(cell)))
+        header = self.header_of(*names)
+        if header not in self._stripped:
+            self._stripped[header] = self.text(*names).map(without_blanks)
+        return self._stripped[header]
+
+    @cached_property
+    def _stripped(self) -> dict[str | None, FileColumn[str | None]]:
+        return {}
 
     @cached_property
     def _headers(self) -> dict[str, str]:
