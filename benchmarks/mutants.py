@@ -22,6 +22,8 @@ PACKAGES = ("eval_assets/stats", "eval_assets/agreement/gates", "eval_assets/tun
 COPIED = ("eval_assets", "tests", "benchmarks", "data", "pyproject.toml")
 LEAST_KILLED = 0.95
 
+_SPEED = re.compile(r".*\bBLOCK_[A-Z]+\b")
+_ANNOTATION = re.compile(r".*(?:\w: |-> )[\w\[\]., ]*\|")
 _FORBIDS = re.compile(r".*\b(?:frozen|strict)=True\b")
 _SAME_OF_ENUMS = ("_Is_Eq", "_IsNot_NotEq", "_Eq_Is", "_NotEq_IsNot")
 _SIGNATURE = re.compile(r"\s*(?:async )?def .*|(?:.*, |\s*)\*,.*")
@@ -85,9 +87,10 @@ def survivors(module: str, *, n_mutants: int, folder: Path) -> tuple[int, list[s
 def _sampled(session: Path, module: Path, *, n_mutants: int) -> None:
     """Keep so many mutants, in an order that is the same every time.
 
-    Left out is what changes nothing: `==` for `is` between members of an enum; the `*` of a
-    signature, which cosmic-ray takes for a product; and `frozen` of a dataclass and `strict` of a
-    zip, which only forbid what the program never does.
+    Left out is what changes no result: `==` for `is` between members of an enum; the `*` of a
+    signature, which cosmic-ray takes for a product; the `|` of a type; `frozen` of a
+    dataclass and `strict` of a zip, which only forbid what the program never does; and lines with a
+    constant `BLOCK_...`, since how many numbers are treated at once decides how long it takes.
     """
     with sqlite3.connect(session) as connection:
         specs = connection.execute(
@@ -98,7 +101,9 @@ def _sampled(session: Path, module: Path, *, n_mutants: int) -> None:
             (job_id,)
             for job_id, operator, row in specs
             if operator.endswith(_SAME_OF_ENUMS)
+            or _SPEED.match(lines[row - 1])
             or ("BinaryOperator_Mul" in operator and _SIGNATURE.match(lines[row - 1]))
+            or ("BinaryOperator_BitOr" in operator and _ANNOTATION.match(lines[row - 1]))
             or ("ReplaceTrueWithFalse" in operator and _FORBIDS.match(lines[row - 1]))
         ]
         for table in ("work_items", "mutation_specs"):

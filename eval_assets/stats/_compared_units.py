@@ -19,6 +19,7 @@ from eval_assets.stats._numbers import (
     Integers,
     Ratings,
     category_index,
+    distinct_integers,
     distinct_values,
     group_codes,
     on_scale,
@@ -104,7 +105,7 @@ class ComparedUnits:
         both = ~(np.isnan(human).all(axis=1) | np.isnan(scores))
         patterns, pattern = RatingPatterns.by_row(human[both])
         values, code = distinct_values(scores[both])
-        n_patterns = max(1, len(patterns.n_units))
+        n_patterns = len(patterns.n_units)
         kinds, kind = np.unique(code * n_patterns + pattern, return_inverse=True)
         units = Units.of(kind, n_kinds=len(kinds), groups=None if codes is None else codes[both])
         return cls._of_kinds(
@@ -296,7 +297,7 @@ def within_groups(
     places = scale.to_unit(values) if scale.has_order else None
     n_groups = int(group.max(initial=-1)) + 1
     parts = [
-        _sums(scores, places, n_groups=n_groups, n_values=max(1, len(values)))
+        _sums(scores, places, n_groups=n_groups, n_values=len(values))
         for scores in (_of_judge(code[:, 0], code[:, 1:], group), _of_people(code[:, 1:], group))
     ]
     block = blocks(np.arange(n_groups), most=MAX_DELETIONS)
@@ -335,7 +336,7 @@ def _of_people(human: Integers, group: Integers) -> _Scores:
     first_of_score = np.cumsum(n_ratings[unit]) - n_ratings[unit]
     other = np.arange(len(of_score)) + (first_of_unit - first_of_score)[of_score]
     is_other = other != of_score
-    cell = distinct_values((group[unit] * human.shape[1] + rater).astype(np.float64))[1]
+    cell = distinct_integers(group[unit] * human.shape[1] + rater)[1]
     return _Scores(rating, cell, group[unit], of_score[is_other], rating[other[is_other]])
 
 
@@ -360,9 +361,9 @@ def _sums(
     )
     own = sums_by_code(cell, weight * distance, n_codes=len(n))
     keys = [scores.cell * n_values + scores.score, cell * n_values + scores.rating]
-    key, index = distinct_values(np.concatenate(keys, dtype=np.float64))
+    key, index = distinct_integers(np.concatenate(keys))
     distances = _summed_distances(
-        *np.divmod(key.astype(np.int64), n_values),
+        *np.divmod(key, n_values),
         sums_by_code(index[: len(scores.score)], np.ones(len(scores.score)), n_codes=len(key)),
         sums_by_code(index[len(scores.score) :], weight, n_codes=len(key)),
         places,

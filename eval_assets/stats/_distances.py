@@ -10,7 +10,7 @@ from typing import Literal, assert_never
 
 import numpy as np
 
-from eval_assets.stats._numbers import NOISE, Floats
+from eval_assets.stats._numbers import NOISE, Floats, row_blocks
 from eval_assets.stats._patterns import BLOCK_ENTRIES, RatingPatterns
 from eval_assets.stats._units import weighted_sums
 
@@ -154,9 +154,8 @@ def _ratio_between(marginals: Floats, values: Floats) -> Floats:
             f"ratio level takes at most {MAX_RATIO_VALUES} distinct values, got {len(values)}"
         )
     sums = np.zeros(len(marginals))
-    n_rows = max(1, 8 * BLOCK_ENTRIES // max(1, len(values)))
-    for start in range(0, len(values), n_rows):
-        rows = slice(start, start + n_rows)
+    n_values = len(values)
+    for rows in row_blocks(n_values, n_columns=n_values, n_entries=8 * BLOCK_ENTRIES):
         distances = _ratio(values[rows, np.newaxis], values)
         sums += ((marginals @ distances.T) * marginals[:, rows]).sum(axis=1) / 2
     return sums

@@ -6,7 +6,7 @@ that all coefficients agree on which ratings are equal.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -179,19 +179,28 @@ def distinct_values(values: Floats) -> tuple[Floats, Integers]:
     Neighbours that differ by float noise only are one value, the lowest of them. Whole numbers
     have no float noise.
     """
-    low, high = _extremes(values)
-    # a table of whole numbers, if it is not much longer than they are, is cheaper than sorting
-    if is_exact_integer(low) and high - low <= 4 * len(values):
-        offset = values - low
-        index = offset.astype(np.int64)
-        if (index == offset).all():
-            present = np.bincount(index) > 0
-            return np.float64(low) + np.flatnonzero(present), (np.cumsum(present) - 1)[index]
+    if _are_whole(values):
+        whole, index = distinct_integers(values.astype(np.int64))
+        return whole.astype(np.float64), index
     distinct, index = np.unique(values, return_inverse=True)
-    if _are_whole(distinct):
-        return distinct, index
     is_apart = np.diff(distinct, prepend=-np.inf) > NOISE * np.abs(distinct).max(initial=0.0)
     return distinct[is_apart], (np.cumsum(is_apart) - 1)[index]
+
+
+def distinct_integers(values: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct integers, ascending, and each one's place among them."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    if high - low > 4 * len(values):  # a table not much longer than they are is faster
+        return np.unique(values, return_inverse=True)
+    occurs = np.bincount(values - low) > 0
+    return low + np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[values - low]
+
+
+def row_blocks(n_rows: int, *, n_columns: int, n_entries: int) -> Iterator[slice]:
+    """Yield consecutive rows with about so many entries in all."""
+    size = max(1, n_entries // max(1, n_columns))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
 
 
 def category_index(values: Floats, categories: Floats) -> Integers:

@@ -53,7 +53,7 @@ class PairedScores:
         """Return the pairs of two columns of shape (n_kinds,), without missing values."""
         values, code = np.unique(first, return_inverse=True)
         other_values, other_code = np.unique(second, return_inverse=True)
-        n_others = max(1, len(other_values))
+        n_others = len(other_values)
         pairs, pair_code = np.unique(code * n_others + other_code, return_inverse=True)
         first_code, second_code = np.divmod(pairs, n_others)
         return cls(values, other_values, first_code, second_code, _sums_by(pair_code))

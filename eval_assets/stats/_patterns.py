@@ -21,10 +21,12 @@ from eval_assets.stats._numbers import (
     Integers,
     Numbers,
     Ratings,
+    distinct_integers,
     distinct_values,
     group_codes,
     is_exact_integer,
     rating_matrix,
+    row_blocks,
     value_range,
 )
 from eval_assets.stats._units import Units
@@ -216,7 +218,7 @@ def _by_row(matrix: Floats) -> tuple[Integers, _Entries]:
     is_rated = n_ratings > 0  # a pattern for each row
     index = np.where(is_rated, np.cumsum(is_rated) - 1, -1)
     entries, count = np.unique(index[row] * len(values) + code, return_counts=True)
-    pattern, code = np.divmod(entries, max(1, len(values)))
+    pattern, code = np.divmod(entries, len(values))
     return index, (values, pattern, code, count)
 
 
@@ -228,9 +230,7 @@ def _whole_number_keys(matrix: Floats, *, low: float, n_values: int, base: int) 
     powers = np.concatenate(([0.0], float(base) ** np.arange(n_values)))
     each_rater = np.ones(matrix.shape[1])
     keys = np.empty(len(matrix), np.int64)
-    n_rows = max(1, BLOCK_ENTRIES // max(1, matrix.shape[1]))
-    for start in range(0, len(matrix), n_rows):
-        rows = slice(start, start + n_rows)
+    for rows in row_blocks(len(matrix), n_columns=matrix.shape[1], n_entries=BLOCK_ENTRIES):
         offset = np.fmax(matrix[rows] - low, -1.0)  # -1 if missing
         digit = offset.astype(np.intp)
         if (digit != offset).any():
@@ -241,12 +241,7 @@ def _whole_number_keys(matrix: Floats, *, low: float, n_values: int, base: int) 
 
 def _from_keys(keys: Integers, values: Floats, *, base: int) -> tuple[Integers, _Entries]:
     """Return the pattern of each row, and those that occur; the key 0 is a row without rating."""
-    n_keys = base ** len(values)
-    if n_keys <= max(1 << 16, len(keys)):  # cheaper than sorting
-        occurs = np.bincount(keys, minlength=n_keys) > 0
-        classes, index = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
-    else:
-        classes, index = np.unique(keys, return_inverse=True)
+    classes, index = distinct_integers(keys)
     if classes.size and classes[0] == 0:
         classes, index = classes[1:], index - 1
     powers = base ** np.arange(len(values), dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 
-from eval_assets.stats._numbers import Floats, Integers, Mask
+from eval_assets.stats._numbers import Floats, Integers, Mask, row_blocks
 
 Estimator: TypeAlias = Callable[[Floats], Floats]
 """Weights of shape (n_sets, n_kinds) -> values of shape (n_sets,), NaN if undefined."""
@@ -22,9 +22,6 @@ processor's cache and is not handed back to the system each time."""
 
 MAX_DELETIONS = 2_000
 """Groups that are left out one by one; if there are more, several are left out at a time."""
-
-MAX_TABLE = 1 << 22
-"""Deletions x kinds up to which they are counted as one table."""
 
 MAX_JACKKNIFE_WORK = 5_000_000
 """Numbers visited x deletions, which lowers their number if an estimate visits many."""
@@ -56,8 +53,8 @@ class Units:
             n_units = np.bincount(kind[kind >= 0], minlength=n_kinds)
             return cls(n_units, None, np.arange(n_kinds), n_units)
         kept = kind >= 0
-        cells, count = np.unique(groups[kept] * max(1, n_kinds) + kind[kept], return_counts=True)
-        return cls.of_cells(*np.divmod(cells, max(1, n_kinds)), count, n_kinds=n_kinds)
+        cells, count = np.unique(groups[kept] * n_kinds + kind[kept], return_counts=True)
+        return cls.of_cells(*np.divmod(cells, n_kinds), count, n_kinds=n_kinds)
 
     @classmethod
     def of_cells(
@@ -125,9 +122,9 @@ class Units:
         return int(block.max(initial=-1)) + 1, block, kind, count
 
     def _without_one_of(self, kinds: Integers) -> Iterator[Floats]:
-        n_rows = max(1, BLOCK_WEIGHTS // max(1, len(self.n_units)))
-        for start in range(0, len(kinds), n_rows):
-            left_out = kinds[start : start + n_rows]
+        n_kinds = len(self.n_units)
+        for rows in row_blocks(len(kinds), n_columns=n_kinds, n_entries=BLOCK_WEIGHTS):
+            left_out = kinds[rows]
             weights = np.tile(self.n_units.astype(np.float64), (len(left_out), 1))
             weights[np.arange(len(left_out)), left_out] -= 1
             yield weights
@@ -136,18 +133,12 @@ class Units:
         self, n_deletions: int, left_out: Integers, kind: Integers, count: Integers
     ) -> Iterator[Floats]:
         n_kinds = len(self.n_units)
-        if n_deletions * n_kinds <= MAX_TABLE:
-            places = left_out * n_kinds + kind
-            missing = sums_by_code(places, count, n_codes=n_deletions * n_kinds)
-            yield self.n_units - missing.reshape(n_deletions, n_kinds)
-            return
         order = np.argsort(left_out, kind="stable")
         left_out, kind, count = left_out[order], kind[order], count[order]
-        n_rows = max(1, BLOCK_WEIGHTS // max(1, n_kinds))
-        for start in range(0, n_deletions, n_rows):
-            size = min(n_rows, n_deletions - start)
-            cells = slice(*np.searchsorted(left_out, [start, start + size]))
-            places = (left_out[cells] - start) * n_kinds + kind[cells]
+        for rows in row_blocks(n_deletions, n_columns=n_kinds, n_entries=BLOCK_WEIGHTS):
+            size = rows.stop - rows.start
+            cells = slice(*np.searchsorted(left_out, [rows.start, rows.stop]))
+            places = (left_out[cells] - rows.start) * n_kinds + kind[cells]
             missing = sums_by_code(places, count[cells], n_codes=size * n_kinds)
             yield self.n_units - missing.reshape(size, n_kinds)
 

@@ -272,12 +272,12 @@ def alpha_by_cluster(
             f"got {of_rating.shape}, {name.shape} and {values.shape}"
         )
     rated = ~np.isnan(values)
-    pairs = of_rating[rated] * max(1, len(names)) + name[rated]
+    pairs = of_rating[rated] * len(names) + name[rated]
     rated_units, units = np.unique(pairs, return_inverse=True)
     alphas = _alphas(
         without_noise(values[rated]),
         units,
-        rated_units // max(1, len(names)),
+        rated_units // len(names),
         n_clusters=len(clusters),
     )
     return clusters, alphas

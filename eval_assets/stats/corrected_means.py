@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.stats._interval_bounds import Evidence, MeanShare, degrees_of_freedom
-from eval_assets.stats._numbers import Floats, Mask
+from eval_assets.stats._numbers import Floats, Mask, distinct_integers
 from eval_assets.stats._units import sums_by_code
 from eval_assets.stats.intervals import Interval, less, require_confidence
 
@@ -221,17 +221,11 @@ def _power_tuning(label: Floats, predicted: Floats, other: Floats) -> float:
 
 
 def _numbered(groups: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
-    """Return a small number for each group; those that are small numbers already stay."""
-    if np.issubdtype(groups.dtype, np.integer) and len(groups):
-        numbers = groups.astype(np.intp)
-        if numbers.min() >= 0 and numbers.max() <= _SPARSEST * len(groups):
-            return numbers
+    """Return a number for each group, from 0 on."""
+    if np.issubdtype(groups.dtype, np.integer):
+        return distinct_integers(groups.astype(np.int64))[1]
     _, numbers = np.unique(groups, return_inverse=True)
     return np.asarray(numbers, dtype=np.intp)
-
-
-_SPARSEST = 100
-"""Numbers of groups up to this multiple of the units are counted without being sorted."""
 
 
 def _intervals(

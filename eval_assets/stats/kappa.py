@@ -18,6 +18,7 @@ from eval_assets.stats._numbers import (
     paired_columns,
     paired_values,
     require_literal,
+    row_blocks,
     two_columns,
 )
 from eval_assets.stats._units import Estimator, defined_ratio, sums_by_code, weighted_sums
@@ -147,12 +148,11 @@ def grouped_kappa(
     first, second = table.first[cell], table.second[cell]
     distances = _distance(table.values[first] - table.values[second], weights)
     by_group = np.full(n_groups, math.nan)
-    n_values = max(1, len(table.values))
-    step = max(1, BLOCK_MARGINALS // n_values)
-    for start in range(0, n_groups, step):
-        size = min(step, n_groups - start)
-        mine = slice(*np.searchsorted(group, [start, start + size]))
-        row = group[mine] - start
+    n_values = len(table.values)
+    for block in row_blocks(n_groups, n_columns=n_values, n_entries=BLOCK_MARGINALS):
+        size = block.stop - block.start
+        mine = slice(*np.searchsorted(group, [block.start, block.stop]))
+        row = group[mine] - block.start
         one_given, other_given = (
             sums_by_code(
                 row * n_values + code[mine], np.ones(len(row)), n_codes=size * n_values
@@ -160,9 +160,7 @@ def grouped_kappa(
             for code in (first, second)
         )
         observed = sums_by_code(row, distances[mine], n_codes=size)
-        by_group[start : start + size] = _kappa(
-            observed, one_given, other_given, table.values, weights
-        )
+        by_group[block] = _kappa(observed, one_given, other_given, table.values, weights)
     defined = by_group[~np.isnan(by_group)]
     return GroupedKappa(
         macro=math.fsum(defined) / len(defined) if len(defined) else math.nan,
@@ -193,7 +191,7 @@ class PairTable:
     def of(cls, one: Floats, other: Floats) -> tuple[Self, Integers]:
         """Return the table of two columns without missing values, and the cell of each unit."""
         values, codes = distinct_values(np.concatenate([one, other]))
-        n_values = max(1, len(values))
+        n_values = len(values)
         pairs = codes[: len(one)] * n_values + codes[len(one) :]
         cells, cell, n_units = np.unique(pairs, return_inverse=True, return_counts=True)
         return cls(values, cells // n_values, cells % n_values, n_units), cell

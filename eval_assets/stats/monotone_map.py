@@ -149,7 +149,7 @@ def best_monotone_map(reference: Ratings, scores: npt.ArrayLike, *, scale: Scale
         (1.0, 3.0, 5.0)
     """
     table = _ValueTable.of(reference, scores)
-    if table is None or table.spread <= 0:
+    if table is None or not table.has_spread:
         return identity_map(scores, scale=scale)
     target = scale.values
     if target is not None and len(target) > 2 and not scale.contains(table.values).all():  # noqa: PLR2004
@@ -223,11 +223,10 @@ class _ValueTable:
         return float(self.total.sum() / self.count.sum())
 
     @property
-    def spread(self) -> float:
-        """Sum of the ratings' squared distances from their mean, without float noise."""
+    def has_spread(self) -> bool:
+        """Return whether the ratings differ by more than float noise."""
         squares = float(self.squares.sum())
-        spread = squares - float(self.total.sum()) * self.mean
-        return spread if spread > _TIE * squares else 0.0
+        return squares - float(self.total.sum()) * self.mean > _TIE * squares
 
     def distances(self, mapped: Floats) -> tuple[Floats, Floats]:
         """Return observed and expected squared distance, by value, if mapped so.

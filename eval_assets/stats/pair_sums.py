@@ -169,7 +169,6 @@ def pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> Floats:
     """
     values, count, norm, score = _coded(ratings, judge, level=level)
     count = count * ~np.isnan(judge)
-    score = np.where(count[:, np.newaxis] > 0, score, 0.0)
     squares = count * (score**2).sum(axis=1) + norm
     distance = squares - 2 * (values * score).sum(axis=1)
     sums = np.column_stack([count, distance, squares, values, count[:, np.newaxis] * score])

@@ -19,7 +19,7 @@ from eval_assets.stats import (
     spearman,
     wilcoxon_signed_rank,
 )
-from eval_assets.stats.association import hits_at_k
+from eval_assets.stats.association import Correlation, hits_at_k, wilcoxon_of_differences
 
 NAN = math.nan
 CORRELATIONS = (pearson, spearman, kendall_tau_b)
@@ -55,6 +55,24 @@ def test_all_correlations_of_two_binary_columns_are_kappas_neighbour_phi() -> No
     b = np.repeat([0, 1, 0, 1], [38, 4, 4, 4])
     for correlation in CORRELATIONS:
         assert correlation(a, b) == pytest.approx(136 / 336)
+
+
+def test_rows_that_lack_a_score_are_of_no_kind() -> None:
+    _, kinds = Correlation("pearson").by_row([[1.0, 2.0], [NAN, 2.0], [1.0, 2.0], [3.0, 1.0]])
+    assert kinds.tolist() == [0, -1, 0, 1]
+
+
+@pytest.mark.parametrize(("distance", "tied"), [(0.19, True), (0.21, False)])
+def test_sizes_that_differ_by_the_noise_of_both_are_tied(
+    distance: float,
+    tied: bool,  # noqa: FBT001
+) -> None:
+    sizes = np.arange(12.0)
+    sizes[:2] = 1, -1 - distance
+    exact = np.where(sizes == -1 - distance, -1 if tied else -1.5, sizes)
+    expected = wilcoxon_of_differences(exact)
+
+    assert wilcoxon_of_differences(sizes, noise=0.1) == expected
 
 
 @pytest.mark.parametrize("correlation", CORRELATIONS)

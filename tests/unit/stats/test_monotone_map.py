@@ -157,6 +157,14 @@ def test_a_map_that_is_none_is_refused(
         MonotoneMap(seen, mapped, target=None, low=0, high=5)
 
 
+@pytest.mark.parametrize("scale", [LIKERT5, Scale(1, 5)])
+@pytest.mark.parametrize("rating", [3.0, 0.1 + 0.2 + 1])
+def test_equal_ratings_leave_scores_as_they_are(rating: float, scale: Scale) -> None:
+    people = np.full((6, 2), rating)
+
+    assert best_monotone_map(people, [2, 4, 2, 2, 4, 1], scale=scale).mapped == (1, 2, 4)
+
+
 def test_isotonic_regression_equals_scikit_learns() -> None:
     rng = np.random.default_rng(5)
     for n_values in (1, 2, 10, 300):

@@ -27,7 +27,14 @@ from eval_assets.stats import (
     krippendorff_alpha,
     pairwise_agreement,
 )
-from eval_assets.stats._numbers import category_index, distinct_values, group_codes
+from eval_assets.stats._numbers import (
+    category_index,
+    distinct_integers,
+    distinct_values,
+    group_codes,
+    require_on_scale,
+    row_blocks,
+)
 
 NAN = math.nan
 ROWS: list[list[int | None]] = [[1, 2, None], [4, 4, 5], [3, None, 3], [2, 2, 1]]
@@ -238,6 +245,50 @@ def test_whole_numbers_have_no_float_noise() -> None:
     large = 2.0**51 + np.arange(3)
     assert distinct_values(large.astype(np.float64))[0].tolist() == large.tolist()
     assert distinct_values(np.array([0.3, 0.1 + 0.2, 0.4]))[0].tolist() == [0.3, 0.4]
+
+
+@pytest.mark.parametrize(
+    "values", [[3, 1, 1, 4], [-2, 5, -2], [10**12, -7, 10**12], [7], []], ids=str
+)
+def test_distinct_integers_ascend_with_the_place_of_each_value(values: list[int]) -> None:
+    distinct, index = distinct_integers(np.array(values, np.int64))
+
+    assert distinct.tolist() == sorted(set(values))
+    assert distinct[index].tolist() == values
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "expected"),
+    [
+        (5, 3, [(0, 2), (2, 4), (4, 5)]),
+        (4, 6, [(0, 1), (1, 2), (2, 3), (3, 4)]),
+        (3, 60, [(0, 1), (1, 2), (2, 3)]),
+        (5, 0, [(0, 5)]),
+        (0, 3, []),
+    ],
+)
+def test_rows_are_split_into_blocks_of_at_most_six_entries_or_one_row(
+    n_rows: int, n_columns: int, expected: list[tuple[int, int]]
+) -> None:
+    blocks = row_blocks(n_rows, n_columns=n_columns, n_entries=6)
+
+    assert [(rows.start, rows.stop) for rows in blocks] == expected
+
+
+@pytest.mark.parametrize("scale", [Scale(1, 5), Scale(-5, -1), Scale(1e9, 1e9 + 4)])
+def test_ratings_may_miss_the_ends_of_a_scale_by_float_noise_only(scale: Scale) -> None:
+    require_on_scale(np.array([[scale.low, np.nan, scale.high]]), scale)
+    noise = 4e-9 if scale.high < 1e9 else 1e-5
+    require_on_scale(np.array([scale.low - noise / 2, scale.high + noise / 2]), scale)
+    for value in (scale.low - 2 * noise, scale.high + 2 * noise):
+        with pytest.raises(ValueError, match="ratings must lie in"):
+            require_on_scale(np.array([scale.low, value]), scale)
+
+
+@pytest.mark.parametrize("columns", [([[1, 2]], [[1, 2]]), ([1, 2], [1]), (1, 1)], ids=str)
+def test_two_columns_have_one_value_per_unit(columns: tuple[object, object]) -> None:
+    with pytest.raises(ValueError, match="both columns must have one value per unit"):
+        bias(*columns)  # type: ignore[arg-type]
 
 
 def test_a_category_is_missed_by_float_noise_at_most() -> None:

@@ -1,3 +1,4 @@
+import itertools
 import math
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
 from eval_assets.stats import Level, agreement_gain, cohen_kappa, concordance
+from eval_assets.stats.pair_sums import figure, rater_pair_sums
 
 NAN = math.nan
 
@@ -19,12 +21,13 @@ MINI = [512, 430, 520, 428, 500, 600, 364, 380, 658, 445, 432, 626, 260, 477, 25
 
 def literal(ratings: list[list[float]], scores: list[float], *, nominal: bool) -> float:
     """The definition, pair by pair against every other pair's rating, in exact numbers."""
-    pairs = [
-        (Fraction(y), Fraction(f))
-        for row, f in zip(ratings, scores, strict=True)
-        for y in row
-        if not (math.isnan(y) or math.isnan(f))
-    ]
+    return literal_of(
+        [(y, f) for row, f in zip(ratings, scores, strict=True) for y in row], nominal=nominal
+    )
+
+
+def literal_of(ratings: list[tuple[float, float]], *, nominal: bool) -> float:
+    pairs = [(Fraction(y), Fraction(f)) for y, f in ratings if not math.isnan(y + f)]
     distance = (lambda a, b: Fraction(a != b)) if nominal else (lambda a, b: (a - b) ** 2)
     observed = sum(distance(y, f) for y, f in pairs) * len(pairs)
     expected = sum(distance(y, f) for y, _ in pairs for _, f in pairs)
@@ -67,6 +70,31 @@ def test_it_equals_the_definition_in_exact_numbers(
     assert found.candidate.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
     if level == "ordinal":
         assert concordance(ratings, scores) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("level", ["ordinal", "nominal"])
+@pytest.mark.parametrize("seed", range(3))
+def test_ordered_pairs_of_raters_are_those_that_can_be_enumerated(seed: int, level: Level) -> None:
+    rng = np.random.default_rng(seed)
+    ratings, scores = rng.uniform(1, 5, (12, 4)).round(), rng.uniform(1, 5, 12).round()
+    ratings[rng.random(ratings.shape) < 0.4] = NAN
+    scores[:2] = NAN
+    between, judged = rater_pair_sums(ratings, scores, level=level)
+    pairs = [
+        (one, other, score)
+        for row, score in zip(ratings.tolist(), scores.tolist(), strict=True)
+        for one, other in itertools.permutations(row, 2)
+        if not math.isnan(one + other + score)
+    ]
+    nominal = level == "nominal"
+
+    assert between[:, 0].sum() == judged[:, 0].sum() == len(pairs) > 0
+    assert figure(between.sum(axis=0)) == pytest.approx(
+        literal_of([(one, other) for one, other, _ in pairs], nominal=nominal)
+    )
+    assert figure(judged.sum(axis=0)) == pytest.approx(
+        literal_of([(one, score) for one, _, score in pairs], nominal=nominal)
+    )
 
 
 def test_a_constant_score_has_no_agreement_beyond_chance() -> None:

@@ -43,6 +43,14 @@ def test_patterns_counted_elsewhere_are_those_of_the_matrix() -> None:
     assert len(counted.n_units) == 3
 
 
+def test_pairs_are_those_of_the_ratings_of_a_unit() -> None:
+    ratings = np.array([[1, NAN, NAN, NAN], [1, 2, NAN, NAN], [1, 2, 3, NAN], [2, 2, 3, 3]])
+    patterns = RatingPatterns.from_matrix(ratings)
+
+    assert dict(zip(patterns.n_ratings, patterns.n_pairs, strict=True)) == {1: 0, 2: 1, 3: 3, 4: 6}
+    assert patterns.is_pairable.sum() == 3
+
+
 def test_each_row_has_its_pattern() -> None:
     patterns, index = RatingPatterns.by_row(MATRIX)
     rows = [sorted(row[~np.isnan(row)].tolist()) for row in MATRIX]

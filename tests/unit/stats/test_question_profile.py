@@ -42,6 +42,14 @@ def test_a_profile_holds_the_coefficients_that_the_functions_give() -> None:
     assert profile.gwet_ac2.value == gwet_ac(RATINGS, weights="quadratic", categories=every_step)
 
 
+def test_declared_values_that_nobody_gives_are_categories_too() -> None:
+    ratings = np.clip(RATINGS, 1, 3)
+    profile = profile_of(ratings)
+
+    assert profile.gwet_ac1.value == gwet_ac(ratings, weights=None, categories=[1, 2, 3, 4, 5])
+    assert profile.gwet_ac1.value != gwet_ac(ratings, weights=None, categories=[1, 2, 3])
+
+
 def test_a_profile_counts_its_evidence_without_units_rated_once() -> None:
     # seven units: two with two ratings, five with three
     profile = profile_of(RATINGS)

@@ -108,6 +108,41 @@ def test_the_jackknife_leaves_out_each_group_with_all_its_units() -> None:
     np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("is_grouped", [True, False])
+def test_many_deletions_of_many_kinds_are_those_of_each_group(is_grouped: bool) -> None:  # noqa: FBT001
+    rng = np.random.default_rng(3)
+    kind, groups = rng.integers(300, size=900), rng.permutation(np.arange(900) // 3)
+    units = Units.of(kind, n_kinds=300, groups=groups if is_grouped else None)
+    left_out: list[Floats] = []
+
+    def remember(weights: Floats) -> Floats:
+        left_out.append(units.n_units - weights)
+        return np.zeros(len(weights))
+
+    deletions = units.jackknife([remember], cost=1)
+    counts = np.repeat(np.concatenate(left_out), deletions.multiplicity, axis=0)
+    expected = (
+        [np.bincount(kind[groups == group], minlength=300) for group in range(300)]
+        if is_grouped
+        else np.eye(300)[np.sort(kind)]
+    )
+    np.testing.assert_array_equal(counts, expected)
+
+
+@pytest.mark.parametrize(("kind", "is_mixed"), [([0, 0, 1, 1], False), ([0, 1, 1, 1], True)])
+def test_groups_of_equal_units_are_not_mixed(kind: list[int], is_mixed: bool) -> None:  # noqa: FBT001
+    units = Units.of(np.array(kind), n_kinds=2, groups=np.array([0, 0, 1, 1]))
+
+    assert units.has_mixed_groups is is_mixed
+
+
+def test_groups_of_one_unit_each_are_no_groups() -> None:
+    kind = np.array([0, 1, 0])
+
+    assert Units.of(kind, n_kinds=2, groups=np.array([5, 3, 4])).group is None
+    assert Units.of(kind, n_kinds=2, groups=np.array([5, 3, 3])).group is not None
+
+
 @pytest.mark.parametrize("groups", [None, np.arange(699) // 3])
 def test_blocks_of_groups_hold_every_unit_once(
     groups: npt.NDArray[np.int64] | None, monkeypatch: pytest.MonkeyPatch
