@@ -24,7 +24,8 @@ LEAST_KILLED = 0.95
 
 _SPEED = re.compile(r".*\bBLOCK_[A-Z]+\b")
 _ANNOTATION = re.compile(r".*(?:\w: |-> )[\w\[\]., ]*\|")
-_FORBIDS = re.compile(r".*\b(?:frozen|strict)=True\b")
+_FORBIDS = re.compile(r".*\b(?:(?:frozen|strict)=True|eq=False)\b")
+_OTHER_TRUTH = ("ReplaceTrueWithFalse", "ReplaceFalseWithTrue")
 _SAME_OF_ENUMS = ("_Is_Eq", "_IsNot_NotEq", "_Eq_Is", "_NotEq_IsNot")
 _SIGNATURE = re.compile(r"\s*(?:async )?def .*|(?:.*, |\s*)\*,.*")
 
@@ -88,9 +89,10 @@ def _sampled(session: Path, module: Path, *, n_mutants: int) -> None:
     """Keep so many mutants, in an order that is the same every time.
 
     Left out is what changes no result: `==` for `is` between members of an enum; the `*` of a
-    signature, which cosmic-ray takes for a product; the `|` of a type; `frozen` of a
-    dataclass and `strict` of a zip, which only forbid what the program never does; and lines with a
-    constant `BLOCK_...`, since how many numbers are treated at once decides how long it takes.
+    signature, which cosmic-ray takes for a product; the `|` of a type; `frozen` and
+    `eq=False` of a dataclass and `strict` of a zip, which only forbid what the program never does;
+    and lines with a constant `BLOCK_...`, since how many numbers are treated at once only decides
+    how long it takes.
     """
     with sqlite3.connect(session) as connection:
         specs = connection.execute(
@@ -104,7 +106,7 @@ def _sampled(session: Path, module: Path, *, n_mutants: int) -> None:
             or _SPEED.match(lines[row - 1])
             or ("BinaryOperator_Mul" in operator and _SIGNATURE.match(lines[row - 1]))
             or ("BinaryOperator_BitOr" in operator and _ANNOTATION.match(lines[row - 1]))
-            or ("ReplaceTrueWithFalse" in operator and _FORBIDS.match(lines[row - 1]))
+            or (operator.endswith(_OTHER_TRUTH) and _FORBIDS.match(lines[row - 1]))
         ]
         for table in ("work_items", "mutation_specs"):
             connection.executemany(f"DELETE FROM {table} WHERE job_id = ?", equivalent)  # noqa: S608 - constants

@@ -180,14 +180,7 @@ def _sums_by(codes: Integers) -> WeightSums:
     """Return a function that adds up the weights of each code, in ascending order."""
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    ascends = bool((order[1:] > order[:-1]).all())
-
-    def sums(weights: Floats) -> Floats:
-        ordered = weights if ascends else weights[:, order]
-        all_differ = len(starts) == len(order)
-        return ordered if all_differ else np.add.reduceat(ordered, starts, axis=1)
-
-    return sums
+    return lambda weights: np.add.reduceat(weights[:, order], starts, axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,11 +100,11 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
     Figures on dev compare the map with none and with maps in common use; nothing of the test is
     looked at.
     """
-    scores, is_train = units.scores[judge_id], units.splits == "train"
+    scores, is_train = units.scores[judge_id], units.is_in("train")
     train, dev = units.part("train"), units.part("dev")
     calibration = calibrate(train, scores[is_train])
     others = other_maps(train, scores[is_train])
-    seen, on_dev = calibration.fitted.seen, scores[units.splits == "dev"]
+    seen, on_dev = calibration.fitted.seen, scores[units.is_in("dev")]
     mapped = {
         "kappa_dev": on_dev,
         "kappa_dev_mapped": calibration.fitted(on_dev),

@@ -150,23 +150,18 @@ class CertificateClaims(_Record):
 
         Earlier releases worded reasons and planned groups otherwise, and have no ratios.
         """
-        pairs = {
-            name: (getattr(self, name), getattr(issued, name))
-            for name in ("improvement", "fitness", "fitness_in_part")
-        }
-        updates: dict[str, dict[str, object]] = {name: {} for name in pairs}
-        for name, (claim, before) in pairs.items():
-            if claim is not None and (before is None or before.ratio is None):
-                updates[name] |= dict.fromkeys(_RATIOS)
-            if claim is not None and before is not None and before.verdict == claim.verdict:
-                updates[name] |= {"reason": before.reason, "groups_wanted": before.groups_wanted}
-        return self.model_copy(
-            update={
-                name: claim.model_copy(update=updates[name])
-                for name, (claim, _) in pairs.items()
-                if updates[name]
-            }
-        )
+        claims = {}
+        for name in CertificateClaims.model_fields:
+            claim, before = getattr(self, name), getattr(issued, name)
+            if claim is None:
+                continue
+            updates: dict[str, object] = {}
+            if before is None or before.ratio is None:
+                updates |= dict.fromkeys(_RATIOS)
+            if before is not None and before.verdict == claim.verdict:
+                updates |= {"reason": before.reason, "groups_wanted": before.groups_wanted}
+            claims[name] = claim.model_copy(update=updates)
+        return self.model_copy(update=claims)
 
 
 _RATIOS = ("ratio", "ratio_low", "ratio_high")

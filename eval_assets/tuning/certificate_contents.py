@@ -86,7 +86,7 @@ def question_certificate(
     `units` are all rated units of the question that are not under an earlier seal.
     """
     version, scores = candidate.version, candidate.scores
-    is_test = (units.splits == "test") & ~np.isnan(scores)
+    is_test = units.is_in("test") & ~np.isnan(scores)
     test, question = units.only(is_test), units.question
     held: dict[HeldClaim, bool] = {
         "fit": verdicts.fitness.verdict == "fit",
@@ -126,7 +126,7 @@ def question_certificate(
 def _evidence(
     units: RatedUnits, candidate: Candidate, background: Background, *, is_in_part: bool
 ) -> Fingerprints:
-    is_test = units.splits == "test"
+    is_test = units.is_in("test")
     return fingerprints_of(
         candidate.version,
         units.only(is_test),

@@ -49,7 +49,7 @@ class CurrentEvidence:
         changed = [v for v in singles if v.fingerprint != self.declared[v.judge_id]]
         scores = scores_as_read(self.scores, reading)
         rated = scores.units[reading.question_id]
-        was_read = rated.splits == "test"
+        was_read = rated.is_in("test")
         certificate = reading.certificates.get(judge_id)
         is_in_part = certificate is not None and "fit_in_part" in certificate.holds
         return fingerprints_of(
@@ -121,17 +121,14 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     if not in_order:
         return []
     last = in_order[-1]
-    readings_by_version: dict[tuple[str, str], SealedEvaluation] = {}
+    latest: dict[tuple[str, str], tuple[JudgeVersion, SealedEvaluation]] = {}
     for reading in in_order:
         for version in reading.candidates:
             key = version.judge_id, version.version
-            if version.judge_id in reading.certificates or (
-                reading is last and key not in readings_by_version
-            ):
-                readings_by_version[key] = reading
+            if version.judge_id in reading.certificates or (reading is last and key not in latest):
+                latest[key] = version, reading
     rows = []
-    for (judge, number), reading in readings_by_version.items():
-        [version] = [v for v in reading.candidates if v.judge_id == judge]
+    for (judge, number), (version, reading) in latest.items():
         certificate, reasons = reading.certificates.get(judge), list[str]()
         evidence = certificate.evidence if certificate else reading.evidence.get(judge)
         now = fingerprints_now(reading, judge) if evidence else None

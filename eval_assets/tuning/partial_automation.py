@@ -112,7 +112,7 @@ def tried_parts(
 
     Labels of the test are not looked at: only how many groups of it could decide.
     """
-    is_seen = units.splits != "test"
+    is_seen = ~units.is_in("test")
     seen, own = units.only(is_seen), scores[is_seen]
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
     tried = []

@@ -105,7 +105,7 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     margin: float,
     people_agree: bool,
 ) -> Plan:
-    kept = units.splits != "test"
+    kept = ~units.is_in("test")
     seen = units.only(kept)
     is_test = ~kept & ~np.isnan(candidate.scores)
     n_groups = units.n_groups_of(is_test)
@@ -226,7 +226,7 @@ def _chance_in_part(
     """Return the chance that a candidate is found fit on its part; NaN without one."""
     if candidate.part is None or candidate.doubts is None:
         return math.nan
-    kept = units.splits != "test"
+    kept = ~units.is_in("test")
     doubts = candidate.doubts
     compared = partial_comparison(
         units.only(kept), candidate.scores[kept], doubts[kept], candidate.part, margin=margin
@@ -329,7 +329,7 @@ def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:
     single = sum(step != "prompt_candidates" for step in tuning.prompt_steps)
     return sum(
         searched * SHOWN
-        + (searched + single) * int((rated.splits == "dev").sum())
+        + (searched + single) * int(rated.is_in("dev").sum())
         + len(rated.response_ids)
         for rated in units.values()
     )

@@ -55,8 +55,8 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
 
     `known` are texts that the prompt may repeat: the declared template.
     """
-    dev, on_dev = units.part("dev"), raw[units.splits == "dev"]
-    training_data = PromptMaterial(units.part("train"), raw[units.splits == "train"], words, known)
+    dev, on_dev = units.part("dev"), raw[units.is_in("dev")]
+    training_data = PromptMaterial(units.part("train"), raw[units.is_in("train")], words, known)
     best, last = PromptSection(), None
     outcomes: list[str] = []
     for step in tuning.prompt_steps:

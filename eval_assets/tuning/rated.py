@@ -88,9 +88,14 @@ class RatedUnits:
         """Return how many groups the units that are kept are of."""
         return len(set(self.groups[kept].tolist()))
 
+    def is_in(self, split: Split) -> NDArray[np.bool_]:
+        """Return which units are of one split."""
+        is_in: NDArray[np.bool_] = self.splits == split
+        return is_in
+
     def part(self, split: Split) -> "RatedUnits":
         """Return the units of one split."""
-        return self.only(self.splits == split)
+        return self.only(self.is_in(split))
 
     def are_of(self, groups: Collection[str]) -> NDArray[np.bool_]:
         """Return which units are of one of these groups."""

@@ -71,7 +71,7 @@ def n_evaluable(units: RatedUnits, candidates: Sequence[Candidate]) -> int:
 
     The others get no verdict, whatever the labels say.
     """
-    is_rated = (units.splits == "test") & ~np.isnan(units.ratings).all(axis=1)
+    is_rated = units.is_in("test") & ~np.isnan(units.ratings).all(axis=1)
     n_groups = [units.n_groups_of(is_rated & ~np.isnan(c.scores)) for c in candidates]
     return sum(n >= MIN_TEST_GROUPS for n in n_groups)
 
@@ -101,7 +101,7 @@ def read_test(
 
     Candidates were fixed before the reading; `significance` is the level of each.
     """
-    is_test = units.splits == "test"
+    is_test = units.is_in("test")
     test, n_train_groups = units.only(is_test), units.part("train").n_groups
     return [
         Verdicts(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal, Protocol, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.config.tuning import EvaluationPolicy
 from eval_assets.stats import repeated_rater
@@ -191,7 +192,7 @@ def scores_as_read(scores: VersionScores, reading: SealedEvaluation) -> VersionS
     live = scores.as_read(question_id, reading.groups)
     untrained = replace(live, versions=[_untrained(v) for v in live.versions])
     rated = live.units[question_id]
-    is_test = rated.splits == "test"
+    is_test = rated.is_in("test")
     test = rated.only(is_test)
     unchanged = {
         version.definition_hash
@@ -210,8 +211,11 @@ def _untrained(version: JudgeVersion) -> JudgeVersion:
 
 def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:
     """Return the units without test groups whose labels an earlier seal has shown."""
-    spent = (units.splits == "test") & units.are_of(seal.spent_groups)
-    return units.only(~spent)
+    return units.only(_is_sealed(units, seal))
+
+
+def _is_sealed(units: RatedUnits, seal: Seal) -> NDArray[np.bool_]:
+    return ~(units.is_in("test") & units.are_of(seal.spent_groups))
 
 
 def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) -> list[Candidate]:
@@ -220,18 +224,18 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
     A judge that scored none of the test is no candidate, unless there is no test.
     """
     question = units.question.id
-    spent = (units.splits == "test") & units.are_of(seal.spent_groups)
-    is_test = units.splits[~spent] == "test"
+    is_sealed = _is_sealed(units, seal)
+    is_test = units.is_in("test")[is_sealed]
     candidates = []
     for judge in judges:
-        scores = judge.scores[question][~spent]
+        scores = judge.scores[question][is_sealed]
         if not (is_test.any() and np.isnan(scores[is_test]).all()):
             candidates.append(
                 Candidate(
                     judge.version,
                     scores=scores,
-                    raw=judge.raw[question][~spent],
-                    baseline=judge.baseline[question][~spent],
+                    raw=judge.raw[question][is_sealed],
+                    baseline=judge.baseline[question][is_sealed],
                 )
             )
     return candidates
@@ -324,7 +328,7 @@ def due_reading(
         The reading that read exactly this before; else a new one, if one is due, without what it
         will show; else the last one.
     """
-    test, is_test = units.part("test"), units.splits == "test"
+    test, is_test = units.part("test"), units.is_in("test")
     versions = [candidate.version for candidate in candidates]
     content = _content(units, candidates)
     if (same := seal.same(content)) is not None:
@@ -359,7 +363,7 @@ def due_reading(
 
 def _content(units: RatedUnits, candidates: Sequence[Candidate]) -> str:
     """Return the fingerprint of everything that a reading of these candidates looks at."""
-    test, is_test = units.part("test"), units.splits == "test"
+    test, is_test = units.part("test"), units.is_in("test")
     return content_hash(
         [candidate.version for candidate in candidates],
         scores=[scores_hash(test, candidate.scores[is_test]) for candidate in candidates],

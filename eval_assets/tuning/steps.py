@@ -72,7 +72,7 @@ class VersionScores:
         Other groups of the test are left out. The split that is declared now decides nothing.
         """
         rated = self.units[question_id]
-        scores = self.only(question_id, (rated.splits != "test") | rated.are_of(groups))
+        scores = self.only(question_id, ~rated.is_in("test") | rated.are_of(groups))
         live = scores.units[question_id]
         splits = np.where(live.are_of(groups), "test", live.splits)
         return replace(scores, units={**scores.units, question_id: replace(live, splits=splits)})
@@ -148,7 +148,7 @@ def _without_known_groups(
         test = rated.part("test")
         is_contained = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
         is_known |= rated.are_of(test.groups[is_contained])
-    is_known &= rated.splits == "test"
+    is_known &= rated.is_in("test")
     return np.where(is_known, np.nan, scores) if is_known.any() else scores
 
 
@@ -178,7 +178,7 @@ def calibrated_version(judge: JudgeVersion, units: Units, raw: Scores) -> JudgeV
 def fitted_maps(units: Units, raw: Scores) -> dict[str, MonotoneMap]:
     """Return the maps that are clearly better than none on train, by question."""
     maps = {
-        question: calibrate(rated.part("train"), raw[question][rated.splits == "train"]).fitted
+        question: calibrate(rated.part("train"), raw[question][rated.is_in("train")]).fitted
         for question, rated in units.items()
     }
     return {question: fitted for question, fitted in maps.items() if not fitted.is_identity}
@@ -205,7 +205,7 @@ def dev_figures(judge: TunedJudge, units: Units) -> dict[str, float]:
     """
     figures = {}
     for question, rated in units.items():
-        dev, scores = rated.part("dev"), judge.scores[question][rated.splits == "dev"]
+        dev, scores = rated.part("dev"), judge.scores[question][rated.is_in("dev")]
         if dev.n_groups:
             same = agreement_gain(dev.ratings, scores, scores, level=dev.level, groups=dev.groups)
             figures[question] = same.candidate.value
@@ -227,7 +227,7 @@ def jury_version(members: Mapping[str, TunedJudge], units: Units) -> JudgeVersio
     means: dict[str, Floats] = {}
     for question, rated in units.items():
         scores = {judge: tuned.scores[question] for judge, tuned in members.items()}
-        is_train = rated.splits == "train"
+        is_train = rated.is_in("train")
         on_train = {judge: judge_scores[is_train] for judge, judge_scores in scores.items()}
         weights[question] = jury_weights(rated.part("train"), on_train)
         means[question] = jury_scores(weights[question], scores)
@@ -254,7 +254,7 @@ def jury_judge(
         member_scores = {judge: tuned.scores[question] for judge, tuned in members.items()}
         mean = jury_scores(version.weights[question], member_scores)
         scores[question] = version.mapped(question, mean)
-        is_train = rated.splits == "train"
+        is_train = rated.is_in("train")
         on_train = {judge: values[is_train] for judge, values in member_scores.items()}
         baseline[question] = member_scores[_best_member(rated.part("train"), on_train)]
     raw = {q: np.mean([tuned.raw[q] for tuned in members.values()], axis=0) for q in units}
@@ -314,7 +314,7 @@ def _fitted_weights(scores: Floats, target: Floats) -> Floats:
     every set of judges finds them exactly.
     """
     n_judges = scores.shape[1]
-    best, least = np.full(n_judges, 1 / n_judges), np.inf
+    best, least = np.zeros(n_judges), np.inf
     for size in range(1, n_judges + 1):
         for chosen in itertools.combinations(range(n_judges), size):
             last, others = chosen[-1], list(chosen[:-1])

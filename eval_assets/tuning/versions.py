@@ -228,7 +228,7 @@ def training_fingerprints(units: Iterable[RatedUnits]) -> frozenset[str]:
     return frozenset(
         name
         for rated in units
-        for name in response_fingerprints(rated.response_ids[rated.splits != "test"])
+        for name in response_fingerprints(rated.response_ids[~rated.is_in("test")])
     )
 
 

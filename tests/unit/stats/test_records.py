@@ -48,6 +48,14 @@ def test_records_without_a_question_have_an_empty_name() -> None:
     assert human_agreement_by_question(records, low=1, high=5) == {"": 1.0}
 
 
+def test_ratings_that_are_no_mapping_give_way_to_a_single_rating() -> None:
+    records: list[dict[str, object]] = [
+        {"response_id": "a", "rater_id": rater, "question_id": "q", "rating": 2, "ratings": ratings}
+        for rater, ratings in (("x", "4 of 5"), ("y", {}), ("z", None))
+    ]
+    assert rating_matrices(records)["q"].tolist() == [[2, 2, 2]]
+
+
 @pytest.mark.parametrize(
     ("record", "problem"),
     [

@@ -17,6 +17,7 @@ from eval_assets.stats import (
 )
 
 NAN = math.nan
+CLASSES = Scale(1, 5, (1.0, 2.0, 3.0, 4.0, 5.0), has_order=False)
 
 
 def rubric(n_responses: int, *, seed: int) -> list[npt.NDArray[np.float64]]:
@@ -116,16 +117,35 @@ def test_one_question_has_the_figures_of_its_own_profile() -> None:
         )  # fmt: skip
     assert overall.alpha_within.value == pytest.approx(overall.alpha.value)
     assert overall.alpha_within.low == pytest.approx(overall.alpha.low)
+    assert overall.alpha_within.high == pytest.approx(overall.alpha.high)
 
 
-def test_two_copies_of_a_question_are_no_more_evidence_than_one() -> None:
+@pytest.mark.parametrize("scale", [LIKERT5, CLASSES], ids=["ordered", "classes"])
+def test_two_copies_of_a_question_are_no_more_evidence_than_one(scale: Scale) -> None:
     likert, _ = rubric(50, seed=3)
     once, twice = (
-        overall_profile(copies, confidence=0.95)
-        for copies in ([(likert, LIKERT5)], [(likert, LIKERT5)] * 2)
+        overall_profile([(likert, scale)] * copies, confidence=0.95) for copies in (1, 2)
     )
-    assert twice.a_hh.low == pytest.approx(once.a_hh.low, abs=1e-12)
-    assert twice.a_hh.high == pytest.approx(once.a_hh.high, abs=1e-12)
+    for name in ("a_hh",) if scale.has_order else ("a_hh", "alpha"):
+        found, expected = getattr(twice, name), getattr(once, name)
+        assert (found.value, found.low, found.high) == pytest.approx(
+            (expected.value, expected.low, expected.high), abs=1e-12
+        )
+
+
+def test_alpha_is_the_mean_over_questions_that_vary_where_one_has_classes() -> None:
+    """Nominal alpha of classes, of which only two occur here, and interval alpha of steps."""
+    likert, binary = rubric(40, seed=1)
+    constant = np.full((40, 2), 3.0)
+    profile = overall_profile(
+        [(likert, LIKERT5), (binary + 1, CLASSES), (constant, CLASSES)], confidence=0.95
+    )
+    alphas = (
+        krippendorff_alpha(likert, level="interval"),
+        krippendorff_alpha(binary, level="nominal"),
+    )
+    assert profile.alpha.value == pytest.approx(np.mean(alphas))
+    assert profile.alpha.low < profile.alpha.value < profile.alpha.high
 
 
 def test_differences_between_questions_pass_for_agreement_unless_taken_within() -> None:
@@ -183,7 +203,7 @@ def test_without_ratings_everything_is_undefined() -> None:
         assert math.isnan(profile.a_hh.value)
         assert math.isnan(profile.a_hh_by_chance)
         assert math.isnan(profile.alpha.low)
-        assert profile.n_responses == 0
+        assert (profile.n_responses, profile.n_groups) == (0, 0)
 
 
 def test_questions_of_different_responses_are_refused() -> None:

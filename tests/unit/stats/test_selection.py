@@ -61,20 +61,21 @@ def test_whole_groups_are_exchanged_with_whole_groups() -> None:
     assert grouped.p_value == pytest.approx(1 / 3, abs=0.1)
 
 
-def test_selections_within_groups_are_exchanged_within_them() -> None:
-    """In each of ten pairs the larger one is selected: of 1,024 selections two are as extreme."""
-    group = np.repeat(np.arange(10), 2)
-    values = group * 100.0 + np.tile([0.0, 1.0], 10)
+@pytest.mark.parametrize(("n_pairs", "tolerance"), [(10, 0.003), (3, 0.05)])
+def test_selections_within_groups_are_exchanged_within_them(n_pairs: int, tolerance: float) -> None:
+    """In each pair the larger one is selected: of 2**n_pairs selections two are as extreme."""
+    group = np.repeat(np.arange(n_pairs), 2)
+    values = group * 100.0 + np.tile([0.0, 1.0], n_pairs)
 
     shift = selection_shift(
         values[:, None],
-        np.tile([False, True], 10),
+        np.tile([False, True], n_pairs),
         groups=group,
         n_permutations=1_999,
         rng=np.random.default_rng(0),
     )
 
-    assert shift.p_value == pytest.approx(2 / 1024, abs=0.003)
+    assert shift.p_value == pytest.approx(2 / 2**n_pairs, abs=tolerance)
 
 
 def test_a_feature_that_does_not_vary_is_not_shifted() -> None:

@@ -107,6 +107,16 @@ def judged(quality: Floats, *, seed: int, noise: float = 0.8) -> Floats:
     return np.clip(np.round(quality + rng.normal(0, noise, len(quality))), 1, 5)
 
 
+def partly_wrong(n_groups: int = 400, *, seed: int = 1) -> tuple[RatedUnits, dict[str, Floats]]:
+    """Units with a judge that is wrong on a fifth of them, and one that is always right."""
+    units, quality = simulated(n_groups, seed=seed, split=None)
+    rng = np.random.default_rng(seed)
+    right = np.clip(np.round(quality), 1, 5)
+    wrong = rng.random(len(quality)) < 0.2
+    broken = np.where(wrong, rng.integers(1, 6, len(quality)), judged(quality, seed=2, noise=0.4))
+    return units, {"broken": broken.astype(float), "right": right}
+
+
 def offered(version: JudgeVersion, scores: Floats, baseline: Floats | None = None) -> Candidate:
     """A candidate without a map, which is the judge as it stands unless there is a baseline."""
     return Candidate(

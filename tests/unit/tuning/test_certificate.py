@@ -9,6 +9,8 @@ import pytest
 from eval_assets.stats import identity_map
 from eval_assets.tuning.certificate import (
     Certificate,
+    CertificateClaims,
+    Claim,
     QuestionCertificate,
     certificate_schema,
     differences,
@@ -87,6 +89,32 @@ def test_a_certificate_of_an_earlier_release_without_ratios_is_repeated_as_it_is
     assert found.as_of(issued) == issued
 
 
+FIT = Claim(n_units=80, n_groups=40, level=0.025, verdict="fit", reason="now", ratio=0.8)
+UNFIT = FIT.model_copy(update={"verdict": "unfit"})
+BEFORE = FIT.model_copy(update={"reason": "before", "groups_wanted": 9})
+WITHOUT_RATIO = BEFORE.model_copy(update={"ratio": None})
+
+
+@pytest.mark.parametrize(
+    ("claim", "issued", "expected"),
+    [
+        (FIT, BEFORE, ("before", 9, 0.8)),
+        (FIT, WITHOUT_RATIO, ("before", 9, None)),
+        (FIT, None, ("now", None, None)),
+        (UNFIT, BEFORE, ("now", None, 0.8)),
+        (None, BEFORE, None),
+        (None, None, None),
+    ],
+)
+def test_claims_take_the_words_of_issued_ones_with_the_same_verdict(
+    claim: Claim | None, issued: Claim | None, expected: tuple[object, ...] | None
+) -> None:
+    now = CertificateClaims(fitness=FIT, fitness_in_part=claim)
+    part = now.as_of(CertificateClaims(fitness=FIT, fitness_in_part=issued)).fitness_in_part
+
+    assert (part and (part.reason, part.groups_wanted, part.ratio)) == expected
+
+
 def test_the_schema_refuses_a_certificate_without_a_claim() -> None:
     found, _, _ = certified()
     made = Certificate.of(VERSION, [found.model_copy(update={"holds": ()})], supersedes=None)
@@ -147,6 +175,12 @@ def test_a_certificate_that_says_the_same_has_no_differences() -> None:
     again["beside"]["a_ha"] += 1e-10
 
     assert differences(again, found.as_json(), source="recomputed") == []
+
+
+@pytest.mark.parametrize("value", [None, 2, "1.0", [1.0]])
+def test_a_number_differs_from_what_is_none(value: object) -> None:
+    for one, other in ((1.0, value), (value, 1.0)):
+        assert len(differences({"a": one}, {"a": other}, source="recomputed")) == 1
 
 
 def test_whatever_differs_is_named_with_its_place() -> None:

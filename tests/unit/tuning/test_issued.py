@@ -2,10 +2,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
+import pytest
+
 from eval_assets.tuning.history import SealedEvaluation
-from eval_assets.tuning.issued import certificate_files, certificate_rows
-from eval_assets.tuning.versions import Fingerprints, JudgeVersion
-from tests.unit.tuning.made_up import certificate
+from eval_assets.tuning.issued import CurrentEvidence, certificate_files, certificate_rows
+from eval_assets.tuning.partial_automation import JudgePart
+from eval_assets.tuning.steps import VersionScores
+from eval_assets.tuning.versions import Fingerprints, JudgeVersion, fingerprints_of, scores_hash
+from tests.unit.tuning.made_up import certificate, judged, simulated
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 EVIDENCE = Fingerprints("f", "rubric", "labels", "scores", ("m",))
@@ -18,6 +23,7 @@ def reading(
     *versions: JudgeVersion,
     certified: bool = True,
     fitness: str = "fit",
+    improvement: str = "unchanged",
     question_id: str = "q",
 ) -> SealedEvaluation:
     rows = tuple(
@@ -30,7 +36,7 @@ def reading(
             "n_groups": 40,
         }
         for version in versions
-        for kind, verdict in (("improvement", "unchanged"), ("fitness", fitness))
+        for kind, verdict in (("improvement", improvement), ("fitness", fitness))
     )
     return SealedEvaluation(
         question_id,
@@ -98,6 +104,22 @@ def test_a_later_reading_that_cannot_tell_takes_nothing_away() -> None:
     assert (row["fitness"], row["stale_because"]) == ("fit", None)
 
 
+def test_a_reading_says_nothing_against_its_own_certificate() -> None:
+    [row] = rows(reading(1, FIRST, improvement="rejected"))
+
+    assert (row["improvement"], row["stale_because"]) == ("rejected", None)
+
+
+def test_verdicts_without_a_certificate_are_stale_once_their_labels_change() -> None:
+    undecided = replace(reading(1, FIRST, certified=False), evidence={"gpt": EVIDENCE})
+    other_model = replace(EVIDENCE, models_returned=("another",))
+    [same] = rows(undecided, now=replace(EVIDENCE, models_returned=()))
+    [changed] = rows(replace(undecided, evidence={"gpt": replace(other_model, labels="x")}))
+
+    assert same["stale_because"] == "the vendor answers with another model"
+    assert changed["stale_because"].startswith("human ratings in the test changed")
+
+
 def test_a_later_reading_that_says_the_opposite_makes_it_stale() -> None:
     [row] = rows(reading(1, FIRST), reading(2, FIRST, certified=False, fitness="unfit"))
 
@@ -147,3 +169,56 @@ def test_a_certificate_is_stale_once_a_source_of_its_prompt_is_withdrawn() -> No
 
     assert holds["stale_because"] is None
     assert stale["stale_because"] == ("its prompt was made from what was withdrawn since: r2/anna")
+
+
+@pytest.mark.parametrize(("n_gone", "listed"), [(3, "r1, r2, r3"), (4, "r1, r2, r3 and others")])
+def test_at_most_three_withdrawn_sources_are_listed(n_gone: int, listed: str) -> None:
+    made_from = replace(FIRST, sources=tuple(f"r{k}" for k in range(1, n_gone + 1)))
+    [row] = rows(reading(1, made_from))
+
+    assert row["stale_because"].endswith(f"withdrawn since: {listed}")
+
+
+OTHER = replace(FIRST, judge_id="mistral", fingerprint="g")
+
+
+@pytest.fixture
+def evidence() -> CurrentEvidence:
+    """Return the evidence of two recorded judges on one question."""
+    units, quality = simulated(30, seed=1, split=None)
+    scores = {"gpt": judged(quality, seed=2), "mistral": judged(quality, seed=3)}
+    return CurrentEvidence(
+        VersionScores({"q": replace(units, scores=scores)}, {}, [FIRST, OTHER]),
+        {"gpt": "f", "mistral": "g"},
+        {"gpt": ("m",)},
+    )
+
+
+def test_current_evidence_is_that_of_the_groups_that_were_read(evidence: CurrentEvidence) -> None:
+    units = evidence.scores.units["q"]
+    test = units.part("test")
+    read = replace(reading(1, FIRST, OTHER), groups=tuple(map(str, np.unique(test.groups))))
+
+    for version, models in ((FIRST, ("m",)), (OTHER, ())):
+        assert evidence.fingerprints(read, version.judge_id) == fingerprints_of(
+            version, test, test.scores[version.judge_id], models_returned=models
+        )
+    in_part = replace(
+        read,
+        certificates={"gpt": certificate(holds=["fit_in_part"])},
+        parts={"gpt": JudgePart("mistral", 1.0)},
+    )
+    doubts = np.abs(test.scores["gpt"] - test.scores["mistral"])
+    prints = evidence.fingerprints(in_part, "gpt")
+    assert prints is not None
+    assert prints.doubts == scores_hash(test, doubts)
+
+
+def test_current_evidence_knows_judges_that_changed_or_are_gone(evidence: CurrentEvidence) -> None:
+    read = reading(1, FIRST, OTHER)
+    now = replace(evidence, declared={"gpt": "another model"})
+    prints = now.fingerprints(read, "gpt")
+
+    assert prints is not None
+    assert prints.fingerprint != "f"
+    assert now.fingerprints(read, "mistral") is None

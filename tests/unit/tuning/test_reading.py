@@ -4,8 +4,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.reading import Candidate, Verdicts, evaluation_rows, read_test
+from eval_assets.tuning.reading import (
+    Candidate,
+    Verdicts,
+    evaluation_rows,
+    n_evaluable,
+    parts_of,
+    read_test,
+)
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
@@ -105,6 +113,10 @@ def test_a_certified_candidate_shows_its_figures(units: tuple[RatedUnits, np.nda
     )
     assert improvement["gain_low"] > 0  # type: ignore[operator]
     assert fitness["gap"] == pytest.approx(fitness["kappa"] - fitness["kappa_people"])  # type: ignore[operator]
+    assert fitness["ratio"] == pytest.approx(
+        (1 - fitness["kappa"]) / (1 - fitness["kappa_people"] + 0.1)  # type: ignore[operator]
+    )
+    assert fitness["ratio_low"] < fitness["ratio"] < fitness["ratio_high"]  # type: ignore[operator]
 
 
 def test_opening_the_seal_shows_everything(units: tuple[RatedUnits, np.ndarray]) -> None:
@@ -121,3 +133,29 @@ def test_what_is_not_evaluable_has_no_figure() -> None:
     for row in evaluation_rows(found, question_id="q", reading=1):
         assert (row["verdict"], row["kappa"]) == ("not_evaluable", None)
         assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
+
+
+@pytest.mark.parametrize(("n_scored", "expected"), [(19, 1), (20, 2), (21, 2)])
+def test_candidates_share_the_level_with_those_that_scored_twenty_rated_groups(
+    n_scored: int, expected: int
+) -> None:
+    units, quality = simulated(30, seed=1, per_group=1)
+    ratings = units.ratings.copy()
+    ratings[:5] = np.nan
+    units = replace(units, ratings=ratings)
+    scores = judged(quality, seed=2)
+    few = np.where(np.arange(30) < 5 + n_scored, scores, np.nan)
+
+    assert n_evaluable(units, [offered(BETTER, scores), offered(BETTER, few)]) == expected
+
+
+def test_a_part_is_judged_where_one_was_fixed(units: tuple[RatedUnits, np.ndarray]) -> None:
+    made, quality = units
+    whole = offered(DECLARED, np.clip(np.round(quality), 1, 5))
+    with_doubts = replace(whole, doubts=np.zeros(len(quality)))
+    in_part = replace(with_doubts, part=JudgePart("other", 0.5))
+
+    assert parts_of([whole, with_doubts, in_part]) == {"gpt": JudgePart("other", 0.5)}
+    first, second, third = read(made, whole, with_doubts, in_part)
+    assert first.partial is second.partial is None
+    assert third.is_fit_in_part

@@ -97,6 +97,7 @@ def test_the_first_reading_is_made_and_the_same_is_not_made_again() -> None:
 
     assert (is_new, first.number, first.level) == (True, 1, 0.025)
     assert first.certificates["gpt"].holds == ("fit",)
+    assert [row["kind"] for row in first.rows] == ["improvement", "fitness"]
     assert first.certificates["gpt"].cost_per_1000_usd == 0.2
     assert first.certificates["gpt"].evidence.models_returned == ("gpt-1",)
     assert (again, is_new_again) == (first, False)
@@ -168,6 +169,16 @@ def test_a_small_test_is_not_read_and_costs_no_reading(n_groups: int, reason: st
     seal = Seal.of([])
 
     assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == reason
+
+
+def test_groups_that_were_shown_count_for_the_shares_of_the_splits() -> None:
+    """Of 10 rated and 106 spent groups 6 are in train: 4 more take about 4 * 116 / 6 groups."""
+    units, judge = made(10)
+    seal = Seal(2, (), frozenset(map(str, range(106))))
+
+    assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == (
+        "6 rated groups in train; 10 are needed, which takes about 78 more rated groups"
+    )
 
 
 def test_rows_of_a_test_that_is_not_read_say_why_and_hold_nothing_else() -> None:
