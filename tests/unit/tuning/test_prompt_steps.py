@@ -356,6 +356,17 @@ def test_no_two_examples_come_from_one_group_or_are_much_alike() -> None:
     assert len(one_group) == len(alike) == 1
 
 
+def test_each_level_of_a_continuous_scale_gets_an_example_of_its_own() -> None:
+    values = np.array([0.0, 0.15, 1.0])
+    units = replace(
+        train(np.column_stack([values, values])),
+        question=replace(rated_units([[1]]).question, scale=Scale(0, 1), level="interval"),
+    )
+    found = few_shot_examples(units, np.array([0.0, 0.7, 1.0]))
+
+    assert [example.value for example in found] == [0, 0.15, 1]
+
+
 def test_ratings_of_a_continuous_scale_need_not_be_equal_to_agree() -> None:
     scale = Scale(low=0, high=1)
     values = np.linspace(0, 1, 40)
