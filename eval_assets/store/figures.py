@@ -42,16 +42,17 @@ def view_sql(record: type[FigureRecord], *, where: str = "") -> str:
             columns.append(f'any_value(n) AS "{field.name}"')
         elif field.name in _SHARED:
             columns.append(f'any_value({_SHARED[field.name]}) AS "{field.name}"')
+        elif field.name == record.subject:  # by which DuckDB skips rows that a query leaves out
+            columns.append(f'subject AS "{field.name}"')
         else:
             text = f"key ->> '{field.name}'"
             kind = _SQL_TYPES.get(field.type)
             columns.append(
                 f'({text})::{kind} AS "{field.name}"' if kind else f'{text} AS "{field.name}"'
             )
-    named = f"table_name = '{record.table}'{where}"
-    return (
-        f'SELECT {", ".join(columns)} FROM figures WHERE {named} GROUP BY "row", key ORDER BY "row"'  # noqa: S608 - our own names
-    )
+    rows = f"figures WHERE table_name = '{record.table}'{where}"
+    grouped = 'GROUP BY "row", subject, key ORDER BY "row"'
+    return f"SELECT {', '.join(columns)} FROM {rows} {grouped}"  # noqa: S608 - our own names
 
 
 def figure_views() -> str:
@@ -149,7 +150,7 @@ def _insert(
     *,
     rows: pd.DataFrame | None = None,  # noqa: ARG001 - DuckDB finds it by its name
 ) -> None:
-    """Insert a row per statistic; columns that the source lacks are NULL."""
+    """Insert a row per statistic of the source; other columns that it lacks are NULL."""
 
     def column(name: str, kind: str = "") -> str:
         return f'"{name}"{kind}' if name in columns else f"NULL{kind}"
@@ -159,6 +160,8 @@ def _insert(
     for field in fields_of(record):
         if field.statistic:
             value, low, high = (*field.columns, "", "")[:3]
+            if value not in columns:
+                continue
             statistics.append(
                 f"{{'statistic': '{field.name}', 'value': {column(value, '::DOUBLE')}, "
                 f"'low': {column(low, '::DOUBLE')}, 'high': {column(high, '::DOUBLE')}}}"
@@ -199,7 +202,7 @@ def read_figures(
     # A run reads the same figures at every gate: a fingerprint takes a tenth of the view's time.
     version = connection.execute(
         f"""SELECT count(*), sum(hash(figures)::HUGEINT) FROM figures
-            WHERE table_name = '{record.table}'"""  # noqa: S608 - names of our own records
+            WHERE table_name = '{record.table}'{where}"""  # noqa: S608 - names of our own records
     ).fetchone()
     key = (record, where)
     if key not in _last_read or _last_read[key][0] != version:

@@ -954,7 +954,9 @@ WITH counted AS (                          -- labels of other versions are left 
     WHERE value IS NOT NULL
     GROUP BY ALL HAVING count(DISTINCT rater_id) > 1
 ), paired AS (
-    SELECT response_id, question_id FROM human_labels WHERE value IS NOT NULL
+    SELECT response_id, question_id
+    FROM human_labels SEMI JOIN earlier USING (response_id, question_id)
+    WHERE value IS NOT NULL
     GROUP BY ALL HAVING count(DISTINCT rater_id) > 1
 )
 SELECT question_id, count(DISTINCT response_id) AS n_responses
@@ -1025,10 +1027,12 @@ FROM (
 LEFT JOIN judge_scores AS own USING (response_id)
 LEFT JOIN (
     SELECT response_id, question_id, sum(score) AS total, count(score) AS n
-    FROM judge_scores GROUP BY ALL
+    FROM judge_scores SEMI JOIN response_injections USING (response_id) GROUP BY ALL
 ) AS unit USING (response_id, question_id)
-LEFT JOIN (FROM unsealed_reference_values WHERE NOT excluded) AS people
-    USING (response_id, question_id)
+LEFT JOIN (
+    FROM unsealed_reference_values SEMI JOIN response_injections USING (response_id)
+    WHERE NOT excluded
+) AS people USING (response_id, question_id)
 LEFT JOIN injection_controls AS control USING (response_id, question_id, judge_id);
 
 -- Queries of `dual-judge` and prompts of the evaluation, with the documents that people marked as
