@@ -86,7 +86,6 @@ from eval_assets.store.response_features import (
 from eval_assets.store.scores import value_counts
 from eval_assets.store.splits import write_sealed_units
 from eval_assets.store.summaries import (
-    write_combined_scores,
     write_judge_human_disagreements,
     write_score_summary,
 )
@@ -303,8 +302,7 @@ def seal_units(folder: EvaluationFolder, evaluation: Evaluation) -> None:
 
 def _combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Human and judge scores side by side: one row per response, question and rater."""
-    with clear_failures(), folder.connect() as connection, transaction(connection):
-        write_combined_scores(connection)
+    with clear_failures(), folder.connect() as connection:
         table = table_metadata(connection, "combined_scores")
     return dg.MaterializeResult(data_version=data_version_in(table), metadata=table)
 

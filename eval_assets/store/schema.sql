@@ -318,36 +318,6 @@ CREATE TABLE IF NOT EXISTS gate_verdicts (
     data_version VARCHAR NOT NULL
 );
 
-CREATE TABLE IF NOT EXISTS combined_scores (
-    response_id VARCHAR NOT NULL,
-    question_id VARCHAR NOT NULL,
-    indicator_id VARCHAR,
-    convo_id VARCHAR,
-    model_name VARCHAR,
-    seed VARCHAR,
-    turn_index BIGINT,
-    difficulty VARCHAR,
-    hij_rater_id VARCHAR,
-    hij_score DOUBLE,
-    llm_aiescore DOUBLE,                   -- mean of the judges' scores with status ok or conversation
-    llm_of_conversation BOOLEAN,           -- whether it is one score for all turns of the conversation
-    n_judges BIGINT NOT NULL
-);
-
--- The same with a row for each judge, NULL if there is none.
-CREATE OR REPLACE VIEW combined_scores_long AS
-SELECT combined_scores.* EXCLUDE (llm_aiescore, llm_of_conversation, n_judges), judge_id,
-       if(status = 'conversation', raw_score, score) AS judge_score, status AS judge_status
-FROM combined_scores LEFT JOIN judge_scores USING (response_id, question_id)
-ORDER BY response_id, question_id, hij_rater_id, judge_id;
-
--- The nine columns of a combined_scores.csv. A response without indicator is named by the question.
-CREATE OR REPLACE VIEW hij_combined_scores AS
-SELECT coalesce(indicator_id, question_id) AS indicator_id, convo_id, model_name, seed, turn_index,
-       difficulty, hij_rater_id, hij_score, llm_aiescore
-FROM combined_scores
-ORDER BY ALL;
-
 CREATE TABLE IF NOT EXISTS judge_splits (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
@@ -699,6 +669,39 @@ ANTI JOIN (
 WHERE indicator_id IS NULL
       OR indicator_id NOT IN (SELECT question_id FROM rubric_questions)
       OR indicator_id = question_id;
+
+-- Human and judge scores side by side: a row per response, question and rater. Scores are joined by
+-- response, so that each turn has its own; the score of a conversation stands beside each of its
+-- turns. A response without ratings has one row without a rater.
+CREATE OR REPLACE VIEW combined_scores AS
+SELECT response_id, question_id, indicator_id, convo_id, model_name, seed, turn_index, difficulty,
+       rater_id AS hij_rater_id, value AS hij_score,
+       llm_aiescore,                       -- mean of the judges' scores with status ok or conversation
+       llm_of_conversation,                -- whether it is one score for all turns of the conversation
+       coalesce(n_judges, 0) AS n_judges
+FROM asked_units
+JOIN responses USING (response_id)
+LEFT JOIN human_labels USING (response_id, question_id)
+LEFT JOIN (
+    SELECT response_id, question_id, count(*) AS n_judges,
+           avg(coalesce(score, raw_score)) AS llm_aiescore,
+           bool_or(status = 'conversation') AS llm_of_conversation
+    FROM judge_scores WHERE status IN ('ok', 'conversation') GROUP BY ALL
+) USING (response_id, question_id);
+
+-- The same with a row for each judge, NULL if there is none.
+CREATE OR REPLACE VIEW combined_scores_long AS
+SELECT combined_scores.* EXCLUDE (llm_aiescore, llm_of_conversation, n_judges), judge_id,
+       if(status = 'conversation', raw_score, score) AS judge_score, status AS judge_status
+FROM combined_scores LEFT JOIN judge_scores USING (response_id, question_id)
+ORDER BY response_id, question_id, hij_rater_id, judge_id;
+
+-- The nine columns of a combined_scores.csv. A response without indicator is named by the question.
+CREATE OR REPLACE VIEW hij_combined_scores AS
+SELECT coalesce(indicator_id, question_id) AS indicator_id, convo_id, model_name, seed, turn_index,
+       difficulty, hij_rater_id, hij_score, llm_aiescore
+FROM combined_scores
+ORDER BY ALL;
 
 -- Copies of the ledger, which holds what cannot be computed again: refreshed by every asset that
 -- asks, and by `eval-assets ledger sync`. Deleting them loses nothing.

@@ -1,4 +1,4 @@
-"""Tables that SQL derives from ratings: combined scores, means by slice, and disagreements."""
+"""Tables that SQL derives from ratings: means by slice, and disagreements."""
 
 from __future__ import annotations
 
@@ -9,39 +9,12 @@ import numpy as np
 from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import replace_figures_by_query
-from eval_assets.store.tables import empty_table, spare_memory
+from eval_assets.store.tables import empty_table
 
 if TYPE_CHECKING:
     import duckdb
     import numpy.typing as npt
     import pandas as pd
-
-
-def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
-    """Replace `combined_scores`: one row per (response, question, rater).
-
-    Scores are joined by response, so that each turn has its own. The score of a conversation stands
-    beside each of its turns, marked as such. A response without ratings has one row without a
-    rater.
-    """
-    spare_memory(connection)
-    empty_table(connection, "combined_scores")
-    connection.execute("""
-        INSERT INTO combined_scores BY NAME
-        WITH judged AS (
-            SELECT response_id, question_id, count(*) AS n_judges,
-                   avg(coalesce(score, raw_score)) AS llm_aiescore,
-                   bool_or(status = 'conversation') AS llm_of_conversation
-            FROM judge_scores WHERE status IN ('ok', 'conversation') GROUP BY ALL
-        )
-        SELECT response_id, question_id, indicator_id, convo_id, model_name, seed, turn_index,
-               difficulty, rater_id AS hij_rater_id, value AS hij_score, llm_aiescore,
-               llm_of_conversation, coalesce(n_judges, 0) AS n_judges
-        FROM asked_units
-        JOIN responses USING (response_id)
-        LEFT JOIN human_labels USING (response_id, question_id)
-        LEFT JOIN judged USING (response_id, question_id)
-    """)
 
 
 def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:

@@ -13,7 +13,6 @@ from eval_assets.cli.export import export
 from eval_assets.errors import InputError
 from eval_assets.store.connection import connect
 from eval_assets.store.inputs import write_labels, write_rubric
-from eval_assets.store.summaries import write_combined_scores
 from eval_assets.store.tables import replace_rows, table_names
 from tests.unit.store.conftest import CLARITY, labels, responses, scores, write_scored
 
@@ -29,7 +28,6 @@ def folder(tmp_path: Path) -> Path:
         )
         write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)))
         write_scored(connection, [], scores(("a1", "clarity", "j", 2.5, "ok")))
-        write_combined_scores(connection)
     return tmp_path
 
 

@@ -9,7 +9,6 @@ from eval_assets.store.inputs import write_labels
 from eval_assets.store.summaries import (
     count_disagreements,
     worst_disagreements,
-    write_combined_scores,
     write_judge_human_disagreements,
     write_label_disagreements,
     write_score_summary,
@@ -30,7 +29,6 @@ def test_each_turn_keeps_its_own_scores(connection: Connection) -> None:
         [],
         scores(("t1", "clarity", "j1", 2.0, "ok"), ("t2", "clarity", "j1", 4.0, "ok")),
     )
-    write_combined_scores(connection)
 
     combined = read_table(connection, "combined_scores", order_by="turn_index")
     assert combined[["turn_index", "hij_score", "llm_aiescore"]].to_numpy().tolist() == [
@@ -50,7 +48,6 @@ def test_the_judges_mean_leaves_out_scores_that_are_none(connection: Connection)
             ("a1", "clarity", "j3", None, "refused"),
         ),
     )
-    write_combined_scores(connection)
 
     combined = read_table(connection, "combined_scores", order_by="hij_rater_id")
     of_a1 = combined[(combined["response_id"] == "a1") & (combined["question_id"] == "clarity")]
@@ -65,7 +62,6 @@ def test_the_judges_mean_leaves_out_scores_that_are_none(connection: Connection)
 
 
 def test_a_response_that_nobody_rated_has_one_row_a_question(connection: Connection) -> None:
-    write_combined_scores(connection)
 
     combined = read_table(connection, "combined_scores")
     assert len(combined) == 4 * 2
@@ -80,7 +76,6 @@ def test_a_response_that_names_a_question_is_combined_on_that_one_only(
         indicator_id=np.array(["safety", "other", None], dtype=object)
     )
     replace_rows(connection, "responses", rows)
-    write_combined_scores(connection)
 
     units = read_table(connection, "combined_scores")[["response_id", "question_id"]]
     assert sorted(map(tuple, units.to_numpy().tolist())) == [
