@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
-import duckdb
 import pandas as pd
 
 from eval_assets.assets.drift import judge_drift
@@ -20,7 +19,6 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.assets.tuning import judge_versions, judged_questions
 from eval_assets.catalogue import Figure
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.opening import restore_readings
@@ -72,7 +70,6 @@ def tuned_judge_evaluation(
                 texts=has_prompts(ledger),
             )
             restore_readings(ledger, connection)
-            reported = unevaluated_tests(connection)
             judges = current_judges(connection, ledger, units)
             rows: list[Row] = []
             parts: list[Row] = []
@@ -105,8 +102,6 @@ def tuned_judge_evaluation(
                 replace_records(connection, "sealed_test_plans", plans)
                 copy_ledger(ledger, connection, "test_set_uses")
             table = table_metadata(connection, "tuned_judge_evaluation")
-            if unevaluated_tests(connection) != reported:
-                _write_report_again(folder, evaluation, connection)
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
@@ -125,7 +120,9 @@ def tuned_judge_evaluation(
 @dg.asset(
     group_name="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation, judge_drift]
 )
-def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def judge_certificates(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> dg.MaterializeResult[None]:
     """Judge certificates with their evidence and validity."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -149,8 +146,9 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 write_stand_in_scores(connection, parts, evaluation.rubric)
             table = table_metadata(connection, "judge_certificates")
             unevaluated = unevaluated_tests(connection)
-            if rows:
-                _write_report_again(folder, evaluation, connection)
+            if (folder.out / "report.html").exists() and not _is_report_to_come(context, folder):
+                measured = measured_now(connection, evaluation)
+                write_report(report_data(connection, evaluation, measured), folder.out)
         files = certificate_files([item for result in readings.values() for item in result])
         _write_files(folder.out / "certificates", files)
     displayed_columns = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]
@@ -171,16 +169,17 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-def _write_report_again(
-    folder: EvaluationFolder, evaluation: Evaluation, connection: duckdb.DuckDBPyConnection
-) -> None:
-    """Add to the report, if there is one, what came of the sealed tests.
+def _is_report_to_come(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> bool:
+    """Return whether this run will begin to write the report, with the certificates in it.
 
-    It was written before, so that a closed gate cannot hold it back.
+    It does in one process. If there are more, the report may have begun before.
     """
-    if (folder.out / "report.html").exists():
-        measured = measured_now(connection, evaluation)
-        write_report(report_data(connection, evaluation, measured), folder.out)
+    kinds = {dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED, dg.DagsterEventType.STEP_START}
+    key = folder.key("agreement_report")
+    entries = context.instance.all_logs(context.run.run_id, of_type=kinds)
+    events = [entry.get_dagster_event() for entry in entries]
+    started = {event.step_key for event in events if event.is_step_start}
+    return any(event.asset_key == key and event.step_key not in started for event in events)
 
 
 def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:
