@@ -366,15 +366,16 @@ def _opened(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     if not os.access(home, os.W_OK):
         raise StoreError(f"{home}: cannot be written. Give write access to it.")
     try:
-        # Two processes that create Dagster's SQLite files at the same time fail on each other's.
-        with FileLock(home / ".creating.lock"), keep_sqlite_open(home):
-            if "DAGSTER_HOME" in os.environ:
-                instance = dg.DagsterInstance.get()
-            else:
-                path = str(home.resolve())
-                instance = dg.DagsterInstance.local_temp(path, overrides=_OWN_RECORDS)
-        with instance, keep_sqlite_open(home):
-            yield instance
+        with keep_sqlite_open(home):
+            # Two processes that create Dagster's SQLite files at once fail on each other's.
+            with FileLock(home / ".creating.lock"):
+                if "DAGSTER_HOME" in os.environ:
+                    instance = dg.DagsterInstance.get()
+                else:
+                    path = str(home.resolve())
+                    instance = dg.DagsterInstance.local_temp(path, overrides=_OWN_RECORDS)
+            with instance:
+                yield instance
     except sa.exc.OperationalError as error:
         raise StoreError(
             f"{home}: Dagster's records cannot be written ({error.orig}). Free space, or see "

@@ -1,12 +1,20 @@
 """Files of databases: the place of an evaluation's, and the records of Dagster."""
 
+from __future__ import annotations
+
 import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from eval_assets.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import sqlalchemy as sa
 
 
 def database_path(folder: Path, *, setting: str | None) -> Path:
@@ -42,32 +50,75 @@ def keep_sqlite_open(folder: Path) -> Iterator[None]:
     """
     import sqlalchemy as sa
 
-    folder = folder.resolve()
-    is_inside: dict[str, bool] = {}
-    files: dict[str, sqlite3.Connection] = {}
-
-    def keep(
-        dialect: sa.Dialect, _record: object, arguments: list[str], options: dict[str, object]
-    ) -> object:
-        if dialect.name != "sqlite":  # records may be in PostgreSQL
-            return None
-        file = arguments[0]
-        if file not in is_inside:
-            is_inside[file] = Path(file).resolve().is_relative_to(folder)
-        if not is_inside[file]:
-            return None
-        connection = dialect.connect(*arguments, **options)
-        connection.execute("PRAGMA synchronous=NORMAL")
-        if file not in files:
-            files[file] = sqlite3.connect(file, check_same_thread=False)
-        # It holds the log open only once it has read the file in that mode.
-        files[file].execute("SELECT 1 FROM sqlite_master").fetchone()
-        return connection
-
-    sa.event.listen(sa.Engine, "do_connect", keep)
+    files = _SqliteFiles(folder.resolve())
+    sa.event.listen(sa.Engine, "do_connect", files.connect)
+    sa.event.listen(sa.Engine, "engine_connect", files.share_statements)
     try:
         yield
     finally:
-        sa.event.remove(sa.Engine, "do_connect", keep)
-        for connection in files.values():
-            connection.close()
+        sa.event.remove(sa.Engine, "do_connect", files.connect)
+        sa.event.remove(sa.Engine, "engine_connect", files.share_statements)
+        files.close()
+
+
+class _SqliteFiles:
+    """Connections to the SQLite files of a folder, and the statements compiled for them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._idle: dict[str, list[_KeptConnection] | None] = {}
+        self._statements = _Statements()
+
+    def connect(
+        self,
+        dialect: sa.Dialect,
+        _record: object,
+        arguments: list[str],
+        options: dict[str, object],
+    ) -> sqlite3.Connection | None:
+        """Return a connection that is kept, or None to let SQLAlchemy make one."""
+        if dialect.name != "sqlite":  # records may be in PostgreSQL
+            return None
+        file = arguments[0]
+        if file not in self._idle:
+            is_inside = Path(file).resolve().is_relative_to(self._folder)
+            self._idle[file] = [] if is_inside else None
+        idle = self._idle[file]
+        if idle is None:
+            return None
+        if idle and Path(file).exists():
+            return idle.pop()
+        options = {**options, "check_same_thread": False, "factory": _KeptConnection}
+        connection = cast("_KeptConnection", dialect.connect(*arguments, **options))
+        connection.idle = idle
+        connection.execute("PRAGMA synchronous=NORMAL")
+        return connection
+
+    def share_statements(self, connection: sa.Connection) -> None:
+        """Let the engines of all events share what they compile."""
+        if connection.dialect.name == "sqlite":
+            connection.execution_options(compiled_cache=self._statements)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for connection in chain.from_iterable(idle or () for idle in self._idle.values()):
+            sqlite3.Connection.close(connection)
+
+
+class _KeptConnection(sqlite3.Connection):
+    """A connection that waits for its next use when it is closed."""
+
+    idle: list[_KeptConnection]
+
+    def close(self) -> None:
+        self.idle.append(self)
+
+
+class _Statements(dict[tuple[object, ...], object]):
+    """Compiled statements, by all of their key but its first part: the dialect of an engine."""
+
+    def get(self, key: tuple[object, ...], default: object = None) -> object:
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: tuple[object, ...], statement: object) -> None:
+        super().__setitem__(key[1:], statement)
