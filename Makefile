@@ -58,7 +58,7 @@ test-fast: .venv/installed-dev
 test-slow: test-browser test-long test-duckdb-2 test-pythons
 
 test-browser: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core
-	$(BIN)/python -m pytest -m slow tests/browser
+	$(BIN)/python -m pytest -m slow tests/browser --numprocesses auto
 
 test-long: .venv/installed-dev .venv/installed-browser
 	$(BIN)/python -m pytest -m slow --ignore tests/browser --numprocesses auto

@@ -17,6 +17,7 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.main import main
 from eval_assets.definitions import defs
 from eval_assets.store.connection import connect
+from tests.instances import empty_instance
 
 N_RESPONSES = 24
 BASE = [1 + k % 5 for k in range(N_RESPONSES)]
@@ -99,13 +100,14 @@ class Evaluated:
         extra: Sequence[dg.AssetsDefinition] = (),
         config: Mapping[str, Mapping[str, object]] | None = None,
     ) -> dg.ExecuteInProcessResult:
-        """Run the named assets, or all of them, in this process on records of its own."""
+        """Run the named assets, or all of them, in this process, without records of other runs."""
         selection = dg.AssetSelection.assets(*assets) if assets else dg.AssetSelection.all()
         checked = list(defs.asset_checks or []) if checks else []
         return dg.materialize(
             [*(defs.assets or []), *checked, *extra],  # type: ignore[list-item]
             selection=selection if checks else selection.without_checks(),
             resources={"folder": EvaluationFolder(data=str(self.path))},
+            instance=empty_instance(),
             run_config={"ops": {name: {"config": given} for name, given in (config or {}).items()}},
             raise_on_error=False,
         )

@@ -1,7 +1,7 @@
 """A change of a check's state, or a failed run, is reported once to every channel, in order."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from email.header import decode_header, make_header
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import pytest
 
 from eval_assets.assets.alerting import look_for_alerts
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
-from eval_assets.store.database_file import keep_sqlite_open
+from tests.instances import empty_instance
 from tests.receivers import mailbox, webhook
 
 FIGURES: dict[str, float | dg.TableMetadataValue] = {
@@ -57,16 +57,10 @@ def good(outcome: Outcome) -> dg.AssetCheckResult:
     )
 
 
-@pytest.fixture(scope="module")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.DagsterInstance]:
-    """Dagster's history, in a folder of the test."""
-    home = tmp_path_factory.mktemp("dagster")
-    quiet = {"telemetry": {"enabled": False}}
-    with (
-        dg.DagsterInstance.local_temp(str(home), overrides=quiet) as records,
-        keep_sqlite_open(home),
-    ):
-        yield records
+@pytest.fixture
+def instance() -> dg.DagsterInstance:
+    """Dagster's history."""
+    return empty_instance()
 
 
 @pytest.fixture

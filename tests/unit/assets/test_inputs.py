@@ -1,7 +1,7 @@
 """The values by which responses are partitioned, as Dagster is told them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -11,13 +11,13 @@ from eval_assets.assets.inputs import declare_partitions
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.errors import InputError, leaves
 from eval_assets.store.tables import replace_rows
+from tests.instances import empty_instance
 from tests.unit.store.conftest import responses
 
 
 @pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as instance:
-        yield instance
+def instance() -> dg.DagsterInstance:
+    return empty_instance()
 
 
 def declare(
