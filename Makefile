@@ -55,13 +55,14 @@ test: .venv/installed-dev
 test-fast: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-test-slow: test-browser test-long test-duckdb-2 test-pythons
+test-slow: test-long test-duckdb-2 test-pythons
+
+# Load balancing by stealing keeps the tests of a module together, and with them their fixtures.
+test-long: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core
+	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal
 
 test-browser: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core
-	$(BIN)/python -m pytest -m slow tests/browser --numprocesses auto
-
-test-long: .venv/installed-dev .venv/installed-browser
-	$(BIN)/python -m pytest -m slow --ignore tests/browser --numprocesses auto
+	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal tests/browser
 
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
 	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto tests/unit/store tests/properties/test_store_ratings.py
@@ -99,11 +100,17 @@ clean:
 .venv/duckdb-2: .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ duckdb==2.0.0
 
+# pip would compile on one core. Modules for other versions of Python and templates do not compile.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-compile
+COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(CURDIR)/.venv/lib || true
+
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	@echo 'Installing into .venv; this takes a minute or two.'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[run]' --constraint constraints.txt
+	$(PIP_INSTALL) --editable '.[run]'
+	@$(COMPILE)
 	@touch $@
 
 .venv/installed-%: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[run,$*]' --constraint constraints.txt
+	$(PIP_INSTALL) --editable '.[run,$*]'
+	@$(COMPILE)
 	@touch $@ .venv/installed

@@ -20,9 +20,9 @@ def merit(
 ) -> tuple[Fraction, float]:
     """Concordance in exact numbers, then nearness to the identity: higher is better."""
     pairs = [(y, mapped[f]) for f, row in zip(judge, people.tolist(), strict=True) for y in row]
-    mean = Fraction(sum(y for y, _ in pairs), len(pairs))
-    expected = sum(f**2 - 2 * f * mean + y**2 for y, f in pairs)
-    agreement = 1 - Fraction(sum((f - y) ** 2 for y, f in pairs)) / expected
+    first, second = (sum(ratings) for ratings in zip(*pairs, strict=True))
+    expected = len(pairs) * sum(y**2 + f**2 for y, f in pairs) - 2 * first * second
+    agreement = 1 - Fraction(len(pairs) * sum((f - y) ** 2 for y, f in pairs), expected)
     return agreement, -sum((to - value) ** 2 for value, to in mapped.items())
 
 
