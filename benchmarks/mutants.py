@@ -8,6 +8,10 @@ installs what is required.
 
 import argparse
 import compileall
+import difflib
+import importlib
+import itertools
+import multiprocessing
 import os
 import py_compile
 import re
@@ -18,6 +22,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
 
 from benchmarks.__main__ import RESULTS
 from benchmarks.table import written_between
@@ -31,16 +39,23 @@ _ANNOTATION = re.compile(r".*(?:\w: |-> )[\w\[\]., ]*\|")
 _FORBIDS = re.compile(r".*\b(?:(?:frozen|strict)=True|eq=False)\b")
 _OTHER_TRUTH = ("ReplaceTrueWithFalse", "ReplaceFalseWithTrue")
 _SAME_OF_ENUMS = ("_Is_Eq", "_IsNot_NotEq", "_Eq_Is", "_NotEq_IsNot")
+_SAME_OF_MASKS = ("_BitAnd_Mul", "_BitOr_Add")
 _SIGNATURE = re.compile(r"\s*(?:async )?def .*|(?:.*, |\s*)\*,.*")
 
 _CONFIG = """[cosmic-ray]
 module-path = "{module}"
 timeout = 300.0
 excluded-modules = []
-test-command = "{python} -m pytest -x -q -n 0 {tests}"
+test-command = ""
 [cosmic-ray.distributor]
 name = "local"
 """
+
+SECONDS = 300
+"""Time for the tests of one mutant; a change that makes them take longer is noticed."""
+
+_SHARED = ("numpy", "pandas", "pydantic", "pytest", "scipy.stats", "sklearn.metrics", "yaml")
+"""Imported once, by the process that those of the tests are forked from."""
 
 
 def nearest_tests(module: str) -> list[str]:
@@ -68,58 +83,79 @@ def survivors(module: str, *, n_mutants: int, folder: Path) -> tuple[int, list[s
     """Return how many mutants of a module ran, and the changes that no test noticed.
 
     Raises:
-        subprocess.CalledProcessError: If a command of cosmic-ray fails.
+        subprocess.CalledProcessError: If cosmic-ray cannot list the changes.
+        RuntimeError: If the tests fail without any change.
     """
-    command = str(Path(sys.executable).with_name("cosmic-ray"))
+    tests, file = nearest_tests(module), folder / module
+    source = file.read_text("utf-8")
+    if not _pass(tests, folder):
+        raise RuntimeError(f"{module}: the tests fail without any change")
+    mutants = _sampled(module, source, n_mutants=n_mutants, folder=folder)
+    lived = []
+    for mutant in mutants:
+        file.write_text(mutant, "utf-8")
+        if _pass(tests, folder):
+            lines = difflib.unified_diff(source.splitlines(), mutant.splitlines(), lineterm="")
+            lived.append("\n".join(lines))
+    file.write_text(source, "utf-8")
+    return len(mutants), lived
+
+
+def _pass(tests: Sequence[str], folder: Path) -> bool:
+    """Return whether the tests pass in a copy of the project."""
+    process = multiprocessing.get_context("fork").Process(target=_run, args=(tests, folder))
+    process.start()
+    process.join(SECONDS)
+    process.kill()
+    return process.exitcode == 0
+
+
+def _run(tests: Sequence[str], folder: Path) -> None:
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(null, stream)
+    sys.exit(pytest.main(["-x", "-q", "-n", "0", *tests]))
+
+
+def _sampled(module: str, source: str, *, n_mutants: int, folder: Path) -> list[str]:
+    """Return so many changed texts of a module, the same every time.
+
+    Left out is what changes no result: `==` for `is` between members of an enum, and `*` and `+`
+    for `&` and `|` between masks; the `*` of a signature, which cosmic-ray takes for a product; the
+    `|` of a type; `frozen` and `eq=False` of a dataclass and `strict` of a zip, which only forbid
+    what the program never does; and lines with a constant `BLOCK_...`, since how many numbers are
+    treated at once only decides how long it takes.
+    """
     config, session = folder / "mutants.toml", folder / "mutants.sqlite"
+    config.write_text(_CONFIG.format(module=module))
     session.unlink(missing_ok=True)
-    tests = " ".join(nearest_tests(module))
-    config.write_text(_CONFIG.format(module=module, python=sys.executable, tests=tests))
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    for step in ("init", "exec"):
-        subprocess.run(  # noqa: S603 - our own environment
-            [command, step, str(config), str(session)], cwd=folder, env=environment, check=True
-        )
-        if step == "init":
-            _sampled(session, folder / module, n_mutants=n_mutants)
-    with sqlite3.connect(session) as connection:
-        rows = connection.execute(
-            "SELECT test_outcome = 'SURVIVED', diff FROM work_results ORDER BY job_id"
-        ).fetchall()
-    return len(rows), [diff for has_survived, diff in rows if has_survived]
-
-
-def _sampled(session: Path, module: Path, *, n_mutants: int) -> None:
-    """Keep so many mutants, in an order that is the same every time.
-
-    Left out is what changes no result: `==` for `is` between members of an enum; the `*` of a
-    signature, which cosmic-ray takes for a product; the `|` of a type; `frozen` and
-    `eq=False` of a dataclass and `strict` of a zip, which only forbid what the program never does;
-    and lines with a constant `BLOCK_...`, since how many numbers are treated at once only decides
-    how long it takes.
-    """
+    command = str(Path(sys.executable).with_name("cosmic-ray"))
+    subprocess.run([command, "init", config, session], cwd=folder, check=True)  # noqa: S603 - our own environment
     with sqlite3.connect(session) as connection:
         specs = connection.execute(
-            "SELECT job_id, operator_name, start_pos_row FROM mutation_specs"
+            "SELECT operator_name, occurrence, start_pos_row FROM mutation_specs "
+            "ORDER BY rowid * 7919 % 10007, rowid"
         ).fetchall()
-        lines = module.read_text("utf-8").splitlines()
-        equivalent = [
-            (job_id,)
-            for job_id, operator, row in specs
-            if operator.endswith(_SAME_OF_ENUMS)
-            or _SPEED.match(lines[row - 1])
-            or ("BinaryOperator_Mul" in operator and _SIGNATURE.match(lines[row - 1]))
-            or ("BinaryOperator_BitOr" in operator and _ANNOTATION.match(lines[row - 1]))
-            or (operator.endswith(_OTHER_TRUTH) and _FORBIDS.match(lines[row - 1]))
-        ]
-        for table in ("work_items", "mutation_specs"):
-            connection.executemany(f"DELETE FROM {table} WHERE job_id = ?", equivalent)  # noqa: S608 - constants
-        kept = "(SELECT job_id FROM mutation_specs ORDER BY rowid * 7919 % 10007, rowid LIMIT ?)"
-        for table in ("work_items", "mutation_specs"):
-            connection.execute(
-                f"DELETE FROM {table} WHERE job_id NOT IN {kept}",  # noqa: S608 - constants
-                [n_mutants],
-            )
+    lines = source.splitlines()
+    mutants = (
+        mutate_code(source, get_operator(name)(), occurrence)
+        for name, occurrence, row in specs
+        if not _changes_nothing(name, lines[row - 1])
+    )
+    return list(itertools.islice(mutants, n_mutants))
+
+
+def _changes_nothing(operator: str, line: str) -> bool:
+    return bool(
+        operator.endswith(_SAME_OF_ENUMS + _SAME_OF_MASKS)
+        or _SPEED.match(line)
+        or ("BinaryOperator_Mul" in operator and _SIGNATURE.match(line))
+        or ("BinaryOperator_BitOr" in operator and _ANNOTATION.match(line))
+        or (operator.endswith(_OTHER_TRUTH) and _FORBIDS.match(line))
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -135,8 +171,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if file.name != "__init__.py"
     ]
     shares = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root)
         for source in map(Path, COPIED):
             copy = shutil.copytree if source.is_dir() else shutil.copy
             copy(source, folder / source)
@@ -144,6 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         compileall.compile_dir(
             folder, quiet=1, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH
         )
+        for name in _SHARED:
+            importlib.import_module(name)
         for module in modules:
             n, lived = survivors(module, n_mutants=options.mutants, folder=folder)
             killed = f"{n - len(lived)} of {n}"

@@ -196,6 +196,11 @@ def distinct_integers(values: Integers) -> tuple[Integers, Integers]:
     return low + np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[values - low]
 
 
+def run_starts(codes: Integers) -> Integers:
+    """Return where each run of equal codes begins; codes are not negative."""
+    return np.flatnonzero(np.diff(codes, prepend=-1))
+
+
 def row_blocks(n_rows: int, *, n_columns: int, n_entries: int) -> Iterator[slice]:
     """Yield consecutive rows with about so many entries in all."""
     size = max(1, n_entries // max(1, n_columns))

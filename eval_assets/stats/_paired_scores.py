@@ -12,7 +12,7 @@ import numpy as np
 
 from eval_assets.stats._coefficients import Measure
 from eval_assets.stats._interval_bounds import BeyondChance, kurtosis
-from eval_assets.stats._numbers import Floats, Integers
+from eval_assets.stats._numbers import Floats, Integers, run_starts
 from eval_assets.stats._units import Estimator, defined_ratio, sums_by_code, weighted_sums
 
 CorrelationKind: TypeAlias = Literal["pearson", "spearman", "kendall"]
@@ -179,7 +179,7 @@ def _row_sums(a: Floats, b: Floats) -> Floats:
 def _sums_by(codes: Integers) -> WeightSums:
     """Return a function that adds up the weights of each code, in ascending order."""
     order = np.argsort(codes, kind="stable")
-    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    starts = run_starts(codes[order])
     return lambda weights: np.add.reduceat(weights[:, order], starts, axis=1)
 
 

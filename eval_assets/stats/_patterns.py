@@ -27,6 +27,7 @@ from eval_assets.stats._numbers import (
     is_exact_integer,
     rating_matrix,
     row_blocks,
+    run_starts,
     value_range,
 )
 from eval_assets.stats._units import Units
@@ -143,7 +144,7 @@ class RatingPatterns:
     @cached_property
     def starts(self) -> Integers:
         """Index of each pattern's first entry."""
-        return np.flatnonzero(np.diff(self.pattern, prepend=-1))
+        return run_starts(self.pattern)
 
     @cached_property
     def n_ratings(self) -> Integers:
@@ -164,7 +165,7 @@ class RatingPatterns:
     def _by_value(self) -> tuple[Integers, Integers]:
         """Order of the entries by value, and where each value starts in it."""
         order = np.argsort(self.code, kind="stable")
-        return order, np.flatnonzero(np.diff(self.code[order], prepend=-1))
+        return order, run_starts(self.code[order])
 
     def sum_by_pattern(self, entries: Numbers) -> Numbers:
         """Return the sum over the last axis, of length n_entries, within each pattern."""

@@ -148,8 +148,6 @@ def shown_in(prompt_text: str, texts: Sequence[str], *, n_words: int = 6) -> lis
     """
     added = [json.loads(is_shown["text"]) for is_shown in _ADDED.finditer(prompt_text)]
     prompt = _sequences("\n".join([_ADDED.sub("", prompt_text), *added]), n_words)
-    if not prompt:
-        return [False] * len(texts)
     results = []
     for text in texts:
         words = re.findall(r"\w+", text.casefold())

@@ -34,6 +34,8 @@ from eval_assets.stats._numbers import (
     group_codes,
     require_on_scale,
     row_blocks,
+    run_starts,
+    two_columns,
 )
 
 NAN = math.nan
@@ -257,6 +259,12 @@ def test_distinct_integers_ascend_with_the_place_of_each_value(values: list[int]
     assert distinct[index].tolist() == values
 
 
+def test_runs_of_equal_codes_start_where_the_code_changes() -> None:
+    assert run_starts(np.array([0, 0, 1, 1, 1, 4])).tolist() == [0, 2, 5]
+    assert run_starts(np.array([3])).tolist() == [0]
+    assert run_starts(np.array([], np.int64)).tolist() == []
+
+
 @pytest.mark.parametrize(
     ("n_rows", "n_columns", "expected"),
     [
@@ -285,10 +293,26 @@ def test_ratings_may_miss_the_ends_of_a_scale_by_float_noise_only(scale: Scale) 
             require_on_scale(np.array([scale.low, value]), scale)
 
 
-@pytest.mark.parametrize("columns", [([[1, 2]], [[1, 2]]), ([1, 2], [1]), (1, 1)], ids=str)
+@pytest.mark.parametrize(
+    "columns", [([[1, 2]], [[1, 2]]), ([1, 2], [1]), ([1], [1, 2]), (1, 1)], ids=str
+)
 def test_two_columns_have_one_value_per_unit(columns: tuple[object, object]) -> None:
     with pytest.raises(ValueError, match="both columns must have one value per unit"):
         bias(*columns)  # type: ignore[arg-type]
+
+
+def test_two_columns_are_those_of_the_rows_that_hold_both() -> None:
+    one, other, is_known = two_columns(np.array([[1, NAN], [NAN, 2], [3, 4], [NAN, NAN]]))
+
+    assert (one.tolist(), other.tolist()) == ([3], [4])
+    assert is_known.tolist() == [False, False, True, False]
+
+
+def test_large_categories_are_missed_by_more_float_noise() -> None:
+    categories = 1e9 + np.arange(5.0)
+    assert category_index(categories + 5e-6, categories).tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(ValueError, match="ratings must be categories"):
+        category_index(np.array([5e-6]), np.arange(5.0))
 
 
 def test_a_category_is_missed_by_float_noise_at_most() -> None:

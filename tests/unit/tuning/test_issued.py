@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from eval_assets.tuning.history import SealedEvaluation
-from eval_assets.tuning.issued import CurrentEvidence, certificate_files, certificate_rows
+from eval_assets.tuning.issued import (
+    CurrentEvidence,
+    certificate_files,
+    certificate_rows,
+    certified_parts,
+)
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.steps import VersionScores
 from eval_assets.tuning.versions import Fingerprints, JudgeVersion, fingerprints_of, scores_hash
@@ -16,6 +21,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 EVIDENCE = Fingerprints("f", "rubric", "labels", "scores", ("m",))
 FIRST = JudgeVersion("gpt", "1.0.0", "declared", None, "f")
 SECOND = replace(FIRST, version="1.1.0", prompt_text="New.")
+OTHER = replace(FIRST, judge_id="mistral", fingerprint="g")
 
 
 def reading(
@@ -95,6 +101,50 @@ def test_a_later_version_supersedes_an_earlier_one() -> None:
 
     assert (old["version"], old["stale_because"]) == ("1.0.0", "superseded by 1.1.0")
     assert (new["version"], new["stale_because"]) == ("1.1.0", None)
+
+
+def test_a_version_is_superseded_by_its_own_judge_only() -> None:
+    old, other, new = rows(reading(1, FIRST), reading(2, OTHER, SECOND))
+
+    assert old["stale_because"] == "superseded by 1.1.0"
+    assert other["stale_because"] is new["stale_because"] is None
+
+
+def test_each_judge_has_its_own_verdicts() -> None:
+    fit, unfit = reading(1, FIRST), reading(1, OTHER, certified=False, fitness="unfit")
+    both = replace(fit, candidates=(FIRST, OTHER), rows=(*unfit.rows, *fit.rows))
+
+    assert [(row["judge_id"], row["fitness"]) for row in rows(both)] == [
+        ("gpt", "fit"),
+        ("mistral", "unfit"),
+    ]
+
+
+def test_valid_certificates_of_a_part_have_the_part_of_their_judge() -> None:
+    parts = {"gpt": JudgePart("mistral", 1.0), "mistral": JudgePart("gpt", 0.0)}
+    whole = reading(1, FIRST, OTHER, fitness="undecided")
+    partial = tuple(
+        {**row, "kind": "fitness_in_part", "verdict": "fit", "share": 0.8}
+        for row in whole.rows
+        if row["kind"] == "fitness"
+    )
+    in_part = replace(
+        whole,
+        rows=whole.rows + partial,
+        certificates={
+            judge: certificate(holds=["fit_in_part"], evidence=EVIDENCE) for judge in parts
+        },
+        parts=parts,
+    )
+    readings = [replace(reading(2, FIRST, OTHER, certified=False), rows=()), in_part]
+    made = certificate_rows(readings, lambda _reading, _judge: EVIDENCE, today=NOW, sources=())
+
+    assert [(item.version, item.part, item.share) for item in certified_parts(readings, made)] == [
+        (FIRST, parts["gpt"], 0.8),
+        (OTHER, parts["mistral"], 0.8),
+    ]
+    stale = [replace(row, stale_because="labels changed") for row in made]
+    assert certified_parts(readings, stale) == []
 
 
 def test_a_later_reading_that_cannot_tell_takes_nothing_away() -> None:
@@ -177,9 +227,6 @@ def test_at_most_three_withdrawn_sources_are_listed(n_gone: int, listed: str) ->
     [row] = rows(reading(1, made_from))
 
     assert row["stale_because"].endswith(f"withdrawn since: {listed}")
-
-
-OTHER = replace(FIRST, judge_id="mistral", fingerprint="g")
 
 
 @pytest.fixture

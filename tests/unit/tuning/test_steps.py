@@ -9,6 +9,7 @@ from eval_assets.tuning.steps import (
     JURY,
     calibrated_version,
     declared_version,
+    dev_figures,
     fitted_maps,
     jury_judge,
     jury_version,
@@ -102,6 +103,38 @@ def test_a_jury_is_compared_with_its_best_member(
     assert version.weights["q"]["good"] > version.weights["q"]["bad"]
     people = units["q"].ratings
     assert concordance(people, jury.scores["q"]) > concordance(people, members["bad"].scores["q"])
+
+
+def test_a_member_without_scores_on_train_is_not_the_best_of_a_jury(
+    given: tuple[dict[str, RatedUnits], np.ndarray],
+) -> None:
+    """Not even beside one that agrees with people less than by chance."""
+    units, quality = given
+    absent = np.where(units["q"].is_in("train"), np.nan, judged(quality, seed=3))
+    members = {
+        name: mapped_judge(
+            declared_version(name, fingerprint=name, prompt_text=""), {"q": scores}, stands={}
+        )
+        for name, scores in (("absent", absent), ("reversed", 6 - judged(quality, seed=4)))
+    }
+    jury = jury_judge(jury_version(members, units), members, units)
+
+    assert jury.baseline["q"] is members["reversed"].scores["q"]
+
+
+def test_figures_on_dev_are_the_agreement_with_its_raters(
+    given: tuple[dict[str, RatedUnits], np.ndarray],
+) -> None:
+    units, quality = given
+    rated = {"q": units["q"], "unread": units["q"].part("train"), "same": units["q"]}
+    scores = {"q": judged(quality, seed=3), "unread": np.ones(len(rated["unread"].groups))}
+    scores["same"] = np.full(len(quality), np.nan)
+    judge = mapped_judge(DECLARED, scores, stands={})
+    on_dev = units["q"].is_in("dev")
+
+    assert dev_figures(judge, rated) == {
+        "q": pytest.approx(concordance(units["q"].ratings[on_dev], scores["q"][on_dev]))
+    }
 
 
 def test_a_jury_with_another_member_is_another_judge(
