@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 
 import dagster as dg
 import duckdb
@@ -227,10 +228,8 @@ class _Made:
             (version, {**said, "dev_kappa": dev_figures(self.judge(version), self.units)})
             for version, said in made
         ]
-        trained_on = training_fingerprints(self.units.values())
         return self._ledger.register(
-            [(replace(v, trained_on=trained_on) if v.is_trained else v, n) for v, n in notes],
-            at=self._at,
+            [(self._trained(v) if v.is_trained else v, n) for v, n in notes], at=self._at
         )
 
     def jury(self, members: Sequence[JudgeVersion]) -> JudgeVersion:
@@ -239,9 +238,15 @@ class _Made:
         version = jury_version(judges, self.units)
         figures = dev_figures(jury_judge(version, judges, self.units), self.units)
         notes = {"changed": "members", "dev_kappa": figures}
-        trained = replace(version, trained_on=training_fingerprints(self.units.values()))
-        [registered] = self._ledger.register([(trained, notes)], at=self._at)
+        [registered] = self._ledger.register([(self._trained(version), notes)], at=self._at)
         return registered
+
+    def _trained(self, version: JudgeVersion) -> JudgeVersion:
+        return replace(version, trained_on=self._training)
+
+    @cached_property
+    def _training(self) -> frozenset[str]:
+        return training_fingerprints(self.units.values())
 
     def _scores(self) -> VersionScores:
         return VersionScores(self.units, self._prompted, self._ledger.versions())

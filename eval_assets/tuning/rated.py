@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -94,8 +95,14 @@ class RatedUnits:
         return is_in
 
     def part(self, split: Split) -> "RatedUnits":
-        """Return the units of one split."""
-        return self.only(self.is_in(split))
+        """Return the units of one split, the same object each time."""
+        if split not in self._parts:
+            self._parts[split] = self.only(self.is_in(split))
+        return self._parts[split]
+
+    @cached_property
+    def _parts(self) -> dict[Split, "RatedUnits"]:
+        return {}
 
     def are_of(self, groups: Collection[str]) -> NDArray[np.bool_]:
         """Return which units are of one of these groups."""

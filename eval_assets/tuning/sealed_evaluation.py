@@ -211,7 +211,8 @@ def _untrained(version: JudgeVersion) -> JudgeVersion:
 
 def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:
     """Return the units without test groups whose labels an earlier seal has shown."""
-    return units.only(_is_sealed(units, seal))
+    kept = _is_sealed(units, seal)
+    return units if kept.all() else units.only(kept)
 
 
 def _is_sealed(units: RatedUnits, seal: Seal) -> NDArray[np.bool_]:

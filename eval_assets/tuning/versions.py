@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -225,11 +226,8 @@ def labels_hash(units: RatedUnits) -> str:
 
 def training_fingerprints(units: Iterable[RatedUnits]) -> frozenset[str]:
     """Return the fingerprint of every response of train and dev, whatever its group is called."""
-    return frozenset(
-        name
-        for rated in units
-        for name in response_fingerprints(rated.response_ids[~rated.is_in("test")])
-    )
+    seen = (rated.response_ids[~rated.is_in("test")].tolist() for rated in units)
+    return frozenset(response_fingerprints(set().union(*seen)))
 
 
 def are_grouped_with(units: RatedUnits, fingerprints: frozenset[str]) -> NDArray[np.bool_]:
@@ -246,12 +244,14 @@ def response_fingerprints(response_ids: Iterable[str]) -> list[str]:
     return [hashlib.sha256(str(name).encode()).hexdigest()[:12] for name in response_ids]
 
 
+@lru_cache(maxsize=1)  # a seal, a due reading and the next one ask for those of one test
 def label_fingerprints(units: RatedUnits) -> dict[str, str]:
     """Return the fingerprint of each response's ratings, to know the same labels by."""
     hashes = _per_row(units.ratings, lambda values: json_hash(values)[:8])
     return dict(zip(map(str, units.response_ids), hashes, strict=True))
 
 
+@lru_cache(maxsize=1)
 def group_fingerprints(units: RatedUnits) -> tuple[str, ...]:
     """Return the fingerprint of each group's ratings, sorted, whatever its responses are called."""
     labels = label_fingerprints(units)
