@@ -130,7 +130,7 @@ class Agreement:
         humans: How far the raters agree, with remarks.
         outcomes: Outcome of each gate.
         disagreements: Rows of `label_disagreements`.
-        doubts: A sentence for each gate whose state depends on how wide the guessed scale is.
+        doubts: A sentence for each gate whose state depends on the guessed scale.
     """
 
     evaluation: Evaluation
@@ -274,11 +274,23 @@ class Drawing:
 
 
 def _measure(evaluation: Evaluation, ratings: RatingsFile) -> Agreement:
-    """Measure on the scale as guessed, and name the verdicts that a wider one would change."""
+    """Measure on the scale as guessed, and name the verdicts that another one would change."""
     measured = _measure_on(evaluation, ratings)
-    if ratings.wider is None:
-        return measured
-    return replace(measured, doubts=_scale_doubts(measured, _measure_on(ratings.wider, ratings)))
+    doubts: list[str] = []
+    if ratings.wider is not None:
+        doubts += _scale_doubts(measured, _measure_on(ratings.wider, ratings))
+    if ratings.from_one is not None:
+        without_zeros = _measure_on(ratings.from_one, _on_scale(ratings, ratings.from_one))
+        doubts += _zero_doubts(measured, without_zeros)
+    return replace(measured, doubts=tuple(doubts))
+
+
+def _on_scale(ratings: RatingsFile, evaluation: Evaluation) -> RatingsFile:
+    """Return the ratings without those below the scale of their question."""
+    rows = ratings.labels.ratings
+    lowest = rows["question_id"].map({q.id: q.scale.low for q in evaluation.rubric})
+    rows = rows[~(rows["value"] < lowest.astype(float))]
+    return replace(ratings, labels=replace(ratings.labels, ratings=rows))
 
 
 def _measure_on(evaluation: Evaluation, ratings: RatingsFile) -> Agreement:
@@ -321,6 +333,16 @@ def _scale_doubts(measured: Agreement, wider: Agreement) -> tuple[str, ...]:
         for here, there in zip(measured.outcomes, wider.outcomes, strict=True)
         if here.state is not there.state
     )
+
+
+def _zero_doubts(measured: Agreement, without_zeros: Agreement) -> list[str]:
+    """Return a sentence for each gate whose state depends on whether 0 is a rating."""
+    return [
+        f"The verdict depends on whether 0 is a rating: with it, {_figure(here)}; without it, "
+        f"{_figure(there)}. Pass --missing-values 0 if it means no rating, else the --scale."
+        for here, there in zip(measured.outcomes, without_zeros.outcomes, strict=True)
+        if here.state is not there.state
+    ]
 
 
 def _figure(outcome: GateOutcome) -> str:

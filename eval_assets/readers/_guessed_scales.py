@@ -198,6 +198,21 @@ def wider_scale(scale: Scale) -> Scale | None:
     return Scale.from_steps(low=low, high=high)
 
 
+def scale_from_one(scale: Scale) -> Scale | None:
+    """Return the usual scale that a guessed one is without its 0; None if there is none.
+
+    Examples:
+        >>> scale_from_one(Scale.from_steps(low=0, high=5)) == LIKERT5
+        True
+        >>> scale_from_one(Scale.from_steps(low=0, high=4)) is None
+        True
+    """
+    is_usual = (scale.low, scale.high) in _USUAL_ENDS
+    if scale.words is not None or scale.low != 0 or is_usual or (1, scale.high) not in _USUAL_ENDS:
+        return None
+    return Scale.from_steps(low=1, high=scale.high)
+
+
 def _scale_between(low: float, high: float, values: set[float]) -> Scale:
     are_whole = all(value.is_integer() for value in values)
     return Scale.from_steps(low=low, high=high) if are_whole else Scale(low=low, high=high)

@@ -13,7 +13,12 @@ from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_ga
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, gathered
 from eval_assets.readers._cells import is_absent, is_no_opinion
-from eval_assets.readers._guessed_scales import likely_scale, missing_code, wider_scale
+from eval_assets.readers._guessed_scales import (
+    likely_scale,
+    missing_code,
+    scale_from_one,
+    wider_scale,
+)
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
 from eval_assets.readers.formats.files import named
@@ -26,7 +31,7 @@ from eval_assets.readers.importers.tool_exports import (
     recognised_tools,
     records_of,
 )
-from eval_assets.readers.labels.headers import SUMMARIES, is_model, item_header
+from eval_assets.readers.labels.headers import QUESTION, SUMMARIES, is_model, item_header
 from eval_assets.readers.labels.read import joined_labels
 from eval_assets.readers.labels.source_tables import (
     Tops,
@@ -81,6 +86,8 @@ class RatingsFile:
         raters: Raters, as `RatingsOptions.raters` would name them to read the file like this.
         wider: The evaluation with guessed scales as wide as they may be; None if none is guessed,
             or none may be wider.
+        from_one: The evaluation with guessed scales without 0, where that may mean no rating; None
+            if it means one.
         contents: Returns the columns of the items that have rows of their own, by item.
         tool: Tool that exported the file; None if it is a table.
         other_layout: The labels if its headers are read the other way round; None if that is not
@@ -92,6 +99,7 @@ class RatingsFile:
     labels: Labels
     raters: tuple[str, ...]
     wider: Evaluation | None
+    from_one: Evaluation | None
     contents: Callable[[], Mapping[str, Mapping[str, str]]] = dict
     tool: str | None = None
     other_layout: "RatingsFile | None" = None
@@ -176,8 +184,16 @@ def _ratings_file(
         beside.responses["response_id"]
     )
     responses = beside.responses if np.all(is_known) and beside.responses is not None else rated
-    wider = _wider(evaluation)
-    return RatingsFile(evaluation, responses, joined, raters, wider, source.contents, source.tool)
+    return RatingsFile(
+        evaluation,
+        responses,
+        joined,
+        raters,
+        wider=_rescaled(evaluation, wider_scale),
+        from_one=_rescaled(evaluation, scale_from_one),
+        contents=source.contents,
+        tool=source.tool,
+    )
 
 
 def folder_of(path: Path) -> Path | None:
@@ -202,11 +218,14 @@ def _beside(path: Path) -> _Beside:
     return _Beside(questions, evaluation.gates, responses, (note,))
 
 
-def _wider(evaluation: Evaluation) -> Evaluation | None:
-    wider = [wider_scale(q.scale) if q.scale_guessed else None for q in evaluation.rubric]
-    if not any(wider):
+def _rescaled(
+    evaluation: Evaluation, other_scale: Callable[[Scale], Scale | None]
+) -> Evaluation | None:
+    """Return the evaluation with other guessed scales; None if there is none."""
+    others = [other_scale(q.scale) if q.scale_guessed else None for q in evaluation.rubric]
+    if not any(others):
         return None
-    pairs = zip(evaluation.rubric, wider, strict=True)
+    pairs = zip(evaluation.rubric, others, strict=True)
     rubric = tuple(replace(q, scale=scale) if scale else q for q, scale in pairs)
     return replace(evaluation, rubric=rubric)
 
@@ -242,7 +261,7 @@ def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
 
 def _labels_of_table(table: FileTable, options: RatingsOptions, *, may_be_export: bool) -> _Source:
     if options.missing_values:
-        table = _without_words(table, options.missing_values)
+        table = _without_words(table, options)
     if may_be_export and not table.bad_rows:
         start = records_of(table.take(np.arange(min(len(table), _SAMPLE))))
         tools = [tool for tool in recognised_tools(start) if tool in _TOOLS_OF_TABLES]
@@ -311,13 +330,18 @@ def _without_summary_rows(table: FileTable) -> FileTable:
     return replace(table.take(np.arange(n_kept)), notes=(*table.notes, note))
 
 
-def _without_words(table: FileTable, words: Sequence[str]) -> FileTable:
-    folded = {word.casefold() for word in words}
+def _without_words(table: FileTable, options: RatingsOptions) -> FileTable:
+    """Blank the words that mean no rating, except where they name an item, rater or question."""
+    names = {options.item, item_header(table), table.header_of(*FIELDS["rater_id"])}
+    names |= {options.question, table.header_of(*QUESTION)}
+    words = {word.casefold() for word in options.missing_values}
     columns = {
-        header: cells.map(lambda c: "" if (as_text(c) or "").strip().casefold() in folded else c)
+        header: cells.map(lambda c: "" if (as_text(c) or "").strip().casefold() in words else c)
         for header, cells in table.columns.items()
+        if header not in names
     }
-    return table.with_columns(columns, f"read as not rated: {', '.join(map(quoted, words))}")
+    note = f"read as not rated: {', '.join(map(quoted, options.missing_values))}"
+    return table.with_columns({**table.columns, **columns}, note)
 
 
 def _without_models(labels: ParsedLabels) -> ParsedLabels:

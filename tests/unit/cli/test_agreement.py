@@ -166,6 +166,33 @@ def test_a_verdict_that_depends_on_the_guessed_scale_says_so(tmp_path: Path) -> 
     assert len(json.loads(invoke(tmp_path, ONE_TO_FOUR, "--json").stdout)["scale_doubts"]) == 1
 
 
+ZERO_TO_FIVE = "item,Anna,Ben\n" + "".join(
+    f"{k},{1 + k % 5},{0 if k % 4 == 0 else 1 + k % 5}\n" for k in range(70)
+)
+
+
+def test_a_verdict_that_depends_on_zero_being_a_rating_says_so(tmp_path: Path) -> None:
+    result = invoke(tmp_path, ZERO_TO_FIVE)
+
+    assert (
+        "The verdict depends on whether 0 is a rating: with it, human_alpha is 0.461 and closed; "
+        "without it, human_alpha is 1.000 and open. "
+        "Pass --missing-values 0 if it means no rating, else the --scale.\n"
+    ) in result.stdout
+    assert "depends on whether" not in invoke(tmp_path, ZERO_TO_FIVE, "--scale", "0-5").stdout
+    without_zeros = invoke(tmp_path, ZERO_TO_FIVE, "--missing-values", "0").stdout
+    assert "122 ratings by 2 raters" in without_zeros
+    assert "depends on whether" not in without_zeros
+
+
+def test_words_for_no_rating_may_name_an_item_a_rater_and_a_question(tmp_path: Path) -> None:
+    rows = "".join(f"{k},{rater},0,{1 + k % 5}\n" for k in range(12) for rater in (0, 1))
+
+    result = invoke(tmp_path, f"item,rater,question,rating\n{rows}", "--missing-values", "0")
+
+    assert "24 ratings by 2 raters" in result.stdout
+
+
 def test_scales_gates_and_groups_of_the_folder_are_those_of_a_run(tmp_path: Path) -> None:
     folder = folder_with_scale(tmp_path, ONE_TO_FOUR, "likert5")
     command = [str(folder / "labels.csv"), "--json"]
