@@ -346,10 +346,10 @@ def _shuffled_a_ha(test: RatedUnits, scores: Floats) -> float:
 def _length_figure(train: RatedUnits, test: RatedUnits) -> float | None:
     """Return the figure of a judge that knows only how long an answer is, as it fits train."""
     figures = []
-    for sign in (1, -1):
-        fitted = best_monotone_map(train.ratings, sign * train.lengths, scale=train.question.scale)
-        on_train = concordance(train.ratings, fitted(sign * train.lengths))
-        on_test = concordance(test.ratings, fitted(sign * test.lengths))
+    for known, new in ((train.lengths, test.lengths), (-train.lengths, -test.lengths)):
+        fitted = best_monotone_map(train.ratings, known, scale=train.question.scale)
+        on_train = concordance(train.ratings, fitted(known))
+        on_test = concordance(test.ratings, fitted(new))
         if not math.isnan(on_train):
             figures.append((on_train, on_test))
     return or_none(max(figures)[1]) if figures else None

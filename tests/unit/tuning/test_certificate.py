@@ -146,17 +146,26 @@ def test_the_first_sentence_says_what_was_shown() -> None:
     assert found.valid_until == "2027-05-20"
 
 
-def test_few_groups_and_rare_values_are_said() -> None:
+def test_few_groups_are_said() -> None:
     found, _, _ = certified(n_groups=60)
     assert any("30 groups are few" in caution for caution in found.cautions)
 
-    rng = np.random.default_rng(3)
-    people = (rng.random((400, 3)) < 0.06).astype(float)
-    units = rated_units(people, scale=BINARY, level="nominal", split="test")
-    candidate = offered(VERSION, people[:, 0])
+
+@pytest.mark.parametrize("common", [0, 1])
+@pytest.mark.parametrize(("n_rare", "caution"), [(9, "only 8 % of the ratings"), (12, "")])
+def test_a_value_of_less_than_a_tenth_of_the_ratings_is_said_to_be_rare(
+    n_rare: int, caution: str, common: int
+) -> None:
+    people = np.full(120, float(common))
+    people[:n_rare] = 1 - common
+    units = rated_units(people.reshape(40, 3), scale=BINARY, level="nominal", split="test")
+    candidate = offered(VERSION, units.ratings[:, 0])
     [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
-    rare = question_certificate(verdicts, units, candidate, reading=READING, background=BACKGROUND)
-    assert any("6 % of the ratings" in caution for caution in rare.cautions)
+    found = question_certificate(verdicts, units, candidate, reading=READING, background=BACKGROUND)
+    rare = [text for text in found.cautions if text.startswith("One value makes up")]
+
+    assert len(rare) == bool(caution)
+    assert all(caution in text for text in rare)
 
 
 def test_a_lowered_minimum_is_a_caution() -> None:

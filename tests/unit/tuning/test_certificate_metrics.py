@@ -1,13 +1,16 @@
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import precision_recall_fscore_support  # type: ignore[import-untyped]
 
+from eval_assets.scale import Level, Scale
+from eval_assets.stats import alternative_annotator_test
 from eval_assets.tuning.certificate_contents import certificate_metrics
 from eval_assets.tuning.rated import RatedUnits
-from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
+from tests.unit.tuning.made_up import BINARY, LIKERT5, judged, rated_units, simulated
 
 
 def both(seed: int) -> tuple[RatedUnits, RatedUnits, np.ndarray]:
@@ -26,6 +29,40 @@ def test_figures_are_those_of_the_test() -> None:
     assert found.a_ha == pytest.approx(1 - np.abs(test.ratings - scores[:, None]).mean() / 4)
     assert sum(found.people.values()) == pytest.approx(1)
     assert sum(cell.n for cell in found.confusion) == test.ratings.size
+
+
+def test_controls_do_not_look_at_the_answers() -> None:
+    """Scores dealt out at random are as likely to meet any rating."""
+    train, test, scores = both(1)
+    controls = certificate_metrics(train, test, scores).controls
+    apart = np.abs(test.ratings[:, :, None] - scores)
+
+    assert controls.shuffled.a_ha == pytest.approx(1 - apart.mean() / 4)
+    constant = np.abs(test.ratings - controls.constant.value)
+    assert controls.constant.a_ha == pytest.approx(1 - constant.mean() / 4)
+
+
+@pytest.mark.parametrize(
+    ("scale", "level", "scoring"),
+    [
+        (LIKERT5, "ordinal", "rmse"),
+        (LIKERT5, "nominal", "accuracy"),
+        (BINARY, "nominal", "accuracy"),
+    ],
+)
+def test_raters_and_judge_are_compared_by_distance_where_values_have_an_order(
+    scale: Scale, level: Level, scoring: Literal["accuracy", "rmse"]
+) -> None:
+    rng = np.random.default_rng(8)
+    ratings, scores = rng.integers(1, 6, (60, 3)), rng.integers(1, 6, 60)
+    if scale.is_binary:
+        ratings, scores = ratings % 2, scores % 2
+    test = rated_units(ratings, scale=scale, level=level, split="test")
+    found = certificate_metrics(test, test, scores.astype(float)).alternative_annotator_test
+    expected = alternative_annotator_test(ratings, scores, scoring=scoring, epsilon=0.15)
+
+    assert found.winning_rate == expected.winning_rate
+    assert found.advantage == expected.advantage
 
 
 def test_a_control_that_follows_length_is_found_out() -> None:

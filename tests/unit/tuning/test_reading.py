@@ -13,6 +13,7 @@ from eval_assets.tuning.reading import (
     n_evaluable,
     parts_of,
     read_test,
+    shared_significance,
 )
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
@@ -159,3 +160,12 @@ def test_a_part_is_judged_where_one_was_fixed(units: tuple[RatedUnits, np.ndarra
     first, second, third = read(made, whole, with_doubts, in_part)
     assert first.partial is second.partial is None
     assert third.is_fit_in_part
+
+
+def test_a_candidate_and_its_part_share_the_level(units: tuple[RatedUnits, np.ndarray]) -> None:
+    made, quality = units
+    whole = offered(DECLARED, judged(quality, seed=2))
+    in_part = replace(whole, doubts=np.zeros(len(quality)), part=JudgePart("other", 0.5))
+
+    assert shared_significance(made, [whole], number=1) == 0.025
+    assert shared_significance(made, [in_part], number=1) == 0.025 / 2

@@ -277,6 +277,18 @@ def test_the_judge_as_declared_is_evaluated_where_the_test_rejects_its_map() -> 
     assert recomputed == reading.certificates
 
 
+def test_a_judge_keeps_a_map_that_the_test_does_not_reject() -> None:
+    """The judge is a point too high everywhere."""
+    units, quality = simulated(120, seed=1, split=None)
+    raw = np.clip(judged(quality, seed=2, noise=0.4) + 1, 1, 5)
+    declared = replace(declared_version("gpt", fingerprint="f", prompt_text=""), version="1.0.0")
+    version = replace(calibrated_version(declared, {"q": units}, {"q": raw}), version="1.0.1")
+    reading, _ = read(units, mapped_judge(version, {"q": raw}, stands={}), [])
+
+    assert [row["verdict"] for row in reading.rows] == ["accepted", "fit"]
+    assert [candidate.version for candidate in reading.candidates] == ["1.0.1"]
+
+
 def test_a_judge_of_a_binary_question_keeps_its_fractions_as_declared() -> None:
     rng = np.random.default_rng(7)
     chance = rng.uniform(size=400)

@@ -72,6 +72,7 @@ def test_the_tested_part_is_marked_among_those_tried() -> None:
 
     rows = part_rows(reading)
 
+    assert {row["judge_id"] for row in rows} == {"broken", "right"}
     [chosen] = [row for row in rows if row["is_chosen"]]
     assert len(rows) > 1
     assert (chosen["judge_id"], chosen["doubt_source"]) == ("broken", "right")
