@@ -40,6 +40,8 @@ from eval_assets.stats.judge_pairs import with_judge
 DECIMALS = 12
 """Of positions on a scale taken to [0, 1]; beyond, means that are equal differ by float noise."""
 
+_NOISE = 10.0**-DECIMALS
+
 
 @dataclass(frozen=True, eq=False)
 class ComparedUnits:
@@ -167,7 +169,7 @@ class ComparedUnits:
             is_shared=shared.astype(np.float64),
             n_ratings=n_ratings[pattern],
             n_equal=summed((steps == 0).astype(np.float64)),
-            n_near=summed((steps <= 1 + 10.0**-DECIMALS).astype(np.float64)),
+            n_near=summed((steps <= 1 + _NOISE).astype(np.float64)),
             judge_code=_nearest(judge, scale),
             consensus_code=_consensus(patterns, scale, level=level)[pattern],
             constant_agreement=float(n_units @ with_constant) / n if n_units.any() else np.nan,
@@ -178,7 +180,7 @@ class ComparedUnits:
 def _distances(a: Floats, b: Floats | float, scale: Scale) -> Floats:
     """Return the distances of places on [0, 1]; without order 1 if they differ, else 0."""
     distances = np.abs(a - b)
-    return distances if scale.has_order else (distances > 10.0**-DECIMALS).astype(np.float64)
+    return distances if scale.has_order else (distances > _NOISE).astype(np.float64)
 
 
 def _best_constant(places: Floats, shares: Floats, scale: Scale) -> float:
@@ -196,10 +198,9 @@ def _mean_distance(points: Floats, places: Floats, shares: Floats, scale: Scale)
     order = np.argsort(places)
     if not scale.has_order:
         share = np.append(0.0, np.cumsum(shares[order]))
-        noise = 10.0**-DECIMALS
-        end = np.searchsorted(places[order], points + noise, side="right")
+        end = np.searchsorted(places[order], points + _NOISE, side="right")
         unequal: Floats = share[-1] - share[end]
-        unequal += share[np.searchsorted(places[order], points - noise)]
+        unequal += share[np.searchsorted(places[order], points - _NOISE)]
         return unequal
     below = np.searchsorted(places[order], points, side="right")
     share = np.append(0.0, np.cumsum(shares[order]))

@@ -68,8 +68,8 @@ def test_sizes_that_differ_by_the_noise_of_both_are_tied(
     tied: bool,  # noqa: FBT001
 ) -> None:
     sizes = np.arange(12.0)
-    sizes[:2] = 1, -1 - distance
-    exact = np.where(sizes == -1 - distance, -1 if tied else -1.5, sizes)
+    sizes[:2] = -1, 1 + distance
+    exact = np.where(sizes == 1 + distance, 1 if tied else 1.5, sizes)
     expected = wilcoxon_of_differences(exact)
 
     assert wilcoxon_of_differences(sizes, noise=0.1) == expected

@@ -7,6 +7,7 @@ from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import (
     AgreementProfile,
     Level,
+    RatingPatterns,
     Ratings,
     agreement_profile,
     chance_human_agreement,
@@ -24,7 +25,7 @@ RATINGS = np.array(
 
 
 def profile_of(
-    ratings: Ratings, *, level: Level = "ordinal", scale: Scale = LIKERT5
+    ratings: Ratings | RatingPatterns, *, level: Level = "ordinal", scale: Scale = LIKERT5
 ) -> AgreementProfile:
     return agreement_profile(ratings, scale=scale, level=level, confidence=0.95)
 
@@ -48,6 +49,21 @@ def test_declared_values_that_nobody_gives_are_categories_too() -> None:
 
     assert profile.gwet_ac1.value == gwet_ac(ratings, weights=None, categories=[1, 2, 3, 4, 5])
     assert profile.gwet_ac1.value != gwet_ac(ratings, weights=None, categories=[1, 2, 3])
+
+
+@pytest.mark.parametrize(("level", "is_defined"), [("nominal", False), ("interval", True)])
+def test_weighted_agreement_is_that_of_values_with_an_order(level: Level, is_defined: bool) -> None:  # noqa: FBT001
+    assert math.isnan(profile_of(RATINGS, level=level).gwet_ac2.value) is not is_defined
+
+
+def test_ratings_are_the_declared_values_they_were_written_for() -> None:
+    thirds = Scale(0, 1, (0, 1 / 3, 2 / 3, 1))
+    written = np.array([[0.3333333333, 1 / 3], [0.6666666667, 2 / 3], [0, 0.3333333333]])
+    exact = np.rint(3 * written) / 3
+
+    assert profile_of(written, scale=thirds) == profile_of(exact, scale=thirds)
+    patterns = RatingPatterns.from_matrix(exact)
+    assert profile_of(patterns, scale=thirds) == profile_of(exact, scale=thirds)
 
 
 def test_a_profile_counts_its_evidence_without_units_rated_once() -> None:

@@ -48,6 +48,11 @@ def test_records_without_a_question_have_an_empty_name() -> None:
     assert human_agreement_by_question(records, low=1, high=5) == {"": 1.0}
 
 
+def test_the_first_name_of_a_rating_counts() -> None:
+    record: dict[str, object] = {"response_id": "a", "rater_id": "x", "score": 1, "rating": 4}
+    assert rating_matrices([record])[""].tolist() == [[4]]
+
+
 def test_ratings_that_are_no_mapping_give_way_to_a_single_rating() -> None:
     records: list[dict[str, object]] = [
         {"response_id": "a", "rater_id": rater, "question_id": "q", "rating": 2, "ratings": ratings}

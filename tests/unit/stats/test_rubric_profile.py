@@ -120,6 +120,15 @@ def test_one_question_has_the_figures_of_its_own_profile() -> None:
     assert overall.alpha_within.high == pytest.approx(overall.alpha.high)
 
 
+def test_perfect_agreement_on_one_question_is_as_uncertain_within_it() -> None:
+    profile = overall_profile(
+        [(np.tile([[1.0], [2.0], [2.0], [4.0], [5.0]], (6, 2)), LIKERT5)], confidence=0.95
+    )
+
+    assert profile.alpha.value == profile.alpha_within.value == 1
+    assert profile.alpha_within.low == pytest.approx(profile.alpha.low)
+
+
 @pytest.mark.parametrize("scale", [LIKERT5, CLASSES], ids=["ordered", "classes"])
 def test_two_copies_of_a_question_are_no_more_evidence_than_one(scale: Scale) -> None:
     likert, _ = rubric(50, seed=3)
