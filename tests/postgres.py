@@ -17,6 +17,9 @@ import psycopg
 
 _STARTING_SECONDS = 60
 
+_SETTINGS = ("-c", "autovacuum=off", "-c", "fsync=off")
+"""No machine loses its power, and of the databases of all tests none becomes large."""
+
 
 @dataclass
 class Postgres:
@@ -110,7 +113,8 @@ def running_postgres(programs: Path) -> Iterator[Postgres]:
         )
         port = _free_port()
         command = [str(programs / "postgres"), "-D", str(data), "-h", "127.0.0.1", "-p", f"{port}"]
-        server = Postgres([*command, "-k", str(folder)], folder, port, user)
+        command += ["-k", str(folder), *_SETTINGS]
+        server = Postgres(command, folder, port, user)
         server.start()
         try:
             yield server

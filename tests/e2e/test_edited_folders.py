@@ -236,10 +236,11 @@ def test_commands_agree_after_each_of_many_edits(tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("out", "ledger.sqlite*")
     folder = Evaluated(shutil.copytree(DATA, tmp_path / "data", ignore=ignored))
     assert folder.call("run").returncode == 0
-    assert state_of(folder) == State(0, AS_TESTED, HOLDS)
+    state = state_of(folder)
+    assert state == State(0, AS_TESTED, HOLDS)
 
     for name, (edit, gates, expected) in WALK.items():
-        before = state_of(folder)
+        before = state
         edit(folder)
         unread = state_of(folder)
         if name in NOT_EVIDENCE:

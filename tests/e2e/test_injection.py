@@ -59,7 +59,7 @@ def test_a_judge_that_obeys_a_response_is_measured_without_the_passage(
     tmp_path: Path, provider: RunningProvider
 ) -> None:
     folder = folder_with_injections(tmp_path, more="robustness: {injection: true}\n")
-    done = folder.run("run")
+    done = folder.call("run")
     assert f"{N_INJECTED} responses are asked about again" in done.stdout + done.stderr
     assert f"{N_INJECTED} requests, about" in done.stdout + done.stderr
     rows = folder.rows(
@@ -83,7 +83,7 @@ def test_a_judge_that_obeys_a_response_is_measured_without_the_passage(
     json.loads((tmp_path / "out" / "report.json").read_text())
 
     n_asked = len(provider.log.completions)
-    folder.run("run", "--force")
+    folder.call("run", "--force")
     assert len(provider.log.completions) == n_asked
 
 
@@ -92,7 +92,7 @@ def test_without_the_check_responses_are_listed_and_asked_about_once(
     tmp_path: Path, provider: RunningProvider
 ) -> None:
     folder = folder_with_injections(tmp_path, more="")
-    folder.run("run")
+    folder.call("run")
     assert len(provider.log.completions) == 2 * N_RESPONSES
     assert folder.rows("SELECT count(*) FROM response_injections") == [(N_INJECTED,)]
     assert folder.rows("SELECT count(*) FROM judge_robustness") == [(0,)]
@@ -104,7 +104,7 @@ def test_the_check_stays_within_its_own_cap(tmp_path: Path, provider: RunningPro
     folder = folder_with_injections(
         tmp_path, more="robustness: {injection: true, max_usd: 0.00001}\n"
     )
-    folder.run("run")
+    folder.call("run")
     assert len(provider.log.completions) == 2 * N_RESPONSES
     assert folder.rows("SELECT DISTINCT status FROM injection_controls") == [("budget_stopped",)]
     assert folder.rows("SELECT n_responses, shift FROM judge_robustness") == [(0, None)] * 2

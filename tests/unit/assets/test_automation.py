@@ -258,22 +258,25 @@ def test_a_scheduled_run_is_skipped_if_nothing_changed_since_the_last_one(tmp_pa
             with dg.build_schedule_context(instance) as context:
                 return scheduled_run(context, folder, "evaluate")
 
-        def ended_run() -> str:
+        def ended_run(*assets: str) -> str:
             requested = request()
             assert isinstance(requested, dg.RunRequest)
             return job.execute_in_process(
-                instance=instance, tags=requested.tags, raise_on_error=False
+                instance=instance,
+                tags=requested.tags,
+                asset_selection=[dg.AssetKey(name) for name in assets] or None,
+                raise_on_error=False,
             ).run_id
 
         run_id = ended_run()
         repeated = request()
         with (path / "labels.csv").open("a") as labels:
             labels.write("\n")
-        ended_run()
+        ended_run("human_labels")
         (path / "ledger.sqlite").touch()  # as `dual-judge` and others do
-        ended_run()
+        ended_run("human_labels")
         (path / "out" / "eval.duckdb").unlink()
-        ended_run()
+        ended_run("human_labels")
         declared = (path / "evaluation.yaml").read_text()
         (path / "evaluation.yaml").write_text(declared.replace("min: 0", "min: zero"))
         broken = request()
