@@ -5,6 +5,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -177,6 +178,12 @@ def text_codes(texts: Sequence[str]) -> Integers:
         >>> text_codes(["Open the valve.", "open  the valve.", "Close the valve.", ""]).tolist()
         [0, 0, 1, 2]
     """
+    return _text_codes(tuple(texts)).copy()
+
+
+@lru_cache(maxsize=1)
+def _text_codes(texts: tuple[str, ...]) -> Integers:
+    """Questions in succession are asked of the same responses."""
     words = [re.findall(r"\w+|[^\w\s]", text.casefold()) for text in texts]
     code = _same_words([" ".join(of_text) for of_text in words])
     _, first = np.unique(code, return_index=True)
