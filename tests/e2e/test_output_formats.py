@@ -83,7 +83,7 @@ def test_a_quiet_run_of_other_assets_prints_no_gate_that_it_did_not_judge(
     closed_folder: Evaluated,
 ) -> None:
     closed_folder.materialize()
-    done = closed_folder.run("run", "--quiet", "--select", "judge_agreement")
+    done = closed_folder.call("run", "--quiet", "--select", "judge_agreement")
 
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -128,8 +128,8 @@ def test_a_run_sends_alerts_to_a_declared_channel_until_it_accepts_them(
 ) -> None:
     with webhook(refusing=1) as posts:
         channel = {"EVAL_ALERT_WEBHOOK": posts.address}
-        first = closed_folder.run("run", environment=channel)
-        second = closed_folder.run("run", environment=channel)
+        first = closed_folder.call("run", environment=channel)
+        second = closed_folder.call("run", environment=channel)
 
     subjects = [json.loads(body)["subject"] for body in posts.bodies]
     assert {first.returncode, second.returncode} == {3}

@@ -144,7 +144,7 @@ def test_a_run_that_was_killed_is_made_good_by_the_next(new_folder: Evaluated) -
         run.kill()
         run.communicate()
 
-    done = new_folder.run("run")
+    done = new_folder.call("run")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert new_folder.splits() == [("clarity", 24), ("depth", 24)]

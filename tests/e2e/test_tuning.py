@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
+import dagster as dg
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
@@ -17,6 +18,7 @@ from eval_assets.cli.sheet import sheet as sheet_command
 from eval_assets.cli.study_files import read_study
 from eval_assets.cli.tune import tune
 from eval_assets.config.tuning import SplitShares
+from eval_assets.definitions import defs
 from eval_assets.errors import InputError
 from eval_assets.store.connection import connect
 from eval_assets.tuning.certificate import certificate_schema
@@ -28,6 +30,14 @@ DATA = Path(__file__).parents[2] / "data" / "tuning"
 
 MADE = ("judge_splits", "score_calibration", "tuned_judges")
 """Tables that no label of the test may change."""
+
+CERTIFYING = sorted(
+    key.to_user_string()
+    for key in dg.AssetSelection.assets("judge_certificates")
+    .upstream()
+    .resolve(defs.resolve_asset_graph())
+)
+"""The assets that certificates depend on."""
 
 VERDICTS = """SELECT judge_id, kind, verdict FROM tuned_judge_evaluation
               WHERE kind <> 'fitness_in_part' ORDER BY judge_id, kind DESC"""
@@ -257,7 +267,7 @@ def test_a_part_is_stale_once_the_scores_of_its_doubt_change(planted: Evaluated)
         table = csv.DictWriter(file, fieldnames=list(rows[0]))
         table.writeheader()
         table.writerows(rows)
-    assert planted.materialize().success
+    assert planted.materialize(*CERTIFYING).success
 
     [(stale,)] = planted.rows(
         "SELECT stale_because FROM judge_certificates WHERE judge_id = 'harsh'"
@@ -282,7 +292,7 @@ def test_nothing_that_is_made_depends_on_a_label_of_the_test(
         )
     )
     relabelled(other, splits={"test"})
-    assert other.materialize().success
+    assert other.materialize(*CERTIFYING).success
 
     for table in MADE:
         query = f"SELECT * EXCLUDE (stale_because) FROM {table} ORDER BY ALL"  # noqa: S608
@@ -297,7 +307,7 @@ def test_nothing_that_is_made_depends_on_a_label_of_the_test(
 @pytest.mark.slow
 def test_a_run_on_unchanged_data_reads_no_test_again(planted: Evaluated) -> None:
     before = certificates(planted)
-    assert planted.materialize().success
+    assert planted.materialize(*CERTIFYING).success
 
     assert planted.rows("SELECT question_id, k FROM test_set_uses") == [("completeness", 1)]
     assert certificates(planted) == before
@@ -307,7 +317,7 @@ def test_a_run_on_unchanged_data_reads_no_test_again(planted: Evaluated) -> None
 def test_everything_under_out_comes_back_without_another_reading(planted: Evaluated) -> None:
     before = certificates(planted), planted.rows(VERDICTS)
     shutil.rmtree(planted.path / "out")
-    assert planted.materialize().success
+    assert planted.materialize(*CERTIFYING).success
 
     assert planted.rows("SELECT question_id, k FROM test_set_uses") == [("completeness", 1)]
     assert (certificates(planted), planted.rows(VERDICTS)) == before
@@ -318,13 +328,15 @@ def test_changed_labels_make_certificates_stale_and_are_read_when_somebody_asks(
     planted: Evaluated,
 ) -> None:
     relabelled(planted, splits={"test"})
-    assert planted.materialize().success
+    assert planted.materialize(*CERTIFYING).success
     stale = planted.rows("SELECT DISTINCT stale_because FROM judge_certificates")
 
     assert any(str(row[0]).startswith("human ratings in the test changed; ") for row in stale)
     assert planted.rows("SELECT max(k) FROM test_set_uses") == [(1,)]
 
-    assert planted.materialize(config={"tuned_judge_evaluation": {"read": True}}).success
+    assert planted.materialize(
+        *CERTIFYING, config={"tuned_judge_evaluation": {"read": True}}
+    ).success
     assert planted.rows("SELECT max(k) FROM test_set_uses") == [(2,)]
     levels = planted.rows("SELECT level FROM test_set_uses ORDER BY k")
     assert levels == [(0.025 / 5,), (0.05 / 6 / 5,)]
@@ -335,7 +347,7 @@ def test_a_judge_that_is_gone_keeps_its_certificate_as_a_stale_one(planted: Eval
     path = planted.path / "evaluation.yaml"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if "id: steady" not in line))
-    assert planted.materialize().success
+    assert planted.materialize(*CERTIFYING).success
 
     assert planted.rows(
         "SELECT stale_because FROM judge_certificates WHERE judge_id = 'steady'"
@@ -349,7 +361,7 @@ def test_a_judge_can_rate_as_a_version_and_keeps_its_certificate(planted: Evalua
     files = certificates(planted)
     followed = declared.replace("{id: harsh,", "{id: harsh, version: current,")
     path.write_text(followed.replace("{id: steady,", "{id: steady, version: 1.0.0,"))
-    assert planted.materialize().success
+    assert planted.materialize(*CERTIFYING).success
 
     assert planted.rows("SELECT judge_id, version FROM judges WHERE version IS NOT NULL") == [
         ("harsh", "1.0.1"),
@@ -395,7 +407,7 @@ def test_a_judge_can_rate_as_a_version_and_keeps_its_certificate(planted: Evalua
 def test_a_jury_is_tested_beside_its_members(planted: Evaluated) -> None:
     path = planted.path / "evaluation.yaml"
     path.write_text(path.read_text() + "tuning: {steps: [calibration, jury]}\n")
-    assert planted.materialize().success
+    assert planted.materialize(*CERTIFYING).success
 
     jury = planted.rows("SELECT step, definition FROM judge_versions WHERE judge_id = 'jury'")
     [(step, definition)] = jury
