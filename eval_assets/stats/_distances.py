@@ -108,8 +108,8 @@ def near_pairs(patterns: RatingPatterns, *, within: float) -> Floats:
     # first entry of the same pattern that is too far away, found on (pattern, code) as one number
     keys = pattern * (len(values) + 1) + patterns.code
     end = np.searchsorted(keys, pattern * (len(values) + 1) + beyond[patterns.code])
-    counted = np.concatenate(([0], np.cumsum(count)))
-    others = counted[end] - counted[1:]
+    counted = np.cumsum(count)
+    others = counted[end - 1] - counted
     return patterns.sum_by_pattern(count * (count - 1) / 2 + count * others)
 
 

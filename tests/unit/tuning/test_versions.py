@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from eval_assets.stats import MonotoneMap
 from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
+    is_read_again,
     labels_hash,
     number_version,
     response_fingerprints,
@@ -43,11 +45,11 @@ def test_a_number_says_what_changed(new: JudgeVersion, expected: str) -> None:
 
 
 def test_numbers_go_on_after_the_highest() -> None:
-    known = [DECLARED, replace(DECLARED, version="1.4.0", prompt_text="Other"), MAPPED]
+    known = [DECLARED, replace(DECLARED, version="1.5.0", prompt_text="Other"), MAPPED]
 
-    assert number_version(known, replace(DECLARED, prompt_text="New")) == "1.5.0"
+    assert number_version(known, replace(DECLARED, prompt_text="New")) == "1.6.0"
     assert (
-        number_version(known, replace(DECLARED, prompt_text="Other", maps={"q": HARSH})) == "1.4.1"
+        number_version(known, replace(DECLARED, prompt_text="Other", maps={"q": HARSH})) == "1.5.1"
     )
 
 
@@ -56,6 +58,22 @@ def test_how_a_version_was_made_does_not_make_it_another_judge() -> None:
 
     assert told_otherwise.definition_hash == MAPPED.definition_hash
     assert number_version([DECLARED, MAPPED], told_otherwise) == "1.0.1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, False),
+        ({"step": "few_shot_examples"}, True),
+        ({"maps": {"q": HARSH}}, True),
+        ({"weights": {"q": {"a": 1.0}}}, True),
+    ],
+)
+def test_a_version_is_trained_if_its_prompt_maps_or_weights_are(
+    changes: dict[str, Any],
+    expected: bool,  # noqa: FBT001
+) -> None:
+    assert replace(DECLARED, **changes).is_trained is expected
 
 
 def test_a_version_survives_json() -> None:
@@ -70,6 +88,7 @@ def test_a_version_survives_json() -> None:
     assert version_from_json(version_as_json(version)) == version
 
 
+THEN = Fingerprints("f", "rubric", "labels", "scores", ("m",))
 TODAY = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 
@@ -101,6 +120,30 @@ def test_a_certificate_ends_with_its_validity_and_with_its_judge() -> None:
         evidence, evidence, until="2026-11-20", today=TODAY
     )
     assert "no longer declared" in stale_because(evidence, None, until="2027", today=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (THEN, False),
+        (None, False),
+        (replace(THEN, labels="x"), True),
+        (replace(THEN, scores="x"), True),
+        (replace(THEN, doubts="x"), True),
+        (replace(THEN, rubric="x", models_returned=("x",)), False),
+        (replace(THEN, fingerprint="a", labels="x"), False),
+        (replace(THEN, fingerprint="z", labels="x"), False),
+    ],
+)
+def test_another_reading_is_one_of_the_same_judge_with_other_labels_or_scores(
+    now: Fingerprints | None,
+    expected: bool,  # noqa: FBT001
+) -> None:
+    assert is_read_again(THEN, now) is expected
+
+
+def test_fingerprints_of_responses_are_those_that_ledgers_hold() -> None:
+    assert response_fingerprints(["abc"]) == ["ba7816bf8f01"]  # SHA-256 of NIST's example
 
 
 def test_fingerprints_of_labels_do_not_depend_on_who_gave_them_in_which_order() -> None:
