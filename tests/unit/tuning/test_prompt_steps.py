@@ -337,6 +337,20 @@ def test_a_judge_that_is_right_needs_no_examples() -> None:
     assert few_shot_examples(train(agreeing()), LEVELS) == ()
 
 
+@pytest.mark.parametrize(("off", "is_wrong"), [(0.4, False), (0.5, True)])
+def test_a_judge_is_wrong_from_half_a_step_on(off: float, is_wrong: bool) -> None:  # noqa: FBT001
+    assert bool(few_shot_examples(train(agreeing()), LEVELS + off)) is is_wrong
+
+
+def test_eight_levels_get_an_example_each() -> None:
+    values = np.repeat(np.arange(8.0), 2)
+    question = replace(rated_units([[1]]).question, scale=Scale.from_steps(low=0, high=7))
+    units = replace(train(np.column_stack([values, values])), question=question)
+    found = few_shot_examples(units, np.where(values == 0, 7, values))
+
+    assert [example.value for example in found] == list(range(8))
+
+
 def test_the_worst_errors_come_first_after_the_levels() -> None:
     scores = LEVELS.copy()
     scores[[0, 5]] = 5, 4  # level 1: off by four and by three
