@@ -1,3 +1,4 @@
+from collections import Counter
 from dataclasses import replace
 from typing import Literal
 
@@ -28,7 +29,8 @@ def test_figures_are_those_of_the_test() -> None:
     assert found.spearman == pytest.approx(stats.spearmanr(mean, scores).statistic)
     assert found.a_ha == pytest.approx(1 - np.abs(test.ratings - scores[:, None]).mean() / 4)
     assert sum(found.people.values()) == pytest.approx(1)
-    assert sum(cell.n for cell in found.confusion) == test.ratings.size
+    pairs = Counter(zip(test.ratings.ravel(), np.repeat(scores, 3), strict=True))
+    assert {(cell.human, cell.judge): cell.n for cell in found.confusion} == pairs
 
 
 def test_controls_do_not_look_at_the_answers() -> None:
@@ -37,6 +39,7 @@ def test_controls_do_not_look_at_the_answers() -> None:
     controls = certificate_metrics(train, test, scores).controls
     apart = np.abs(test.ratings[:, :, None] - scores)
 
+    assert controls.shuffled.kappa == controls.constant.kappa == 0
     assert controls.shuffled.a_ha == pytest.approx(1 - apart.mean() / 4)
     constant = np.abs(test.ratings - controls.constant.value)
     assert controls.constant.a_ha == pytest.approx(1 - constant.mean() / 4)

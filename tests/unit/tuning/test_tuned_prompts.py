@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import jinja2
 import pytest
@@ -54,6 +55,10 @@ def test_without_a_system_block_it_comes_before_what_is_rated() -> None:
     tuned = with_sections(NO_SYSTEM, {"q": PromptSection(instructions="Look closely.")})
 
     assert rendered(tuned, block="user") == "\n\nLook closely.\nYes."
+    before = "{% block zone %}{% endblock %}"
+    assert (
+        with_sections(before + NO_SYSTEM, {"q": PromptSection("Look closely.")}) == before + tuned
+    )
 
 
 def test_an_empty_section_changes_nothing() -> None:
@@ -81,6 +86,15 @@ def test_no_text_is_an_instruction_to_the_template(first: str, second: str) -> N
     tuned = with_sections(TEMPLATE, {'q"{{': section})
 
     assert rendered(tuned, 'q"{{').endswith(f"\n\n{section}")
+
+
+def test_an_example_begins_with_the_turns_before_it_if_there_are_any() -> None:
+    assert str(EXAMPLE).startswith("<prompt-")
+    assert str(replace(EXAMPLE, history="Asked: Hi.")).startswith("<history-")
+
+
+def test_a_source_of_a_rule_and_an_example_is_named_once() -> None:
+    assert PromptSection(rules=(Rule("One.", ("r1",)),), examples=(EXAMPLE,)).sources == ("r1",)
 
 
 def test_what_comes_from_a_withdrawn_source_goes() -> None:
