@@ -189,9 +189,10 @@ def distinct_values(values: Floats) -> tuple[Floats, Integers]:
 
 def distinct_integers(values: Integers) -> tuple[Integers, Integers]:
     """Return the distinct integers, ascending, and each one's place among them."""
-    low, high = int(values.min(initial=0)), int(values.max(initial=0))
-    if high - low > 4 * len(values):  # a table not much longer than they are is faster
+    # a table not much longer than they are is faster
+    if not len(values) or int(values.max()) - int(values.min()) > 4 * len(values):
         return np.unique(values, return_inverse=True)
+    low = values.min()
     occurs = np.bincount(values - low) > 0
     return low + np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[values - low]
 

@@ -246,6 +246,8 @@ def test_values_however_small_stay_apart(unit: float) -> None:
 def test_whole_numbers_have_no_float_noise() -> None:
     large = 2.0**51 + np.arange(3)
     assert distinct_values(large.astype(np.float64))[0].tolist() == large.tolist()
+    too_large = np.array([1, 2.0**53, 2.0**53 + 2])
+    assert distinct_values(too_large)[0].tolist() == [1, 2.0**53]
     assert distinct_values(np.array([0.3, 0.1 + 0.2, 0.4]))[0].tolist() == [0.3, 0.4]
 
 
