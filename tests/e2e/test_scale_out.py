@@ -224,7 +224,7 @@ def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_take
         assert spent <= BUDGET_USD
 
         provider.behave(Behaviour())
-        done = alone.call(
+        done = alone.run(
             "run", "--select", "+judge_human_agreement,+judge_agreement", environment=plain
         )
         assert done.returncode == 0, done.stderr
