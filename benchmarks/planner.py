@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table import Row, markdown
-from eval_assets.labelling.planning import CONFIDENCE, ENOUGH, interval_by, plan_gate
+from eval_assets.labelling.planning import CONFIDENCE, ENOUGH, figure_by, plan_gate
 from eval_assets.stats import Alpha, coefficient_interval
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ def _studies(n: int) -> Iterator[tuple[float, float, float, float]]:
         ratings = _ratings(n, noise, rng)
         plan = plan_gate(
             ratings[:, None],
-            interval_by(Alpha("interval")),
+            figure_by(Alpha("interval")),
             groups=np.arange(n),
             question_id="q",
             gate="human_alpha",

@@ -23,6 +23,8 @@ from eval_assets.stats import (
     Interval,
     OverallProfile,
     coefficient_interval,
+    human_agreement,
+    krippendorff_alpha,
     overall_profile,
 )
 
@@ -155,8 +157,12 @@ def responses_to_show(gain: float, *, now: Interval, n_responses: int) -> float:
     return float(math.ceil(n_responses * detectable**2 / (gain**2 - detectable**2)))
 
 
-IntervalOf = Callable[[Floats, Integers], Interval]
-"""Returns a figure with its interval, of ratings (n_responses, n_questions, n_raters) in groups."""
+@dataclass(frozen=True)
+class JudgedFigure:
+    """What a gate judges, of ratings (n_responses, n_questions, n_raters) and their groups."""
+
+    value: Callable[[Floats], float]
+    interval: Callable[[Floats, Integers], Interval]
 
 
 def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
@@ -174,17 +180,17 @@ def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
     """
     for question in evaluation.rubric:
         alpha = Alpha(evaluation.gates["human_alpha"].level or question.level)
-        figures: dict[GateName, IntervalOf] = {
-            "human_a_hh": interval_by(HumanAgreement(question.scale)),
-            "human_alpha": interval_by(alpha),
+        figures: dict[GateName, JudgedFigure] = {
+            "human_a_hh": figure_by(HumanAgreement(question.scale)),
+            "human_alpha": figure_by(alpha),
         }
         ratings, group = _rating_cube([question], labels, groups)
-        for gate, interval_of in figures.items():
+        for gate, figure in figures.items():
             yield _plan_in_doubt(
                 partial(
                     plan_gate,
                     ratings,
-                    interval_of,
+                    figure,
                     groups=group,
                     question_id=question.id,
                     gate=gate,
@@ -215,17 +221,26 @@ def plan_overall_gates(  # noqa: PLR0913 - as above
         questions = [(ratings[:, place], scale) for place, scale in enumerate(scales)]
         return overall_profile(questions, confidence=CONFIDENCE, groups=groups)
 
-    figures: dict[GateName, IntervalOf] = {
-        "human_a_hh": lambda ratings, groups: profile(ratings, groups).a_hh,
-        "human_alpha": lambda ratings, groups: profile(ratings, groups).alpha,
+    def figure_of(interval_of: Callable[[OverallProfile], Interval]) -> JudgedFigure:
+        def interval(ratings: Floats, groups: Integers) -> Interval:
+            return interval_of(profile(ratings, groups))
+
+        return JudgedFigure(
+            value=lambda ratings: interval(ratings, np.arange(len(ratings))).value,
+            interval=interval,
+        )
+
+    figures: dict[GateName, JudgedFigure] = {
+        "human_a_hh": figure_of(lambda overall: overall.a_hh),
+        "human_alpha": figure_of(lambda overall: overall.alpha),
     }
     ratings, group = _rating_cube(evaluation.rubric, labels, groups)
-    for gate, interval_of in figures.items():
+    for gate, figure in figures.items():
         yield _plan_in_doubt(
             partial(
                 plan_gate,
                 ratings,
-                interval_of,
+                figure,
                 groups=group,
                 question_id=None,
                 gate=gate,
@@ -244,19 +259,24 @@ def _plan_in_doubt(plan: Callable[..., GatePlan], *, n_more: Sequence[int], seed
     return plan(n_more=sorted(n_more), rng=np.random.default_rng(seed))
 
 
-def interval_by(coefficient: Alpha | HumanAgreement) -> IntervalOf:
-    """Return the interval of a coefficient on one question."""
+def figure_by(coefficient: Alpha | HumanAgreement) -> JudgedFigure:
+    """Return a coefficient on one question."""
 
-    def interval_of(ratings: Floats, groups: Integers) -> Interval:
+    def value(ratings: Floats) -> float:
+        if isinstance(coefficient, Alpha):
+            return krippendorff_alpha(ratings[:, 0], level=coefficient.level)
+        return human_agreement(ratings[:, 0], scale=coefficient.scale)
+
+    def interval(ratings: Floats, groups: Integers) -> Interval:
         of_question = ratings[:, 0]
         return coefficient_interval(of_question, coefficient, confidence=CONFIDENCE, groups=groups)
 
-    return interval_of
+    return JudgedFigure(value, interval)
 
 
 def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     ratings: Floats,
-    interval_of: IntervalOf,
+    figure: JudgedFigure,
     *,
     groups: NDArray[np.generic],
     question_id: str | None,
@@ -275,7 +295,7 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
 
     Args:
         ratings: Ratings, shape (n_responses, n_questions, n_raters), NaN if missing.
-        interval_of: What the gate judges.
+        figure: What the gate judges.
         groups: Response group of each response.
         question_id: The question; None for all.
         gate: The gate.
@@ -286,12 +306,12 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     """
     is_rated = (np.count_nonzero(~np.isnan(ratings), axis=2) > 1).any(axis=1)
     rated, group = ratings[is_rated], np.unique(groups[is_rated], return_inverse=True)[1]
-    now = interval_of(rated, group)
+    now = figure.interval(rated, group)
     is_planned = _differ(rated) and now.n_groups >= _FEWEST and len(n_more) > 0
     outlooks = []
     n_populations = -(-n_simulations // _PER_POPULATION)
     populations = (
-        _populations(rated, group, interval_of, minimum=minimum, n=n_populations, rng=rng)
+        _populations(rated, group, figure, minimum=minimum, n=n_populations, rng=rng)
         if is_planned
         else ()
     )
@@ -300,7 +320,7 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
         for simulation in range(n_simulations):
             weights = populations[simulation // _PER_POPULATION]
             with_more, of = _with_more(rated, group, n, weights, rng)
-            intervals.append(interval_of(with_more, of))
+            intervals.append(figure.interval(with_more, of))
         low = np.array([interval.low for interval in intervals])
         high = np.array([interval.high for interval in intervals])
         passes, fails = low >= minimum, high < minimum
@@ -348,7 +368,7 @@ def _differ(rated: Floats) -> bool:
 def _populations(  # noqa: PLR0913 - the labels, and how many to draw
     rated: Floats,
     group: Integers,
-    interval_of: IntervalOf,
+    figure: JudgedFigure,
     *,
     minimum: float,
     n: int,
@@ -363,7 +383,7 @@ def _populations(  # noqa: PLR0913 - the labels, and how many to draw
     figures = []
     for weights in candidates:
         drawn = _drawn(rated, group, _N_LARGE, weights, rng)[0]
-        figures.append(interval_of(drawn, np.arange(len(drawn))).value)
+        figures.append(figure.value(drawn))
     disagreement = np.maximum(1 - np.array(figures), TOLERANCE)
     distance = np.log(disagreement / max(1 - minimum, TOLERANCE))
     density = np.nan_to_num(np.exp(-((distance / _PRIOR_SPREAD) ** 2) / 2))

@@ -12,7 +12,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.planning import (
     GatePlan,
     Outlook,
-    interval_by,
+    figure_by,
     plan_gate,
     plan_overall_gates,
     responses_to_show,
@@ -37,7 +37,7 @@ def plan(
 ) -> GatePlan:
     return plan_gate(
         np.asarray(ratings, dtype=float)[:, None],
-        interval_by(Alpha("ordinal")),
+        figure_by(Alpha("ordinal")),
         groups=np.arange(len(np.asarray(ratings))) if groups is None else groups,
         question_id="clarity",
         gate="human_alpha",
@@ -145,7 +145,7 @@ def test_the_same_seed_gives_the_same_plan() -> None:
 def test_a_hh_is_planned_like_alpha() -> None:
     found = plan_gate(
         noisy(30, 0.9)[:, None],
-        interval_by(HumanAgreement(Scale(low=1, high=5))),
+        figure_by(HumanAgreement(Scale(low=1, high=5))),
         groups=np.arange(30),
         question_id="clarity",
         gate="human_a_hh",
