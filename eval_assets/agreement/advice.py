@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from eval_assets.scale import TOLERANCE
 from eval_assets.stats import Interval
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Integers = NDArray[np.integer[Any]]
 Mask = NDArray[np.bool_]
 
 GOOD_SHARE = 0.75
@@ -36,9 +36,6 @@ _MANY_EQUAL = 20
 
 _FEWEST_BETWEEN, _SELDOM_BETWEEN = 20, 0.9
 """A rater between the others on that many responses is remarkable if another is so less often."""
-
-_PORTION = 500_000
-"""Responses whose ratings are sorted together."""
 
 _MOST_DISCUSSED = 20
 """Longer lists are not read: the first rows have the largest spread."""
@@ -73,34 +70,31 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
     """
     if not ratings.rater_ids:
         return []
-    is_shared = np.bincount(ratings.unit, minlength=ratings.n_responses)[ratings.unit] > 1
-    unit, rater, value = ratings.unit[is_shared], ratings.rater[is_shared], ratings.value[is_shared]
-    deviations = value - ratings.means()[unit]
-    order = np.argsort(rater, kind="stable")
-    starts = np.searchsorted(rater[order], np.arange(1, len(ratings.rater_ids)))
-    texts: list[str] = []
-    leaning: dict[str, tuple[float, int]] = {}
-    equal: defaultdict[tuple[int, int, float], list[Integers]] = defaultdict(list)
-    for name, own in zip(ratings.rater_ids, np.split(order, starts), strict=True):
-        if len(own) < _FEWEST_SHARED:
-            continue
-        leaning[name] = (float(deviations[own].mean()), len(own))
-        if len(own) >= _MANY_EQUAL:
-            equal[len(own), int(unit[own].sum()), round(float(value[own].sum()), 6)].append(own)
-        by_others = np.isin(unit, unit[own]) & (rater != rater[own[0]])
-        if np.ptp(value[own]) == 0 and np.ptp(value[by_others]) > 0:
-            texts.append(
-                f"{name} gives {_named(question, float(value[own[0]]))} every time, while others "
-                f"vary on the same {len(own)} responses"
-            )
+    sums = _RaterSums.of(ratings)
+    names = ratings.rater_ids
+    compared = np.flatnonzero(sums.n >= _FEWEST_SHARED).tolist()
+    constant = [index for index in compared if sums.low[index] == sums.high[index]]
+    texts = [
+        f"{names[index]} gives {_named(question, float(sums.low[index]))} every time, while others "
+        f"vary on the same {sums.n[index]} responses"
+        for index in _beside_varying(ratings, constant)
+    ]
+    equal: defaultdict[tuple[int, int, float], list[int]] = defaultdict(list)
+    for index in compared:
+        if sums.n[index] >= _MANY_EQUAL:
+            total = round(float(sums.value[index]), 6)
+            equal[int(sums.n[index]), int(sums.unit[index]), total].append(index)
     for first, second in chain.from_iterable(pairwise(alike) for alike in equal.values()):
-        if _never_differ(unit, value, first, second):
-            names = [ratings.rater_ids[rater[own[0]]] for own in (first, second)]
+        if _never_differ(ratings, first, second):
             texts.append(
-                f"{' and '.join(names)} gave equal ratings to all {len(first)} responses: check "
-                "that each of them rated"
+                f"{names[first]} and {names[second]} gave equal ratings to all {sums.n[first]} "
+                "responses: check that each of them rated"
             )
-    texts += _between_others(question, ratings.rater_ids, unit, rater, value)
+    leaning = {
+        names[index]: (float(sums.deviation[index] / sums.n[index]), int(sums.n[index]))
+        for index in compared
+    }
+    texts += _between_others(question, ratings)
     if len(leaning) > 1 and not question.scale.is_binary and question.level != "nominal":
         lenient, strict = (
             max(leaning, key=leaning.__getitem__),
@@ -116,24 +110,68 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
     return [Finding(question.id, "pattern", text) for text in texts]
 
 
-def _between_others(
-    question: RubricQuestion,
-    rater_ids: Sequence[str],
-    unit: Integers,
-    rater: Integers,
-    value: Floats,
-) -> list[str]:
+def _rows_by_rater(ratings: LongRatings) -> list[Integers]:
+    order = np.argsort(ratings.rater, kind="stable")
+    starts = np.searchsorted(ratings.rater[order], np.arange(1, len(ratings.rater_ids)))
+    return np.split(order, starts)
+
+
+@dataclass(frozen=True)
+class _RaterSums:
+    """Shared ratings of each rater: their number, sums and ends.
+
+    Attributes:
+        deviation: Sum of the differences from the mean of all raters of the response.
+    """
+
+    n: Integers
+    unit: Integers
+    value: Floats
+    deviation: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, ratings: LongRatings) -> Self:
+        """Return the sums of all raters."""
+        n_raters = len(ratings.rater_ids)
+        n, units = np.zeros((2, n_raters), np.int64)
+        values, deviations = np.zeros((2, n_raters))
+        low, high = np.full(n_raters, np.inf), np.full(n_raters, -np.inf)
+        for part in ratings.shared():
+            unit = np.unique(part.unit, return_inverse=True)[1]
+            deviation = part.value - (np.bincount(unit, part.value) / np.bincount(unit))[unit]
+            for index, own in enumerate(_rows_by_rater(part)):
+                n[index] += len(own)
+                units[index] += part.unit[own].sum(dtype=np.int64)
+                values[index] += part.value[own].sum()
+                deviations[index] += deviation[own].sum()
+                if len(own):
+                    low[index] = min(low[index], part.value[own].min())
+                    high[index] = max(high[index], part.value[own].max())
+        return cls(n, units, values, deviations, low, high)
+
+
+def _beside_varying(ratings: LongRatings, raters: Sequence[int]) -> list[int]:
+    """Return the raters beside whom others gave different ratings to the same responses."""
+    values: dict[int, set[float]] = {index: set() for index in raters}
+    for part in ratings.shared() if raters else ():
+        for index, others in values.items():
+            is_beside = np.isin(part.unit, part.unit[part.rater == index])
+            others.update(np.unique(part.value[is_beside & (part.rater != index)]).tolist())
+    return [index for index, others in values.items() if len(others) > 1]
+
+
+def _between_others(question: RubricQuestion, ratings: LongRatings) -> list[str]:
     """Return a text on a rater who lies between the others wherever ratings differ."""
-    if not question.has_order or not len(unit):
+    if not question.has_order:
         return []
+    rater_ids = ratings.rater_ids
     n_differing, n_between = np.zeros((2, len(rater_ids)), dtype=np.int64)
-    # In portions: the arrays of a large evaluation would not fit into memory together.
-    ends = np.searchsorted(unit, np.arange(0, unit[-1] + _PORTION, _PORTION) + _PORTION)
-    for start, end in pairwise([0, *ends.tolist()]):
-        differ, is_between = _between_in(unit[start:end], value[start:end])
-        own = rater[start:end]
-        n_differing += np.bincount(own[differ], minlength=len(rater_ids))
-        n_between += np.bincount(own[is_between], minlength=len(rater_ids))
+    for part in ratings.shared():
+        differ, is_between = _between_in(part.unit, part.value)
+        n_differing += np.bincount(part.rater[differ], minlength=len(rater_ids))
+        n_between += np.bincount(part.rater[is_between], minlength=len(rater_ids))
     has_enough = n_differing >= _FEWEST_BETWEEN
     always = has_enough & (n_between == n_differing)
     if always.sum() != 1 or not (has_enough & (n_between < _SELDOM_BETWEEN * n_differing)).any():
@@ -162,14 +200,20 @@ def _between_in(unit: Integers, value: Floats) -> tuple[Mask, Mask]:
     return differ, differ & (low <= value) & (value <= high)
 
 
-def _never_differ(unit: Integers, value: Floats, one: Integers, other: Integers) -> bool:
-    """Return whether two raters' rows are of the same units and values, of which there are three.
+def _never_differ(ratings: LongRatings, one: int, other: int) -> bool:
+    """Return whether two raters rated the same units equally, with three values.
 
     Two careful raters may never differ on yes and no.
     """
-    one, other = one[np.argsort(unit[one])], other[np.argsort(unit[other])]
-    is_equal = np.array_equal(unit[one], unit[other]) and np.array_equal(value[one], value[other])
-    return is_equal and len(np.unique(value[one])) > 2  # noqa: PLR2004 - yes and no
+    values: set[float] = set()
+    for part in ratings.shared():
+        first, second = part.rater == one, part.rater == other
+        if not np.array_equal(part.unit[first], part.unit[second]):
+            return False
+        if not np.array_equal(part.value[first], part.value[second]):
+            return False
+        values.update(np.unique(part.value[first]).tolist())
+    return len(values) > 2  # noqa: PLR2004 - yes and no
 
 
 def suggestions(  # noqa: PLR0913 - the figures that decide

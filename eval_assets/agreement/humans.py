@@ -1,6 +1,7 @@
 """Agreement between humans."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,7 +62,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             question_id=question.id,
             n_responses=profile.n_units,
             n_groups=profile.n_groups,
-            n_raters=len(ratings.by_rater()),
+            n_raters=len(ratings.raters),
             n_ratings=len(ratings.value),
             n_pairs=profile.n_pairs,
             n_skipped=humans.n_skipped.get(question.id, 0),
@@ -122,18 +123,18 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
     """Return the overall figures: A^HH is the mean over questions, alpha pools them on [0, 1]."""
     ratings = humans.ratings
     profile = overall_profile(
-        [(ratings[question.id].matrix(), question.scale) for question in evaluation.rubric],
+        ((ratings[question.id].matrix(), question.scale) for question in evaluation.rubric),
         confidence=CONFIDENCE,
         groups=ratings[evaluation.rubric[0].id].group,
     )
     settled_figures = None
     if any(map(len, humans.disagreements.values())):
         settled_figures = overall_profile(
-            [
+            (
                 ((_settled(long, humans.disagreements.get(q.id), q) or long).matrix(), q.scale)
                 for q in evaluation.rubric
                 for long in [ratings[q.id]]
-            ],
+            ),
             confidence=CONFIDENCE,
             groups=ratings[evaluation.rubric[0].id].group,
         )
@@ -142,7 +143,7 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         question_id=None,
         n_responses=profile.n_responses,
         n_groups=profile.n_groups,
-        n_raters=len({rater for long in ratings.values() for rater in long.by_rater()}),
+        n_raters=len({rater for long in ratings.values() for rater in long.raters}),
         n_ratings=sum(len(long.value) for long in ratings.values()),
         n_pairs=profile.n_pairs,
         n_skipped=sum(humans.n_skipped.values()),
@@ -232,9 +233,12 @@ def _most_frequent_share(patterns: RatingPatterns) -> float:
 
 def _n_rare_groups(ratings: LongRatings) -> int:
     """Return how many groups hold, where two rated, a rating other than the most frequent one."""
-    is_shared = (np.bincount(ratings.unit) > 1)[ratings.unit]
-    values, code = np.unique(ratings.value[is_shared], return_inverse=True)
-    if not len(values):
-        return 0
-    is_rare = code != np.bincount(code).argmax()
-    return len(np.unique(ratings.group[ratings.unit[is_shared][is_rare]]))
+    counts = Counter[float]()
+    for part in ratings.shared():
+        values, n = np.unique(part.value, return_counts=True)
+        counts.update(dict(zip(values.tolist(), n.tolist(), strict=True)))
+    most_frequent = max(sorted(counts), key=counts.__getitem__, default=math.nan)
+    is_rare = np.zeros(ratings.n_responses, dtype=bool)
+    for part in ratings.shared():
+        is_rare[part.unit[part.value != most_frequent]] = True
+    return len(np.unique(ratings.group[is_rare]))

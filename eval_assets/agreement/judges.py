@@ -79,7 +79,7 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> JudgeMeasure
                 alpha_within=UNDEFINED_FIGURE,
                 n_units=alpha.n_units,
                 n_groups=alpha.n_groups,
-                n_judges=len(ratings.by_rater()),
+                n_judges=len(ratings.raters),
                 n_comparisons=int(patterns.n_units @ patterns.n_pairs),
                 kappa_macro=kappa_macro,
                 kappa_micro=kappa_micro,
@@ -222,7 +222,7 @@ def _overall(
         alpha_within=Figure.of(profile.alpha_within),
         n_units=profile.n_units,
         n_groups=profile.n_groups,
-        n_judges=len({judge for _, ratings in pooled for judge in ratings.by_rater()}),
+        n_judges=len({judge for _, ratings in pooled for judge in ratings.raters}),
         n_comparisons=profile.n_pairs,
         kappa_macro=kappa_macro,
         kappa_micro=kappa_micro,
@@ -239,7 +239,7 @@ def _by_response(
     """Return rows of single responses; one question alone cannot show agreement beyond chance."""
     if len(pooled) < 2:  # noqa: PLR2004 - two units at least
         return pd.DataFrame()
-    response = np.concatenate([ratings.unit for _, ratings in pooled])
+    response = np.concatenate([ratings.unit for _, ratings in pooled]).astype(np.int64)
     question = np.repeat(np.arange(len(pooled)), [len(ratings.unit) for _, ratings in pooled])
     value = np.concatenate([q.scale.to_unit(ratings.value) for q, ratings in pooled])
     clusters, alphas = alpha_by_cluster(response, response * len(pooled) + question, value)

@@ -121,7 +121,8 @@ def pooled(parts: Sequence[LongRatings]) -> LongRatings:
     rater_ids = tuple(dict.fromkeys(rater for part in parts for rater in part.rater_ids))
     index = {rater: column for column, rater in enumerate(rater_ids)}
     columns = [np.array([index[rater] for rater in part.rater_ids], int) for part in parts]
-    unit = np.concatenate([part.unit * len(parts) + place for place, part in enumerate(parts)])
+    units = [part.unit.astype(np.int64) for part in parts]
+    unit = np.concatenate([own * len(parts) + place for place, own in enumerate(units)])
     rater = np.concatenate([own[part.rater] for own, part in zip(columns, parts, strict=True)])
     value = np.concatenate([part.value for part in parts])
     return LongRatings(unit, rater, value, rater_ids, parts[0].group)

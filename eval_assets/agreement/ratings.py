@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
@@ -30,8 +31,8 @@ class LongRatings:
             of one group are not independent.
     """
 
-    unit: NDArray[np.int64]
-    rater: NDArray[np.int64]
+    unit: NDArray[np.integer[Any]]
+    rater: NDArray[np.integer[Any]]
     value: Floats
     rater_ids: tuple[str, ...]
     group: NDArray[np.int64]
@@ -59,12 +60,29 @@ class LongRatings:
         means: Floats = np.divide(total, n, out=np.full(self.n_responses, np.nan), where=n > 0)
         return means
 
-    def by_rater(self) -> dict[str, Floats]:
-        """Return the ratings of each rater who rated this question."""
-        order = np.argsort(self.rater, kind="stable")
-        raters, starts = np.unique(self.rater[order], return_index=True)
-        parts = np.split(self.value[order], starts[1:])
-        return {self.rater_ids[r]: part for r, part in zip(raters, parts, strict=False)}
+    @property
+    def raters(self) -> list[str]:
+        """Return the raters who rated this question, sorted."""
+        return [self.rater_ids[index] for index in np.flatnonzero(np.bincount(self.rater))]
+
+    def shared(self) -> Iterator[LongRatings]:
+        """Yield the ratings of responses with two of them, some responses at a time.
+
+        The arrays of a large evaluation would not fit into memory together.
+        """
+        n_portions = max(1, -(-self.n_responses // _PORTION))
+        ends = np.searchsorted(self.unit, _PORTION * np.arange(1, n_portions + 1))
+        for index, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
+            unit = self.unit[start:end]
+            place = unit - index * _PORTION
+            rows = start + np.flatnonzero((np.bincount(place) > 1)[place])
+            yield replace(
+                self, unit=self.unit[rows], rater=self.rater[rows], value=self.value[rows]
+            )
+
+
+_PORTION = 1_000_000
+"""Responses of a portion of ratings."""
 
 
 @dataclass(frozen=True)

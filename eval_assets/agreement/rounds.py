@@ -268,7 +268,7 @@ def _figures(
         round=number,
         n_responses=a_hh.n_units,
         n_groups=a_hh.n_groups,
-        n_raters=len(ratings.by_rater()),
+        n_raters=len(ratings.raters),
         a_hh=Figure.of(a_hh),
         alpha=Figure.of(alpha),
         alpha_level=level,

@@ -153,13 +153,25 @@ def require_on_scale(values: Floats, scale: Scale) -> None:
         )
 
 
+_BLOCK_VALUES = 1 << 16
+"""Values compared with a scale at once, so that temporary arrays stay in the processor's cache."""
+
+
 def on_scale(values: Floats, scale: Scale) -> Floats:
     """Return the values, those that miss a declared value by float noise only set to it."""
     if scale.values is None:
         return values
     declared = np.asarray(scale.values)
-    nearest = declared[np.searchsorted((declared[1:] + declared[:-1]) / 2, values)]
-    return np.where(np.abs(values - nearest) <= _category_noise(declared), nearest, values)
+    middles, noise = (declared[1:] + declared[:-1]) / 2, _category_noise(declared)
+    result = values
+    for rows in row_blocks(len(values), n_columns=values[:1].size, n_entries=_BLOCK_VALUES):
+        block = values[rows]
+        nearest = declared[np.searchsorted(middles, block)]
+        is_noise = (np.abs(block - nearest) <= noise) & (block != nearest)
+        if is_noise.any():
+            result = values.copy() if result is values else result
+            result[rows] = np.where(is_noise, nearest, block)
+    return result
 
 
 def without_noise(values: Floats) -> Floats:

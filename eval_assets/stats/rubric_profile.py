@@ -10,7 +10,7 @@ indicator per class, its components; a question with an order has one component,
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self, TypeAlias
 
@@ -84,7 +84,7 @@ class OverallProfile(Profile):
 
 
 def overall_profile(
-    questions: Sequence[tuple[Ratings, Scale]],
+    questions: Iterable[tuple[Ratings, Scale]],
     *,
     confidence: float,
     groups: Column | None = None,
@@ -116,18 +116,14 @@ def overall_profile(
         >>> round(profile.a_hh.value, 4), profile.n_responses, profile.n_units
         (0.7083, 3, 6)
     """
-    matrices = [on_scale(rating_matrix(ratings), scale) for ratings, scale in questions]
-    lengths = {len(matrix) for matrix in matrices}
+    every_part = [_QuestionUnits.of(rating_matrix(of), scale) for of, scale in questions]
+    lengths = {len(part.pattern) for part in every_part}
     if len(lengths) > 1:
         raise ValueError(f"questions must have the same responses, got {sorted(lengths)} of them")
     n_responses = max(lengths, default=0)
     codes = group_codes(groups, n_units=n_responses)
     group = np.arange(n_responses) if codes is None else codes
-    parts = [
-        part
-        for matrix, (_, scale) in zip(matrices, questions, strict=True)
-        if (part := _QuestionUnits.of(matrix, scale)).is_rated_twice.any()
-    ]
+    parts = [part for part in every_part if part.is_rated_twice.any()]
     rated = np.zeros(n_responses, np.bool_)
     for part in parts:
         rated |= part.is_rated_twice
@@ -189,7 +185,7 @@ class _QuestionUnits:
     @classmethod
     def of(cls, matrix: Floats, scale: Scale) -> Self:
         """Return what ratings on a scale add."""
-        patterns, pattern = RatingPatterns.by_row(matrix)
+        patterns, pattern = RatingPatterns.by_row(on_scale(matrix, scale))
         require_on_scale(patterns.values, scale)
         # measured from the middle of the scale, which keeps the sums of squares small
         positions = scale.to_unit(patterns.values) - 0.5

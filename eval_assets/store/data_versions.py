@@ -4,7 +4,7 @@ import duckdb
 
 from eval_assets.figures import RaterKind
 from eval_assets.store.long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
-from eval_assets.store.tables import content_fingerprint
+from eval_assets.store.tables import content_fingerprint, spare_memory
 
 
 def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, str]:
@@ -60,6 +60,7 @@ _DECIDING_OF_ALL = {
 
 def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     """Compute the data version of one kind; see `rating_versions`."""
+    spare_memory(connection)
     ratings = RATINGS_SQL[kind]
     ratings += f" UNION ALL {OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
     settled_sql = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"

@@ -1,8 +1,7 @@
 """Ratings of humans or judges as arrays, also by round and by version of the question."""
 
 from collections.abc import Iterable
-from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import duckdb
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.rounds import RewordedRatings
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.store.tables import spare_memory
+from eval_assets.store.tables import release_memory, spare_memory
 
 _UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,
                            human_labels.value
@@ -111,36 +110,60 @@ def ratings_from(
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
     ).fetchall()
-    # Rows are sorted by all columns, which takes less time if these are narrow.
-    rows = connection.execute(
-        f"""
-        WITH unit AS (
-            SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
-        )
-        SELECT (list_position($questions, question_id) - 1)::USMALLINT AS question,
-               unit.i::INTEGER AS unit,
-               (list_position($raters, rater_id) - 1)::INTEGER AS rater, value
-        FROM ({source}) JOIN unit USING (response_id)
-        WHERE question IS NOT NULL ORDER BY ALL
-        """,  # noqa: S608 - constants of ours
-        {"questions": names, "raters": [rater for (rater,) in raters]},
-    ).fetchnumpy()
-    bounds = np.searchsorted(rows["question"], np.arange(len(names) + 1))
-    parts = [slice(begin, end) for begin, end in pairwise(bounds.tolist())]
+    rater_ids = [rater for (rater,) in raters]
+    unit = """SELECT response_id, (row_number() OVER (ORDER BY response_id) - 1)::INTEGER AS i
+              FROM responses"""
+    portions = [unit]
+    if len(group) > _PORTION:
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE _unit AS {unit}")  # numbered once
+        starts = range(0, len(group), _PORTION)
+        portions = [f"FROM _unit WHERE i >= {i} AND i < {i + _PORTION}" for i in starts]
+    # Rows are sorted by all columns, which takes less time and memory if these are narrow.
+    kind = "TINYINT" if len(rater_ids) <= np.iinfo(np.int8).max else "INTEGER"
+    rows = [
+        connection.execute(
+            f"""
+            SELECT (list_position($questions, question_id) - 1)::USMALLINT AS question,
+                   unit.i AS unit, (list_position($raters, rater_id) - 1)::{kind} AS rater, value
+            FROM ({source}) JOIN ({portion}) AS unit USING (response_id)
+            WHERE question IS NOT NULL ORDER BY ALL
+            """,  # noqa: S608 - constants of ours
+            {"questions": names, "raters": rater_ids},
+        ).fetchnumpy()
+        for portion in portions
+    ]
+    release_memory(connection)
+    bounds = [np.searchsorted(of.pop("question"), np.arange(len(names) + 1)) for of in rows]
+    columns: dict[str, list[NDArray[Any]]] = {}
+    for column in ("unit", "rater", "value"):  # one by one: there is room for one copy
+        parts = [np.asarray(of.pop(column)) for of in rows]
+        columns[column] = [
+            _joined([part[of[k] : of[k + 1]] for part, of in zip(parts, bounds, strict=True)])
+            for k in range(len(names))
+        ]
     return {
         name: LongRatings(
-            unit=np.asarray(rows["unit"][part], dtype=np.int64),
-            rater=np.asarray(rows["rater"][part], dtype=np.int64),
-            value=np.asarray(rows["value"][part], dtype=np.float64),
-            rater_ids=tuple(str(rater) for (rater,) in raters),
+            unit=columns["unit"][k],
+            rater=columns["rater"][k],
+            value=columns["value"][k].astype(np.float64, copy=False),
+            rater_ids=tuple(map(str, rater_ids)),
             group=group,
         )
-        for name, part in zip(names, parts, strict=True)
+        for k, name in enumerate(names)
     }
+
+
+_PORTION = 5_000_000
+"""Responses whose ratings are sorted together."""
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
     """Return the response group of each unit index, numbered from 0."""
+    spare_memory(connection)
     rows = connection.execute(
         """
         WITH grouped AS MATERIALIZED (

@@ -16,7 +16,7 @@ from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.long_ratings import RatingSource, group_codes, long_ratings, ratings_by_round
 from eval_assets.store.scores import check_judges, compared_fingerprints
 from eval_assets.store.summaries import count_disagreements, disagreement_units
-from eval_assets.store.tables import replace_rows, spare_memory
+from eval_assets.store.tables import release_memory, replace_rows, spare_memory
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,7 +46,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         q.id for q in evaluation.rubric if q.id in rounds and first_round_decides(rounds[q.id], q)
     )
     ratings |= {name: first_ratings(rounds[name]) for name in first_round_only}
-    return HumanRatings(
+    humans = HumanRatings(
         ratings=ratings,
         patterns={
             q.id: RatingPatterns.from_matrix(ratings[q.id].matrix(), groups=ratings[q.id].group)
@@ -62,6 +62,8 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         disagreements=disagreement_units(connection),
         first_round_only=first_round_only,
     )
+    release_memory(connection)
+    return humans
 
 
 def ratings_by_kind(

@@ -9,7 +9,7 @@ import numpy as np
 from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import replace_figures_by_query
-from eval_assets.store.tables import empty_table
+from eval_assets.store.tables import empty_table, spare_memory
 
 if TYPE_CHECKING:
     import duckdb
@@ -119,6 +119,7 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     have no order, where no value has more than half of the ratings. A question without any such
     response lists its ten largest standard deviations.
     """
+    spare_memory(connection)
     empty_table(connection, "label_disagreements")
     connection.execute(
         """

@@ -70,8 +70,8 @@ _MANY_ROWS = 10_000
 """Rows from which changing the number of threads costs less than threads that wait."""
 
 _LEAST_MEGABYTES = 500
-_BYTES_PER_ROW = 40
-"""Memory in which ratings of 100,000,000 rows are sorted, with 500 MB they are not."""
+_BYTES_PER_ROW = 15
+"""Memory in which 100,000,000 ratings are read in portions, and their fingerprints taken."""
 
 
 def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:
@@ -83,6 +83,11 @@ def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:
     [[n_rows]] = connection.execute("SELECT max(estimated_size) FROM duckdb_tables()").fetchall()
     megabytes = max(_LEAST_MEGABYTES, int((n_rows or 0) * _BYTES_PER_ROW / 1e6))
     connection.execute(f"SET memory_limit = '{megabytes}MB'")
+
+
+def release_memory(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let DuckDB keep little of what it has read, since statistics need the memory next."""
+    connection.execute(f"SET memory_limit = '{_LEAST_MEGABYTES}MB'")
 
 
 def replace_records(

@@ -17,6 +17,12 @@ CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 SAFETY = RubricQuestion("safety", "Is it safe?", BINARY, "nominal")
 
 
+@pytest.fixture(params=[3, 1_000_000], autouse=True)
+def _portion(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ratings are looked at in portions of so many responses, whatever these show."""
+    monkeypatch.setattr("eval_assets.agreement.ratings._PORTION", request.param)
+
+
 def patterns(question: RubricQuestion, **ratings: list[float]) -> list[str]:
     """Return the patterns of raters who rated responses 0, 1, 2 ...; NaN if one did not."""
     matrix = np.array(list(ratings.values())).T

@@ -37,7 +37,7 @@ def test_ratings_of_a_round_are_those_that_decide_and_those_that_do_not(
         name: {number: given.value.tolist() for number, given in rounds.items()}
         for name, rounds in found.items()
     } == {"clarity": {1: [1, 2], 2: [4, 5]}}
-    assert found["clarity"][1].by_rater().keys() == {"r1"}
+    assert found["clarity"][1].raters == ["r1"]
 
 
 def test_labels_of_one_round_are_not_compared(connection: duckdb.DuckDBPyConnection) -> None:

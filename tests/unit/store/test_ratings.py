@@ -63,11 +63,7 @@ def test_long_ratings_count_responses_and_raters_in_the_order_of_their_names(
         found.matrix(),
         [[1, 2, NAN, NAN], [NAN, NAN, 4, NAN], [NAN, 5, NAN, NAN], [NAN, NAN, NAN, NAN]],
     )
-    assert {r: v.tolist() for r, v in found.by_rater().items()} == {
-        "r1": [1],
-        "r2": [2, 5],
-        "r3": [4],
-    }
+    assert found.raters == ["r1", "r2", "r3"]
 
 
 def test_the_group_of_each_unit_is_its_prompt_or_what_is_given(connection: Connection) -> None:
@@ -163,12 +159,27 @@ def test_only_scores_with_status_ok_are_ratings(connection: Connection) -> None:
     assert (found.unit.tolist(), found.value.tolist()) == ([0], [3.5])
 
 
+def test_many_responses_are_read_in_portions(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_labels(connection, labels(*GIVEN))
+    names, group = ["clarity", "safety"], group_codes(connection)
+    whole = long_ratings(connection, "human", names, group=group)
+    monkeypatch.setattr("eval_assets.store.long_ratings._PORTION", 3)
+
+    in_portions = long_ratings(connection, "human", names, group=group)
+
+    for name in names:
+        np.testing.assert_array_equal(in_portions[name].matrix(), whole[name].matrix())
+        assert in_portions[name].unit.tolist() == whole[name].unit.tolist()
+
+
 def test_a_question_without_ratings_has_none(connection: Connection) -> None:
     found = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))["clarity"]
 
     assert len(found.value) == 0
     assert found.matrix().shape == (4, 0)
-    assert found.by_rater() == {}
+    assert found.raters == []
 
 
 def test_patterns_count_each_response_once(connection: Connection) -> None:
