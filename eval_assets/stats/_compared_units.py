@@ -40,7 +40,8 @@ from eval_assets.stats.judge_pairs import with_judge
 DECIMALS = 12
 """Of positions on a scale taken to [0, 1]; beyond, means that are equal differ by float noise."""
 
-_NOISE = 10.0**-DECIMALS
+_NOISE = 1e-12
+"""Distance of positions below which they are equal."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,7 +86,7 @@ def other_maps(train: RatedUnits, scores: Floats) -> dict[str, Floats]:
         return {"isotonic": seen, "linear": seen}
     ratings, count = train.ratings[unit, rater], np.bincount(index).astype(np.float64)
     mean, spread = scores[unit].mean(), scores[unit].var()
-    slope = np.mean((scores[unit] - mean) * (ratings - ratings.mean())) / spread if spread else 0.0
+    slope = np.mean(scores[unit] * (ratings - ratings.mean())) / spread if spread else 0.0
     scale = train.question.scale
     return {
         "isotonic": isotonic_regression(np.bincount(index, ratings) / count, count),
@@ -222,5 +222,5 @@ def _compared_target(name: str, figure: Interval, target: float, *, is_met: bool
 def _wilson_share(n: int, total: int) -> Interval:
     """Return n of total as a share, with Wilson's interval; undefined if there are none."""
     equal, different = (0.0, 0.0), (0.0, 1.0)
-    pairs = [equal] * n + [different] * (total - n) or [(0, math.nan)]
+    pairs = [equal] * n + [different] * (total - n) or [(math.nan, math.nan)]
     return coefficient_interval(pairs, PairwiseAgreement(within=0), confidence=0.95)

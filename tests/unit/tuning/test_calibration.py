@@ -101,14 +101,14 @@ def test_linear_maps_are_clipped_to_the_scale() -> None:
 
 
 def test_decisions_are_counted_by_hand() -> None:
-    people = [[1], [1], [1], [0], [0], [0], [0], [1]]
-    judge = [1, 1, 0, 1, 1, 0, 0, 1]  # 3 right passes, 2 false ones, 1 missed
+    people = [[1], [1], [1], [0], [0], [0], [0], [0], [1]]
+    judge = [1, 1, 0, 1, 1, 0, 0, 0, 1]  # 3 right passes, 2 false ones, 1 missed
     profile = judge_human_profile(people, judge, scale=BINARY, level="nominal", confidence=0.95)
     found = decisions(profile, BINARY)
 
     assert (found.false_positives, found.false_negatives) == (2, 1)
-    assert found.accuracy.value == pytest.approx(5 / 8)
-    assert (found.accuracy.low, found.accuracy.high) == pytest.approx(wilson(5, 8))
+    assert found.accuracy.value == pytest.approx(6 / 9)
+    assert (found.accuracy.low, found.accuracy.high) == pytest.approx(wilson(6, 9))
     assert found.f1.value == pytest.approx(6 / 9)
     low, high = wilson(3, 6)
     ends = 2 * low / (1 + low), 2 * high / (1 + high)
@@ -147,6 +147,9 @@ def test_an_error_has_to_be_small_and_agreement_large() -> None:
         "MAE": False,
     }
     assert found[-1].value == pytest.approx(1 / 8)
+    exact = Targets(mae=0.125, accuracy=0.875)
+    reached = compared_with(exact, profile, decisions(profile, LIKERT5), is_ordered=True)
+    assert all(target.is_met for target in reached)
 
 
 def test_an_undefined_figure_misses_its_target() -> None:
