@@ -134,7 +134,7 @@ def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[Ga
         )
         figures.append(
             GateFigure(
-                question_id=None if row.scope is Scope.OVERALL else row.question_id,
+                question_id=row.question_id,
                 value=figure.value,
                 low=figure.low,
                 high=figure.high,

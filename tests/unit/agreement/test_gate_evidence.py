@@ -39,10 +39,22 @@ def gated(name: GateName, gate: Gate) -> Evaluation:
             {"human", "judge"},
         ),
         (replace(DECLARED, judges=JUDGES[:1]), {"judge"}),
+        (replace(DECLARED, judges=(JUDGES[0], replace(JUDGES[1], backup=True))), {"judge"}),
+        (replace(DECLARED, rubric=(replace(CLARITY, scored_by="function"),)), {"judge"}),
         (gated("human_alpha", Gate(0.9)), set()),
         (replace(DECLARED, rubric=(replace(CLARITY, question="Clear?"),)), set()),
     ],
-    ids=["level", "gate's level", "judges' level", "scale", "judges", "minimum", "wording"],
+    ids=[
+        "level",
+        "gate's level",
+        "judges' level",
+        "scale",
+        "judges",
+        "backup",
+        "function",
+        "minimum",
+        "wording",
+    ],
 )
 def test_the_version_covers_what_decides_the_figures_and_nothing_else(
     declared: Evaluation, kinds: set[RaterKind]
@@ -84,6 +96,8 @@ def test_each_gate_compares_its_figure_with_what_explains_it() -> None:
     assert (judges.value, judges.by_chance, judges.n_units) == (0.83, 0.0, 80)
     assert math.isnan(judges.settled)
     assert [outcomes[g].overall.question_id for g in GATES] == [None] * 3
+    ids = [[question.question_id for question in outcomes[g].questions] for g in GATES]
+    assert ids == [["clarity", "safe"]] * 3
     assert [outcomes[g].is_closed for g in GATES] == [False] * 3
 
 
