@@ -1,6 +1,7 @@
 """A judge's figures beside what is asked of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ import scipy.stats
 from eval_assets.config.tuning import Targets
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import concordance, judge_human_profile
-from eval_assets.tuning.calibration import calibrate, compared_with, decisions, other_maps
+from eval_assets.tuning.calibration import (
+    calibrate,
+    calibration_rows,
+    compared_with,
+    decisions,
+    other_maps,
+)
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
 NAN = math.nan
@@ -61,6 +68,8 @@ def test_fewer_than_ten_groups_are_not_evaluable() -> None:
 
     assert found.verdict == "not_evaluable"
     assert found.reason == "9 groups in train have ratings and scores; 10 needed"
+    enough, quality = simulated(10, seed=8, split="train", per_group=10)
+    assert calibrate(enough, harsh(quality)).verdict == "mapped"
 
 
 def test_groups_without_a_score_do_not_count() -> None:
@@ -92,6 +101,34 @@ def test_maps_in_common_use_are_given_for_comparison() -> None:
     assert found["linear"] == pytest.approx([1.1, 2.2, 3.3, 4.4])
     assert other_maps(train, np.full(4, NAN))["linear"].size == 0
     assert other_maps(train, np.full(4, 3.0))["linear"] == pytest.approx([2.75])
+
+
+def test_each_value_of_train_has_a_row_with_figures_on_dev() -> None:
+    units, quality = simulated(80, seed=1, split=None)
+    scores = harsh(quality)
+    rows = calibration_rows(replace(units, scores={"gpt": scores}), "gpt")
+    train, on_dev = units.part("train"), units.is_in("dev")
+    found = calibrate(train, scores[units.is_in("train")])
+    others = other_maps(train, scores[units.is_in("train")])
+
+    assert [row["judge_value"] for row in rows] == [1, 2, 3]
+    assert tuple(row["mapped_value"] for row in rows) == found.fitted.mapped
+    for name in ("isotonic", "linear"):
+        assert [row[f"{name}_value"] for row in rows] == others[name].tolist()
+    kappas = {"kappa_dev": scores, "kappa_dev_mapped": found.fitted(scores)}
+    for row in rows:
+        assert row["train_gain"] == found.gain.value
+        for name, values in kappas.items():
+            assert row[name] == concordance(units.ratings[on_dev], values[on_dev])
+
+
+def test_a_judge_without_scores_in_train_has_a_row_that_says_so() -> None:
+    units, quality = simulated(80, seed=1, split=None)
+    scores = np.where(units.is_in("train"), NAN, harsh(quality))
+    [row] = calibration_rows(replace(units, scores={"gpt": scores}), "gpt")
+
+    assert row["verdict"] == "not_evaluable"
+    assert "judge_value" not in row
 
 
 def test_linear_maps_are_clipped_to_the_scale() -> None:
@@ -147,6 +184,14 @@ def test_an_error_has_to_be_small_and_agreement_large() -> None:
         "MAE": False,
     }
     assert found[-1].value == pytest.approx(1 / 8)
+    kappas = {
+        is_ordered: compared_with(
+            Targets(), profile, decisions(profile, LIKERT5), is_ordered=is_ordered
+        )[1].value
+        for is_ordered in (True, False)
+    }
+    assert kappas == {True: profile.weighted_kappa.value, False: profile.kappa.value}
+    assert kappas[True] > kappas[False]
     exact = Targets(mae=0.125, accuracy=0.875)
     reached = compared_with(exact, profile, decisions(profile, LIKERT5), is_ordered=True)
     assert all(target.is_met for target in reached)
