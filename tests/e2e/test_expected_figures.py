@@ -1,4 +1,4 @@
-"""Figures that were computed elsewhere come out of a whole run: of the sample, and of two studies.
+"""Figures that were computed elsewhere come out of runs: of the sample, and of two studies.
 
 study_figures.json was computed with numpy, scipy and the package krippendorff from the same tables.
 """
@@ -34,6 +34,12 @@ STUDIES: dict[str, dict[str, Any]] = json.loads(
 )
 TO_SIX_PLACES = 1e-6
 """`STUDIES` is rounded to six places, so that an exact figure lies within half of that."""
+
+MEASURED = (
+    *("rubric_questions", "model_responses", "human_labels", "judge_scores"),
+    *("human_agreement", "judge_agreement", "judge_human_agreement", "judge_splits"),
+)
+"""The assets whose figures are compared, the gates among them, and what they depend on."""
 
 HUMANS = {
     "n_items_ge2": "n_responses",
@@ -105,7 +111,7 @@ def measured(
         for model in expected["judge_vs_human"]
     ]
     declaration.write_text(yaml.safe_dump(declared), "utf-8")
-    folder.materialize()
+    folder.materialize(*MEASURED)
     return folder, expected
 
 

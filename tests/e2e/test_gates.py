@@ -19,6 +19,12 @@ BOTH = [("clarity", N_RESPONSES), ("depth", N_RESPONSES)]
 
 GATED = ("human_agreement", "judge_agreement")
 
+UP_TO_TUNING = (
+    *("rubric_questions", "model_responses", "human_labels", "judge_scores"),
+    *("label_disagreements", *GATED, "judge_splits"),
+)
+"""The first asset behind the gates, and what it depends on."""
+
 
 def gated_assets() -> list[str]:
     """Every asset behind a gate: downstream of a gated asset, or in the group of tuning."""
@@ -197,7 +203,7 @@ def test_worse_labels_mark_the_splits_as_stale_until_the_gate_opens_again(
     marks = "SELECT DISTINCT stale_because FROM judge_splits"
     before = open_folder.rows(split)
     open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
-    result = open_folder.materialize()
+    result = open_folder.materialize(*UP_TO_TUNING)
     [(because,)] = open_folder.rows(marks)
 
     assert not result.success
@@ -284,7 +290,7 @@ def test_a_minimum_that_is_lowered_opens_the_gate_at_once(closed_folder: Evaluat
 def test_ratings_that_are_all_equal_are_not_evaluable(new_folder: Evaluated) -> None:
     """A^HH is 1 and alpha undefined: perfect agreement on nothing does not open the gate."""
     new_folder.label({"clarity": EQUAL, "depth": EQUAL})
-    result = new_folder.materialize()
+    result = new_folder.materialize(*UP_TO_TUNING)
 
     assert not result.success
     assert verdicts(new_folder)["human_alpha"] == "not_evaluable"
@@ -367,7 +373,7 @@ def test_questions_that_pass_one_gate_each_close_the_gates(new_folder: Evaluated
     )
     new_folder.label({"clarity": AGREEING, "depth": OPPOSING})
     new_folder.judge({"clarity": OPPOSING, "depth": AGREEING})
-    result = new_folder.materialize()
+    result = new_folder.materialize(*UP_TO_TUNING)
 
     assert not result.success
     assert new_folder.splits() == []

@@ -17,13 +17,19 @@ SELECT version, n_labels FROM rubric_versions WHERE question_id = 'clarity' ORDE
 """
 
 
-@pytest.fixture
-def reworded(tmp_path: Path) -> Evaluated:
-    """A folder that was run, and whose first question was reworded since."""
-    folder = make(tmp_path / "data", (BASE, NEAR))
+@pytest.fixture(scope="module")
+def reworded_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+    """A folder that was run, and whose first question was reworded since: not to be written."""
+    folder = make(tmp_path_factory.mktemp("reworded") / "data", (BASE, NEAR))
     assert folder.materialize(*MEASURED, checks=False).success
     rewrite(folder, "Rate the clarity", "Rate the clarity of every sentence")
     return folder
+
+
+@pytest.fixture
+def reworded(reworded_once: Evaluated, tmp_path: Path) -> Evaluated:
+    """A copy of its own of the folder with the reworded question."""
+    return Evaluated(shutil.copytree(reworded_once.path, tmp_path / "data"))
 
 
 def rewrite(folder: Evaluated, old: str, new: str) -> None:
