@@ -297,7 +297,8 @@ class GwetAC(PatternCoefficient):
                 terms = [("squared", ranks), ("absolute", ranks)]
             case _:
                 assert_never(self.weights)
-        once, ends = np.ones((1, len(categories))), np.zeros((1, len(categories)))
+        once = np.ones((1, len(categories)))
+        ends = np.zeros_like(once)
         ends[:, [0, -1]] = 1.0
         within, longest, in_all = np.zeros(len(patterns.n_units)), 0.0, 0.0
         for distance, position in terms:
