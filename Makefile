@@ -65,7 +65,7 @@ test-browser: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe
 	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal tests/browser
 
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
-	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto tests/unit/store tests/properties/test_store_ratings.py
+	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto --dist worksteal tests/unit/store tests/properties/test_store_ratings.py
 
 test-tools: .venv/installed-dev
 	$(BIN)/python -m pytest -m tools
