@@ -120,6 +120,13 @@ def test_one_question_has_the_figures_of_its_own_profile() -> None:
     assert overall.alpha_within.high == pytest.approx(overall.alpha.high)
 
 
+def test_two_ratings_agree_as_by_chance() -> None:
+    profile = overall_profile([([[1, 5]], LIKERT5)], confidence=0.95)
+
+    assert profile.alpha.value == profile.alpha_within.value == 0
+    assert krippendorff_alpha([[1, 5]], level="interval") == 0
+
+
 def test_perfect_agreement_on_one_question_is_as_uncertain_within_it() -> None:
     profile = overall_profile(
         [(np.tile([[1.0], [2.0], [2.0], [4.0], [5.0]], (6, 2)), LIKERT5)], confidence=0.95
