@@ -10,6 +10,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from hypothesis import settings
 
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
@@ -26,6 +28,26 @@ def pytest_configure() -> None:
     settings.load_profile("busy machine")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrations_read_once() -> Iterator[None]:
+    """Let Dagster's new stores share what alembic reads of their migrations.
+
+    Each store reads all of them, which takes longer than many a run in the tests.
+    """
+    read = ScriptDirectory.from_config
+    by_location: dict[str | None, ScriptDirectory] = {}
+
+    def read_once(config: Config) -> ScriptDirectory:
+        location = config.get_main_option("script_location")
+        if location not in by_location:
+            by_location[location] = read(config)
+        return by_location[location]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScriptDirectory, "from_config", read_once)
+        yield
 
 
 @pytest.fixture(autouse=True)

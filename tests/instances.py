@@ -1,5 +1,6 @@
 """One Dagster instance in memory for all tests of a process that do not test where records are."""
 
+import atexit
 from functools import cache
 
 import dagster as dg
@@ -15,4 +16,6 @@ def empty_instance() -> dg.DagsterInstance:
 @cache
 def _instance() -> dg.DagsterInstance:
     """To make an instance costs a third of a run of one asset."""
-    return dg.DagsterInstance.ephemeral()
+    instance = dg.DagsterInstance.ephemeral()
+    atexit.register(instance.dispose)
+    return instance
