@@ -84,6 +84,14 @@ class FileColumn(Sequence[T]):
         """Return `function` of every cell, called once for each value."""
         return FileColumn(list(map(function, self.values)), self.codes)
 
+    def stripped(self: "FileColumn[str | None]") -> "FileColumn[str | None]":
+        """Return cells of text without blanks around them, None if nothing is left."""
+        if set(map(type, self.values)) <= {str}:
+            cells = [*map(str.strip, self.values)]  # type: ignore[arg-type] # they are text
+            if all(cells):
+                return self if cells == self.values else FileColumn(cells, self.codes)
+        return self.map(without_blanks)
+
     def take(self, rows: "npt.NDArray[np.integer[Any]] | BoolArray") -> "FileColumn[T]":
         """Return the cells of some rows, by their positions or a mask."""
         return FileColumn(self.values, self.codes[rows])
@@ -212,7 +220,7 @@ class FileTable:
         """Return cells as text without blanks around it, None if nothing is left."""
         header = self.header_of(*names)
         if header not in self._stripped:
-            self._stripped[header] = self.text(*names).map(without_blanks)
+            self._stripped[header] = self.text(*names).stripped()
         return self._stripped[header]
 
     @cached_property
