@@ -74,8 +74,8 @@ class LongRatings:
         ends = np.searchsorted(self.unit, _PORTION * np.arange(1, n_portions + 1))
         for index, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
             unit = self.unit[start:end]
-            place = unit - index * _PORTION
-            rows = start + np.flatnonzero((np.bincount(place) > 1)[place])
+            offset = unit - index * _PORTION
+            rows = start + np.flatnonzero((np.bincount(offset) > 1)[offset])
             yield replace(
                 self, unit=self.unit[rows], rater=self.rater[rows], value=self.value[rows]
             )
