@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import dagster as dg
 
@@ -34,7 +34,7 @@ from eval_assets.assets import (
     tuning,
 )
 from eval_assets.assets.automation import AutomatedEvaluation, automation_of, names_before
-from eval_assets.assets.executors import executor, in_pool, pool_of
+from eval_assets.assets.executors import executor, in_pool, pool_of, run_last
 from eval_assets.assets.jobs import jobs_of, jobs_of_each, removal_of_old_runs
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
@@ -145,10 +145,15 @@ def _own_assets(
     if pool:
         asking = {folder.key(name) for name in _ASKING}
         assets = [
-            in_pool(asset, pool)
+            in_pool(asset, pool, before=before)
             if isinstance(asset, dg.AssetsDefinition) and asset.keys <= asking
             else asset
             for asset in assets
+        ]
+    else:  # with live judges, tuning may take hours, for which the report does not wait
+        report = folder.key("agreement_report")
+        assets = [
+            run_last(asset, before=before) if _is_of(asset, report) else asset for asset in assets
         ]
     if split.shards > 1:
         whole = folder.key("judge_scores")
@@ -169,7 +174,7 @@ def _own_assets(
         return dg.with_source_code_references(described)
 
 
-def _is_of(definition: object, key: dg.AssetKey) -> bool:
+def _is_of(definition: object, key: dg.AssetKey) -> TypeGuard[dg.AssetsDefinition]:
     """Return whether that is the definition of one asset alone."""
     return isinstance(definition, dg.AssetsDefinition) and definition.keys == {key}
 

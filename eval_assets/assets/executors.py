@@ -1,6 +1,7 @@
 """Executors of the steps of a run, and pools of the steps that ask models."""
 
 import os
+from collections.abc import Mapping
 
 import dagster as dg
 
@@ -132,25 +133,40 @@ def pool_of(evaluation: Evaluation) -> str | None:
     return "+".join(sorted(judges | generators)) or None
 
 
-def in_pool(asset: dg.AssetsDefinition, pool: str) -> dg.AssetsDefinition:
-    """Return an asset of one op whose runs count in a pool."""
+def in_pool(asset: dg.AssetsDefinition, pool: str, *, before: str) -> dg.AssetsDefinition:
+    """Return an asset of one op whose runs count in a pool.
+
+    Its op is another one in every evaluation of a folder: `before` is what its name begins with.
+    """
+    return _with_op(asset, before, pool=pool, tags=asset.op.tags)
+
+
+def run_last(asset: dg.AssetsDefinition, *, before: str) -> dg.AssetsDefinition:
+    """Return an asset of one op, named likewise, that runs once no other step of its run can."""
+    tags = {**asset.op.tags, "dagster/priority": "-1"}
+    return _with_op(asset, before, pool=asset.op.pool, tags=tags)
+
+
+def _with_op(
+    asset: dg.AssetsDefinition, before: str, *, pool: str | None, tags: Mapping[str, str]
+) -> dg.AssetsDefinition:
     op = asset.op
-    pooled = dg.OpDefinition(
+    changed = dg.OpDefinition(
         compute_fn=op.compute_fn,
-        name=op.name,
+        name=f"{before}{op.name}",
         ins=op.ins,
         outs=op.outs,
         description=op.description,
         config_schema=op.config_schema,
         required_resource_keys=set(op.required_resource_keys),
-        tags=op.tags,
+        tags=tags,
         retry_policy=op.retry_policy,
         pool=pool,
     )
     return dg.AssetsDefinition(
         keys_by_input_name=asset.keys_by_input_name,
         keys_by_output_name=asset.keys_by_output_name,
-        node_def=pooled,
+        node_def=changed,
         resource_defs=asset.resource_defs,
         specs=list(asset.specs),
     )

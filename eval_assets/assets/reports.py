@@ -60,12 +60,10 @@ from eval_assets.wording import or_none
 
 
 # Not downstream of the gated assets, on purpose: a closed gate would hold back the page that
-# says why it is closed. The priority lets it run after those of its run that a gate lets pass.
-# If its own figures are stale, the report measures again.
+# says why it is closed. If their figures are stale, the report measures again.
 @dg.asset(
     group_name="reports",
     kinds={"html", "markdown", "json"},
-    op_tags={"dagster/priority": "-1"},
     deps=[
         judge_human_agreement,
         "combined_scores",

@@ -165,7 +165,9 @@ def test_recorded_judges_take_no_pool() -> None:
     assert set(pools(definitions(DATA / "sample")).values()) == {None}
 
 
-def test_live_judges_take_the_pool_of_their_keys(tmp_path: Path) -> None:
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    """The sample with two live judges."""
     shutil.copytree(DATA / "sample", tmp_path / "live", ignore=shutil.ignore_patterns("out"))
     declaration = tmp_path / "live" / "evaluation.yaml"
     text = declaration.read_text("utf-8")
@@ -174,17 +176,42 @@ def test_live_judges_take_the_pool_of_their_keys(tmp_path: Path) -> None:
         f"{before}\njudges:\n  - {{id: gpt, provider: openai, model: gpt-6-luna}}\n"
         "  - {id: own, provider: openai, model: gpt-6-sol, api_key_env: TEAM_KEY}\n"
     )
-    live = pools(definitions(tmp_path / "live"))
+    return tmp_path / "live"
 
-    assert live["judge_scores"] == "OPENAI_API_KEY+TEAM_KEY"
-    assert {name for name, pool in live.items() if pool} == {
+
+def test_live_judges_take_the_pool_of_their_keys(live: Path) -> None:
+    pool_of = pools(definitions(live))
+
+    assert pool_of["judge_scores"] == "OPENAI_API_KEY+TEAM_KEY"
+    assert {name for name, pool in pool_of.items() if pool} == {
         *("generated_responses", "judge_scores", "judge_drift", "judge_robustness")
     }
 
 
+def test_live_and_recorded_judges_fit_into_one_folder(live: Path) -> None:
+    shutil.copytree(DATA / "sample", live.parent / "recorded")
+    shutil.copytree(live, live.parent / "also-live")
+
+    job = definitions(live.parent).resolve_implicit_global_asset_job_def()
+
+    assert {key.path[0] for key in job.asset_layer.executable_asset_keys} == {
+        *("live", "recorded", "also-live")
+    }
+
+
+def test_report_waits_for_certificates_unless_judges_are_live(live: Path) -> None:
+    """Tuning with live judges may take hours."""
+    priorities = [
+        definitions(folder).resolve_assets_def("agreement_report").op.tags.get("dagster/priority")
+        for folder in (DATA / "sample", live)
+    ]
+
+    assert priorities == ["-1", None]
+
+
 def test_assets_keep_their_description_and_dependencies_in_a_pool() -> None:
     plain = judging.judge_scores
-    pooled = in_pool(plain, "KEY")
+    pooled = in_pool(plain, "KEY", before="")
 
     assert pooled.op.pool == "KEY"
     assert list(pooled.specs) == list(plain.specs)
