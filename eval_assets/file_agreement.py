@@ -72,10 +72,10 @@ def agreement(  # noqa: PLR0913 - the options of the command
         question=question,
         missing_values=tuple(missing_values),
     )
-    readings = agreement_of_layouts(ratings, options)
-    if len(readings) > 1:
-        raise InputError(_two_readings(ratings, readings))
-    return readings[0]
+    agreements = agreement_of_layouts(ratings, options)
+    if len(agreements) > 1:
+        raise InputError(_ambiguous_layouts(ratings, agreements))
+    return agreements[0]
 
 
 def _scale_of(scale: object) -> Scale | None:
@@ -328,20 +328,20 @@ def _scale_doubts(measured: Agreement, wider: Agreement) -> tuple[str, ...]:
         for of in (measured, wider)
     ]
     return tuple(
-        f"The verdict depends on the guessed scale: on {scales[0]}, {_figure(here)}; "
-        f"on {scales[1]}, {_figure(there)}. Pass the scale that raters saw with --scale."
-        for here, there in zip(measured.outcomes, wider.outcomes, strict=True)
-        if here.state is not there.state
+        f"The verdict depends on the guessed scale: on {scales[0]}, {_figure(first)}; "
+        f"on {scales[1]}, {_figure(second)}. Pass the scale that raters saw with --scale."
+        for first, second in zip(measured.outcomes, wider.outcomes, strict=True)
+        if first.state is not second.state
     )
 
 
 def _zero_doubts(measured: Agreement, without_zeros: Agreement) -> list[str]:
     """Return a sentence for each gate whose state depends on whether 0 is a rating."""
     return [
-        f"The verdict depends on whether 0 is a rating: with it, {_figure(here)}; without it, "
-        f"{_figure(there)}. Pass --missing-values 0 if it means no rating, else the --scale."
-        for here, there in zip(measured.outcomes, without_zeros.outcomes, strict=True)
-        if here.state is not there.state
+        f"The verdict depends on whether 0 is a rating: with it, {_figure(first)}; without it, "
+        f"{_figure(second)}. Pass --missing-values 0 if it means no rating, else the --scale."
+        for first, second in zip(measured.outcomes, without_zeros.outcomes, strict=True)
+        if first.state is not second.state
     ]
 
 
@@ -352,15 +352,15 @@ def _figure(outcome: GateOutcome) -> str:
     return f"{outcome.gate} is {value} and {outcome.state.value}"
 
 
-def _two_readings(ratings: object, readings: Sequence[Agreement]) -> InputProblem:
+def _ambiguous_layouts(ratings: object, agreements: Sequence[Agreement]) -> InputProblem:
     from eval_assets.wording import listed
 
     name = Path(ratings).name if isinstance(ratings, str | Path) else "data frame"
     states = [
         f"with the raters {listed(of.raters)}, "
         + listed([f"{gate} is {state.value}" for gate, state in of.states.items()])
-        for of in readings
+        for of in agreements
     ]
-    options = " or ".join(f"rater={list(of.raters)}" for of in readings)
+    options = " or ".join(f"rater={list(of.raters)}" for of in agreements)
     message = f"it can be read in two ways, and their verdicts differ: {'; '.join(states)}"
     return InputProblem(name, None, None, message, f"Pass {options}")

@@ -219,13 +219,13 @@ def _scores_of(
     replied = scores.index[scores["status"].isin((UNPARSED, UNPARSED_OF_CONVERSATION))]
     is_whole = scores.loc[replied, "status"] == UNPARSED_OF_CONVERSATION
     replies = scores.loc[replied, ["raw_output", "question_id"]].itertuples(index=False)
-    readings = [
+    parsed_replies = [
         parse_reply(str(reply.raw_output), evaluation.question(str(reply.question_id)).scale)
         for reply in replies
     ]
-    scores.loc[replied, "score"] = [reading.score for reading in readings]
-    scores.loc[replied, "raw_score"] = [reading.raw_score for reading in readings]
-    scores.loc[replied, "status"] = [reading.status for reading in readings]
+    scores.loc[replied, "score"] = [parsed.score for parsed in parsed_replies]
+    scores.loc[replied, "raw_score"] = [parsed.raw_score for parsed in parsed_replies]
+    scores.loc[replied, "status"] = [parsed.status for parsed in parsed_replies]
     whole = replied[is_whole & (scores.loc[replied, "status"] == "ok")]
     scores.loc[whole, "score"] = math.nan
     scores.loc[whole, "status"] = OF_CONVERSATION

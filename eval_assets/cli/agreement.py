@@ -36,10 +36,10 @@ def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
     """
     from eval_assets.file_agreement import agreement_of_layouts
 
-    readings = agreement_of_layouts(file, options)
-    if len(readings) > 1:
-        return _undecided(file, readings, as_json=as_json)
-    [measured] = readings
+    agreements = agreement_of_layouts(file, options)
+    if len(agreements) > 1:
+        return _undecided(file, agreements, as_json=as_json)
+    [measured] = agreements
     if as_json:
         print_json(measured.to_json())
     else:
@@ -53,8 +53,8 @@ def _undecided(file: Path, layouts: Sequence[Agreement], *, as_json: bool) -> in
     from eval_assets.cli.tables import print_human_gates
 
     if as_json:
-        readings = [{"raters": of.raters, **of.to_json()} for of in layouts]
-        print_json({"layouts": readings})
+        documents = [{"raters": of.raters, **of.to_json()} for of in layouts]
+        print_json({"layouts": documents})
         return MISUSED
     click.echo(f"{file.name} can be read in two ways, and their verdicts differ.")
     for measured in layouts:

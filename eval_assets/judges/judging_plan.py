@@ -72,7 +72,7 @@ class JudgingPlan:
         self.estimate = Estimate(client.model)
         self.n_from_ledger = 0
         self._template = template
-        self._readings: dict[tuple[str, str, int], ParsedReply] = {}
+        self._parsed_replies: dict[tuple[str, str, int], ParsedReply] = {}
 
     def tasks(self, reservations: JointReservations) -> list[Task]:
         """Return a task for every pending rating, and plan its share of the reservations."""
@@ -102,14 +102,14 @@ class JudgingPlan:
         request = self.request(rating.unit, rating.replicate)
         return request if rating.unreadable is None else self._stricter(request, rating.unit)
 
-    def leave(self, reading_of: Callable[[PendingRating], ParsedReply]) -> None:
-        """Ask no more: every pending rating gets the reading that says why."""
+    def leave(self, result_of: Callable[[PendingRating], ParsedReply]) -> None:
+        """Drop all pending ratings, each with the parsed reply that `result_of` returns."""
         for rating in self.pending:
-            self.keep(rating.unit, rating.replicate, reading_of(rating))
+            self.keep(rating.unit, rating.replicate, result_of(rating))
         self.pending = []
 
     def withdraw(self) -> None:
-        """Take back the readings of replies that the server gave to other requests as well."""
+        """Withdraw parsed replies that the server gave to other requests as well."""
         if not self.client.withdrawn_keys:
             return
         for rating in self.pending:
@@ -123,7 +123,9 @@ class JudgingPlan:
         judge = self.client.model.declared
         return combine(
             [
-                self._readings.get((unit.response_id, unit.question.id, replicate), _NOT_ASKED)
+                self._parsed_replies.get(
+                    (unit.response_id, unit.question.id, replicate), _NOT_ASKED
+                )
                 for replicate in self._replicates(unit)
             ],
             response_id=unit.response_id,
@@ -150,9 +152,9 @@ class JudgingPlan:
         schema = verdict_schema(unit.question.scale) if self._template.form == "json" else None
         return self.client.request(messages, schema=schema, replicate=replicate)
 
-    def keep(self, unit: Unit, replicate: int, reading: ParsedReply) -> None:
-        """Keep a reading for the unit's score."""
-        self._readings[unit.response_id, unit.question.id, replicate] = reading
+    def keep(self, unit: Unit, replicate: int, parsed: ParsedReply) -> None:
+        """Keep a parsed reply for the unit's score."""
+        self._parsed_replies[unit.response_id, unit.question.id, replicate] = parsed
 
     async def look_up(self, units: Sequence[Unit]) -> None:
         """Read what the ledger holds for some units, and count the rest as pending."""
@@ -183,14 +185,14 @@ class JudgingPlan:
     def _unanswered(
         self, rating: PendingRating, request: ModelRequest, reply: Reply | None
     ) -> list[tuple[PendingRating, ModelRequest]]:
-        """Keep the reading of a stored reply; return the request that is left, if there is one."""
+        """Parse and keep a stored reply; return the request that is left, if there is one."""
         if reply is None:
             return [(rating, request)]
-        reading = read_answer(reply, rating.unit.question.scale)
-        if reading.is_unreadable and rating.unreadable is None:
-            return [(replace(rating, unreadable=reading), self._stricter(request, rating.unit))]
+        parsed = read_answer(reply, rating.unit.question.scale)
+        if parsed.is_unreadable and rating.unreadable is None:
+            return [(replace(rating, unreadable=parsed), self._stricter(request, rating.unit))]
         self.n_from_ledger += 1
-        self.keep(rating.unit, rating.replicate, reading)
+        self.keep(rating.unit, rating.replicate, parsed)
         return []
 
     def _stricter(self, request: ModelRequest, unit: Unit) -> ModelRequest:
@@ -214,28 +216,28 @@ class JudgingPlan:
         """Ask for one rating, as far as the budget allows, and keep what came of it."""
         allowance = await reservations.allowance(rating.unit_key, number)
         if allowance is None:
-            reading = read_answer(BUDGET_USED_UP, rating.unit.question.scale)
+            parsed = read_answer(BUDGET_USED_UP, rating.unit.question.scale)
         else:
             try:
-                reading = await self._reading(rating, allowance)
+                parsed = await self._ask(rating, allowance)
             finally:
                 allowance.release()
-        self.keep(rating.unit, rating.replicate, reading)
-        return reading.status == "ok"
+        self.keep(rating.unit, rating.replicate, parsed)
+        return parsed.status == "ok"
 
-    async def _reading(self, rating: PendingRating, allowance: Allowance) -> ParsedReply:
+    async def _ask(self, rating: PendingRating, allowance: Allowance) -> ParsedReply:
         """Return a rating, asked for once more and more strictly if the reply cannot be read."""
-        unit, reading = rating.unit, rating.unreadable
+        unit, parsed = rating.unit, rating.unreadable
         request = self.request(unit, rating.replicate)
-        if reading is None:
+        if parsed is None:
             answer = await self.client.reply_to(request, rating.subject, allowance)
-            reading = read_answer(answer, unit.question.scale)
-        if reading.is_unreadable:
+            parsed = read_answer(answer, unit.question.scale)
+        if parsed.is_unreadable:
             stricter = self._stricter(request, unit)
             answer = await self.client.reply_to(stricter, rating.subject, allowance)
             if isinstance(answer, Reply):
-                reading = read_answer(answer, unit.question.scale)
-        return reading
+                parsed = read_answer(answer, unit.question.scale)
+        return parsed
 
 
 async def plan_judging(

@@ -140,42 +140,44 @@ def parse_reply(raw: str, scale: Scale) -> ParsedReply:
     if not raw.strip():
         return ParsedReply("missing", raw_output=storable(raw))
     # A thought may quote the mark that ends it, so both ends are tried.
-    readings = [_parsed(text, scale) for text in _without_thoughts(raw.strip())]
-    certain = [reading for reading in readings if not math.isnan(reading.raw_score)]
-    is_one = len({(reading.status, reading.raw_score) for reading in certain}) == 1
-    reading = certain[0] if is_one else ParsedReply("unparsable")
-    return replace(reading, raw_output=storable(raw), rationale=storable(reading.rationale))
+    parsed_replies = [_parsed(text, scale) for text in _without_thoughts(raw.strip())]
+    certain = [parsed for parsed in parsed_replies if not math.isnan(parsed.raw_score)]
+    is_one = len({(parsed.status, parsed.raw_score) for parsed in certain}) == 1
+    parsed = certain[0] if is_one else ParsedReply("unparsable")
+    return replace(parsed, raw_output=storable(raw), rationale=storable(parsed.rationale))
 
 
 def combine(
-    readings: Sequence[ParsedReply],
+    parsed_replies: Sequence[ParsedReply],
     *,
     response_id: str,
     question_id: str,
     judge_id: str,
     aggregate: Aggregate,
 ) -> JudgeScore:
-    """Return the score of one unit from the readings of all its replicates, at least one.
+    """Return the score of one unit from the parsed replies of all its replicates, at least one.
 
     Replicates without a score are left out of the aggregate.
     """
-    good = [reading for reading in readings if reading.status == "ok"]
-    status: Status = "ok" if good else Counter(r.status for r in readings).most_common(1)[0][0]
-    reading = next(reading for reading in readings if reading.status == status)
-    if len(readings) > 1:
-        replies = json.dumps([reading.raw_output for reading in readings], ensure_ascii=False)
-        reading = replace(reading, raw_output=replies)
-    scores = [reading.score for reading in good]
+    good = [parsed for parsed in parsed_replies if parsed.status == "ok"]
+    status: Status = (
+        "ok" if good else Counter(r.status for r in parsed_replies).most_common(1)[0][0]
+    )
+    parsed = next(parsed for parsed in parsed_replies if parsed.status == status)
+    if len(parsed_replies) > 1:
+        replies = json.dumps([parsed.raw_output for parsed in parsed_replies], ensure_ascii=False)
+        parsed = replace(parsed, raw_output=replies)
+    scores = [parsed.score for parsed in good]
     if scores:
         score = statistics.fmean(scores) if aggregate == "mean" else statistics.median(scores)
-        reading = replace(reading, score=score, raw_score=score)
+        parsed = replace(parsed, score=score, raw_score=score)
     return JudgeScore(
-        **vars(reading),
+        **vars(parsed),
         response_id=response_id,
         question_id=question_id,
         judge_id=judge_id,
         n_replies=len(good),
-        n_replicates=len(readings),
+        n_replicates=len(parsed_replies),
         aggregate=aggregate,
         spread=max(scores) - min(scores) if len(scores) > 1 else math.nan,
     )

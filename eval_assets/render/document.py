@@ -174,12 +174,12 @@ class Fold:
 class CardFigure:
     """The figure that a card is about; its name is empty if the card's title says it.
 
-    `reading` is what the figure is called, or why it is undefined; the first note is its interval.
+    `meaning` is what the figure is called, or why it is undefined; the first note is its interval.
     """
 
     name: str
     value: str
-    reading: str
+    meaning: str
     tone: Tone
     notes: tuple[str, ...]
     plot: Plot | None = None

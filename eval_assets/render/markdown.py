@@ -88,8 +88,8 @@ def _card(card: Card) -> Iterator[str]:
         yield f"### {escape_markdown(card.title)}"
     if figure := card.figure:
         name = f"{figure.name} " if figure.name else ""
-        reading = escape_markdown(f"{name}{figure.value}: {figure.reading}")
-        yield f"**{reading}** ({escape_markdown(figure.notes[0])})"
+        text = escape_markdown(f"{name}{figure.value}: {figure.meaning}")
+        yield f"**{text}** ({escape_markdown(figure.notes[0])})"
     yield from markdown_blocks(card.blocks)
 
 

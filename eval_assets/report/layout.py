@@ -113,7 +113,7 @@ class Line:
     name: str
     value: str
     interval: str
-    reading: str
+    meaning: str
     tone: Tone = Tone.NONE
 
     @property
@@ -126,7 +126,7 @@ def coefficient(  # noqa: PLR0913 - what it is, how it reads
     figure: Figure,
     name: str,
     *,
-    reading: str,
+    meaning: str,
     undefined: str,
     limits: Iterable[float] = (),
     tone: Tone = Tone.NONE,
@@ -140,19 +140,19 @@ def coefficient(  # noqa: PLR0913 - what it is, how it reads
         name=name,
         value=figure_text(figure.value, limits=limits),
         interval=interval_text(figure.low, figure.high, limits=limits),
-        reading=reading if figure.is_defined else undefined,
+        meaning=meaning if figure.is_defined else undefined,
         tone=tone,
     )
 
 
-def share_of_pairs(figure: Figure, name: str, *, reading: str, undefined: str) -> Line:
+def share_of_pairs(figure: Figure, name: str, *, meaning: str, undefined: str) -> Line:
     """Return a share of pairs of ratings, which is a percentage."""
     low, high = percent_text(figure.low), percent_text(figure.high)
     return Line(
         name=name,
         value=percent_text(figure.value),
         interval=f"{low} to {high}" if figure.has_interval else "",
-        reading=reading if figure.is_defined else undefined,
+        meaning=meaning if figure.is_defined else undefined,
     )
 
 
@@ -164,7 +164,7 @@ def lines_table(statistics: Iterable[Line], *, label: str) -> Table:
             "Statistic": lambda line: line.name,
             "Value#": lambda line: line.value,
             "95 % interval": lambda line: line.interval or "none",
-            "Meaning": lambda line: Cell(line.reading, tone=line.tone),
+            "Meaning": lambda line: Cell(line.meaning, tone=line.tone),
         },
         statistics,
     )

@@ -169,7 +169,7 @@ def _details(data: ReportData, question: RubricQuestion, row: JudgeHumanFigures)
     layout: Layout[Line] = {
         "Statistic": lambda line: line.name,
         "Value#": lambda line: line.value,
-        "95 % interval": lambda line: line.interval or line.reading or "none",
+        "95 % interval": lambda line: line.interval or line.meaning or "none",
     }
     label = f"All statistics of {row.judge_id} on {question.id}"
     table = laid_out(label, layout, _statistics(row, question))
@@ -190,10 +190,10 @@ def _statistics(row: JudgeHumanFigures, question: RubricQuestion) -> Iterator[Li
     )
 
     def line(name: str, figure: Figure) -> Line:
-        return coefficient(figure, name, reading="", undefined=undefined)
+        return coefficient(figure, name, meaning="", undefined=undefined)
 
     def share(name: str, figure: Figure) -> Line:
-        return share_of_pairs(figure, name, reading="", undefined=undefined)
+        return share_of_pairs(figure, name, meaning="", undefined=undefined)
 
     yield line("A^HA", row.a_ha)
     yield line("A^HA of the best constant score", Figure(row.a_ha_constant))
@@ -230,7 +230,7 @@ def _wilcoxon(p: float) -> Line:
         name="Wilcoxon signed-rank test (p)",
         value=UNDEFINED if math.isnan(p) else "below 0.001" if p < 0.001 else f"{p:.3f}",  # noqa: PLR2004
         interval="",
-        reading="fewer than 10 groups" if math.isnan(p) else "",
+        meaning="fewer than 10 groups" if math.isnan(p) else "",
     )
 
 

@@ -100,7 +100,7 @@ def _card(outcome: GateOutcome) -> Card:
         figure=CardFigure(
             name="",
             value=value,
-            reading=state.value,
+            meaning=state.value,
             tone=state.tone,
             notes=(f"95 % interval {interval}" if interval else "no interval",),
             plot=Plot(

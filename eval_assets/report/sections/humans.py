@@ -191,7 +191,7 @@ def _card(data: ReportData, row: HumanFigures, question: RubricQuestion) -> Card
         figure=CardFigure(
             name=main.name,
             value=main.value,
-            reading=main.reading,
+            meaning=main.meaning,
             tone=main.tone,
             notes=(
                 f"95 % interval {main.interval}" if main.interval else "no interval",
@@ -218,8 +218,8 @@ def _main_statistic(row: HumanFigures, question: RubricQuestion) -> Line:
     for figure, line in shares:
         if figure.is_defined:
             share = figure.value / 100
-            label = f"{a_hh_label(share)} on {line.reading}; A^HH is undefined"
-            return replace(line, reading=label, tone=a_hh_tone(share))
+            label = f"{a_hh_label(share)} on {line.meaning}; A^HH is undefined"
+            return replace(line, meaning=label, tone=a_hh_tone(share))
     return a_hh
 
 
@@ -228,14 +228,14 @@ def _statistics(row: HumanFigures, question: RubricQuestion) -> Iterator[Line]:
     yield coefficient(
         Figure(row.a_hh_by_chance),
         "A^HH by chance",
-        reading="what raters' habits alone would give",
+        meaning="what raters' habits alone would give",
         undefined=_why_undefined(row),
     )
     no_variation = _why_undefined(row, "no variation: all ratings are equal")
     yield coefficient(
         row.alpha,
         f"Krippendorff's alpha ({row.alpha_level})",
-        reading=_alpha_reading(row.alpha.value),
+        meaning=_alpha_meaning(row.alpha.value),
         undefined=no_variation,
         limits=ALPHA_LIMITS,
         tone=alpha_tone(row.alpha.value),
@@ -245,14 +245,14 @@ def _statistics(row: HumanFigures, question: RubricQuestion) -> Iterator[Line]:
         yield coefficient(
             row.kappa,
             _KAPPA_NAMES.get(row.kappa_kind or "", "Kappa"),
-            reading=_kappa_reading(row.kappa.value),
+            meaning=_kappa_meaning(row.kappa.value),
             undefined=no_variation,
             limits=KAPPA_LIMITS,
         )
     yield coefficient(
         row.gwet_ac,
         _GWET_NAMES.get(row.gwet_ac_kind or "", "Gwet's AC"),
-        reading="beyond chance, steadier on skewed data",
+        meaning="beyond chance, steadier on skewed data",
         undefined=no_variation,
     )
     yield from (line for _, line in _shares(row, question))
@@ -264,7 +264,7 @@ def _a_hh_line(row: HumanFigures) -> Line:
     return coefficient(
         a_hh,
         "A^HH",
-        reading=a_hh_label(a_hh.value) + remark,
+        meaning=a_hh_label(a_hh.value) + remark,
         undefined=_why_undefined(row),
         limits=A_HH_LIMITS,
         tone=Tone.POOR if remark else a_hh_tone(a_hh.value),
@@ -274,17 +274,17 @@ def _a_hh_line(row: HumanFigures) -> Line:
 def _shares(row: HumanFigures, question: RubricQuestion) -> Iterator[tuple[Figure, Line]]:
     """Yield the shares of agreeing pairs that suit the scale."""
     exact, adjacent, scale = row.exact_agreement, row.adjacent_agreement, question.scale
-    why, reading = _why_undefined(row), "pairs of equal ratings"
-    yield exact, share_of_pairs(exact, "Exact agreement", reading=reading, undefined=why)
+    why, meaning = _why_undefined(row), "pairs of equal ratings"
+    yield exact, share_of_pairs(exact, "Exact agreement", meaning=meaning, undefined=why)
     # Of two values all pairs are at most one step apart; classes and continua have no steps.
     if not scale.is_binary and question.has_order and scale.values is not None:
         why = _why_undefined(row, "the scale has no equal steps")
-        reading = "pairs at most one step apart"
-        line = share_of_pairs(adjacent, "Adjacent agreement", reading=reading, undefined=why)
+        meaning = "pairs at most one step apart"
+        line = share_of_pairs(adjacent, "Adjacent agreement", meaning=meaning, undefined=why)
         yield adjacent, line
 
 
-def _alpha_reading(alpha: float) -> str:
+def _alpha_meaning(alpha: float) -> str:
     """Return what alpha is called, and how far it reaches the targets of human labelling."""
     reached = [name for name, target in ALPHA_TARGETS.items() if alpha >= target]
     return (
@@ -292,7 +292,7 @@ def _alpha_reading(alpha: float) -> str:
     )
 
 
-def _kappa_reading(kappa: float) -> str:
+def _kappa_meaning(kappa: float) -> str:
     """Return what kappa is called, and how far it reaches the targets of human labelling."""
     if math.isnan(kappa):
         return UNDEFINED

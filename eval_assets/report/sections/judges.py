@@ -127,7 +127,7 @@ def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> 
         row.alpha,
         "alpha",
         limits=ALPHA_LIMITS,
-        reading=alpha_label(row.alpha.value),
+        meaning=alpha_label(row.alpha.value),
         undefined=row.interpretation,
         tone=tone,
     )
@@ -141,7 +141,7 @@ def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> 
     return cells(
         question_cell(question_id) if question_id else "All questions",
         Cell(alpha.value, plot=plot),
-        Cell(alpha.reading, note=alpha.interval or "no interval", tone=tone),
+        Cell(alpha.meaning, note=alpha.interval or "no interval", tone=tone),
         figure_text(row.kappa_micro, limits=[]),
         figure_text(row.kappa_macro, limits=[]),
         f"{row.n_units:,}",

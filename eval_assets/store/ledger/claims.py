@@ -146,7 +146,7 @@ def open_batches(ledger: SqlLedger, judge_id: str) -> list[Batch]:
 
     Those that a living run is about to submit are left out: their requests are claimed.
     """
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         now = ledger.now(connection)
         lapsed = sa.select(workers.c.worker).where(workers.c.lease_until <= now)
         is_open = (
@@ -164,7 +164,7 @@ def open_batches(ledger: SqlLedger, judge_id: str) -> list[Batch]:
 def known_batches(ledger: SqlLedger) -> frozenset[str]:
     """Return the vendors' names of all batches that were ever submitted."""
     named = sa.select(batches.c.batch_id).where(batches.c.batch_id.is_not(None))
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         return frozenset(connection.scalars(named))
 
 
@@ -196,7 +196,7 @@ def add_batch(connection: sa.Connection, batch: Batch, *, evaluation: str, worke
 
 def confirm_batch(ledger: SqlLedger, intent_id: str, batch_id: str) -> None:
     """Remember the vendor's name of a batch that was submitted."""
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         connection.execute(
             sa.update(batches).where(batches.c.intent_id == intent_id), {"batch_id": batch_id}
         )
@@ -204,7 +204,7 @@ def confirm_batch(ledger: SqlLedger, intent_id: str, batch_id: str) -> None:
 
 def close_batch(ledger: SqlLedger, intent_id: str) -> None:
     """Forget a batch whose results are all recorded, or that the vendor does not have."""
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         connection.execute(
             sa.update(batches).where(batches.c.intent_id == intent_id),
             {"closed_at": datetime.now(UTC)},
@@ -214,7 +214,7 @@ def close_batch(ledger: SqlLedger, intent_id: str) -> None:
 
 def forget_batch(ledger: SqlLedger, batch_id: str) -> int:
     """Close an open batch by the vendor's name; return how many requests are sent again."""
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         intents = connection.scalars(
             sa.select(batches.c.intent_id).where(
                 (batches.c.evaluation == ledger.evaluation)

@@ -94,8 +94,8 @@ def copy_ledger(
         tables: Tables that were written since they were copied; none for all. All are copied if the
             database holds copies of another ledger, or none.
     """
-    with ledger.reading() as reading:
-        identity = reading.scalars(sa.select(ledger_version.c.identity)).one()
+    with ledger.read_transaction() as source:
+        identity = source.scalars(sa.select(ledger_version.c.identity)).one()
     fingerprint = f"{identity} {ledger.evaluation}"
     if import_fingerprint(connection, "ledger") != fingerprint:
         tables = _LEDGER_TABLES
@@ -143,33 +143,33 @@ def store_ledger(ledger: SqlLedger, database: Path, *, folder: Path | None = Non
 def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
     """Copy the attempts that are new; all of them if the copies are another ledger's."""
     spare_memory(connection)
-    with ledger.reading() as reading:
-        identity = reading.scalars(sa.select(ledger_version.c.identity)).one()
+    with ledger.read_transaction() as source:
+        identity = source.scalars(sa.select(ledger_version.c.identity)).one()
         fingerprint = f"{identity} {ledger.evaluation}"
         of_ours = attempts.c.evaluation == ledger.evaluation
-        n_there = reading.scalars(sa.select(sa.func.count()).where(of_ours)).one()
+        n_there = source.scalars(sa.select(sa.func.count()).where(of_ours)).one()
         is_same = import_fingerprint(connection, "judge_calls") == fingerprint
         if is_same:
-            _copy_after(_last_copied(connection), ledger, reading, connection)
+            _copy_after(_last_copied(connection), ledger, source, connection)
         # Numbers are given before a commit, and commits may overtake one another: then the count
         # is wrong, and everything is copied again.
         if not is_same or count_rows(connection, "judge_calls") != n_there:
             connection.execute("DELETE FROM judge_calls")
-            _copy_after(0, ledger, reading, connection)
+            _copy_after(0, ledger, source, connection)
     n_copied = count_rows(connection, "judge_calls")
     record_import(connection, "judge_calls", fingerprint=fingerprint, sources="", n_rows=n_copied)
 
 
 def _copy_after(
-    number: int, ledger: SqlLedger, reading: sa.Connection, connection: duckdb.DuckDBPyConnection
+    number: int, ledger: SqlLedger, source: sa.Connection, connection: duckdb.DuckDBPyConnection
 ) -> None:
-    for rows in _portions(ledger, reading, _ATTEMPTS, after=number):
+    for rows in _portions(ledger, source, _ATTEMPTS, after=number):
         insert_rows(connection, "judge_calls", rows)
 
 
 def _portions(
     ledger: SqlLedger,
-    reading: sa.Connection,
+    source: sa.Connection,
     query: sa.Select[tuple[object, ...]],
     *,
     after: int,
@@ -177,7 +177,7 @@ def _portions(
     """Yield the attempts with a number above `after`, a portion at a time."""
     while True:
         portion = {"evaluation": ledger.evaluation, "after": after, "most": _ATTEMPTS_AT_ONCE}
-        rows = _frame(reading.execute(query, portion))
+        rows = _frame(source.execute(query, portion))
         if rows.empty:
             return
         yield rows
@@ -213,7 +213,7 @@ def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
         .where((attempts.c.evaluation == ledger.evaluation) & workers.c.run_id.is_not(None))
         .group_by(workers.c.run_id, workers.c.asset)
     )
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         return _frame(connection.execute(query))
 
 
@@ -228,7 +228,7 @@ def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
         )
         .order_by(batches.c.intended_at, claims.c.call_key)
     )
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         rows = _frame(connection.execute(query))
     by_batch = rows.groupby(["batch_id", "judge_id", "intended_at"], sort=False)
     return (
@@ -263,7 +263,7 @@ def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
         .where(table.c.evaluation == ledger.evaluation)
         .order_by(*table.primary_key.columns)
     )
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         return _frame(connection.execute(query))
 
 
@@ -273,11 +273,11 @@ def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:
     These are `prompt`, what was sent, as JSON; and `raw_reply`, the body of
     the answer, with keys masked.
     """
-    with connect_in_memory() as connection, ledger.reading() as reading:
+    with connect_in_memory() as connection, ledger.read_transaction() as source:
         connection.execute("CREATE TABLE exported AS FROM judge_calls LIMIT 0")
         for name in ("prompt", "raw_reply"):
             connection.execute(f"ALTER TABLE exported ADD COLUMN {name} VARCHAR")
         columns = [column.name for column in columns_of(connection, "exported")]
-        for rows in _portions(ledger, reading, _WITH_TEXTS, after=0):
+        for rows in _portions(ledger, source, _WITH_TEXTS, after=0):
             insert_rows(connection, "exported", rows[columns])
         copy_rows(connection, "exported", path, form=form)

@@ -73,11 +73,13 @@ class SqlLedger:
         """Close every connection."""
         self._engine.dispose()
 
-    def reading(self) -> AbstractContextManager[sa.Connection]:
+    def read_transaction(self) -> AbstractContextManager[sa.Connection]:
         """Open a transaction that only reads, and never waits."""
         return self._transaction(is_writing=False)
 
-    def writing(self, *, is_durable: bool = True) -> AbstractContextManager[sa.Connection]:
+    def write_transaction(
+        self, *, is_durable: bool = True
+    ) -> AbstractContextManager[sa.Connection]:
         """Open a transaction that writes: all of it is committed at the end, or nothing.
 
         Args:
@@ -273,11 +275,11 @@ def _postgresql(setting: str) -> tuple[sa.Engine, str]:
 
 def _prepare(ledger: SqlLedger) -> None:
     """Make the tables of a new ledger, bring an older one up to date, refuse a newer one."""
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         version = _version(connection)
     if version == VERSION:
         return
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
             connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))

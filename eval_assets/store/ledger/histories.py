@@ -71,7 +71,7 @@ def append_history(
     ledger: SqlLedger, table: HistoryTable, rows: Iterable[Mapping[str, object]]
 ) -> None:
     """Add rows to a table that is only ever added to; undefined is NULL."""
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         add_rows(connection, rows, table=table, evaluation=ledger.evaluation)
 
 
@@ -97,14 +97,14 @@ def history_of(ledger: SqlLedger, table: HistoryTable) -> pd.DataFrame:
         .where((histories.c.evaluation == ledger.evaluation) & (histories.c.history == table))
         .order_by(histories.c.id)
     )
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         return pd.DataFrame(connection.scalars(query).all(), dtype=object)
 
 
 def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: datetime) -> None:
     """Replace the changes of mode; one that was known before keeps its time."""
     is_ours = staged_mode.c.evaluation == ledger.evaluation
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         known_modes = connection.execute(
             sa.select(staged_mode.c.position, staged_mode.c.mode, staged_mode.c.since).where(
                 is_ours

@@ -36,7 +36,7 @@ def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float |
     costs: dict[str, float | None] = {}
     is_known = sa.func.count(attempts.c.cost_usd) == sa.func.count()
     spent = sa.select(attempts.c.call_key, sa.func.sum(attempts.c.cost_usd), is_known)
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         for keys in in_portions(call_keys):
             is_asked = attempts.c.call_key.in_(keys) & (attempts.c.evaluation == ledger.evaluation)
             rows = connection.execute(spent.where(is_asked).group_by(attempts.c.call_key))
@@ -49,13 +49,13 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
 
     A batch counts with the most that it can cost until it is closed.
     """
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         return _spent_in_month(connection, ledger.evaluation, day)
 
 
 def reserved(ledger: SqlLedger) -> float:
     """Return what living workers have reserved of the caps and not spent yet, in USD."""
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         is_of_evaluation = workers.c.evaluation == ledger.evaluation
         return _reserved_by(connection, is_of_evaluation, now=ledger.now(connection))
 
@@ -189,7 +189,7 @@ def _reserved_by(
 
 
 def _rows_of(ledger: SqlLedger, query: sa.Executable) -> list[dict[str, Any]]:
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         return [dict(row) for row in connection.execute(query).mappings()]
 
 
@@ -236,7 +236,7 @@ def grant(
     The clock is the ledger's own, the same for every machine.
     """
     is_same = rate_grants.c.account == limits.account
-    with ledger.writing(is_durable=False) as connection:
+    with ledger.write_transaction(is_durable=False) as connection:
         if connection.dialect.name == "postgresql":
             lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(limits.account))
             connection.execute(sa.select(lock))

@@ -105,7 +105,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 def is_taken_over(ledger: SqlLedger) -> bool:
     """Return whether the ledger was asked before to take over what a database holds."""
     query = sa.select(takeovers.c.evaluation).where(takeovers.c.evaluation == ledger.evaluation)
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         return connection.scalar(query) is not None
 
 
@@ -117,7 +117,7 @@ def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> 
     """
     row = {"evaluation": ledger.evaluation, "n_attempts": 0, "taken_over_at": datetime.now(UTC)}
     once = ledger.upsert(takeovers).on_conflict_do_nothing().returning(takeovers.c.evaluation)
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         if connection.scalar(once, row) is None or database is None:
             return 0
         n_new = _take_attempts(ledger, connection, read_rows(database, "judge_calls"))
@@ -137,7 +137,7 @@ def restore_readings(ledger: SqlLedger, database: duckdb.DuckDBPyConnection) -> 
     A reading counts whatever became of the ledger. Each one that is added is logged.
     """
     key = (test_set_uses.c.seal_id, test_set_uses.c.question_id, test_set_uses.c.k)
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         known_keys = {tuple(row) for row in connection.execute(sa.select(*key))}
         lost = [
             row

@@ -27,7 +27,7 @@ class JudgeLedger:
 
     def versions(self) -> list[JudgeVersion]:
         """Return all versions of this evaluation's judges, oldest first."""
-        with self._ledger.reading() as connection:
+        with self._ledger.read_transaction() as connection:
             return _versions(self._ledger, connection)
 
     def register(
@@ -41,7 +41,7 @@ class JudgeLedger:
         ledger = self._ledger
         numbered: list[JudgeVersion] = []
         new = ledger.upsert(judge_versions).on_conflict_do_nothing()
-        with ledger.writing() as connection:
+        with ledger.write_transaction() as connection:
             known_versions = {
                 version.definition_hash: version for version in _versions(ledger, connection)
             }
@@ -102,7 +102,7 @@ class JudgeLedger:
             "read_at": reading.read_at,
         }
         new = ledger.upsert(test_set_uses).on_conflict_do_nothing().returning(test_set_uses.c.k)
-        with ledger.writing() as connection:
+        with ledger.write_transaction() as connection:
             if connection.scalar(new, row) is None:
                 raise StoreError(
                     f"{ledger.place}: another run took reading {reading.number} of the test of "
@@ -118,7 +118,7 @@ class JudgeLedger:
             & (test_set_uses.c.k == reading.number)
         )
         released = {name: kept[name] for name in ("rows", "certificates")}
-        with self._ledger.writing() as connection:
+        with self._ledger.write_transaction() as connection:
             connection.execute(sa.update(test_set_uses).where(is_it), {"released": released})
 
     def _is_own(self, question_id: str) -> sa.ColumnElement[bool]:
@@ -130,7 +130,7 @@ def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[SealedEv
     query = (
         sa.select(test_set_uses).where(which).order_by(test_set_uses.c.read_at, test_set_uses.c.k)
     )
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         rows = connection.execute(query).all()
     return [
         SealedEvaluation.from_json(

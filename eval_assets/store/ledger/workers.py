@@ -114,19 +114,19 @@ class Worker:
     @_reconnecting
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
         """Return the replies recorded so far, by request key: of several, the latest."""
-        with self._ledger.reading() as connection:
+        with self._ledger.read_transaction() as connection:
             return replies_to(connection, call_keys)
 
     @_reconnecting
     def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
         """Return the requests of these that a vendor refused as invalid."""
-        with self._ledger.reading() as connection:
+        with self._ledger.read_transaction() as connection:
             return refused_keys(connection, call_keys)
 
     @_reconnecting
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim requests, so that no other worker sends them; see `Ledger.claim`."""
-        with self._ledger.writing(is_durable=False) as connection:
+        with self._ledger.write_transaction(is_durable=False) as connection:
             now = self._ledger.now(connection)
             if self._lease.holds_since is None:
                 self._lease.renew(connection, now)
@@ -140,7 +140,7 @@ class Worker:
     @_reconnecting
     def release(self, call_keys: Collection[str]) -> None:
         """Give up claims of requests that are not sent again."""
-        with self._ledger.writing(is_durable=False) as connection:
+        with self._ledger.write_transaction(is_durable=False) as connection:
             release(connection, call_keys, worker=self._lease.worker)
 
     @_reconnecting
@@ -156,7 +156,7 @@ class Worker:
             }
             for attempt in made
         ]
-        with self._ledger.writing() as connection:
+        with self._ledger.write_transaction() as connection:
             # The server may have committed them, and gone away before it said so.
             known_calls = (
                 _recorded(connection, self._lease.worker, made) if self._lost_record else set()
@@ -176,7 +176,7 @@ class Worker:
         """Turn this worker's replies to some requests into failures; see `Ledger.withdraw`."""
         is_reply = attempts.c.call_key.in_(list(call_keys)) & attempts.c.status.in_(REPLIES)
         is_mine = attempts.c.worker == self._lease.worker
-        with self._ledger.writing() as connection:
+        with self._ledger.write_transaction() as connection:
             connection.execute(
                 sa.update(attempts).where(is_reply & is_mine),
                 {"status": "api_error", "error": error},
@@ -191,7 +191,7 @@ class Worker:
     @_reconnecting
     def reserve(self, needed_usd: float) -> float:
         """Reserve a portion of what the caps have left; see `Ledger.reserve`."""
-        with self._ledger.writing(is_durable=False) as connection:
+        with self._ledger.write_transaction(is_durable=False) as connection:
             left = [left - reserved for left, reserved in self._left_of_caps(connection)]
             portion_usd = portion_of(min(left), needed_usd=needed_usd) if left else needed_usd
             more = workers.c.reserved_usd + portion_usd
@@ -201,7 +201,7 @@ class Worker:
     @_reconnecting
     def left_usd(self) -> float | None:
         """Return what the caps have left, reservations included; None without a cap."""
-        with self._ledger.reading() as connection:
+        with self._ledger.read_transaction() as connection:
             left = [left for left, _ in self._left_of_caps(connection)]
         return max(0.0, min(left)) if left else None
 
@@ -220,7 +220,7 @@ class Worker:
     @_reconnecting
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""
-        with self._ledger.reading() as connection:
+        with self._ledger.read_transaction() as connection:
             rows = connection.scalars(
                 sa.select(refusals.c.capability).where(
                     (refusals.c.base_url == base_url) & (refusals.c.model == model)
@@ -232,7 +232,7 @@ class Worker:
     def record_refusals(self, refused: Collection[Refusal]) -> None:
         """Remember what endpoints refuse for models."""
         rows = [{**vars(item), "learnt_at": datetime.now(UTC)} for item in refused]
-        with self._ledger.writing() as connection:
+        with self._ledger.write_transaction() as connection:
             connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
 
     @_reconnecting
@@ -247,7 +247,7 @@ class Worker:
 
     def intend_batch(self, batch: Batch) -> None:
         """Remember a batch before it is submitted; its requests stay claimed until it is closed."""
-        with self._ledger.writing() as connection:
+        with self._ledger.write_transaction() as connection:
             self._spend_reserved(connection, batch.most_usd)
             evaluation, worker = self._ledger.evaluation, self._lease.worker
             add_batch(connection, batch, evaluation=evaluation, worker=worker)
@@ -334,7 +334,7 @@ class Lease:
             "process": os.getpid(),
             "started_at": datetime.now(UTC),
         }
-        with self._ledger.writing() as connection:
+        with self._ledger.write_transaction() as connection:
             now = self._ledger.now(connection)
             row["lease_until"] = now + LEASE
             _end_dead_workers(connection, now)
@@ -351,7 +351,7 @@ class Lease:
         """
         self._ended.set()
         self._renewal.join()
-        with self._ledger.writing() as connection:
+        with self._ledger.write_transaction() as connection:
             is_mine = (claims.c.worker == self.worker) & claims.c.batch.is_(None)
             connection.execute(sa.delete(claims).where(is_mine))
             self._set(connection, self._ledger.now(connection))  # which ends what it reserved
@@ -379,7 +379,7 @@ class Lease:
     def _renew(self) -> None:
         while not self._ended.wait(_RENEWAL_SECONDS):
             try:
-                with self._ledger.writing(is_durable=False) as connection:
+                with self._ledger.write_transaction(is_durable=False) as connection:
                     now = self._ledger.now(connection)
                     self.renew(connection, now)
                     _end_dead_workers(connection, now)

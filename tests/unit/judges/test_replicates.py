@@ -1,4 +1,4 @@
-"""Scores from readings of replies."""
+"""Scores from parsed replies."""
 
 import math
 
@@ -10,16 +10,18 @@ from eval_assets.ledger import Reply
 from eval_assets.scale import LIKERT5
 
 
-def combined(*readings: ParsedReply, aggregate: Aggregate = "mean") -> JudgeScore:
-    return combine(readings, response_id="r", question_id="q", judge_id="j", aggregate=aggregate)
+def combined(*parsed_replies: ParsedReply, aggregate: Aggregate = "mean") -> JudgeScore:
+    return combine(
+        parsed_replies, response_id="r", question_id="q", judge_id="j", aggregate=aggregate
+    )
 
 
-def reading(reply: str) -> ParsedReply:
+def parsed(reply: str) -> ParsedReply:
     return parse_reply(reply, LIKERT5)
 
 
 def test_one_reply_is_the_score_as_it_is() -> None:
-    score = combined(reading('{"rationale": "Clear.", "score": 4}'))
+    score = combined(parsed('{"rationale": "Clear.", "score": 4}'))
     assert (score.status, score.score, score.raw_score) == ("ok", 4, 4)
     assert (score.rationale, score.raw_output) == (
         "Clear.",
@@ -32,19 +34,19 @@ def test_one_reply_is_the_score_as_it_is() -> None:
 @pytest.mark.parametrize(("aggregate", "expected"), [("mean", 3.0), ("median", 2.0)])
 def test_several_replies_are_put_together_as_stated(aggregate: Aggregate, expected: float) -> None:
     # 2, 2, 5: mean 3, median 2, spread 3.
-    score = combined(reading("2"), reading("2"), reading("5"), aggregate=aggregate)
+    score = combined(parsed("2"), parsed("2"), parsed("5"), aggregate=aggregate)
     assert (score.score, score.spread, score.aggregate) == (expected, 3, aggregate)
     assert score.raw_output == '["2", "2", "5"]'
 
 
 def test_replies_without_a_score_are_left_out_and_counted() -> None:
-    score = combined(reading("2"), reading("who knows"), reading("9"))
+    score = combined(parsed("2"), parsed("who knows"), parsed("9"))
     assert (score.status, score.score, score.n_replies, score.n_replicates) == ("ok", 2, 1, 3)
     assert math.isnan(score.spread)
 
 
 def test_without_any_score_the_commonest_reason_stands() -> None:
-    score = combined(reading("9"), ParsedReply("timeout", error="late"), reading("8"))
+    score = combined(parsed("9"), ParsedReply("timeout", error="late"), parsed("8"))
     assert (score.status, score.raw_score) == ("out_of_range", 9)
     assert math.isnan(score.score)
 
@@ -53,6 +55,6 @@ def test_a_reply_that_is_not_whole_is_never_read() -> None:
     cut = read_answer(Reply("4", "truncated"), LIKERT5)
     assert (cut.status, cut.raw_output, cut.is_unreadable) == ("truncated", "4", False)
     assert math.isnan(cut.score)
-    assert reading("").is_unreadable
-    assert reading("no idea").is_unreadable
-    assert not reading("9").is_unreadable
+    assert parsed("").is_unreadable
+    assert parsed("no idea").is_unreadable
+    assert not parsed("9").is_unreadable

@@ -1,4 +1,4 @@
-"""Strict reading of judges' replies: a number is certain or there is none."""
+"""Strict parsing of judges' replies: a number is certain or there is none."""
 
 import json
 import math
@@ -80,10 +80,10 @@ def test_a_number_that_is_certain_is_the_score(raw: str, score: float) -> None:
     ],
 )
 def test_prose_that_leaves_a_doubt_is_unparsable(raw: str) -> None:
-    reading = parse_reply(raw, FOUR)
-    assert reading.status == "unparsable"
-    assert math.isnan(reading.score)
-    assert math.isnan(reading.raw_score)
+    parsed = parse_reply(raw, FOUR)
+    assert parsed.status == "unparsable"
+    assert math.isnan(parsed.score)
+    assert math.isnan(parsed.raw_score)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_prose_that_leaves_a_doubt_is_unparsable(raw: str) -> None:
     [("10", 10), ("-1", -1), ("\N{MINUS SIGN}1", -1), ("Score: 0", 0), ('{"score": 4.5}', 4.5)],
 )
 def test_a_number_off_the_scale_is_kept_but_is_no_score(raw: str, raw_score: float) -> None:
-    reading = parse_reply(raw, FOUR)
-    assert (reading.status, reading.raw_score) == ("out_of_range", raw_score)
-    assert math.isnan(reading.score)
+    parsed = parse_reply(raw, FOUR)
+    assert (parsed.status, parsed.raw_score) == ("out_of_range", raw_score)
+    assert math.isnan(parsed.score)
 
 
 def test_an_empty_reply_is_missing() -> None:
@@ -165,11 +165,11 @@ def test_a_score_sent_as_json_comes_back_whatever_the_rationale(score: float, wh
 @example("score:.5.5")
 @given(st.from_regex(r"(?:[a-z:/ .\-\n]{0,8}|scale|score|rating|of|is|to|\d{1,2}){0,12}"))
 def test_no_number_is_made_up(raw: str) -> None:
-    reading = parse_reply(raw, FOUR)
-    assert (reading.status == "ok") == (1 <= reading.score <= 4)
-    if reading.status in ("ok", "out_of_range"):
+    parsed = parse_reply(raw, FOUR)
+    assert (parsed.status == "ok") == (1 <= parsed.score <= 4)
+    if parsed.status in ("ok", "out_of_range"):
         written = {float(number) for number in re.findall(r"[0-9]+\.[0-9]+|[0-9]+|\.[0-9]+", raw)}
-        assert abs(reading.raw_score) in written
+        assert abs(parsed.raw_score) in written
 
 
 ADVERSARIAL = [
@@ -281,8 +281,8 @@ ADVERSARIAL = [
 
 @pytest.mark.parametrize(("raw", "score"), ADVERSARIAL, ids=[raw[:40] for raw, _ in ADVERSARIAL])
 def test_a_score_is_the_judges_own_or_there_is_none(raw: str, score: float | None) -> None:
-    reading = parse_reply(raw, LIKERT5)
-    assert (reading.status, None if math.isnan(reading.score) else reading.score) == (
+    parsed = parse_reply(raw, LIKERT5)
+    assert (parsed.status, None if math.isnan(parsed.score) else parsed.score) == (
         ("unparsable", None) if score is None else ("ok", score)
     )
 

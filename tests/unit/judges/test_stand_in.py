@@ -86,10 +86,12 @@ def test_both_protocols_answer_with_scores_on_the_scale(
     texts = [f"<response-1>Tea {n}.</response-1>" for n in range(12)]
     schema = verdict_schema(scale)
 
-    readings = [parse_reply(text_of(ask(server, vendor, t, schema=schema)), scale) for t in texts]
+    parsed_replies = [
+        parse_reply(text_of(ask(server, vendor, t, schema=schema)), scale) for t in texts
+    ]
 
-    assert {reading.status for reading in readings} == {"ok"}
-    assert len({reading.score for reading in readings}) > 2
+    assert {parsed.status for parsed in parsed_replies} == {"ok"}
+    assert len({parsed.score for parsed in parsed_replies}) > 2
 
 
 def test_score_is_repeated_and_differs_little_between_models(server: StandIn) -> None:

@@ -9,7 +9,7 @@ import pytest
 from eval_assets.render.document import Bullets, Fold
 from eval_assets.report.sections import certified
 from tests.unit.report.builder import Case, with_tables
-from tests.unit.report.reading import blocks_in, notes, table
+from tests.unit.report.lookup import blocks_in, notes, table
 
 CERTIFICATE = {
     "summary": "gpt 1.0.1 may stand in for a rater on clarity.",

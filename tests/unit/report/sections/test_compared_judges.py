@@ -10,7 +10,7 @@ from eval_assets.render.document import Section, Table
 from eval_assets.report.sections import compared_judges
 from eval_assets.scale import Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured, with_tables
-from tests.unit.report.reading import blocks_in, cards, paragraphs, table
+from tests.unit.report.lookup import blocks_in, cards, paragraphs, table
 
 OVERVIEW = "gpt against people"
 

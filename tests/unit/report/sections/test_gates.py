@@ -9,7 +9,7 @@ from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.report.sections import gates, humans
 from eval_assets.verdicts import GateResult
 from tests.unit.report.builder import QUESTIONS, Case, Measured
-from tests.unit.report.reading import cards, paragraphs, table
+from tests.unit.report.lookup import cards, paragraphs, table
 
 CLARITY, SAFE = QUESTIONS
 BY_QUESTION = "Gates by question"
@@ -18,7 +18,7 @@ BY_QUESTION = "Gates by question"
 def states(case: Case) -> list[str]:
     """Return the state of each gate."""
     return [
-        card.figure.reading for card in cards(gates.section(case.data())).values() if card.figure
+        card.figure.meaning for card in cards(gates.section(case.data())).values() if card.figure
     ]
 
 
@@ -98,7 +98,7 @@ def test_a_value_just_below_its_minimum_is_never_written_as_the_minimum(a_hh: fl
         question.figure.value,
     )
     assert {float(value) for value in shown} == {a_hh}
-    assert question.figure.reading == "Moderate agreement"
+    assert question.figure.meaning == "Moderate agreement"
 
 
 def test_without_judges_the_gate_on_judges_is_left_out() -> None:

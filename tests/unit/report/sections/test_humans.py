@@ -9,7 +9,7 @@ from eval_assets.render.document import CardFigure
 from eval_assets.report.sections import humans
 from eval_assets.scale import Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured
-from tests.unit.report.reading import cards, items, paragraphs, table
+from tests.unit.report.lookup import cards, items, paragraphs, table
 
 CLARITY, SAFE = QUESTIONS
 
@@ -41,7 +41,7 @@ def test_pairwise_agreement_replaces_an_undefined_a_hh() -> None:
 
     assert (clarity.name, clarity.value, clarity.tone) == ("Adjacent agreement", "80.0 %", "good")
     assert (safe.name, safe.value, safe.tone) == ("Exact agreement", "55.0 %", "weak")
-    assert safe.reading.endswith("A^HH is undefined")
+    assert safe.meaning.endswith("A^HH is undefined")
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,14 @@ def test_pairwise_agreement_replaces_an_undefined_a_hh() -> None:
 def test_a_hh_is_named_and_coloured_by_its_bands(a_hh: float, label: str, tone: str) -> None:
     [figure] = figures(Measured(CLARITY, a_hh=a_hh, by_chance=0.3))
 
-    assert (figure.reading, figure.tone) == (label, tone)
+    assert (figure.meaning, figure.tone) == (label, tone)
 
 
 def test_a_hh_that_habits_alone_would_give_is_called_no_better_than_chance() -> None:
     """.688 where chance gives .689."""
     [figure] = figures(Measured(CLARITY, a_hh=0.688, by_chance=0.689))
 
-    assert figure.reading == "Moderate agreement, no better than chance"
+    assert figure.meaning == "Moderate agreement, no better than chance"
     assert figure.tone == "poor"
 
 
@@ -72,7 +72,7 @@ def test_a_hh_far_above_chance_is_not_called_equal_to_it_for_want_of_data() -> N
     """.938 [.527, .995] of four responses where chance gives .758."""
     [figure] = figures(Measured(CLARITY, a_hh=0.938, by_chance=0.758, half_width=0.4))
 
-    assert figure.reading == "Excellent agreement, not certainly better than chance"
+    assert figure.meaning == "Excellent agreement, not certainly better than chance"
 
 
 def test_kappa_and_steps_are_left_out_on_a_scale_that_has_none() -> None:

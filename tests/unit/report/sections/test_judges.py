@@ -4,7 +4,7 @@ import pandas as pd
 
 from eval_assets.report.sections import judges
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured, with_tables
-from tests.unit.report.reading import cards, items, table
+from tests.unit.report.lookup import cards, items, table
 
 
 def test_units_without_a_score_are_counted_by_status() -> None:

@@ -7,7 +7,7 @@ from eval_assets.figures import RaterKind, SliceFigures
 from eval_assets.render.document import Section
 from eval_assets.report.sections import parts
 from tests.unit.report.builder import Case
-from tests.unit.report.reading import notes, table
+from tests.unit.report.lookup import notes, table
 
 LABEL = "Mean scores on clarity"
 

@@ -14,7 +14,7 @@ from eval_assets.report.sections import raters
 from eval_assets.scale import Scale
 from tests.unit.agreement.test_rounds import EVALUATION, halves
 from tests.unit.report.builder import Case, Measured, with_tables
-from tests.unit.report.reading import blocks_in, cards, items, notes, table
+from tests.unit.report.lookup import blocks_in, cards, items, notes, table
 
 
 def quality(*rows: tuple[str, str, str, float | None, int, str]) -> pd.DataFrame:

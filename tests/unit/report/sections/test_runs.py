@@ -8,7 +8,7 @@ from eval_assets.report.data import ReportData
 from eval_assets.report.sections import runs as run_sections
 from eval_assets.report.sections.cautions import cautions
 from tests.unit.report.builder import Case, with_tables
-from tests.unit.report.reading import blocks_in, table
+from tests.unit.report.lookup import blocks_in, table
 
 Run = tuple[str, str, float, str]
 """When it was measured, version of the data, A^HH, set of judges."""

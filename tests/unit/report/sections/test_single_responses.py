@@ -9,7 +9,7 @@ from eval_assets.render.document import Section, Table
 from eval_assets.report.data import ReportData
 from eval_assets.report.sections import single_responses
 from tests.unit.report.builder import LONG, Case, with_tables
-from tests.unit.report.reading import blocks_in, notes, paragraphs, table
+from tests.unit.report.lookup import blocks_in, notes, paragraphs, table
 
 LABEL = "Disagreements between raters"
 

@@ -51,7 +51,7 @@ def test_rows_carry_the_evaluation_only_in_a_ledger_that_may_be_shared(tmp_path:
 def test_a_commit_is_on_the_disk_and_readers_do_not_wait(ledger: SqlLedger) -> None:
     if not ledger.place.endswith(".sqlite"):
         pytest.skip("settings of SQLite")
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         with Worker(ledger, asset="judge_scores") as worker:
             worker.record([attempt("a")])
@@ -62,19 +62,19 @@ def test_the_disk_is_waited_for_by_what_was_paid_and_not_by_claims(ledger: SqlLe
     setting = "PRAGMA synchronous" if is_file else "SHOW synchronous_commit"
     found = []
     for is_durable in (True, False, True):
-        with ledger.writing(is_durable=is_durable) as connection:
+        with ledger.write_transaction(is_durable=is_durable) as connection:
             found.append(connection.exec_driver_sql(setting).scalar())
 
     assert found == ([2, 1, 2] if is_file else ["on", "off", "on"])
 
 
 def test_a_newer_ledger_is_refused_and_left_as_it_is(ledger: SqlLedger, tmp_path: Path) -> None:
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         connection.execute(sa.update(ledger_version), {"version": VERSION + 1})
     given = None if ledger.place.endswith(".sqlite") else ledger.place
 
     assert "written by a newer eval-assets" in refusal(tmp_path, given)
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         assert connection.scalar(sa.select(ledger_version.c.version)) == VERSION + 1
 
 
@@ -83,7 +83,7 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
 ) -> None:
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
         worker.record([attempt("a")])
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         connection.execute(sa.text("ALTER TABLE workers DROP COLUMN reserved_usd"))
         connection.execute(sa.text("DROP TABLE rate_grants"))
         connection.execute(sa.update(ledger_version), {"version": 1})
@@ -93,7 +93,7 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
     try:
         assert reserved(migrated) == 0
         assert [row["charged_usd"] for row in spending_table(migrated, by="run")] == [0.01]
-        with migrated.reading() as connection:
+        with migrated.read_transaction() as connection:
             assert sa.inspect(connection).has_table("rate_grants")
     finally:
         migrated.close()
@@ -109,7 +109,7 @@ def test_a_migration_that_fails_changes_nothing(
         connection.execute(sa.text("INSERT INTO nowhere VALUES (1)"))
 
     def columns() -> set[str]:
-        with ledger.reading() as connection:
+        with ledger.read_transaction() as connection:
             return {column["name"] for column in sa.inspect(connection).get_columns("batches")}
 
     given = None if ledger.place.endswith(".sqlite") else ledger.place
@@ -246,7 +246,7 @@ def test_a_server_that_comes_back_gets_what_arrived_meanwhile(
         assert worker.replies(["a"]).keys() == {"a"}
         postgres.drop_connections()
         worker.record([attempt("b")])
-        with ledger.reading() as connection:
+        with ledger.read_transaction() as connection:
             assert connection.scalar(sa.select(sa.func.count()).select_from(attempts)) == 2
     ledger.close()
 
@@ -277,7 +277,7 @@ def test_a_server_whose_disk_is_full_is_not_reported_as_away(
     raised_by_a_server = "DO $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$"
     with (
         pytest.raises(StoreError, match="the disk of its server is full; what was stored before"),
-        ledger.writing() as connection,
+        ledger.write_transaction() as connection,
     ):
         connection.execute(sa.text(raised_by_a_server))
     ledger.close()
@@ -287,7 +287,7 @@ def test_reading_waits_for_no_transaction_of_another_program(tmp_path: Path) -> 
     ledger = connect_ledger(tmp_path, evaluation="poems", setting=None)
     holder = sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    with ledger.reading() as reading:
+    with ledger.read_transaction() as reading:
         assert reading.scalar(sa.select(ledger_version.c.version)) == VERSION
     holder.execute("ROLLBACK")
     holder.close()

@@ -45,6 +45,6 @@ def test_a_mode_that_was_reached_before_keeps_its_time(ledger: SqlLedger) -> Non
     write_staged_mode(ledger, [start, dropped, back], at=later)
 
     columns = (staged_mode.c.mode, staged_mode.c.since, staged_mode.c.kappa)
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         found = connection.execute(sa.select(*columns).order_by(staged_mode.c.position)).all()
     assert found == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]

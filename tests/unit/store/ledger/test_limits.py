@@ -179,7 +179,7 @@ def test_what_a_dead_worker_reserved_is_free_when_its_lease_runs_out(ledger: Sql
     with dead, Worker(ledger, asset="shard", run_id="run-2", caps=caps(None, 1.0)) as other:
         dead.reserve(0.9)
         assert other.reserve(0.2) == 0.0
-        with ledger.writing() as connection:
+        with ledger.write_transaction() as connection:
             its = sa.update(workers).where(workers.c.run_id == "run-1")
             connection.execute(its, {"lease_until": datetime.now(UTC) - timedelta(seconds=1)})
         assert other.reserve(0.2) == 0.2
@@ -264,12 +264,12 @@ def test_a_grant_starts_when_whoever_asks_can_use_it(worker: Worker) -> None:
 
 def test_grants_that_are_over_are_forgotten(ledger: SqlLedger, worker: Worker) -> None:
     worker.grant(LIMITS, Amount(60, 600), unused={})
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         connection.execute(
             sa.update(rate_grants).values(starts_at=rate_grants.c.starts_at - WINDOW_SECONDS)
         )
     assert worker.grant(LIMITS, Amount(60, 600), unused={}).wait_seconds <= 0
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         assert connection.scalar(sa.select(sa.func.count()).select_from(rate_grants)) == 1
 
 
@@ -280,7 +280,7 @@ def test_workers_that_ask_at_the_same_time_get_grants_one_after_the_other(
         asked = [threads.submit(worker.grant, LIMITS, Amount(6, 60), unused={}) for _ in range(30)]
         for each in asked:
             each.result()
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         starts = connection.scalars(
             sa.select(rate_grants.c.starts_at).order_by(rate_grants.c.starts_at)
         ).all()

@@ -36,13 +36,13 @@ def other(ledger: SqlLedger) -> Iterator[Worker]:
 
 
 def stored(ledger: SqlLedger, table: sa.Table) -> list[sa.Row[tuple[object, ...]]]:
-    with ledger.reading() as connection:
+    with ledger.read_transaction() as connection:
         return list(connection.execute(sa.select(table)).all())
 
 
 def let_lease_run_out(ledger: SqlLedger, run_id: str) -> None:
     """Put back the clock of a worker."""
-    with ledger.writing() as connection:
+    with ledger.write_transaction() as connection:
         connection.execute(
             sa.update(workers).where(workers.c.run_id == run_id),
             {"lease_until": datetime.now(UTC) - timedelta(seconds=1)},
@@ -158,7 +158,7 @@ def test_claims_of_a_process_that_is_gone_are_free_at_once(ledger: SqlLedger) ->
     gone = Worker(ledger, asset="judge_scores", run_id="killed")
     with gone:
         gone.claim([request_for("a")])
-        with ledger.writing() as connection:
+        with ledger.write_transaction() as connection:
             connection.execute(
                 sa.update(workers).where(workers.c.run_id == "killed"),
                 {"process": process_that_ended()},
@@ -330,7 +330,7 @@ def test_requests_of_a_batch_stay_claimed_after_its_run_until_it_is_closed(
 def test_a_worker_whose_work_fails_reports_that_and_not_its_own_end(ledger: SqlLedger) -> None:
     def fail() -> None:
         with Worker(ledger, asset="judge_scores"):
-            with ledger.writing() as connection:
+            with ledger.write_transaction() as connection:
                 connection.execute(sa.text("DROP TABLE claims" if given_file else "SELECT 1"))
             raise ZeroDivisionError
 
