@@ -136,7 +136,9 @@ def tuned(units: dict[str, RatedUnits]) -> None:
     members = {}
     for judge, scores in raw.items():
         version = declared_version(judge, fingerprint=judge, prompt_text="")
-        members[judge] = mapped_judge(calibrated_version(version, units, scores), scores, stands={})
+        members[judge] = mapped_judge(
+            calibrated_version(version, units, scores), scores, replaced={}
+        )
     judges = [*members.values(), jury_judge(jury_version(members, units), members, units)]
     background = Background(
         margin=0.1,

@@ -70,7 +70,7 @@ def a_hh_label(value: float) -> str:
         >>> a_hh_label(0.75), a_hh_label(0.7499)
         ('Good agreement', 'Moderate agreement')
     """
-    return _from_below(value, _A_HH_BANDS, otherwise="Poor agreement")
+    return _from_below(value, _A_HH_BANDS, default="Poor agreement")
 
 
 def chance_remark(value: float, *, low: float, by_chance: float) -> str:
@@ -110,7 +110,7 @@ def alpha_label(value: float) -> str:
         >>> alpha_label(0.667), alpha_label(0.66699)
         ('tentative', 'unreliable')
     """
-    return _from_below(value, _ALPHA_BANDS, otherwise=UNRELIABLE)
+    return _from_below(value, _ALPHA_BANDS, default=UNRELIABLE)
 
 
 def pooled_alpha_label(value: float, variance: float) -> str:
@@ -155,12 +155,12 @@ def kappa_label(value: float) -> str:
     return next((name for upper, name in _KAPPA_BANDS if value <= upper), "almost perfect")
 
 
-def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, otherwise: str) -> str:
+def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, default: str) -> str:
     """Return the name of the highest band that `value` reaches; `bands` descend."""
     for lower, name in bands:
         if value >= lower:
             return name
-    return UNDEFINED if math.isnan(value) else otherwise
+    return UNDEFINED if math.isnan(value) else default
 
 
 FEWEST_GROUPS = 10

@@ -211,7 +211,7 @@ class Ledger(Protocol):
     def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
         """Return the requests of these that a vendor refused as invalid."""
 
-    def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+    def claim(self, requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim requests, so that nobody else sends them.
 
         Returns:
@@ -227,7 +227,7 @@ class Ledger(Protocol):
     def release(self, call_keys: Collection[str]) -> None:
         """Give up claims of requests that are not sent again."""
 
-    def record(self, made: Sequence[Attempt]) -> None:
+    def record(self, new_attempts: Sequence[Attempt]) -> None:
         """Store attempts, all or none of them; a request that is answered is claimed no more."""
 
     def withdraw(self, call_keys: Collection[str], error: str) -> None:
@@ -253,7 +253,7 @@ class Ledger(Protocol):
     def grant(
         self,
         limits: RateLimits,
-        wanted: Amount,
+        demand: Amount,
         *,
         unused: Mapping[int, Amount],
         delay_seconds: float = 0.0,
@@ -262,7 +262,7 @@ class Ledger(Protocol):
 
         Args:
             limits: The limits, and whose they are.
-            wanted: What is to be sent.
+            demand: What is to be sent.
             unused: What earlier grants turned out to leave, by their number; it is given back.
                 Below 0 if more was sent.
             delay_seconds: Time from now in which nothing can be sent yet.

@@ -220,8 +220,8 @@ def labels_wanted(
         >>> labels_wanted(130, groups_at_gap=60, **labels).partition("; ")[2]
         'at its gap on train and dev this judge takes about 420 rated responses (1,300 labels)'
     """
-    in_all = responses_and_labels(groups_wanted, responses_per_group, labels_per_group)
-    words = f"{groups_wanted:,} groups in the test come with {in_all} in all"
+    total = responses_and_labels(groups_wanted, responses_per_group, labels_per_group)
+    words = f"{groups_wanted:,} groups in the test come with {total} in all"
     if groups_at_gap is None:
         return f"{words}; by train and dev this judge lies more than the margin below people"
     if groups_at_gap <= n_groups:

@@ -177,9 +177,9 @@ def _between_others(question: RubricQuestion, ratings: LongRatings) -> list[str]
     if always.sum() != 1 or not (has_enough & (n_between < _SELDOM_BETWEEN * n_differing)).any():
         return []
     [index] = np.flatnonzero(always)
-    where = f"all {n_differing[index]} responses on which ratings differ"
+    responses = f"all {n_differing[index]} responses on which ratings differ"
     reason = "check that it is a rater, and no mean or adjudication"
-    return [f"{rater_ids[int(index)]} lies between the other raters on {where}: {reason}"]
+    return [f"{rater_ids[int(index)]} lies between the other raters on {responses}: {reason}"]
 
 
 def _between_in(unit: Integers, value: Floats) -> tuple[Mask, Mask]:
@@ -239,8 +239,8 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
     is_contradictory = alpha.high < CONTRADICTING_ALPHA and alpha.value < minimum_alpha
     findings: list[str] = []
     if not is_contradictory and (question.scale.has_few_values or not question.has_order):
-        reaches = alpha.value >= minimum_alpha
-        findings = _closer(question, exact=exact, adjacent=adjacent, reaches=reaches)
+        is_reliable = alpha.value >= minimum_alpha
+        findings = _closer(question, exact=exact, adjacent=adjacent, is_reliable=is_reliable)
     elif not is_contradictory and a_hh < GOOD_SHARE:
         findings = _nearer(is_far=a_hh < POOR_SHARE)
     is_skewed = 100 * exact >= MOSTLY_EQUAL and most_frequent_share > SKEWED_SHARE
@@ -250,7 +250,9 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
     return [Finding(question.id, "suggestion", text) for text in findings]
 
 
-def _closer(question: RubricQuestion, *, exact: float, adjacent: float, reaches: bool) -> list[str]:
+def _closer(
+    question: RubricQuestion, *, exact: float, adjacent: float, is_reliable: bool
+) -> list[str]:
     in_classes = question.scale.is_binary or question.level == "nominal"
     primary = exact if in_classes or np.isnan(adjacent) else adjacent
     texts: list[str] = []
@@ -268,7 +270,7 @@ def _closer(question: RubricQuestion, *, exact: float, adjacent: float, reaches:
             texts.append("Give an example response for every value of the scale")
         if exact < RARELY_EXACT_SHARE and not in_classes:
             texts.append("Consider fewer values: raters seldom choose the same one")
-    elif not in_classes and exact < POOR_SHARE and reaches:
+    elif not in_classes and exact < POOR_SHARE and is_reliable:
         texts.append("Raters are close but seldom equal; that may do if one step matters little")
     return texts
 

@@ -377,14 +377,14 @@ class _Study:
         """
         order = np.argsort(stratum, kind="stable")
         observed = statistic(np.arange(len(stratum)))
-        n_reached = 0
+        n_as_high = 0
         permuted = np.empty_like(order)
         for n_drawn in range(1, _N_PERMUTATIONS + 1):
             permuted[order] = np.lexsort((self.rng.random(len(order)), stratum))
-            n_reached += statistic(permuted) >= observed - TOLERANCE
-            if n_reached == _ENOUGH_REACHED:
-                return n_reached / n_drawn
-        return (n_reached + 1) / (_N_PERMUTATIONS + 1)
+            n_as_high += statistic(permuted) >= observed - TOLERANCE
+            if n_as_high == _ENOUGH_REACHED:
+                return n_as_high / n_drawn
+        return (n_as_high + 1) / (_N_PERMUTATIONS + 1)
 
     def _worst(self, by_label: Floats) -> list[str]:
         worst = np.zeros(len(self.labels.stored))

@@ -269,8 +269,8 @@ def confused_levels(
     score = np.where(is_tested, (observed - mean) / spread, np.inf)
     lowest = np.where(is_tested, (drawn - mean) / spread, np.inf).min(axis=1)
     lower = int(np.argmin(score))
-    n_reached = int((lowest <= score[lower]).sum())
-    return ConfusedLevels(lower, (1 + n_reached) / (1 + len(lowest)))
+    n_as_low = int((lowest <= score[lower]).sum())
+    return ConfusedLevels(lower, (1 + n_as_low) / (1 + len(lowest)))
 
 
 def _normal_draws(

@@ -47,7 +47,7 @@ def drift_significance(round_: int, *, n_tests: int) -> float:
 
 def drift_row(  # noqa: PLR0913 - two measurements, what they are of and at which level
     before: npt.ArrayLike,
-    again: npt.ArrayLike,
+    after: npt.ArrayLike,
     scores: MeanScores,
     *,
     question: RubricQuestion,
@@ -56,10 +56,10 @@ def drift_row(  # noqa: PLR0913 - two measurements, what they are of and at whic
 ) -> Row:
     """Return what a round says of one judge on one question, as a row of `judge_drift`.
 
-    `scores` are mean scores of all other answers; a missing one of `again` is NaN.
+    `scores` are mean scores of all other answers; a missing one of `after` is NaN.
     """
     significance = drift_significance(round_, n_tests=n_tests)
-    difference = np.asarray(again, dtype=np.float64) - np.asarray(before, dtype=np.float64)
+    difference = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     span = question.scale.high - question.scale.low
     shift = mean_shift(difference, significance=significance, span=span)
     if not least_p_value(shift.n) <= significance:

@@ -140,9 +140,9 @@ def _judgements(
     columns: dict[str, object] = {"response_ids": [response_ids[part] for part in parts]}
     for name, judge in (("judge1", one), ("judge2", other)):
         is_missing = np.isnan(judged.scores[judge])
-        every = judged.scores[judge].astype(object)
-        every[is_missing] = None
-        scores = every.tolist()
+        values = judged.scores[judge].astype(object)
+        values[is_missing] = None
+        scores = values.tolist()
         # a judge that scored none of these responses is not named
         models = np.full(len(parts), None, dtype=object)
         models[np.logical_or.reduceat(~is_missing, prompts["start"])] = judged.models[judge]

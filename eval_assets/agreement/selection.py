@@ -99,7 +99,7 @@ class ResponseFeatures:
         lengths: Characters of each response.
         prompt_lengths: Characters of its prompt; NaN without one.
         dates: Time of each response in seconds; NaN if unknown.
-        asked: By question, whether it is asked of each response.
+        applicable: By question, whether it applies to each response.
         judge_scores: By question, the mean of the judges' scores on [0, 1]; NaN without one, and
             under a seal.
     """
@@ -108,7 +108,7 @@ class ResponseFeatures:
     prompt_lengths: Floats
     dates: Floats
     models: NDArray[np.object_]
-    asked: Mapping[str, Mask]
+    applicable: Mapping[str, Mask]
     judge_scores: Mapping[str, Floats]
 
 
@@ -220,19 +220,19 @@ class _Overlap:
     """Questions that are asked of the same responses, of which the same have two ratings.
 
     Args:
-        asked: Indices of the responses that they are asked of.
+        responses: Indices of the responses to which they apply.
         is_rated: Whether each of these has two ratings.
     """
 
     questions: Sequence[RubricQuestion]
     ratings: Mapping[str, LongRatings]
-    asked: NDArray[np.int64]
+    responses: NDArray[np.int64]
     is_rated: Mask
 
     @property
     def group(self) -> NDArray[np.int64]:
         """Response group of each response."""
-        return self.ratings[self.questions[0].id].group[self.asked]
+        return self.ratings[self.questions[0].id].group[self.responses]
 
     def columns(self, features: ResponseFeatures) -> Iterator[tuple[SelectionFeature, _Columns]]:
         """Yield the features that vary, as columns."""
@@ -245,10 +245,10 @@ class _Overlap:
             SelectionFeature.JUDGE_SCORE: self._judge_scores(features),
         }
         for feature, values in numbers.items():
-            of_asked = values[self.asked]
-            if len(np.unique(of_asked[~np.isnan(of_asked)])) > 1:
-                yield feature, (rank_components(of_asked), ())
-        models, code = np.unique(features.models[self.asked].astype(str), return_inverse=True)
+            of_responses = values[self.responses]
+            if len(np.unique(of_responses[~np.isnan(of_responses)])) > 1:
+                yield feature, (rank_components(of_responses), ())
+        models, code = np.unique(features.models[self.responses].astype(str), return_inverse=True)
         if len(models) > 1:
             yield SelectionFeature.MODEL, _indicators(code, models.tolist())
 
@@ -287,8 +287,8 @@ class _Overlap:
         elif is_rank:
             difference = feature.more if is_more else feature.less
         else:
-            often = "more" if is_more else "less"
-            difference = f"{often} often lie in the middle half by {feature.noun}"
+            frequency = "more" if is_more else "less"
+            difference = f"{frequency} often lie in the middle half by {feature.noun}"
         return [
             SelectionTest(
                 question_id=question.id,
@@ -315,7 +315,7 @@ class _Overlap:
         data_version: str,
     ) -> WeightedHumanFigures:
         """Return agreement on a question as it is, and weighted to all responses."""
-        is_represented = np.ones(len(self.asked), np.bool_)
+        is_represented = np.ones(len(self.responses), np.bool_)
         if SelectionFeature.MODEL in columns:  # nothing stands for a model without two ratings
             indicators = columns[SelectionFeature.MODEL][0]
             is_absent = ~indicators[self.is_rated].any(axis=0)
@@ -325,9 +325,9 @@ class _Overlap:
             for feature, (components, _) in columns.items()
             if feature is not SelectionFeature.JUDGE_SCORE or not np.isnan(components).any()
         ]
-        kept = self.asked[is_represented]
+        kept = self.responses[is_represented]
         weights = selection_weights(
-            np.column_stack([np.empty((len(self.asked), 0)), *(columns[f][0] for f in used)])[
+            np.column_stack([np.empty((len(self.responses), 0)), *(columns[f][0] for f in used)])[
                 is_represented
             ],
             self.is_rated[is_represented],
@@ -338,7 +338,7 @@ class _Overlap:
         return WeightedHumanFigures(
             question_id=question.id,
             n_responses=int(self.is_rated.sum()),
-            n_asked=len(self.asked),
+            n_asked=len(self.responses),
             n_unrepresented=int((~is_represented).sum()),
             n_effective=round(weights.n_effective),
             weighted_by=", ".join(used),
@@ -380,14 +380,14 @@ def _overlaps(
     questions: dict[tuple[bytes, bytes], list[RubricQuestion]] = {}
     overlaps = {}
     for question in rubric:
-        if question.id not in features.asked:
+        if question.id not in features.applicable:
             continue
-        own, is_asked = ratings[question.id], features.asked[question.id]
+        own, is_applicable = ratings[question.id], features.applicable[question.id]
         is_rated = np.bincount(own.unit, minlength=own.n_responses) > 1
-        is_asked = is_asked | is_rated
-        key = is_asked.tobytes(), is_rated.tobytes()
+        is_applicable = is_applicable | is_rated
+        key = is_applicable.tobytes(), is_rated.tobytes()
         questions.setdefault(key, []).append(question)
-        overlaps[key] = np.flatnonzero(is_asked), is_rated[is_asked]
+        overlaps[key] = np.flatnonzero(is_applicable), is_rated[is_applicable]
     for key, (units, has_two) in overlaps.items():
         if _FEWEST <= has_two.sum() <= len(units) - _FEWEST:
             yield _Overlap(questions[key], ratings, units, has_two)

@@ -55,9 +55,9 @@ def measure_slices(
         "model_name": (model[response], model_names),
         "question_id": (units["question"], [question.id for question, _ in rated]),
     }
-    everything: Coded = (np.zeros(len(model), dtype=np.int64), ["all"])
+    all_responses: Coded = (np.zeros(len(model), dtype=np.int64), ["all"])
     rows: list[pd.DataFrame] = []
-    for name, (codes, values) in {"all": everything, **slices}.items():
+    for name, (codes, values) in {"all": all_responses, **slices}.items():
         if name == PROMPT and len(values) == np.count_nonzero(codes >= 0):
             continue  # every prompt has one response, which agreement by response covers
         for by in _groupings(columns, name):

@@ -31,19 +31,17 @@ def positions(deliveries: Iterable[Delivery]) -> dict[str, Delivery]:
     """Return each channel's last delivered alert, with the error that it has met since."""
     latest: dict[str, Delivery] = {}
     for delivery in deliveries:
-        reached = (
+        alert = (
             latest[delivery.channel].alert
             if delivery.error and delivery.channel in latest
             else delivery.alert
         )
-        latest[delivery.channel] = Delivery(
-            delivery.channel, delivery.name, reached, delivery.error
-        )
+        latest[delivery.channel] = Delivery(delivery.channel, delivery.name, alert, delivery.error)
     return latest
 
 
 def deliver(
-    alerts: Sequence[Alert], channels: Sequence[Channel], reached: Mapping[str, Delivery]
+    alerts: Sequence[Alert], channels: Sequence[Channel], latest: Mapping[str, Delivery]
 ) -> Iterator[Delivery]:
     """Send what each channel has not had yet, and yield every attempt for the ledger.
 
@@ -53,11 +51,11 @@ def deliver(
     Args:
         alerts: All alerts of the evaluation, in order.
         channels: Where they go.
-        reached: How far each channel is, by its id; one that is missing starts from now on.
+        latest: How far each channel is, by its id; one that is missing starts from now on.
     """
     n_sent = 0
     for channel in channels:
-        at = reached.get(channel.id)
+        at = latest.get(channel.id)
         for alert in alerts:
             if at is None or alert.number <= at.alert or n_sent >= MOST_AT_ONCE:
                 continue

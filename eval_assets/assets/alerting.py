@@ -100,7 +100,7 @@ def send_alerts(
         for key in checks
         if key.asset_key == folder.key(key.asset_key.path[-1]) and key.name != "alerts_delivered"
     )
-    name, wanted = _declared(folder)
+    name, settings = _declared(folder)
     channels = channels_of(os.environ)
     ledger_of = open_ledger(
         folder.path,
@@ -116,18 +116,18 @@ def send_alerts(
         _record(
             ledger, [Delivery(new_channel.id, new_channel.name, len(alerts)) for new_channel in new]
         )
-        for change in _changes(instance, keys, folder, wanted, alerts):
+        for change in _changes(instance, keys, folder, settings, alerts):
             alert = _alert_of(change, folder, name=name, number=len(alerts) + 1)
             append_history(ledger, "alerts", [{**alert.as_json(), "raised_at": _now()}])
             alerts.append(alert)
             _write_line(folder, alert)
         before = positions(_deliveries(ledger))
-        made = _send(ledger, alerts, channels, before)
+        new_deliveries = _send(ledger, alerts, channels, before)
         after = positions(_deliveries(ledger))
     was, waiting = _waiting(channels, before.values()), _waiting(channels, after.values())
     return AlertTurn(
-        n_sent=sum(not delivery.error for delivery in made),
-        errors=[(delivery.name, delivery.error) for delivery in made if delivery.error],
+        n_sent=sum(not delivery.error for delivery in new_deliveries),
+        errors=[(delivery.name, delivery.error) for delivery in new_deliveries if delivery.error],
         waiting=waiting,
         is_news=was != waiting or bool(new),
     )
@@ -138,24 +138,24 @@ def _declared(folder: EvaluationFolder) -> tuple[str, Alerts]:
     try:
         evaluation = read_evaluation(folder.path)
     except* InputError:
-        name, wanted = declared_name(folder.path) or folder.path.name, Alerts()
+        name, settings = declared_name(folder.path) or folder.path.name, Alerts()
     else:
-        name, wanted = evaluation.name, evaluation.alerts
-    return name, wanted
+        name, settings = evaluation.name, evaluation.alerts
+    return name, settings
 
 
 def _changes(
     instance: DagsterInstance,
     keys: Sequence[AssetCheckKey],
     folder: EvaluationFolder,
-    wanted: Alerts,
+    settings: Alerts,
     alerts: Sequence[Alert],
 ) -> Iterator[tuple[str, str, FoundState]]:
     """Yield subject, state before and state now of what changed since it was reported last."""
-    passing = {"passed", "warned"} if wanted.severity == "error" else {"passed"}
+    passing = {"passed", "warned"} if settings.severity == "error" else {"passed"}
     reported: dict[str, str] = {alert.subject: alert.state for alert in alerts}
     for key in keys:
-        if wanted.checks and key.name not in wanted.checks:
+        if settings.checks and key.name not in settings.checks:
             continue
         current = latest_state(instance, key, folder)
         subject = f"{key.asset_key.path[-1]}/{key.name}"
@@ -164,7 +164,7 @@ def _changes(
         before = reported.get(subject, "passed")
         if current.state != before and not {current.state, before} <= passing:
             yield subject, reported.get(subject, ""), current
-    run = last_run_state(instance, folder) if wanted.failed_runs else None
+    run = last_run_state(instance, folder) if settings.failed_runs else None
     if run and run.state != reported.get(_RUN, "passed"):
         yield _RUN, reported.get(_RUN, ""), run
 
@@ -229,12 +229,12 @@ def _send(
     before: Mapping[str, Delivery],
 ) -> list[Delivery]:
     """Send what was not sent yet; record what arrived, and each error that is another one now."""
-    made = []
+    new_deliveries = []
     for delivery in deliver(alerts, channels, before):
-        made.append(delivery)
+        new_deliveries.append(delivery)
         if delivery.error != before[delivery.channel].error or not delivery.error:
             _record(ledger, [delivery])
-    return made
+    return new_deliveries
 
 
 def _record(ledger: SqlLedger, deliveries: Sequence[Delivery]) -> None:

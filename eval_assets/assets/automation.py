@@ -154,29 +154,29 @@ def _of_each(
 
 
 def _result(
-    looked: Sequence[tuple[AutomatedEvaluation, dg.RunRequest | dg.SkipReason]],
+    results: Sequence[tuple[AutomatedEvaluation, dg.RunRequest | dg.SkipReason]],
 ) -> dg.SensorResult | dg.SkipReason:
     """Return the runs that are requested, each of its evaluation's job; or why there is none."""
     requests = [
         result._replace(job_name=f"{of.before}evaluate")
-        for of, result in looked
+        for of, result in results
         if isinstance(result, dg.RunRequest)
     ]
     if requests:
         return dg.SensorResult(run_requests=requests)
-    return _skipped(result for _, result in looked)
+    return _skipped(result for _, result in results)
 
 
 def _alerts(
-    looked: Sequence[tuple[AutomatedEvaluation, dg.SensorResult | dg.SkipReason]],
+    results: Sequence[tuple[AutomatedEvaluation, dg.SensorResult | dg.SkipReason]],
 ) -> dg.SensorResult | dg.SkipReason:
     events = [
         event
-        for _, result in looked
+        for _, result in results
         if isinstance(result, dg.SensorResult)
         for event in result.asset_events
     ]
-    return dg.SensorResult(asset_events=events) if events else _skipped(of for _, of in looked)
+    return dg.SensorResult(asset_events=events) if events else _skipped(of for _, of in results)
 
 
 def _skipped(results: Iterable[object]) -> dg.SkipReason:

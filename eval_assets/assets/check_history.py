@@ -55,8 +55,8 @@ def last_run_state(
     """
     tags = {EVALUATION_TAG: [str(folder.path.resolve()), str(folder.root.resolve())]}
     ended = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-    wanted = dg.RunsFilter(tags=tags, statuses=ended, job_name=job_name)
-    for record in instance.get_run_records(wanted, limit=_PAGE):
+    run_filter = dg.RunsFilter(tags=tags, statuses=ended, job_name=job_name)
+    for record in instance.get_run_records(run_filter, limit=_PAGE):
         run_id = record.dagster_run.run_id
         steps = _own_steps(instance, run_id, folder)
         if not steps:
@@ -119,8 +119,12 @@ def _own_steps(instance: DagsterInstance, run_id: str, folder: EvaluationFolder)
 
 def _faults(instance: DagsterInstance, run_id: str, steps: set[str]) -> list[str]:
     """Return what failed in these steps of a run, a line each, except closed gates."""
-    failed = [(step, how) for step, how in _failures(instance, run_id).items() if step in steps]
-    return list(dict.fromkeys(line for step, how in failed for line in failure_lines(step, how)))
+    failed = [
+        (step, failure) for step, failure in _failures(instance, run_id).items() if step in steps
+    ]
+    return list(
+        dict.fromkeys(line for step, failure in failed for line in failure_lines(step, failure))
+    )
 
 
 def _failures(instance: DagsterInstance, run_id: str) -> dict[str, StepFailureData]:

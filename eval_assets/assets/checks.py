@@ -61,7 +61,7 @@ def labels_rejected(folder: EvaluationFolder) -> dg.AssetCheckResult:
         counts = rejected_labels(connection)
     return result_of(
         rejections(counts),
-        otherwise="No label was rejected.",
+        default="No label was rejected.",
         metadata={"rejected": rows_as_metadata(counts)},
     )
 
@@ -74,7 +74,7 @@ def _judge_coverage(
         coverage = score_coverage(connection)
     return result_of(
         uncovered(coverage),
-        otherwise=f"Every judge scored {LOWEST_COVERAGE:.0%} or more of each question.",
+        default=f"Every judge scored {LOWEST_COVERAGE:.0%} or more of each question.",
         metadata={"minimum": LOWEST_COVERAGE, "coverage": rows_as_metadata(coverage)},
     )
 
@@ -88,7 +88,7 @@ def _judge_models_alive(
     today = datetime.now(tz=UTC).date()
     return result_of(
         ending_models(live_raters(evaluation), on=today),
-        otherwise="No model asked is announced to end soon.",
+        default="No model asked is announced to end soon.",
         metadata={"models": [str(rater.model) for rater in live_raters(evaluation)]},
     )
 
@@ -105,7 +105,7 @@ def _judges_answered(
             for row in judges
             if row["stopped"]
         ],
-        otherwise="No judge was stopped early.",
+        default="No judge was stopped early.",
         metadata={},
     )
 
@@ -120,7 +120,7 @@ def _judges_independent(
             judged = judged_models(connection)
     return result_of(
         dependences(evaluation, judged),
-        otherwise="No judge shares its family with another judge or with a model it judges.",
+        default="No judge shares its family with another judge or with a model it judges.",
         metadata={"judges": [str(judge.model) for judge in evaluation.judges], "judged": judged},
     )
 
@@ -145,9 +145,7 @@ def _within_budget(
             *over_budget(n_stopped, cap=evaluation.budget_usd, left=figures["budget_left_usd"]),
             *most_of_the_month(month_usd, cap=evaluation.month_cap_usd),
         ],
-        otherwise=(
-            "The budget reached every unit." if figures["n_calls"] else "Nothing was spent."
-        ),
+        default=("The budget reached every unit." if figures["n_calls"] else "Nothing was spent."),
         metadata={
             **figures,
             "budget_usd": evaluation.budget_usd,
@@ -172,7 +170,7 @@ def _prompts_not_leaked(
     places = {name: [*tables[name], *logs[name]] for name in keys}
     return result_of(
         leaks(places),
-        otherwise=f"No key stands in a table or log; searched for: {', '.join(keys) or 'none'}.",
+        default=f"No key stands in a table or log; searched for: {', '.join(keys) or 'none'}.",
         metadata={"searched_for": list(keys), "n_runs": len(run_ids)},
     )
 
@@ -224,10 +222,10 @@ def live_raters(evaluation: Evaluation) -> list[Judge | Generator]:
     return [*live, *evaluation.generators]
 
 
-def ending_models(asked: Iterable[Judge | Generator], *, on: date) -> list[CheckFinding]:
+def ending_models(models: Iterable[Judge | Generator], *, on: date) -> list[CheckFinding]:
     """Return models that have ended, which is an error, or end soon."""
     findings = []
-    for rater in asked:
+    for rater in models:
         life = lifecycle_of(rater.model or "", on=on)
         if life.state == "retired":
             text = f"{rater.id}: {rater.model} ended on {life.ends_on}; put another in its place"
@@ -316,20 +314,20 @@ def leaks(places: Mapping[str, Sequence[str]]) -> list[CheckFinding]:
 
 
 def result_of(
-    findings: Sequence[CheckFinding], *, otherwise: str, metadata: Figures
+    findings: Sequence[CheckFinding], *, default: str, metadata: Figures
 ) -> dg.AssetCheckResult:
     """Return a check's result: as bad as the worst finding.
 
     Args:
         findings: What was found; nothing for a check that passes.
-        otherwise: What is said if nothing was found.
+        default: What is said if nothing was found.
         metadata: Figures that it was judged by.
     """
     is_error = any(finding.severity is dg.AssetCheckSeverity.ERROR for finding in findings)
     return dg.AssetCheckResult(
         passed=not findings,
         severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
-        description="\n".join(finding.text for finding in findings) or otherwise,
+        description="\n".join(finding.text for finding in findings) or default,
         metadata=metadata,
     )
 
@@ -357,8 +355,8 @@ def _logs_that_hold(
         # A record's repr shows all that is stored of it; a key has nothing that repr escapes.
         if any(key in repr(event) for event in events):
             yield f"the event log of run {run_id}"
-        told = [event.dagster_event for event in events if event.dagster_event]
-        captured = [e for e in told if e.event_type is dg.DagsterEventType.LOGS_CAPTURED]
+        dagster_events = [event.dagster_event for event in events if event.dagster_event]
+        captured = [e for e in dagster_events if e.event_type is dg.DagsterEventType.LOGS_CAPTURED]
         outputs = (
             instance.compute_log_manager.get_log_data(
                 [run_id, "compute_logs", event.logs_captured_data.file_key]

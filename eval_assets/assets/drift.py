@@ -86,16 +86,18 @@ def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             rows = current_drift(connection)
-    moved = moved_judges(rows)
+    drifted = moved_judges(rows)
     findings = [
-        CheckFinding(f"{judge} on {reason}") for judge, result in moved.items() for reason in result
+        CheckFinding(f"{judge} on {reason}")
+        for judge, result in drifted.items()
+        for reason in result
     ]
     watched = "No judge is watched: declare drift in evaluation.yaml to judge anchors again."
     if evaluation.drift is not None:
         watched = "Every judge scores its anchors as it did, as far as the rounds so far can tell."
     return result_of(
         findings,
-        otherwise=watched,
+        default=watched,
         metadata={
             "n_rounds": max((int(str(row["round"])) for row in rows), default=0),
             "error": TOTAL_SIGNIFICANCE,
@@ -159,7 +161,7 @@ def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
     run_id: str,
     max_usd: float | None,
 ) -> list[pd.DataFrame]:
-    """Ask judges about the anchors that are due; return those of each test, with `again`.
+    """Ask judges about the anchors that are due; return those of each test, with `repeats`.
 
     A round that the budget cuts off is continued by the next run: what was answered is not asked
     a second time.
@@ -176,12 +178,12 @@ def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
         if own.empty:
             continue
         keys = api_keys(item for item in evaluation.judges if item.id == judge.id)
-        at_once = replace(judge, declared=replace(judge.declared, batch=False))
+        unbatched = replace(judge, declared=replace(judge.declared, batch=False))
         with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 judge_portions(
                     [_units(evaluation, own, history)],
-                    [at_once],
+                    [unbatched],
                     worker,
                     template=prompts.get(judge.id, declared),
                     options=RequestOptions(api_keys=keys, budget_usd=left),
@@ -191,8 +193,8 @@ def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
         if summary.n_budget_stopped or summary.models[0].stopped:
             warn_of_budget(summary.n_budget_stopped, left_usd=left)
             continue
-        again = own.assign(again=[score.score for score in summary.scores])
-        result += [rows for _, rows in again.groupby(list(ANCHOR_KEY))]
+        repeats = own.assign(again=[score.score for score in summary.scores])
+        result += [rows for _, rows in repeats.groupby(list(ANCHOR_KEY))]
     return result
 
 

@@ -108,12 +108,12 @@ def _own_definitions(
         owners, schedule = evaluation.owners, evaluation.schedule
         split, pool = evaluation.judging, pool_of(evaluation)
     prefix = name or None
-    everything: dg.AssetSelection = (
+    all_assets: dg.AssetSelection = (
         dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
     )
     if split.partition_by:  # a run is of one partition: a backfill starts them
-        everything -= dg.AssetSelection.assets(folder.key("judge_replies"))
-    jobs = jobs_of(folder, before, everything)
+        all_assets -= dg.AssetSelection.assets(folder.key("judge_replies"))
+    jobs = jobs_of(folder, before, all_assets)
     definitions = dg.Definitions(
         assets=_own_assets(folder, split, before=before, owners=owners, pool=pool),
         asset_checks=dg.load_asset_checks_from_modules(

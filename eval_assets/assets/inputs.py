@@ -164,8 +164,8 @@ def declare_partitions(
     raise_all(_problems(column, keys), source="the inputs")
     name = partitions_name(column, folder)
     known_keys = instance.get_dynamic_partitions(name)
-    for gone in set(known_keys) - set(keys):
-        instance.delete_dynamic_partition(name, gone)
+    for old_key in set(known_keys) - set(keys):
+        instance.delete_dynamic_partition(name, old_key)
     instance.add_dynamic_partitions(name, [key for key in keys if key not in known_keys])
 
 

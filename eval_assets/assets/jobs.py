@@ -15,25 +15,25 @@ from eval_assets.assets.run_history import histories, remove_old_runs
 
 
 def jobs_of(
-    folder: EvaluationFolder, before: str, everything: dg.AssetSelection
+    folder: EvaluationFolder, before: str, all_assets: dg.AssetSelection
 ) -> list[UnresolvedAssetJobDefinition]:
     """Return the jobs that run everything, and everything but tuning.
 
     Args:
         folder: The evaluation.
         before: What the names of the jobs and groups begin with.
-        everything: The assets.
+        all_assets: The assets.
     """
     return [
         dg.define_asset_job(
             f"{before}evaluate",
-            selection=everything,
+            selection=all_assets,
             tags=folder.run_tags,
             description="Everything: inputs, agreement, gates, report, and tuning past open gates.",
         ),
         dg.define_asset_job(
             f"{before}score",
-            selection=everything - dg.AssetSelection.groups(f"{before}judge_tuning"),
+            selection=all_assets - dg.AssetSelection.groups(f"{before}judge_tuning"),
             tags=folder.run_tags,
             description="Everything through agreement and its gates; no tuning.",
         ),

@@ -47,17 +47,17 @@ def versions_in_use(
     for index, judge in enumerate(evaluation.judges):
         fingerprint = fingerprints[judge.id]
         own = [version for version in known_versions if version.judge_id == judge.id]
-        mine = {stored.version: stored for stored in own if stored.fingerprint == fingerprint}
+        current = {stored.version: stored for stored in own if stored.fingerprint == fingerprint}
         if judge.version == CURRENT:
             version = certified_version(readings, judge.id, fingerprint=fingerprint)
         else:
-            version = mine.get(judge.version or "")
+            version = current.get(judge.version or "")
         if version is not None:
             in_use[judge.id] = version
         elif judge.version not in (None, CURRENT):
             path = ("judges", index, "version")
             problems.append(
-                evaluation_problem(evaluation.folder, path, *_missing(judge, own, list(mine)))
+                evaluation_problem(evaluation.folder, path, *_missing(judge, own, list(current)))
             )
     raise_all(problems, source=FILE)
     return in_use

@@ -74,14 +74,14 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection, transaction(connection):
             rows = read_rows(connection, "rubric_wordings", order_by="version")
             wordings = wordings_in_order(rows)
-            counted = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
-            for note in counted.notes:
+            versions = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
+            for note in versions.notes:
                 logger.warning(note)
-            if n_changed := n_changed_labels(connection, counted.ratings):
+            if n_changed := n_changed_labels(connection, versions.ratings):
                 logger.warning("labels with another value than in the last run: %d", n_changed)
             before = by_rubric_version(labels.earlier, evaluation.rubric, wordings)
-            earlier = pd.concat([before.ratings, before.older, counted.older])
-            write_labels(connection, counted.ratings, earlier=earlier, rejected=labels.rejected)
+            earlier = pd.concat([before.ratings, before.older, versions.older])
+            write_labels(connection, versions.ratings, earlier=earlier, rejected=labels.rejected)
             n_rows = count_rows(connection, "human_labels")
             record_import(
                 connection, "human_labels", fingerprint=fingerprint, sources=files, n_rows=n_rows
@@ -98,7 +98,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "n_rejected": len(labels.rejected),
             "n_of_earlier_rounds": len(labels.earlier),
             "n_changed": n_changed,
-            "n_of_other_rubric_versions": len(counted.older),
+            "n_of_other_rubric_versions": len(versions.older),
             "files": [path.name for path in evaluation.labels.files],
         },
     )

@@ -184,8 +184,8 @@ def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> in
     keys = api_keys(judge for judge in evaluation.judges if judge.batch)
     options = RequestOptions(api_keys=keys)
     with folder.ledger(evaluation) as ledger:
-        looking = Worker(ledger, asset="ended_batches")  # without a lease, which only asking needs
-        return asyncio.run(n_ended_batches(judges, looking, options=options))
+        observer = Worker(ledger, asset="ended_batches")  # without a lease, which only asking needs
+        return asyncio.run(n_ended_batches(judges, observer, options=options))
 
 
 def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:

@@ -82,15 +82,15 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
     models = [_asked_at_once(model) for model in _live(evaluation) if model.id in judges]
     template = PromptTemplate.load(evaluation.judge_prompt)
     with folder.ledger(evaluation) as ledger:
-        asked = _Models(evaluation, ledger, run_id=run_id)
+        calls = _ModelCalls(evaluation, ledger, run_id=run_id)
         result = [
-            _prompted(asked, model, template, judges[model.id], units, words) for model in models
+            _prompted(calls, model, template, judges[model.id], units, words) for model in models
         ]
     return [prompted for prompted in result if prompted is not None]
 
 
 def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
-    asked: "_Models",
+    calls: "_ModelCalls",
     model: LiveModel[Judge],
     template: PromptTemplate,
     judge: TunedJudge,
@@ -98,9 +98,9 @@ def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
     words: Mapping[tuple[str, str], Words],
 ) -> PromptedVersion | None:
     """Return a judge with a tuned prompt; None if nothing helped, or the budget did not reach."""
-    paid_before = asked.paid_usd
+    paid_before = calls.paid_usd
     tuned = {
-        name: _tuned(asked, model, template, rated, judge.raw[name], words[name, model.id])
+        name: _tuned(calls, model, template, rated, judge.raw[name], words[name, model.id])
         for name, rated in units.items()
     }
     for question_id, item in tuned.items():
@@ -109,7 +109,7 @@ def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
     version = _version(judge.version, template, tuned)
     if version is None:
         return None
-    if not asked.score_all(model, version, units):
+    if not calls.score_all(model, version, units):
         logger.warning(
             "%s: the budget did not reach all scores with its tuned prompt, which is left "
             "out until they are there. Raise it, or run again",
@@ -117,7 +117,7 @@ def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
         )
         return None
     outcomes = {question: item.outcomes for question, item in tuned.items()}
-    return PromptedVersion(version, outcomes, asked.paid_usd - paid_before)
+    return PromptedVersion(version, outcomes, calls.paid_usd - paid_before)
 
 
 def scores_in_ledger(
@@ -187,7 +187,7 @@ def _asked_at_once(model: LiveModel[Judge]) -> LiveModel[Judge]:
     return replace(model, declared=replace(model.declared, batch=False))
 
 
-class _Models:
+class _ModelCalls:
     """Judges and the writer, asked through the ledger until the budget is used up.
 
     Attributes:
@@ -258,7 +258,7 @@ class _Models:
 
 
 def _tuned(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
-    models: _Models,
+    models: _ModelCalls,
     model: LiveModel[Judge],
     template: PromptTemplate,
     rated: RatedUnits,

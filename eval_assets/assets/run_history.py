@@ -102,8 +102,8 @@ class _LatestRuns:
 
     def _latest_materialization(self, key: dg.AssetKey, partition: str | None) -> str:
         partitions = None if partition is None else [partition]
-        wanted = dg.AssetRecordsFilter(key, asset_partitions=partitions)
-        return self._instance.fetch_materializations(wanted, limit=1).records[0].run_id
+        record_filter = dg.AssetRecordsFilter(key, asset_partitions=partitions)
+        return self._instance.fetch_materializations(record_filter, limit=1).records[0].run_id
 
     def _latest_check(self, check: dg.AssetCheckKey) -> str | None:
         records = self._instance.event_log_storage.get_latest_asset_check_execution_by_key([check])

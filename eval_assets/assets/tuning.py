@@ -133,22 +133,26 @@ def tuned_judges(
             words = _words(connection, evaluation, question_ids, scores)
             fingerprints = declared_fingerprints(connection)
             pinned = pinned_versions(evaluation, versions_in_use(evaluation, folder, fingerprints))
-            made = _Made(ledger, units, scores_by_prompt(scores, units), at=now)
-            stand = made.registered([(version, {"changed": "declared"}) for version in declared])
-            tunable = [made.judge(v) for v in stand if v.judge_id not in pinned]
+            registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
+            declared_versions = registry.registered(
+                [(version, {"changed": "declared"}) for version in declared]
+            )
+            tunable = [registry.judge(v) for v in declared_versions if v.judge_id not in pinned]
         # Models are asked while the database is free for others.
         prompted = tune_prompts(
             evaluation, folder, tunable, units, words, run_id=context.run.run_id
         )
         with folder.ledger(evaluation) as ledger:
-            every = [*JudgeLedger(ledger).versions(), *(item.version for item in prompted)]
-            scores = scores_in_ledger(evaluation, ledger, units, every)
+            known_versions = [*JudgeLedger(ledger).versions(), *(item.version for item in prompted)]
+            scores = scores_in_ledger(evaluation, ledger, units, known_versions)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             questions_past_the_gates(connection, evaluation)
             with transaction(connection):
                 replace_rows(connection, "tuned_judge_scores", scores)
-            made = _Made(ledger, units, scores_by_prompt(scores, units), at=now)
-            versions = _versions(made, stand, prompted, pinned, steps=evaluation.tuning.steps)
+            registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
+            versions = _versions(
+                registry, declared_versions, prompted, pinned, steps=evaluation.tuning.steps
+            )
             displayed_columns = ("judge_id", "version", "step", "definition_hash")
             rows = pd.DataFrame(
                 [{name: getattr(v, name) for name in displayed_columns} for v in versions]
@@ -193,7 +197,7 @@ def _words(
     }
 
 
-class _Made:
+class _VersionRegistry:
     """Versions of judges in the making, with their scores.
 
     Args:
@@ -221,12 +225,12 @@ class _Made:
         return self._scores().judge(version, {})
 
     def registered(
-        self, made: Sequence[tuple[JudgeVersion, Mapping[str, object]]]
+        self, versions: Sequence[tuple[JudgeVersion, Mapping[str, object]]]
     ) -> list[JudgeVersion]:
         """Return the versions with their numbers; keep notes and figures on dev of new ones."""
         notes = [
-            (version, {**said, "dev_kappa": dev_figures(self.judge(version), self.units)})
-            for version, said in made
+            (version, {**version_notes, "dev_kappa": dev_figures(self.judge(version), self.units)})
+            for version, version_notes in versions
         ]
         return self._ledger.register(
             [(self._trained(v) if v.is_trained else v, n) for v, n in notes], at=self._at
@@ -253,8 +257,8 @@ class _Made:
 
 
 def _versions(
-    made: _Made,
-    stand: Sequence[JudgeVersion],
+    registry: _VersionRegistry,
+    declared_versions: Sequence[JudgeVersion],
     prompted: Sequence[PromptedVersion],
     pinned: VersionsInUse,
     *,
@@ -273,18 +277,21 @@ def _versions(
         }
         for item in prompted
     }
-    chosen = [with_prompts.get(v.judge_id, v) for v in stand if v.judge_id not in pinned]
-    versions = made.registered(
+    chosen = [
+        with_prompts.get(v.judge_id, v) for v in declared_versions if v.judge_id not in pinned
+    ]
+    versions = registry.registered(
         [(v, {"changed": v.step, **notes.get(v.judge_id, {})}) for v in chosen]
     )
     if "calibration" in steps:
         mapped = [
-            calibrated_version(version, made.units, made.judge(version).raw) for version in versions
+            calibrated_version(version, registry.units, registry.judge(version).raw)
+            for version in versions
         ]
-        versions = made.registered([(v, {"changed": "maps of its scores"}) for v in mapped])
+        versions = registry.registered([(v, {"changed": "maps of its scores"}) for v in mapped])
     by_judge = {**pinned, **{version.judge_id: version for version in versions}}
-    versions = [by_judge[version.judge_id] for version in stand]
-    return [*versions, made.jury(versions)] if "jury" in steps else versions
+    versions = [by_judge[version.judge_id] for version in declared_versions]
+    return [*versions, registry.jury(versions)] if "jury" in steps else versions
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[tuned_judges])

@@ -153,8 +153,8 @@ def _reassign(files: StudyFiles, rater: str) -> int:
     if not any((item.rater_id, item.round) == (rater, number) for item in assignments):
         raise click.UsageError(f"{rater} has no assignments in round {number}.")
     labels = read_labels(files.evaluation, files.responses).ratings
-    theirs = labels[(labels["rater_id"] == rater) & (labels["round"] == number)]
-    units = set(zip(theirs["response_id"], theirs["question_id"], strict=True))
+    of_rater = labels[(labels["rater_id"] == rater) & (labels["round"] == number)]
+    units = set(zip(of_rater["response_id"], of_rater["question_id"], strict=True))
 
     def questions_of(assignment: Assignment) -> tuple[list[str], list[str]]:
         response = study.responses.get(assignment.response_id)
@@ -164,10 +164,10 @@ def _reassign(files: StudyFiles, rater: str) -> int:
         return labelled, [name for name in names if name not in labelled]
 
     result = reassign(assignments, rater, to=study.raters, round=number, questions_of=questions_of)
-    if result.moved or result.dropped:
+    if result.taken_over or result.dropped:
         replace_assignments(files.evaluation.folder, result.assignments)
-    click.echo(f"Reassigned from {rater}: {len(result.moved)}")
-    for taker, n in Counter(item.rater_id for item in result.moved).items():
+    click.echo(f"Reassigned from {rater}: {len(result.taken_over)}")
+    for taker, n in Counter(item.rater_id for item in result.taken_over).items():
         click.echo(f"  {taker:20}{n:>10}")
     if result.dropped:
         click.echo(f"Removed, since no other rater can take them over: {len(result.dropped)}")

@@ -75,7 +75,7 @@ def calibrate(  # noqa: PLR0913 - its options
     )
     result = decisions(profile, question.scale)
     is_ordered = question.level != "nominal"
-    met = compared_with(targets, profile, result, is_ordered=is_ordered)
+    compared_targets = compared_with(targets, profile, result, is_ordered=is_ordered)
     if as_json:
         figures = {
             "dimension": dimension,
@@ -86,7 +86,7 @@ def calibrate(  # noqa: PLR0913 - its options
             "rho": {name: or_none(getattr(profile.spearman, name)) for name in _INTERVAL},
             "targets": [
                 {**asdict(target), **{name: or_none(getattr(target, name)) for name in _INTERVAL}}
-                for target in met
+                for target in compared_targets
             ],
             "false_positives": result.false_positives,
             "false_negatives": result.false_negatives,
@@ -98,7 +98,7 @@ def calibrate(  # noqa: PLR0913 - its options
         return DONE
     for note in items.notes:
         click.echo(f"{note}.")
-    _print(dimension, items, profile, met)
+    _print(dimension, items, profile, compared_targets)
     click.echo(
         f"False positives (passed by the judge alone): {result.false_positives}. False negatives: "
         f"{result.false_negatives}."
@@ -110,7 +110,7 @@ _INTERVAL = ("value", "low", "high")
 
 
 def _print(
-    dimension: str, items: JudgedItems, profile: JudgeHumanProfile, met: tuple[Target, ...]
+    dimension: str, items: JudgedItems, profile: JudgeHumanProfile, targets: tuple[Target, ...]
 ) -> None:
     from eval_assets.cli.tables import print_table
 
@@ -132,7 +132,7 @@ def _print(
                 f"{'at most' if target.name == 'MAE' else 'at least'} {target.target:g}",
                 "yes" if target.is_met else "no",
             )
-            for target in met
+            for target in targets
         ],
         numbers=numbers,
     )

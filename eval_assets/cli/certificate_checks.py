@@ -118,10 +118,10 @@ class CertificateEvidence:
         if stale := self._stale(judge.judge_id, judge.version, claimed.question_id):
             edited = differences(claimed.as_json(), kept.as_json(), source="the ledger has")
             return [f"stale, because {stale}", *edited]
-        again = self._recomputed(reading, kept).get(judge.judge_id)
-        if again is None:
+        recomputed = self._recomputed(reading, kept).get(judge.judge_id)
+        if recomputed is None:
             return ["no claim holds when the test is computed again"]
-        return differences(claimed.as_json(), again.as_of(kept).as_json(), source="recomputed")
+        return differences(claimed.as_json(), recomputed.as_of(kept).as_json(), source="recomputed")
 
     def _stale(self, judge_id: str, version: str, question_id: str) -> str:
         unit = judge_id, version, question_id

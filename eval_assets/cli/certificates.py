@@ -196,21 +196,23 @@ def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, fol
     rates_as = versions_rated_as(evidence.connection).get(judge_id)
     part = next((row for row in reversed(valid) if row.claim == "fit_in_part"), None)
     if rates_as in fit:
-        code, said = DONE, "fit"
+        code, verdict = DONE, "fit"
     elif fit:
         code = DONE
-        said = f"fit as version {fit[-1]}, while it rates as {rates_as}: declare version: {fit[-1]}"
+        verdict = (
+            f"fit as version {fit[-1]}, while it rates as {rates_as}: declare version: {fit[-1]}"
+        )
     elif any(row.fitness == "unfit" for row in valid):
-        code, said = NOT_FIT, "unfit"
+        code, verdict = NOT_FIT, "unfit"
     else:
         reasons = [objections[row.version] or row.reason for row in own[-1:]]
-        held_back = unevaluated_tests(evidence.connection)
-        if question_id in held_back:
-            reasons.append(f"not evaluated: {held_back[question_id]}")
-        code, said = CANNOT_TELL, f"cannot tell: {'; '.join(reasons) or 'it was not tested'}"
+        unevaluated = unevaluated_tests(evidence.connection)
+        if question_id in unevaluated:
+            reasons.append(f"not evaluated: {unevaluated[question_id]}")
+        code, verdict = CANNOT_TELL, f"cannot tell: {'; '.join(reasons) or 'it was not tested'}"
     if part is not None and code != DONE:
-        said = _in_part(part, code)
-    click.echo(f"{judge_id} on {question_id}: {said}")
+        verdict = _in_part(part, code)
+    click.echo(f"{judge_id} on {question_id}: {verdict}")
     return code
 
 

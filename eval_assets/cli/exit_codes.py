@@ -55,8 +55,8 @@ def _by_cause(lines: Sequence[str]) -> Iterator[str]:
     for (file, rest), result in places.items():
         if len(result) > _MOST_ALIKE:
             first, *others = result
-            shown = ", ".join(others[:_SHOWN_PLACES])
-            yield f"{file}:{first}{rest} Likewise {len(others)} more lines: {shown}, ..."
+            line_numbers = ", ".join(others[:_SHOWN_PLACES])
+            yield f"{file}:{first}{rest} Likewise {len(others)} more lines: {line_numbers}, ..."
         else:
             yield from (f"{file}:{line}{rest}" if line else file for line in result)
 

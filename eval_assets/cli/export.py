@@ -88,13 +88,13 @@ def export(  # noqa: PLR0913 - one parameter per option
             click.echo(f"wrote {written}")
         return DONE
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "rows"
+        temporary = Path(folder) / "rows"
         with connect(path, folder=data, is_reading=True) as connection:
             if table == _EVENTS:
-                made.write_text(_events(connection, data), "utf-8")
+                temporary.write_text(_events(connection, data), "utf-8")
             else:
-                export_table(connection, table, made, form=form)
-        put_file(made, output)
+                export_table(connection, table, temporary, form=form)
+        put_file(temporary, output)
     return DONE
 
 
@@ -170,5 +170,5 @@ def _measured_at(connection: duckdb.DuckDBPyConnection) -> datetime:
     from eval_assets.store.report_tables import measured_at
 
     values = measured_at(connection)
-    when = datetime.fromisoformat(values) if values else datetime.now(tz=UTC)
-    return when.replace(tzinfo=when.tzinfo or UTC)
+    time = datetime.fromisoformat(values) if values else datetime.now(tz=UTC)
+    return time.replace(tzinfo=time.tzinfo or UTC)

@@ -126,13 +126,13 @@ def _print_account(tool: str, export: Export, *, verb: str) -> None:
 
 def _contents(export: Export) -> str:
     contents = [_counted(len(export.responses), "response")]
-    for rated, noun, who in (
+    for rated, noun, author in (
         (export.ratings, "rating", "rater"),
         (export.scores, "score", "judge"),
     ):
         by = {name for _, _, name in rated}
         if by:
-            contents.append(f"{_counted(len(rated), noun)} by {_counted(len(by), who)}")
+            contents.append(f"{_counted(len(rated), noun)} by {_counted(len(by), author)}")
     return ", ".join(contents)
 
 

@@ -143,8 +143,8 @@ def _question_id(study: Study, dimension: str) -> str:
     """Return the question of that name, hyphens taken for underscores."""
     names = [name for question in study.evaluation.rubric for name in question.names]
     ids_by_name = {name.lower().replace("-", "_"): name for name in names}
-    wanted = ids_by_name.get(dimension.lower().replace("-", "_"), dimension)
-    return wanted if wanted in names else question_of(study.evaluation, wanted).id
+    question_id = ids_by_name.get(dimension.lower().replace("-", "_"), dimension)
+    return question_id if question_id in names else question_of(study.evaluation, question_id).id
 
 
 def _one_of(names: Iterable[str]) -> str:

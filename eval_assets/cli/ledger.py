@@ -157,6 +157,6 @@ def _export(ledger: SqlLedger, form: ExportFormat, output: Path | None) -> None:
     from eval_assets.store.ledger.copies import export_ledger
 
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "rows"
-        export_ledger(ledger, made, form=form)
-        put_file(made, output)
+        temporary = Path(folder) / "rows"
+        export_ledger(ledger, temporary, form=form)
+        put_file(temporary, output)

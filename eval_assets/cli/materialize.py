@@ -87,8 +87,8 @@ def materialize(
         )
     if results is not None and select is None:
         evaluation = folder.evaluation()
-        is_told = all(check.check != "alerts_delivered" for check in results.failed_checks)
-        if is_told and may_be_unchanged(evaluation):
+        is_delivered = all(check.check != "alerts_delivered" for check in results.failed_checks)
+        if is_delivered and may_be_unchanged(evaluation):
             record_results(evaluation, folder.stored_in, results)
     return code
 
@@ -123,9 +123,9 @@ def _materialize(
         with _progress_of(output):
             click.echo(f"Evaluating {folder.path}")
             result = _execute(job, instance, selected, run_config, folder)
-            if _database_is_damaged(result) and (aside := set_aside(folder.stored_in)):
+            if _database_is_damaged(result) and (copy := set_aside(folder.stored_in)):
                 click.echo(
-                    f"{folder.stored_in} could not be read and is now {aside.name}; "
+                    f"{folder.stored_in} could not be read and is now {copy.name}; "
                     "everything is computed again",
                     err=True,
                 )
@@ -137,8 +137,8 @@ def _materialize(
     if errors := _errors(result):
         print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED, None
-    done = {event.asset_key for event in result.get_asset_materialization_events()}
-    results = _results(result, sorted(key.path[-1] for key in selected - done))
+    materialized = {event.asset_key for event in result.get_asset_materialization_events()}
+    results = _results(result, sorted(key.path[-1] for key in selected - materialized))
     judged = {name for name, gate in GATES.items() if folder.key(gate.table) in selected}
     is_closed = print_run(folder.evaluation(), folder.stored_in, results, output, gates=judged)
     if stopped := [check for check in results.failed_checks if check.ends_run]:
@@ -240,11 +240,11 @@ def _run_config(
     read_tests: bool,
 ) -> dict[str, object]:
     """Return the folder, the log and whether tests are read, as Dagster takes them."""
-    reads = read_tests and folder.key("tuned_judge_evaluation") in selected
+    is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
     return {
         "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
         "loggers": {"console" if verbose else "terminal": {"config": {}}},
-        "ops": {"tuned_judge_evaluation": {"config": {"read": True}}} if reads else {},
+        "ops": {"tuned_judge_evaluation": {"config": {"read": True}}} if is_test_read else {},
     }
 
 
@@ -297,8 +297,8 @@ def _selection(select: str | None, folder: EvaluationFolder) -> dg.AssetSelectio
     """Return the assets that `--select` names; all of the evaluation without it."""
     if select is None:
         prefix = folder.prefix
-        every = dg.AssetSelection.key_prefixes(prefix) if prefix else dg.AssetSelection.all()
-        return every.materializable()
+        selection = dg.AssetSelection.key_prefixes(prefix) if prefix else dg.AssetSelection.all()
+        return selection.materializable()
     return reduce(or_, (_named(part.strip(), folder) for part in select.split(",")))
 
 

@@ -50,7 +50,7 @@ def make_server(data: Path, database: Path) -> FastMCP:
     from eval_assets.readers.evaluation.read import read_evaluation
 
     server: FastMCP = FastMCP("eval-assets", instructions="Can this LLM judge be trusted?")
-    reads = {"readOnlyHint": True}
+    read_only = {"readOnlyHint": True}
 
     def ask(query_id: int, query: str, docs: list[dict[str, Any]]) -> dict[str, Any]:
         """Ask two judges how relevant each document is to a query, from 0 to 1, and store it.
@@ -66,8 +66,8 @@ def make_server(data: Path, database: Path) -> FastMCP:
 
     def human_agreement() -> dict[str, Any]:
         """Return how far human raters agree, by question and overall, as measured last."""
-        nothing = {"error": f"Nothing is measured yet. Run: eval-assets run --data {data}"}
-        return _answer(lambda: stored_irr(data, database) or nothing)
+        unmeasured = {"error": f"Nothing is measured yet. Run: eval-assets run --data {data}"}
+        return _answer(lambda: stored_irr(data, database) or unmeasured)
 
     def gates() -> dict[str, Any]:
         """Return whether judges may be tuned: each gate's verdict on the data as it is now."""
@@ -84,7 +84,7 @@ def make_server(data: Path, database: Path) -> FastMCP:
 
     server.tool(ask, name="store_dual_judge_scores")
     for tool in (human_agreement, gates, certificates):
-        server.tool(tool, annotations=reads)
+        server.tool(tool, annotations=read_only)
     return server
 
 

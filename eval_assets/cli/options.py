@@ -151,15 +151,15 @@ def check_output(form: ExportFormat, output: Path | None) -> None:
         raise click.UsageError("Parquet is not text: name a file with --output.")
 
 
-def put_file(made: Path, output: Path | None) -> None:
+def put_file(source: Path, output: Path | None) -> None:
     """Copy a file to the one that was named, or to the terminal."""
     if output is None:
-        with made.open("rb") as rows:
+        with source.open("rb") as rows:
             shutil.copyfileobj(rows, sys.stdout.buffer)
         return
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(made, output)
+        shutil.copyfile(source, output)
     except OSError as error:
         message = f"cannot be written ({error.strerror})"
         remedy = "Name another file with --output"
@@ -207,9 +207,9 @@ def in_project(data: Path, database: str | None) -> tuple[Path, str]:
     That is the folder `data` beside the dagster.yaml of the current folder. An evaluation
     elsewhere, or whose database or Dagster records are elsewhere, is on its own: its name is empty.
     """
-    elsewhere = database or os.environ.get("EVAL_DATABASE") or os.environ.get("DAGSTER_HOME")
+    storage = database or os.environ.get("EVAL_DATABASE") or os.environ.get("DAGSTER_HOME")
     is_in_data = Path(os.path.abspath(data)).parent == Path.cwd() / "data"  # noqa: PTH100 - links stay
-    if elsewhere or not (is_in_data and Path("dagster.yaml").is_file()):
+    if storage or not (is_in_data and Path("dagster.yaml").is_file()):
         return data, ""
     return Path("data"), Path(os.path.abspath(data)).name  # noqa: PTH100
 

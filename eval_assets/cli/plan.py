@@ -141,8 +141,8 @@ def _versions(files: StudyFiles, database: Path) -> _Versions:
             wordings, stored = stored_wordings(connection), labels_by_version(connection)
     wordings += new_wordings(evaluation, wordings, stored, at=datetime.now(tz=UTC))
     read = read_labels(evaluation, files.responses)
-    counted = by_rubric_version(read.ratings, evaluation.rubric, wordings)
-    return _Versions(counted, wordings, pd.concat([read.ratings, read.earlier]))
+    versions = by_rubric_version(read.ratings, evaluation.rubric, wordings)
+    return _Versions(versions, wordings, pd.concat([read.ratings, read.earlier]))
 
 
 def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
@@ -173,7 +173,7 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
             f"{question_id} has no labels under an earlier wording. Run eval-assets run, which "
             f"numbers the present one, then reword the question in {folder}/evaluation.yaml."
         )
-    n_wanted = responses_wanted(
+    n_required = responses_wanted(
         plan_gates(
             replace(files.evaluation, rubric=tuple(questions)),
             before,
@@ -184,9 +184,9 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
         ),
         gain=gain,
     )
-    if not n_wanted:
+    if not n_required:
         raise click.UsageError(f"Both gates were open for {question_id} before it was reworded.")
-    if math.isinf(n_wanted):
+    if math.isinf(n_required):
         raise click.UsageError(
             f"The labels before the rewording are too few to show a gain of {gain:g} over them. "
             "Take a larger --gain."
@@ -196,11 +196,11 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
         question_id,
         before=before,
         known=set(versions.all_labels["response_id"]),
-        n_wanted=n_wanted,
+        n_required=n_required,
         seed=seed,
     )
     click.echo(
-        f"{question_id}: {n_wanted:,.0f} new responses show a gain of {gain:g} in four of five "
+        f"{question_id}: {n_required:,.0f} new responses show a gain of {gain:g} in four of five "
         f"studies; {drawn.n_assigned:,} are assigned already."
     )
     if drawn.assignments:
@@ -354,14 +354,14 @@ def _after_revision(gate_plan: GatePlan, gain: float) -> str:
     n = responses_to_show(gain, now=gate_plan.now, n_responses=gate_plan.n_responses)
     if math.isinf(n):
         return f" These labels are too few to show a gain of {gain:g} over them."
-    wanted = (
+    sentence = (
         f"\n  Then {n:,.0f} new responses, rated by as many, show a gain of {gain:g} in four of "
         "five studies (raters remember responses that they rated before)."
     )
     if gate_plan.question_id is None:
-        return wanted
+        return sentence
     command = f"eval-assets plan --question {gate_plan.question_id} --gain {gain:g} --draw"
-    return f"{wanted}\n  Reworded, draw them: {command}"
+    return f"{sentence}\n  Reworded, draw them: {command}"
 
 
 def _evidence(gate_plan: GatePlan) -> str:

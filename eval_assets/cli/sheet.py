@@ -74,9 +74,9 @@ def sheet(  # noqa: PLR0913 - one for each option
     if merge:
         _merge(files, merge)
         return DONE
-    left_out: Units = {}
+    excluded: Units = {}
     if needed:
-        left_out = _units_without_need(files, data, database)
+        excluded = _units_without_need(files, data, database)
     chosen = raters or files.study.raters or ("",)
     unknown = [rater for rater in raters if files.study.raters and rater not in files.study.raters]
     if unknown:
@@ -86,7 +86,7 @@ def sheet(  # noqa: PLR0913 - one for each option
     else:
         reworded = reworded_questions(files.evaluation.rubric, _wordings(data, database))
         _write_sheets(
-            files, chosen, to or data / "labels", new=new, left_out=left_out, reworded=reworded
+            files, chosen, to or data / "labels", new=new, excluded=excluded, reworded=reworded
         )
     return DONE
 
@@ -110,19 +110,21 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
     rated: dict[str, set[str]] = {}
     for response_id, question_id, _ in _rated(files, []):
         rated.setdefault(question_id, set()).add(response_id)
-    left_out: Units = {}
+    excluded: Units = {}
     for question in files.evaluation.rubric:
-        every = {name for name, view in files.study.responses.items() if question in view.questions}
+        candidates = {
+            name for name, view in files.study.responses.items() if question in view.questions
+        }
         judged = fit.get(question.id, _NONE) | files.study.covered.get(question.id, _NONE)
-        needed = every - judged
-        labelled = needed & rated.get(question.id, set())
-        n_unscored = len(needed - scored.get(question.id, _NONE))
+        needs_rater = candidates - judged
+        labelled = needs_rater & rated.get(question.id, set())
+        n_unscored = len(needs_rater - scored.get(question.id, _NONE))
         click.echo(
-            f"{question.id}: {len(needed):,} of {len(every):,} responses need a person, "
+            f"{question.id}: {len(needs_rater):,} of {len(candidates):,} responses need a person, "
             f"{n_unscored:,} of them because a judge has no score; {len(labelled):,} are rated"
         )
-        left_out[question.id] = judged | labelled
-    return left_out
+        excluded[question.id] = judged | labelled
+    return excluded
 
 
 def _wordings(data: Path, database: str | None) -> Sequence[RubricWording]:
@@ -162,7 +164,7 @@ def _write_sheets(  # noqa: PLR0913 - one for each option
     folder: Path,
     *,
     new: bool,
-    left_out: Units,
+    excluded: Units,
     reworded: Collection[str],
 ) -> None:
     from eval_assets.labelling.sessions import file_name
@@ -177,12 +179,12 @@ def _write_sheets(  # noqa: PLR0913 - one for each option
             unit
             for unit in files.study.sheet_units(rater)
             if (unit.response.response_id, unit.question.id, rater) not in rated
-            and unit.response.response_id not in left_out.get(unit.question.id, ())
+            and unit.response.response_id not in excluded.get(unit.question.id, ())
         ]
         if not units and (notice := files.study.queue(rater).notice):
             click.echo(f"{rater}: {notice}")
             continue
-        if left_out and not units:
+        if excluded and not units:
             click.echo(f"nothing to label{f' for {rater}' if rater else ''}")
             continue
         path = _free_path(folder, file_name(rater) or "sheet", new=new)

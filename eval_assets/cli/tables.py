@@ -176,7 +176,7 @@ def _print_tested(tests: SealedTests) -> None:
 def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
     """Return the reason of a verdict, and the labels that would decide what is undecided."""
     unit = row["judge_id"], row["version"], row["question_id"]
-    needed = [
+    labels = [
         labels_wanted(
             row["groups_wanted"],
             n_groups=row["n_groups"] or 0,
@@ -188,7 +188,7 @@ def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
         if (plan["judge_id"], plan["version"], plan["question_id"]) == unit
         and row["groups_wanted"] is not None
     ]
-    return "; ".join([row["reason"], *needed])
+    return "; ".join([row["reason"], *labels])
 
 
 def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
@@ -267,11 +267,11 @@ def _remarks(agreement: Sequence[HumanFigures]) -> Iterator[str]:
     overall, *questions = agreement
     few = [row.question_id or "" for row in questions if 0 < row.n_groups < FEW_GROUPS]
     if few:
-        where = "" if len(few) == len(questions) else f" on {', '.join(few)}"
+        scope = "" if len(few) == len(questions) else f" on {', '.join(few)}"
         rule = "\nResponses to one prompt, or of one conversation, form a group."
         is_grouped = any(row.n_groups < row.n_responses for row in questions)
         yield (
-            f"Fewer than {FEW_GROUPS} response groups{where}: go by the intervals, not by the "
+            f"Fewer than {FEW_GROUPS} response groups{scope}: go by the intervals, not by the "
             f"values.{rule if is_grouped else ''}"
         )
     if len(questions) == 1 and _number(questions[0].alpha.value) != _number(overall.alpha.value):

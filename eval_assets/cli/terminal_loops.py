@@ -224,7 +224,9 @@ class LabellingLoop:
     def _ask(self) -> None:
         names = option_names(self._units)
         options = [f"{number} {name}" for number, name in enumerate(names, start=1)]
-        show_question(self._unit, options=options, keys=_LABELLING_KEYS, also=_MORE_LABELLING_KEYS)
+        show_question(
+            self._unit, options=options, keys=_LABELLING_KEYS, second_line=_MORE_LABELLING_KEYS
+        )
 
     def _undo(self) -> None:
         """Take back the last answer if it is fresh, else show it to be answered again."""
@@ -254,9 +256,9 @@ class LabellingLoop:
         click.echo("  Why can you not say?")
         for key, reason in _REASONS.items():
             click.echo(f"  {key} {reason}")
-        said = self._keyboard.line("  A number, or a reason of your own; Enter alone goes back: ")
-        if said:
-            reason = _REASONS.get(said, said)
+        text = self._keyboard.line("  A number, or a reason of your own; Enter alone goes back: ")
+        if text:
+            reason = _REASONS.get(text, text)
             self._answer([None] * len(self._units), skip_reason=reason)
         else:
             self._ask()
@@ -273,8 +275,8 @@ class LabellingLoop:
 
     def _list_issues(self) -> None:
         asks_for = dimension_of(self._unit.question.id).asks_for
-        said = self._keyboard.line(f"  {asks_for}, with ; between them: ")
-        self._draft.issues = tuple(part.strip() for part in said.split(";") if part.strip())
+        text = self._keyboard.line(f"  {asks_for}, with ; between them: ")
+        self._draft.issues = tuple(part.strip() for part in text.split(";") if part.strip())
         self._ask()
 
 
@@ -313,7 +315,7 @@ class AdjudicationLoop:
         """Lead through one disagreement; return whether to go on."""
         question = case.unit.question
         show_unit(case.unit, number=self._number, of=self._n_cases)
-        show_question(case.unit, keys=_ADJUDICATION_KEYS, also=_DISPLAY_KEYS)
+        show_question(case.unit, keys=_ADJUDICATION_KEYS, second_line=_DISPLAY_KEYS)
         if case.own is None:
             click.echo("  Your own rating first: what others gave is shown afterwards.")
             value = None

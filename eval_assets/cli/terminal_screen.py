@@ -70,7 +70,7 @@ def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
 
 
 def show_question(
-    unit: WorkUnit, *, options: Sequence[str] = (), keys: Sequence[str], also: Sequence[str]
+    unit: WorkUnit, *, options: Sequence[str] = (), keys: Sequence[str], second_line: Sequence[str]
 ) -> None:
     """Print the question, the keys that answer it with further ones, and a second line of keys.
 
@@ -83,7 +83,7 @@ def show_question(
         values = [*options, "Enter Save"]
     values = values or [f"A value ({question.scale.described()})"]
     click.echo("  ".join(["", *values, *keys]))
-    click.echo("  ".join(["", *also]))
+    click.echo("  ".join(["", *second_line]))
 
 
 def show_more(unit: WorkUnit, key: str) -> bool:

@@ -133,15 +133,19 @@ class Judge(AskedModel):
     def _provider_faults(self) -> list[Fault]:
         """Return what the judge lacks, or declares in vain, for its provider."""
         if self.provider == "recorded":
-            needed, remedy, whose = "scores", "Name the file of its scores", "a recorded judge"
-            in_vain = [key for key in _set_keys(self) if key not in _RECORDED_KEYS]
+            required_key, remedy, judge = (
+                "scores",
+                "Name the file of its scores",
+                "a recorded judge",
+            )
+            unused = [key for key in _set_keys(self) if key not in _RECORDED_KEYS]
         else:
-            needed, remedy = "model", "Name the model to ask"
-            whose = f"a judge of provider {self.provider}"
-            in_vain = [key for key in _set_keys(self) if key == "scores"]
-        faults = [Fault((key,), f"{whose} takes no such key", "Remove it") for key in in_vain]
-        if getattr(self, needed) is None:
-            faults.append(Fault((needed,), f"{whose} needs this key", remedy))
+            required_key, remedy = "model", "Name the model to ask"
+            judge = f"a judge of provider {self.provider}"
+            unused = [key for key in _set_keys(self) if key == "scores"]
+        faults = [Fault((key,), f"{judge} takes no such key", "Remove it") for key in unused]
+        if getattr(self, required_key) is None:
+            faults.append(Fault((required_key,), f"{judge} needs this key", remedy))
         return faults
 
 

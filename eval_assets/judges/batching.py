@@ -244,12 +244,12 @@ async def _collect(
     Raises:
         BatchIncomplete: If results are missing. Those that arrived are recorded.
     """
-    nothing: RequestFailed = RequestFailed("not among the results of its batch", remedy="retry")
+    failure: RequestFailed = RequestFailed("not among the results of its batch", remedy="retry")
     answers: Mapping[str, Answer] = {}
     try:
         answers = await client.connections.first.collect_batch(batch_id)
     except BatchRefused as refusal:
-        nothing = refusal
+        failure = refusal
     except BatchIncomplete as incomplete:
         arrived = {k: a for k, a in incomplete.answers.items() if k in batch.call_keys}
         await _record(batch, arrived, client, ledger)
@@ -259,7 +259,7 @@ async def _collect(
             "them again",
             remedy="stop",
         ) from incomplete
-    await _record(batch, {k: answers.get(k, nothing) for k in batch.call_keys}, client, ledger)
+    await _record(batch, {k: answers.get(k, failure) for k in batch.call_keys}, client, ledger)
     await asyncio.to_thread(ledger.close_batch, batch.intent_id)
 
 

@@ -178,12 +178,12 @@ class _Thread:
 
 async def _recall(threads: Sequence[_Thread], client: ModelClient[Generator]) -> int:
     """Bring conversations as far as the ledger does; return how many answers it held."""
-    n_found, open_threads = 0, list(threads)
+    n_stored, open_threads = 0, list(threads)
     while open_threads:
         replies = await client.stored_replies(
             [thread.next_request().key for thread in open_threads]
         )
         continued = [thread for thread in open_threads if thread.recall(replies)]
-        n_found += len(continued)
+        n_stored += len(continued)
         open_threads = [thread for thread in continued if not thread.has_ended]
-    return n_found
+    return n_stored

@@ -57,8 +57,8 @@ def advice_on(
         rule = _RULES.get(name)
         sentence = rule(rater, value, n, findings) if rule else ""
         if sentence:
-            because = f" {findings.failing[0]}." if findings.failing else ""
-            advice[name] = f"{sentence}{because}"
+            reason = f" {findings.failing[0]}." if findings.failing else ""
+            advice[name] = f"{sentence}{reason}"
     return advice
 
 

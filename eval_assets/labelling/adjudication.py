@@ -197,8 +197,8 @@ def worst_first(items: Sequence[Disagreement]) -> list[Disagreement]:
 
 def own_rating(steps: Iterable[Adjudication], unit: Unit, by: str) -> Adjudication | None:
     """Return an adjudicator's blind rating of a unit; None if there is none."""
-    mine = (s for s in steps if (s.unit, s.by, s.step) == (unit, by, "rating"))
-    return next(mine, None)
+    ratings = (s for s in steps if (s.unit, s.by, s.step) == (unit, by, "rating"))
+    return next(ratings, None)
 
 
 def _is_cut_short(line: str) -> bool:

@@ -175,12 +175,12 @@ def assign(
     Returns:
         The new assignments: each rater's own order is shuffled, repeats are in the second half.
     """
-    here = [
+    current = [
         assignment
         for assignment in existing
         if (assignment.round, assignment.question_id) == (plan.round, plan.question_id)
     ]
-    main = [assignment for assignment in here if assignment.purpose in {"shared", "single"}]
+    main = [assignment for assignment in current if assignment.purpose in {"shared", "single"}]
     taken = {assignment.response_id for assignment in main}
     free = {response: stratum for response, stratum in strata.items() if response not in taken}
     chosen = stratified_sample(
@@ -201,7 +201,7 @@ def assign(
             by_rater[rater].append(plan.assignment(response, rater, purpose))
         loads.update(team)
         pairs.update(map(frozenset, combinations(team, 2)))
-    known_pairs = {(assignment.response_id, assignment.rater_id) for assignment in here}
+    known_pairs = {(assignment.response_id, assignment.rater_id) for assignment in current}
     control_units = [
         (response, rater)
         for rater in plan.raters
@@ -264,13 +264,13 @@ class Reassignment:
 
     Args:
         assignments: All assignments, of all raters and rounds.
-        moved: The assignments that others have now.
+        taken_over: The assignments that others have now.
         dropped: The rater's open assignments that no other rater can take over: repeats,
             controls, and responses that all others label already.
     """
 
     assignments: Sequence[Assignment]
-    moved: Sequence[Assignment]
+    taken_over: Sequence[Assignment]
     dropped: Sequence[Assignment]
 
 
@@ -308,17 +308,19 @@ def reassign(
             unlabelled += [replace(assignment, question_id=question) for question in unanswered]
     loads = Counter(other.rater_id for other in kept if other.round == round)
     takers = {(other.response_id, other.rater_id) for other in kept if other.round == round}
-    moved: list[Assignment] = []
+    taken_over: list[Assignment] = []
     dropped: list[Assignment] = []
     for assignment in unlabelled:
         free = [r for r in to if r != rater_id and (assignment.response_id, r) not in takers]
         if assignment.purpose in {"repeat", "control"} or not free:
             dropped.append(assignment)
             continue
-        taker = next((m.rater_id for m in moved if m.response_id == assignment.response_id), None)
-        moved.append(replace(assignment, rater_id=taker or min(free, key=lambda r: loads[r])))
-        loads[moved[-1].rater_id] += 1
-    return Reassignment([*kept, *moved], moved, dropped)
+        taker = next(
+            (m.rater_id for m in taken_over if m.response_id == assignment.response_id), None
+        )
+        taken_over.append(replace(assignment, rater_id=taker or min(free, key=lambda r: loads[r])))
+        loads[taken_over[-1].rater_id] += 1
+    return Reassignment([*kept, *taken_over], taken_over, dropped)
 
 
 def _in_order_of(
@@ -342,13 +344,13 @@ def _in_order_of(
 
     early = drawn_by("repeat", (assignment.response_id for assignment in drawn[:third]))
     late = drawn_by("repeat", (assignment.response_id for assignment in drawn[third:]))
-    again = [plan.assignment(name, rater, "repeat") for name in [*early, *late][:n_repeats]]
-    n_among = min(len(again), len(early))
+    repeats = [plan.assignment(name, rater, "repeat") for name in [*early, *late][:n_repeats]]
+    n_among = min(len(repeats), len(early))
     places = map(str, range(len(drawn) - half + n_among))
     chosen = {int(index) for index in drawn_by("place", places)[:n_among]}
-    second, among = iter(drawn[half:]), iter(again[:n_among])
+    second, among = iter(drawn[half:]), iter(repeats[:n_among])
     mixed = [next(among if n in chosen else second) for n in range(len(drawn) - half + n_among)]
-    return [*drawn[:half], *mixed, *again[n_among:]]
+    return [*drawn[:half], *mixed, *repeats[n_among:]]
 
 
 def strata_of(responses: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:

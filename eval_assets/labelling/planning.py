@@ -437,12 +437,12 @@ class NewResponses:
     """Responses that show whether a reworded question is rated better.
 
     Args:
-        n_wanted: Responses that show the gain in four of five studies; infinity if no number does.
+        n_required: Responses that show the gain in four of five studies; infinity if none do.
         n_assigned: Those that raters have under the new wording already.
         assignments: Further ones, drawn at random from those that no rater knows.
     """
 
-    n_wanted: float
+    n_required: float
     n_assigned: int
     assignments: tuple[Assignment, ...]
 
@@ -450,7 +450,7 @@ class NewResponses:
     def n_missing(self) -> float:
         """Return how many responses must be added to the evaluation."""
         drawn = {assignment.response_id for assignment in self.assignments}
-        return max(0.0, self.n_wanted - self.n_assigned - len(drawn))
+        return max(0.0, self.n_required - self.n_assigned - len(drawn))
 
 
 def responses_wanted(plans: Iterable[GatePlan], *, gain: float) -> float:
@@ -476,13 +476,13 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
     *,
     before: pd.DataFrame,
     known: Collection[str],
-    n_wanted: float,
+    n_required: float,
     seed: int,
 ) -> NewResponses:
     """Draw responses that no rater knows, for as many raters each as before.
 
     `before` are its labels under the earlier wording, `known` the responses that a rater has
-    labelled on any question, `n_wanted` a finite number.
+    labelled on any question, `n_required` a finite number.
     """
     number = study.evaluation.labelling.round
     raters = study.raters or tuple(sorted(before["rater_id"].unique()))
@@ -507,12 +507,12 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
     }
     plan = AssignmentPlan(
         raters=raters,
-        n_responses=max(1, int(n_wanted)),
+        n_responses=max(1, int(n_required)),
         overlap=float(per_response == len(raters)),
         raters_per_response=per_response,
         question_id=question_id,
         round=number,
         seed=seed,
     )
-    assignments = assign(free, plan, existing=existing) if n_wanted > len(own) else []
-    return NewResponses(n_wanted, len(own), tuple(assignments))
+    assignments = assign(free, plan, existing=existing) if n_required > len(own) else []
+    return NewResponses(n_required, len(own), tuple(assignments))

@@ -324,14 +324,14 @@ def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
             if n_against > usual * n_split:
                 p_value = min(1.0, (n_raters - 1) * binomial_tail(n_against, n_split, usual))
             share = float(alike.sum() / both.sum())
-            for mine, theirs in ((first, second), (second, first)):
-                twin = _Twin(str(matrix.columns[theirs]), share, int(both.sum()), p_value)
-                best_match = best.get(str(matrix.columns[mine]))
+            for rater, other in ((first, second), (second, first)):
+                twin = _Twin(str(matrix.columns[other]), share, int(both.sum()), p_value)
+                best_match = best.get(str(matrix.columns[rater]))
                 if best_match is None or (twin.p_value, -twin.identical) < (
                     best_match.p_value,
                     -best_match.identical,
                 ):
-                    best[str(matrix.columns[mine])] = twin
+                    best[str(matrix.columns[rater])] = twin
     return best
 
 
@@ -342,13 +342,13 @@ def _figures(
     n_assigned: int | None,
     settled: Mapping[str, float],
 ) -> Iterator[Measure]:
-    mine = measured.labels[measured.labels["rater_id"] == rater]
+    labels = measured.labels[measured.labels["rater_id"] == rater]
     if n_assigned:
-        yield "completeness", (min(1.0, len(mine) / n_assigned), n_assigned)
-    if mine.empty:
+        yield "completeness", (min(1.0, len(labels) / n_assigned), n_assigned)
+    if labels.empty:
         return
     n_labelled = len(measured.matrix)
-    yield "participation", (len(mine) / n_labelled, n_labelled)
+    yield "participation", (len(labels) / n_labelled, n_labelled)
     own, others = measured.of(rater), measured.others(rater)
     rated = own[~np.isnan(own)]
     if len(rated):
@@ -360,13 +360,13 @@ def _figures(
         yield "most_frequent_share", (share, len(rated)), test
     closeness = measured.closeness(own, others)
     yield from _against_others(measured, rater, own, others, closeness)
-    yield from _of_single_labels(measured, mine, closeness)
+    yield from _of_single_labels(measured, labels, closeness)
     changed = int((history["kind"] == "change").sum())
-    yield "changed_share", (changed / len(mine), len(mine))
-    yield "outdated_share", (float(mine["is_outdated"].mean()), len(mine))
+    yield "changed_share", (changed / len(labels), len(labels))
+    yield "outdated_share", (float(labels["is_outdated"].mean()), len(labels))
     if settled:
-        expected = np.array([settled.get(response, math.nan) for response in mine["response_id"]])
-        near = measured.closeness(mine["value"].to_numpy(dtype=np.float64), expected[:, None])
+        expected = np.array([settled.get(response, math.nan) for response in labels["response_id"]])
+        near = measured.closeness(labels["value"].to_numpy(dtype=np.float64), expected[:, None])
         if not np.isnan(near).all():
             n_controls = int(np.count_nonzero(~np.isnan(near)))
             yield (
@@ -412,50 +412,50 @@ def _against_others(
 
 
 def _of_single_labels(
-    measured: _QuestionLabels, mine: pd.DataFrame, closeness: Floats
+    measured: _QuestionLabels, labels: pd.DataFrame, closeness: Floats
 ) -> Iterator[Measure]:
     """Yield figures of single labels: skips, confidence, time and order."""
-    rows = mine["row"].to_numpy()
-    skipped = mine["skipped"].to_numpy(dtype=bool)
-    test = partial(binomial_tail, int(skipped.sum()), len(mine), _FEW_SKIPPED)
-    yield "skipped_share", (float(skipped.mean()), len(mine)), test
+    rows = labels["row"].to_numpy()
+    skipped = labels["skipped"].to_numpy(dtype=bool)
+    test = partial(binomial_tail, int(skipped.sum()), len(labels), _FEW_SKIPPED)
+    yield "skipped_share", (float(skipped.mean()), len(labels)), test
     scale = measured.question.scale
-    by_others = scale.to_unit(_row_mean(measured.others(str(mine["rater_id"].iloc[0]))))
+    by_others = scale.to_unit(_row_mean(measured.others(str(labels["rater_id"].iloc[0]))))
     if skipped.any() and not skipped.all():
         differ = _mean(by_others[rows[skipped]]) - _mean(by_others[rows[~skipped]])
         is_known = ~np.isnan(by_others[rows])
         test = partial(_in_part, by_others[rows][is_known], skipped[is_known])
         yield "skipped_difference", (differ, int(skipped.sum())), test
     near = closeness[rows]
-    is_sure = (mine["confidence"] == "high").to_numpy()
-    stated = mine["confidence"].notna().to_numpy() & ~np.isnan(near)
+    is_sure = (labels["confidence"] == "high").to_numpy()
+    stated = labels["confidence"].notna().to_numpy() & ~np.isnan(near)
     if (is_sure & stated).any() and (~is_sure & stated).any():
         gain = _mean(near[is_sure & stated]) - _mean(near[~is_sure & stated])
         test = partial(_in_part, near[stated], is_sure[stated])
         yield "confidence_gain", (gain, int(np.count_nonzero(~is_sure & stated))), test
-    seconds = mine["seconds"].to_numpy(dtype=np.float64)
+    seconds = labels["seconds"].to_numpy(dtype=np.float64)
     if not np.isnan(seconds).all():
         yield "seconds", (float(np.nanmedian(seconds)), int(np.count_nonzero(~np.isnan(seconds))))
-    least = mine["words"].to_numpy(dtype=np.float64) / _WORDS_PER_SECOND
+    least = labels["words"].to_numpy(dtype=np.float64) / _WORDS_PER_SECOND
     timed = ~np.isnan(seconds) & ~np.isnan(least)
     if timed.any():
         too_fast = float((seconds < least)[timed].mean())
         yield "too_fast_share", (too_fast, int(timed.sum()))
-    own = mine["value"].to_numpy(dtype=np.float64)[_in_time(mine)]
+    own = labels["value"].to_numpy(dtype=np.float64)[_in_time(labels)]
     own = own[~np.isnan(own)]
     if len(own):
         longest = float(longest_runs(own[None, :])[0])
         yield "longest_run", (longest, len(own)), partial(shuffled, own, longest_runs)
     if measured.question.level != "nominal" or scale.is_binary:
-        yield from _drift(measured, mine, by_others, rows)
+        yield from _drift(measured, labels, by_others, rows)
 
 
 def _drift(
-    measured: _QuestionLabels, mine: pd.DataFrame, by_others: Floats, rows: NDArray[np.int64]
+    measured: _QuestionLabels, labels: pd.DataFrame, by_others: Floats, rows: NDArray[np.int64]
 ) -> Iterator[Measure]:
     scale = measured.question.scale
-    order = _in_time(mine)
-    own = scale.to_unit(mine["value"].to_numpy(dtype=np.float64))
+    order = _in_time(labels)
+    own = scale.to_unit(labels["value"].to_numpy(dtype=np.float64))
     difference = (own - by_others[rows])[order]
     difference = difference[~np.isnan(difference)]
     third = len(difference) // 3
@@ -471,9 +471,9 @@ def _last_less_first(values: Floats) -> Floats:
     return np.asarray(values[:, -third:].mean(axis=1) - values[:, :third].mean(axis=1))
 
 
-def _in_time(mine: pd.DataFrame) -> NDArray[np.int64]:
+def _in_time(labels: pd.DataFrame) -> NDArray[np.int64]:
     """Return the rows of labels whose time is known, in order of time."""
-    times = mine["labelled_at"]
+    times = labels["labelled_at"]
     timed_rows = np.flatnonzero(times.notna().to_numpy())
     return timed_rows[
         np.argsort(times.to_numpy(dtype=object)[timed_rows].astype(str), kind="stable")

@@ -110,12 +110,12 @@ def work_of(
     """
     labelling = evaluation.labelling
     if assignments is None:
-        mine = [Assignment(response_id, rater_id) for response_id in responses]
-        mine.sort(
+        own_assignments = [Assignment(response_id, rater_id) for response_id in responses]
+        own_assignments.sort(
             key=lambda assignment: chance(0, rater_id, str(labelling.round), assignment.response_id)
         )
     else:
-        mine = [
+        own_assignments = [
             assignment
             for assignment in assignments
             if (assignment.rater_id, assignment.round) == (rater_id, labelling.round)
@@ -128,7 +128,7 @@ def work_of(
             question,
             is_repeat=assignment.purpose == "repeat",
         )
-        for assignment in mine
+        for assignment in own_assignments
         if assignment.response_id in responses
         for question in responses[assignment.response_id].questions
         if assignment.question_id in {None, *question.names}

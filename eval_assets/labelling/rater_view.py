@@ -107,7 +107,7 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
     def questions_of(*cells: str | None) -> tuple[RubricQuestion, ...]:
         return evaluation.asked(dict(zip(columns, cells, strict=True)))
 
-    asked_units = {
+    questions_by_response = {
         row["response_id"]: questions_of(*(_cell(row.get(column)) for column in columns))
         for row in rows
     }
@@ -116,8 +116,8 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
             response_id=row["response_id"],
             prompt="" if "prompt_text" in labelling.hide else row["prompt_text"] or "",
             response=row["response_text"] or "",
-            pair=_pair(row, asked_units[row["response_id"]]),
-            questions=asked_units[row["response_id"]],
+            pair=_pair(row, questions_by_response[row["response_id"]]),
+            questions=questions_by_response[row["response_id"]],
             run_id=_cell(row.get(labelling.run_column)),
             earlier=earlier.get(row["response_id"], ()),
             facts=tuple(

@@ -194,13 +194,13 @@ def _remembered(
         for fingerprint, known_labels in _unpacked(wording.labels_before).items():
             for response, rater, round_ in known_labels:
                 stored.setdefault((response, rater, round_), number.get(fingerprint, 0))
-    since = sorted((pd.Timestamp(wording.first_seen_at), wording.version) for wording in wordings)
+    starts = sorted((pd.Timestamp(wording.first_seen_at), wording.version) for wording in wordings)
     times = pd.to_datetime(labels["labelled_at"], utc=True, errors="coerce", format="ISO8601")
     versions = []
     keys = labels[["response_id", "rater_id", "round"]].itertuples(index=False, name=None)
     for key, time in zip(keys, times, strict=True):
-        in_use = [version for start, version in since if start <= time]
-        at_that_time = in_use[-1] if in_use else since[0][1]
+        in_use = [version for start, version in starts if start <= time]
+        at_that_time = in_use[-1] if in_use else starts[0][1]
         versions.append(stored.get(key, current if pd.isna(time) else at_that_time))
     return np.array(versions, dtype=np.int64)
 

@@ -283,9 +283,9 @@ class Session:
             raise ValueError(
                 f"the label is older than {UNDO.seconds} seconds. Answer again to change it"
             )
-        taken_back = Withdrawn(*unit, events[-1].labelled_at)
+        withdrawal = Withdrawn(*unit, events[-1].labelled_at)
         session = self._with_events(unit, events[:-1], at=at)
-        return replace(session, withdrawn=self.withdrawn | {taken_back})
+        return replace(session, withdrawn=self.withdrawn | {withdrawal})
 
     def merged(self, other: "Session") -> "Session":
         """Return the union of two sessions. Merging a session twice adds nothing.

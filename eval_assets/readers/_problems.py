@@ -79,8 +79,8 @@ def repeated(cells: Sequence[object]) -> tuple[BoolArray, dict[object, int]]:
     if len(set(cells)) == len(cells):
         return np.zeros(len(cells), dtype=bool), {}
     first: dict[object, int] = {}
-    again = [first.setdefault(cell, row) != row for row, cell in enumerate(cells)]
-    return np.array(again, dtype=bool), first
+    is_repeated = [first.setdefault(cell, row) != row for row, cell in enumerate(cells)]
+    return np.array(is_repeated, dtype=bool), first
 
 
 def quoted(cell: str | None) -> str:

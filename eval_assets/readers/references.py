@@ -208,7 +208,9 @@ def column_of(responses: pd.DataFrame, column: str) -> FileColumn[str | None]:
         cells = responses[column]
         if not (is_missing := cells.isna()).all():
             pairs = zip(cells, is_missing, strict=True)
-            return FileColumn.of([None if gone else as_text(cell) for cell, gone in pairs])
+            return FileColumn.of(
+                [None if is_absent else as_text(cell) for cell, is_absent in pairs]
+            )
     elif "attributes" in responses:
         cells = responses["attributes"]
         return FileColumn.of([as_text(json.loads(cell or "{}").get(column)) for cell in cells])

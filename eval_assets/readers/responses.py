@@ -208,14 +208,14 @@ def _problems(table: FileTable, ids: FileColumn[Any], header: str | None) -> lis
     problems.add(no_text, text, "null is not an answer", empty_remedy)
     problems.add(_turns(table).is_none(), turn, "is not a whole number", turn_remedy, turns)
     row_keys = keys(table)
-    again, first = repeated(ids)
+    is_repeated, first = repeated(ids)
 
     def repetition(row: int) -> tuple[str, str]:
         name = quoted(ids[row]) if header else quoted_key(row_keys[row])
         message = f"{name} is repeated, first in line {table.lines[first[ids[row]]]}"
         return message, "Keep one of the two rows"
 
-    problems.add_described(again & ~ids.is_none(), header, repetition)
+    problems.add_described(is_repeated & ~ids.is_none(), header, repetition)
     return problems.in_order()
 
 

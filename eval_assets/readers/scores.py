@@ -198,8 +198,8 @@ def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
     def second(row: int) -> MessageAndRemedy:
         response = quoted(units.response_ids[responses[row]])
         question = quoted(units.question_ids[questions[row]])
-        where = f"the first is in line {lines[first[int(unit[row])]]}"
-        return f"a second score of {response} on {question}, {where}", "Keep one of the two"
+        first_line = f"the first is in line {lines[first[int(unit[row])]]}"
+        return f"a second score of {response} on {question}, {first_line}", "Keep one of the two"
 
     problems.add_described(is_second, scores.score_header or "raw_output", second)
     return list(dict.fromkeys(problems.in_order()))

@@ -110,7 +110,7 @@ def markdown_table(table: Table) -> Iterator[str]:
         yield f"{counted(n_left, 'more row')} in report.html."
 
 
-def _row(row: TableRow, shown: Sequence[int]) -> list[str]:
+def _row(row: TableRow, columns: Sequence[int]) -> list[str]:
     first, *others = row.cells
     name = markdown_cell(first)
     if row.kind in {"heading", "total"}:
@@ -118,7 +118,7 @@ def _row(row: TableRow, shown: Sequence[int]) -> list[str]:
     elif row.kind == "part":
         name = f"- {name}"
     of_columns = dict(enumerate([name, *(markdown_cell(cell) for cell in others)]))
-    return [of_columns.get(index, "") for index in shown]
+    return [of_columns.get(index, "") for index in columns]
 
 
 def markdown_cell(cell: Cell) -> str:

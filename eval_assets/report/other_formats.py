@@ -69,8 +69,8 @@ def _files(  # noqa: PLR0913 - all that is known of a system
     evaluation_id = f"{name}/{model_id}/{int(at.timestamp())}"
     results, lines = [], []
     rows = rows.assign(by=rows["rater_id"].where(rows["rater_kind"] == "judge", ""))
-    for (asked, by), ratings in rows.groupby(["question_id", "by"], sort=True):
-        question_id, judge = str(asked), str(by) or None
+    for (question_key, by), ratings in rows.groupby(["question_id", "by"], sort=True):
+        question_id, judge = str(question_key), str(by) or None
         result_id = f"{question_id}/{judge or 'people'}"
         question = questions[question_id]
         model = ratings["model"].iloc[0]

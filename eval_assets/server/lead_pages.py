@@ -153,8 +153,8 @@ class _LeadPages:
             _take_step(queue, case, {**form, "by": by})
         except ValueError as error:
             return self._case_page(request, by=by, wrong=f"Not saved: {error}.")
-        here = f"{self._address}/case/{request.path_params['code']}?by={quote(by)}"
-        return RedirectResponse(here, status_code=303)
+        address = f"{self._address}/case/{request.path_params['code']}?by={quote(by)}"
+        return RedirectResponse(address, status_code=303)
 
     def _case_page(self, request: Request, *, by: str, wrong: str = "") -> Response:
         case = self._find(self._queue(by), request.path_params["code"])

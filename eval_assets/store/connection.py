@@ -378,12 +378,12 @@ def set_aside(path: Path) -> Path | None:
     except DamagedError:
         release()
         at = f"{datetime.now(UTC):%Y%m%dT%H%M%S}"
-        aside = path.with_name(f"{path.name}.damaged-{at}")
-        path.rename(aside)
+        copy = path.with_name(f"{path.name}.damaged-{at}")
+        path.rename(copy)
         wal = path.with_name(f"{path.name}.wal")
         if wal.exists():
-            wal.rename(aside.with_name(f"{aside.name}.wal"))
-        return aside
+            wal.rename(copy.with_name(f"{copy.name}.wal"))
+        return copy
     return None
 
 

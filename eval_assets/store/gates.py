@@ -166,7 +166,7 @@ _COLUMNS = (
 )
 
 
-def _mark_stale(connection: duckdb.DuckDBPyConnection, because: str | None) -> None:
+def _mark_stale(connection: duckdb.DuckDBPyConnection, reason: str | None) -> None:
     """Set `stale_because` of all rows behind the gates; leave other reasons as they are."""
     tables = connection.execute(
         """SELECT table_name FROM duckdb_columns()
@@ -179,5 +179,5 @@ def _mark_stale(connection: duckdb.DuckDBPyConnection, because: str | None) -> N
             f"""UPDATE "{table}" SET stale_because = $because, is_gated = $because IS NOT NULL
                 WHERE stale_because IS DISTINCT FROM $because
                   AND (stale_because IS NULL OR is_gated)""",  # noqa: S608 - our own tables
-            {"because": because},
+            {"because": reason},
         )

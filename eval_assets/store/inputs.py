@@ -73,7 +73,7 @@ def write_labels(
 
     earlier = labels.head(0) if earlier is None else earlier
     rejected = pd.DataFrame(columns=list(REJECTED_COLUMNS)) if rejected is None else rejected
-    for table, rows, which in (
+    for table, rows, condition in (
         ("human_labels", labels, "NOT skipped"),
         ("skipped_labels", labels[labels["skipped"]], "true"),
         ("earlier_labels", earlier, "true"),
@@ -82,7 +82,7 @@ def write_labels(
         names = {column.name for column in columns_of(connection, table)}
         values = {name: name for name in rows if name in names and rows[name].notna().any()}
         columns = {**values, "source": "concat(file, ':', line)"}
-        insert_rows(connection, table, rows, columns=columns, where=which)
+        insert_rows(connection, table, rows, columns=columns, where=condition)
     replace_rows(connection, "rejected_rows", rejected)
 
 

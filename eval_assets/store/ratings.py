@@ -289,8 +289,8 @@ def _patterns(
     """Return patterns counted by the database if it can, else from the ratings themselves."""
     if values.is_grouped:
         return RatingPatterns.from_matrix(values.matrix(), groups=values.group)
-    counted = rating_patterns(connection, question.id, question.scale)
-    return RatingPatterns.from_matrix(values.matrix()) if counted is None else counted
+    patterns = rating_patterns(connection, question.id, question.scale)
+    return RatingPatterns.from_matrix(values.matrix()) if patterns is None else patterns
 
 
 _SCORES_SQL = """

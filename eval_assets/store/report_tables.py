@@ -173,7 +173,7 @@ def grouped_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
 
 def measured_at(connection: duckdb.DuckDBPyConnection) -> str | None:
     """Return when the gates were last evaluated, in UTC; None if they never were."""
-    [(when,)] = connection.execute(
+    [(time,)] = connection.execute(
         "SELECT max(evaluated_at)::VARCHAR FROM gate_verdicts"
     ).fetchall()
-    return str(when) if when else None
+    return str(time) if time else None

@@ -56,8 +56,8 @@ def response_features(
         prompt_lengths=rows["prompt_length"].to_numpy(dtype=np.float64),
         dates=rows["date"].to_numpy(dtype=np.float64),
         models=rows["model"].to_numpy(dtype=object),
-        asked={
-            question: _asked(connection, question, n_responses=len(rows))
+        applicable={
+            question: _is_applicable(connection, question, n_responses=len(rows))
             for question in question_ids
         },
         judge_scores={
@@ -86,7 +86,7 @@ _UNIT = """unit AS (
 )"""
 
 
-def _asked(
+def _is_applicable(
     connection: duckdb.DuckDBPyConnection, question: str, *, n_responses: int
 ) -> NDArray[np.bool_]:
     rows = connection.execute(
@@ -94,9 +94,9 @@ def _asked(
             SELECT i FROM asked_units JOIN unit USING (response_id) WHERE question_id = ?""",  # noqa: S608
         [question],
     ).fetchnumpy()
-    is_asked = np.zeros(n_responses, np.bool_)
-    is_asked[rows["i"]] = True
-    return is_asked
+    is_applicable = np.zeros(n_responses, np.bool_)
+    is_applicable[rows["i"]] = True
+    return is_applicable
 
 
 def _judge_scores(

@@ -39,7 +39,7 @@ def scores_around(
     anchors: Sequence[str],
 ) -> MeanScores:
     """Return mean scores of a judge's other answers, before its anchors were frozen and since."""
-    [(n_before, before, n_since, since)] = connection.execute(
+    [(n_before, before, n_since, after)] = connection.execute(
         """
         WITH asked AS (
             SELECT response_id, min(started_at) > $at AS is_later FROM judge_calls
@@ -63,7 +63,7 @@ def scores_around(
         n_before,
         float("nan") if before is None else before,
         n_since,
-        float("nan") if since is None else since,
+        float("nan") if after is None else after,
     )
 
 

@@ -251,8 +251,8 @@ def judge_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 def compared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the fingerprint of each judge that is no backup, as it rates, by judge id."""
     backups = connection.execute("SELECT judge_id FROM judges WHERE is_backup").fetchall()
-    left_out = {str(judge_id) for (judge_id,) in backups}
-    return {j: value for j, value in judge_fingerprints(connection).items() if j not in left_out}
+    excluded = {str(judge_id) for (judge_id,) in backups}
+    return {j: value for j, value in judge_fingerprints(connection).items() if j not in excluded}
 
 
 def declared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -96,8 +96,10 @@ def _keep_compared(
 ) -> None:
     """Add responses outside the test to the ledger, and those that only the database has."""
     stored = read_rows(connection, "compared_responses", order_by="compared_at")
-    every = {*response_fingerprints(response_ids)}.union(*(row["fingerprints"] for row in stored))
-    if new := every - JudgeLedger(ledger).compared_responses():
+    fingerprints = {*response_fingerprints(response_ids)}.union(
+        *(row["fingerprints"] for row in stored)
+    )
+    if new := fingerprints - JudgeLedger(ledger).compared_responses():
         row = {"fingerprints": sorted(new), "compared_at": datetime.now(tz=UTC)}
         append_history(ledger, "compared_responses", [row])
     copy_ledger(ledger, connection, "compared_responses")
@@ -228,13 +230,13 @@ def compared_answers(
     humans = long_ratings(connection, "unsealed_reference", names, group=group)
     judges = long_ratings(connection, "judge", names, group=group)
     tuned = dict(judge_fingerprints(connection).items() - declared_fingerprints(connection).items())
-    seen = splits_of(rows["group"], shares) != "test" if tuned else np.zeros(len(group), bool)
+    is_seen = splits_of(rows["group"], shares) != "test" if tuned else np.zeros(len(group), bool)
     answers = {}
     for question in questions:
         mean = humans[question.id].means()
         for judge, scores in _by_judge(connection, judges[question.id]).items():
             scored = ~np.isnan(scores)
-            human = np.where(seen, np.nan, mean) if judge in tuned else mean
+            human = np.where(is_seen, np.nan, mean) if judge in tuned else mean
             answers[question.id, judge] = ComparedAnswers(
                 systems=systems[scored],
                 groups=group[scored],

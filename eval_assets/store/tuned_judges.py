@@ -135,7 +135,7 @@ def certificates_now(
     """Return rows of `judge_certificates` as they are now."""
     sources = prompt_sources(connection) if units else frozenset[str]()
     evidence = current_evidence(connection, ledger, units)
-    moved = moved_judges(current_drift(connection))
+    drifted = moved_judges(current_drift(connection))
     return [
         row
         for question_id, of_question in readings.items()
@@ -144,8 +144,8 @@ def certificates_now(
             evidence.fingerprints,
             today=datetime.now(tz=UTC),
             sources=sources,
-            moved=moved,
-            left_out=""
+            drifted=drifted,
+            excluded=""
             if question_id in open_questions
             else "the question no longer passes the gates",
         )
@@ -191,8 +191,8 @@ def words_on(
     for response_id, source, text in values:
         notes.setdefault(response_id, {})[source] = text
     own = replies[(replies["question_id"] == question_id) & (replies["status"] == "ok")]
-    said = zip(own["response_id"], own["raw_output"], strict=True)
-    return Words({response: _rationale(reply) for response, reply in said}, notes)
+    raw_replies = zip(own["response_id"], own["raw_output"], strict=True)
+    return Words({response: _rationale(reply) for response, reply in raw_replies}, notes)
 
 
 def prompt_sources(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:

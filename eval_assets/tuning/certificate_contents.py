@@ -88,7 +88,7 @@ def question_certificate(
     version, scores = candidate.version, candidate.scores
     is_test = units.is_in("test") & ~np.isnan(scores)
     test, question = units.only(is_test), units.question
-    held: dict[HeldClaim, bool] = {
+    is_held: dict[HeldClaim, bool] = {
         "fit": verdicts.fitness.verdict == "fit",
         "fit_in_part": verdicts.is_fit_in_part,
         "improved": verdicts.improvement.verdict == "accepted",
@@ -103,7 +103,7 @@ def question_certificate(
             low=question.scale.low, high=question.scale.high, level=question.level
         ),
         summary=_summary(verdicts, question.id, reading=reading.number),
-        holds=tuple(claim for claim, holds in held.items() if holds),
+        holds=tuple(claim for claim, holds in is_held.items() if holds),
         claims=_claims(verdicts),
         seal=reading.seal,
         reading=reading.number,
@@ -157,25 +157,25 @@ def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
     name = f"{verdicts.version.judge_id} {verdicts.version.version}"
     improved = verdicts.improvement.verdict == "accepted"
     if verdicts.fitness.verdict == "fit":
-        says = f"{name} may stand in for a rater on {question_id}"
+        sentence = f"{name} may stand in for a rater on {question_id}"
         if verdicts.fitness.better_than_a_person:
-            says += ", and agrees with people better than they agree with each other"
+            sentence += ", and agrees with people better than they agree with each other"
         if improved:
-            says += "; tuning made it better"
+            sentence += "; tuning made it better"
     elif verdicts.is_fit_in_part and (partial := verdicts.partial) is not None:
-        says = (
+        sentence = (
             f"{part_sentence(name, partial.part, partial.fitness.compared.share)} on {question_id}"
         )
         if improved:
-            says += "; tuning made it better"
+            sentence += "; tuning made it better"
     else:
-        says = (
+        sentence = (
             f"{name} is better than before tuning on {question_id}, but it is not shown that it "
             f"may stand in for a rater"
         )
     n_groups = verdicts.fitness.compared.shortfall.n_groups
     return (
-        f"{says} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
+        f"{sentence} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
         f"such tests certify a judge wrongly; reading {reading})."
     )
 

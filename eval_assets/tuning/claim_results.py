@@ -195,8 +195,8 @@ def _groups_wanted(compared: NonInferiority, *, margin: float, significance: flo
     equal = np.log((distance + margin) / distance) if distance > 0 else np.inf
     statistic = compared.shortfall
     detectable = statistic.detectable(significance=fitness_significance(significance))
-    needed = statistic.n_groups * (detectable / equal) ** 2
-    return int(np.ceil(max(needed, statistic.n_groups + 1) / 10) * 10)
+    n_groups = statistic.n_groups * (detectable / equal) ** 2
+    return int(np.ceil(max(n_groups, statistic.n_groups + 1) / 10) * 10)
 
 
 ImprovementVerdict = Literal["accepted", "rejected", "inconclusive", "unchanged", "not_evaluable"]

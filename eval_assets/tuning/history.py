@@ -161,20 +161,20 @@ class Seal:
 
     @classmethod
     def of(
-        cls, readings: Sequence[SealedEvaluation], elsewhere: Sequence[SealedEvaluation] = ()
+        cls, readings: Sequence[SealedEvaluation], foreign_readings: Sequence[SealedEvaluation] = ()
     ) -> "Seal":
         """Return the current seal of a question."""
-        every = [*readings, *elsewhere]
-        ended = {reading.seal for reading in every if reading.number >= MOST_READINGS}
-        if sum(reading.seal not in ended for reading in every) >= MOST_READINGS:
-            ended = {reading.seal for reading in every}
+        all_readings = [*readings, *foreign_readings]
+        ended = {reading.seal for reading in all_readings if reading.number >= MOST_READINGS}
+        if sum(reading.seal not in ended for reading in all_readings) >= MOST_READINGS:
+            ended = {reading.seal for reading in all_readings}
         return cls(
             number=1 + max(ended, default=0),
             readings=tuple(
                 sorted((r for r in readings if r.seal not in ended), key=lambda r: r.number)
             ),
-            spent_groups=frozenset(g for r in every if r.seal in ended for g in r.groups),
-            n_elsewhere=sum(reading.seal not in ended for reading in elsewhere),
+            spent_groups=frozenset(g for r in all_readings if r.seal in ended for g in r.groups),
+            n_elsewhere=sum(reading.seal not in ended for reading in foreign_readings),
         )
 
     def without(self, groups: Collection[str]) -> "Seal":
@@ -253,8 +253,8 @@ def certified_version(
     """
     for reading in reversed(_in_order(readings)):
         for version in reading.candidates:
-            is_it = (version.judge_id, version.fingerprint) == (judge_id, fingerprint)
-            if is_it and judge_id in reading.certificates:
+            is_same = (version.judge_id, version.fingerprint) == (judge_id, fingerprint)
+            if is_same and judge_id in reading.certificates:
                 return version
     return None
 

@@ -97,23 +97,22 @@ class CertificateRow:
     groups_wanted: int | None = None
 
 
-def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
+def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
     readings: Sequence[SealedEvaluation],
     fingerprints_now: FingerprintsNow,
     *,
     today: datetime,
     sources: Collection[str],
-    moved: Collection[str] = (),
-    left_out: str = "",
+    drifted: Collection[str] = (),
+    excluded: str = "",
 ) -> list[CertificateRow]:
     """Return rows of `judge_certificates` of one question.
 
     There is one for every version in the last reading, and one for every version that was ever
     certified.
 
-    `sources` are the ids of what prompts are made from and nobody has withdrawn, `moved` the judges
-    that score their anchors otherwise than they did. `left_out` says why the question may not be
-    tuned on now.
+    `sources` are the ids of the current sources of prompts. `drifted` are the judges whose scores
+    of their anchors have changed. `excluded` is why the question may not be tuned on now.
     """
     in_order = sorted(
         (reading for reading in readings if reading.rows), key=lambda r: (r.seal, r.number)
@@ -134,21 +133,21 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
         now = fingerprints_now(reading, judge) if evidence else None
         superseded = _superseded(judge, number, reading, in_order)
         if certificate is None and evidence is not None:
-            reasons = [left_out, changed_since(evidence, now and replace(now, models_returned=()))]
+            reasons = [excluded, changed_since(evidence, now and replace(now, models_returned=()))]
         if certificate is not None:
             reasons = [
                 superseded,
-                left_out,
+                excluded,
                 _withdrawn(version, sources),
-                "it scores the same answers otherwise than it did" if judge in moved else "",
+                "it scores the same answers otherwise than it did" if judge in drifted else "",
                 stale_because(
                     certificate.evidence,
                     now,
-                    until=certificate.valid_until,
+                    valid_until=certificate.valid_until,
                     today=today,
                 ),
             ]
-        if evidence and is_read_again(evidence, now) and not (left_out or superseded):
+        if evidence and is_read_again(evidence, now) and not (excluded or superseded):
             reasons.append(f"eval-assets tune asks for another evaluation of {judge}, which counts")
         stale = "; ".join(filter(None, reasons)) or None
         rows.append(_row(version, reading, in_order, stale=stale))
@@ -257,9 +256,11 @@ def _row(
 
 def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
     """Return which sources of a version's prompt are gone; empty if none is."""
-    gone = [source for source in version.sources if source not in sources]
-    listed = ", ".join(gone[:_MOST_SHOWN]) + (" and others" if len(gone) > _MOST_SHOWN else "")
-    return f"its prompt was made from what was withdrawn since: {listed}" if gone else ""
+    withdrawn = [source for source in version.sources if source not in sources]
+    listed = ", ".join(withdrawn[:_MOST_SHOWN]) + (
+        " and others" if len(withdrawn) > _MOST_SHOWN else ""
+    )
+    return f"its prompt was made from what was withdrawn since: {listed}" if withdrawn else ""
 
 
 def _rejected_map(reading: SealedEvaluation, version: JudgeVersion) -> Row:

@@ -115,7 +115,7 @@ def tried_parts(
     is_seen = ~units.is_in("test")
     seen, own = units.only(is_seen), scores[is_seen]
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
-    tried = []
+    candidates = []
     for source, values in doubts.items():
         is_decided = is_paired & ~is_seen & ~np.isnan(values) & ~np.isnan(scores)
         n_test = units.n_groups_of(is_decided)
@@ -126,17 +126,17 @@ def tried_parts(
             is_confirmable = n_kept >= MIN_PAIRED_GROUPS and _is_confirmable(
                 compared, n_test, significance=significance
             )
-            tried.append(TriedPart(part, compared, is_confirmable))
-    return tried
+            candidates.append(TriedPart(part, compared, is_confirmable))
+    return candidates
 
 
-def chosen_part(tried: list[TriedPart]) -> TriedPart | None:
+def chosen_part(candidates: list[TriedPart]) -> TriedPart | None:
     """Return the confirmable part with the largest share; None without one.
 
     There is none either if the judge is expected to be found fit on all units: that claim is tested
     anyway, and a part would take a share of the level.
     """
-    confirmable = (item for item in tried if item.is_confirmable)
+    confirmable = (item for item in candidates if item.is_confirmable)
     best = max(confirmable, key=lambda item: item.compared.share, default=None)
     if best is None or best.compared.share > 1 - TOLERANCE:
         return None
@@ -226,5 +226,7 @@ def _is_confirmable(compared: NonInferiority, n_test: int, *, significance: floa
     statistic = compared.shortfall
     if not statistic.standard_error > 0:  # nothing varies, or the part holds no rater pair
         return False
-    wanted = statistic.scaled_to(n_test).detectable(significance=fitness_significance(significance))
-    return statistic.value >= wanted
+    detectable = statistic.scaled_to(n_test).detectable(
+        significance=fitness_significance(significance)
+    )
+    return statistic.value >= detectable

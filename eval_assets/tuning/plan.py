@@ -204,11 +204,11 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     chance = _chance(shortfall, n_groups, significance=level)
     if not (distance > 0 and shortfall.standard_error > 0):
         return _PlannedFitness(chance, math.nan, None, None)
-    there = shortfall.scaled_to(n_groups)
+    scaled = shortfall.scaled_to(n_groups)
     equal = math.log((distance + margin) / distance)
-    critical = there.critical_value(significance=level)
-    if_equal = NormalDist().cdf(equal / there.standard_error - critical)
-    detectable = there.detectable(significance=level)
+    critical = scaled.critical_value(significance=level)
+    if_equal = NormalDist().cdf(equal / scaled.standard_error - critical)
+    detectable = scaled.detectable(significance=level)
     if_equal_groups, at_gap = (
         max(groups_to_detect(effect, detectable=detectable, n_groups=n_groups), MIN_PAIRED_GROUPS)
         if effect > 0
@@ -243,10 +243,10 @@ def _chance(effect: Jackknife, n_groups: int, *, significance: float) -> float:
     """
     if not effect.standard_error > 0:
         return math.nan if math.isnan(effect.value) else float(effect.value > 0)
-    there = effect.scaled_to(n_groups)
-    critical = there.critical_value(significance=significance)
-    distance = effect.value - critical * there.standard_error
-    return NormalDist().cdf(distance / math.hypot(there.standard_error, effect.standard_error))
+    scaled = effect.scaled_to(n_groups)
+    critical = scaled.critical_value(significance=significance)
+    distance = effect.value - critical * scaled.standard_error
+    return NormalDist().cdf(distance / math.hypot(scaled.standard_error, effect.standard_error))
 
 
 def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:

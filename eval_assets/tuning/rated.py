@@ -106,8 +106,8 @@ class RatedUnits:
 
     def are_of(self, groups: Collection[str]) -> NDArray[np.bool_]:
         """Return which units are of one of these groups."""
-        is_wanted = frozenset(groups).__contains__
-        return np.fromiter(map(is_wanted, self.groups.tolist()), np.bool_, len(self.groups))
+        is_selected = frozenset(groups).__contains__
+        return np.fromiter(map(is_selected, self.groups.tolist()), np.bool_, len(self.groups))
 
     def only(self, kept: NDArray[np.bool_]) -> "RatedUnits":
         """Return the units that are kept."""

@@ -80,10 +80,10 @@ def seal_of(ledger: SealLedger, units: RatedUnits) -> Seal:
     """
     test = units.part("test")
     labels, groups = label_fingerprints(test), group_fingerprints(test)
-    elsewhere = ledger.readings_elsewhere(units.question.id)
+    foreign_readings = ledger.readings_elsewhere(units.question.id)
     seal = Seal.of(
         ledger.readings(units.question.id),
-        [reading for reading in elsewhere if reading.has_read(labels, groups)],
+        [reading for reading in foreign_readings if reading.has_read(labels, groups)],
     )
     return seal.without(test.groups[are_grouped_with(test, ledger.compared_responses())].tolist())
 
@@ -385,8 +385,8 @@ def with_tested_parts(
         as_read = with_parts(units, candidates, reading.parts)
         if reading.content == _content(units, as_read):
             return as_read
-    tried = tried_by_judge(units, candidates, seal, background)
-    chosen = {judge: chosen_part(items) for judge, items in tried.items()}
+    candidate_parts = tried_by_judge(units, candidates, seal, background)
+    chosen = {judge: chosen_part(items) for judge, items in candidate_parts.items()}
     parts = {judge: item.part for judge, item in chosen.items() if item is not None}
     return with_parts(units, candidates, parts)
 
@@ -478,8 +478,8 @@ def part_rows(reading: NextReading) -> list[Row]:
             "kappa_people": or_none(item.compared.people.value),
             "is_chosen": item.part == tested.get(judge_id),
         }
-        for judge_id, tried in tried_by.items()
-        for item in tried
+        for judge_id, parts in tried_by.items()
+        for item in parts
     ]
 
 

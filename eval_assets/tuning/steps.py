@@ -102,7 +102,7 @@ class VersionScores:
             for question_id, scores in self._raw(version).items()
         }
         replaced = {} if version.has_declared_prompt else self._replaced(version, readings)
-        return mapped_judge(version, raw, stands=replaced)
+        return mapped_judge(version, raw, replaced=replaced)
 
     def _trained_on(self, version: JudgeVersion) -> frozenset[str]:
         """Return what a version was trained on, as the ledger keeps it."""
@@ -184,17 +184,17 @@ def fitted_maps(units: Units, raw: Scores) -> dict[str, MonotoneMap]:
     return {question: fitted for question, fitted in maps.items() if not fitted.is_identity}
 
 
-def mapped_judge(version: JudgeVersion, raw: Scores, *, stands: Scores) -> TunedJudge:
+def mapped_judge(version: JudgeVersion, raw: Scores, *, replaced: Scores) -> TunedJudge:
     """Return a version of a single judge with its scores.
 
-    `stands` are the scores of the replaced judge on questions with another prompt. On the others
+    `replaced` are the scores of the replaced judge on questions with another prompt. On the others
     the version is compared with itself without its map.
     """
     return TunedJudge(
         version=version,
         scores={question: version.mapped(question, scores) for question, scores in raw.items()},
         raw=raw,
-        baseline={**raw, **stands},
+        baseline={**raw, **replaced},
     )
 
 
@@ -218,7 +218,7 @@ def untested_judge(judge_id: str, units: Units, *, steps: Sequence[Step]) -> Tun
     judge = declared_version(judge_id, fingerprint="", prompt_text="")
     if "calibration" in steps:
         judge = calibrated_version(judge, units, raw)
-    return mapped_judge(judge, raw, stands={})
+    return mapped_judge(judge, raw, replaced={})
 
 
 def jury_version(members: Mapping[str, TunedJudge], units: Units) -> JudgeVersion:

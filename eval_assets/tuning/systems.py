@@ -102,11 +102,11 @@ def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[
 def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int) -> Row:
     part, groups = _part(answers, kept)
     bounds = answers.scale.low, answers.scale.high
-    estimate, at_once = (
+    estimate, simultaneous = (
         prediction_powered_mean(*part, confidence=confidence, groups=groups, bounds=bounds)
         for confidence in (CONFIDENCE, _simultaneous(n_compared))
     )
-    alone = prediction_powered_mean(
+    labels_only = prediction_powered_mean(
         part[0],
         part[0],
         [],
@@ -117,7 +117,7 @@ def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int)
     return {
         **_counts(answers, kept),
         "judge_only": or_none(_judge_mean(part)),
-        **_intervals(estimate, at_once, alone),
+        **_intervals(estimate, simultaneous, labels_only),
         **(_corrected(part) if answers.scale.is_binary else _NOT_CORRECTED),
         "is_safe": None,
     }
@@ -151,27 +151,27 @@ def _difference(
 ) -> Row:
     (part, of_one), (other, of_other) = _part(answers, first), _part(answers, second)
     bounds = answers.scale.low, answers.scale.high
-    estimate, at_once = (
+    estimate, simultaneous = (
         prediction_powered_difference(
             part, other, confidence=confidence, groups=(of_one, of_other), bounds=bounds
         )
         for confidence in (CONFIDENCE, _simultaneous(n_compared))
     )
     none = np.zeros(0)
-    alone = prediction_powered_difference(
+    labels_only = prediction_powered_difference(
         (part[0], part[0], none),
         (other[0], other[0], none),
         confidence=CONFIDENCE,
         groups=(of_one[: len(part[0])], of_other[: len(other[0])]),
         bounds=bounds,
     )
-    is_safe = at_once.low > 0 or at_once.high < 0
+    is_safe = simultaneous.low > 0 or simultaneous.high < 0
     return {
         **_counts(answers, first | second),
         "judge_only": or_none(_judge_mean(part) - _judge_mean(other)),
-        **_intervals(estimate, at_once, alone),
+        **_intervals(estimate, simultaneous, labels_only),
         **_NOT_CORRECTED,
-        "is_safe": None if math.isnan(at_once.low) else bool(is_safe),
+        "is_safe": None if math.isnan(simultaneous.low) else bool(is_safe),
     }
 
 
@@ -198,27 +198,29 @@ def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:
     }
 
 
-def _intervals(estimate: Interval, at_once: Interval, alone: Interval) -> Row:
+def _intervals(estimate: Interval, simultaneous: Interval, labels_only: Interval) -> Row:
     """Return the figure with its intervals, and the figure from labels alone."""
     return {
         "value": or_none(estimate.value),
         "low": or_none(estimate.low),
         "high": or_none(estimate.high),
-        "low_all": or_none(at_once.low),
-        "high_all": or_none(at_once.high),
-        "labels_only": or_none(alone.value),
-        "labels_only_low": or_none(alone.low),
-        "labels_only_high": or_none(alone.high),
-        "labels_saved": _labels_saved(estimate, alone),
+        "low_all": or_none(simultaneous.low),
+        "high_all": or_none(simultaneous.high),
+        "labels_only": or_none(labels_only.value),
+        "labels_only_low": or_none(labels_only.low),
+        "labels_only_high": or_none(labels_only.high),
+        "labels_saved": _labels_saved(estimate, labels_only),
     }
 
 
-def _labels_saved(estimate: Interval, alone: Interval) -> int | None:
+def _labels_saved(estimate: Interval, labels_only: Interval) -> int | None:
     """Return how many more labels an interval as narrow would take without the judge."""
     width = estimate.high - estimate.low
     if not width > 0:
         return None
-    return max(0, round(alone.n_units * (((alone.high - alone.low) / width) ** 2 - 1)))
+    return max(
+        0, round(labels_only.n_units * (((labels_only.high - labels_only.low) / width) ** 2 - 1))
+    )
 
 
 def _simultaneous(n_compared: int) -> float:

@@ -226,8 +226,8 @@ def labels_hash(units: RatedUnits) -> str:
 
 def training_fingerprints(units: Iterable[RatedUnits]) -> frozenset[str]:
     """Return the fingerprint of every response of train and dev, whatever its group is called."""
-    seen = (rated.response_ids[~rated.is_in("test")].tolist() for rated in units)
-    return frozenset(response_fingerprints(set().union(*seen)))
+    response_ids = (rated.response_ids[~rated.is_in("test")].tolist() for rated in units)
+    return frozenset(response_fingerprints(set().union(*response_ids)))
 
 
 def are_grouped_with(units: RatedUnits, fingerprints: frozenset[str]) -> NDArray[np.bool_]:
@@ -272,29 +272,29 @@ _CHANGES = {
 
 
 def stale_because(
-    certified: Fingerprints, now: Fingerprints | None, *, until: str, today: datetime
+    certified: Fingerprints, now: Fingerprints | None, *, valid_until: str, today: datetime
 ) -> str:
     """Return why a certificate no longer holds; empty while it does."""
     reasons = [changed_since(certified, now)]
-    if now is not None and today.date().isoformat() > until:
-        reasons.append(f"its validity ended on {until}")
+    if now is not None and today.date().isoformat() > valid_until:
+        reasons.append(f"its validity ended on {valid_until}")
     return "; ".join(filter(None, reasons))
 
 
-def changed_since(then: Fingerprints, now: Fingerprints | None) -> str:
+def changed_since(read: Fingerprints, now: Fingerprints | None) -> str:
     """Return what changed since a reading; empty if nothing did."""
     if now is None:
         return "the judge or the question is no longer declared"
     return "; ".join(
-        reason for name, reason in _CHANGES.items() if getattr(then, name) != getattr(now, name)
+        reason for name, reason in _CHANGES.items() if getattr(read, name) != getattr(now, name)
     )
 
 
-def is_read_again(then: Fingerprints, now: Fingerprints | None) -> bool:
+def is_read_again(read: Fingerprints, now: Fingerprints | None) -> bool:
     """Return whether another reading would see other labels or scores of the same judge."""
-    if now is None or now.fingerprint != then.fingerprint:
+    if now is None or now.fingerprint != read.fingerprint:
         return False
-    return (now.labels, now.scores, now.doubts) != (then.labels, then.scores, then.doubts)
+    return (now.labels, now.scores, now.doubts) != (read.labels, read.scores, read.doubts)
 
 
 def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:

@@ -424,8 +424,8 @@ def _missing_evidence(figure: GateFigure, minimum: float) -> str:
     interval = interval_text(figure.low, figure.high, limits=[minimum])
     measured = f"agreement of {value}, with interval {interval}"
     if n_groups < FEWEST_GROUPS:
-        needed = f"at least {FEWEST_GROUPS} are needed"
-        return f"{measured}, rests on {n_groups} response groups; {needed}"
+        requirement = f"at least {FEWEST_GROUPS} are needed"
+        return f"{measured}, rests on {n_groups} response groups; {requirement}"
     if figure.low < figure.by_chance - TOLERANCE:
         chance = figure_text(figure.by_chance, limits=[])
         return f"{measured}, may be no better than chance, {chance}"

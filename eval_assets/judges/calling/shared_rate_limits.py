@@ -58,11 +58,11 @@ class SharedRates:
             # Whole requests: what is left of a grant is lost to others until it is given back.
             n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE / tokens_each)))
         unused, self._unused = self._unused, defaultdict(lambda: Amount(0, 0))
-        asked_at = loop_time()
+        start = loop_time()
         self._grant = await self._ask(
             Amount(n, n * tokens_each), dict(unused), self._answered_in_seconds
         )
-        self._answered_in_seconds = loop_time() - asked_at
+        self._answered_in_seconds = loop_time() - start
         self._starts_at = loop_time() + self._grant.wait_seconds
 
     def take(self, tokens: int) -> int:

@@ -133,8 +133,8 @@ def in_force(entries: Iterable[Mapping[str, Any]], *, on: date) -> Mapping[str, 
         >>> in_force([new, old], on=date(2026, 6, 30)) is old
         True
     """
-    begun = [entry for entry in entries if entry["since"] <= on]
-    return max(begun, key=lambda entry: entry["since"], default=None)
+    current = [entry for entry in entries if entry["since"] <= on]
+    return max(current, key=lambda entry: entry["since"], default=None)
 
 
 def lifecycle_of(model: str, *, on: date) -> Lifecycle:

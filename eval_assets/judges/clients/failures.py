@@ -257,11 +257,11 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
             continue
         return seconds if math.isfinite(seconds) and seconds >= 0 else None
     try:
-        until = parsedate_to_datetime(headers.get("retry-after", ""))
+        end = parsedate_to_datetime(headers.get("retry-after", ""))
     except (ValueError, OverflowError):
         return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    end = end if end.tzinfo else end.replace(tzinfo=UTC)
+    return max(0.0, (end - datetime.now(UTC)).total_seconds())
 
 
 def unreadable(text: str, *, keys: Collection[str]) -> RequestFailed:

@@ -276,12 +276,12 @@ def without_crosses(table: FileTable) -> tuple[FileTable, Tops]:
     """
     table = _ticks_crossed(table)
     words = {header: _words(table, header) for header in table.columns}
-    perhaps = [header for header in words if words[header] <= _CROSSES | _NO_CROSS]
-    crossed = [header for header in perhaps if words[header] & _CROSSES]
+    candidates = [header for header in words if words[header] <= _CROSSES | _NO_CROSS]
+    crossed = [header for header in candidates if words[header] & _CROSSES]
     if not crossed:
         return table, {}
     rater = rater_header(table)
-    for headers in (perhaps, crossed):
+    for headers in (candidates, crossed):
         is_choice = _are_values(headers) or (rater is not None and _is_one_a_row(table, crossed))
         if is_choice and FIELDS["rating"][0] not in table.columns:
             choices = [RatingColumn(header, None, header) for header in headers]

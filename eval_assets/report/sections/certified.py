@@ -59,10 +59,10 @@ Certificate = Mapping[str, Any]
 def section(data: ReportData) -> Section | None:
     """Return the verdicts of sealed tests and what certificates say; None before any test."""
     rows = list(data.rows("judge_certificates"))
-    held_back = unevaluated_sentences(
+    unevaluated = unevaluated_sentences(
         {text(row, "question_id"): text(row, "reason") for row in data.rows("unevaluated_tests")}
     )
-    if not (rows or held_back):
+    if not (rows or unevaluated):
         return None
     valid = [_certificate(row) for row in rows if not text(row, "stale_because")]
     held = [certificate for certificate in valid if certificate]
@@ -82,7 +82,7 @@ def section(data: ReportData) -> Section | None:
             for row in rows
         ),
     )
-    notes = [*(_note(data, row) for row in rows), *held_back]
+    notes = [*(_note(data, row) for row in rows), *unevaluated]
     why = Bullets(cells(*notes), heading="Why")
     blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), *([table] if rows else []), why]
     if parts := _parts_table(data):

@@ -192,10 +192,10 @@ def _answer_on_judges_in_use(  # noqa: PLR0911 - a return per answer
     if most:
         best = [judge_id for judge_id, questions in matching.items() if len(questions) == most]
         verb = "matches" if len(best) == 1 else "match"
-        where = "" if most == n_questions else f" on {most} of {n_questions} questions"
-        words = f"{listed(best)} {verb} human agreement{where}"
-        yes = (f"Yes: {words}", Tone.GOOD)
-        return yes if most == n_questions else (f"In part: {words}", Tone.FAIR)
+        scope = "" if most == n_questions else f" on {most} of {n_questions} questions"
+        words = f"{listed(best)} {verb} human agreement{scope}"
+        answer = (f"Yes: {words}", Tone.GOOD)
+        return answer if most == n_questions else (f"In part: {words}", Tone.FAIR)
     best_by_question = best_verdicts(data)
     verdicts = set(best_by_question.values()) - {JudgeVerdict.NOT_COMPARED}
     if not verdicts:
@@ -286,7 +286,7 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
 
 def _groups_wanted(data: ReportData, question_ids: Sequence[str]) -> str:
     """Return how many more response groups would decide, by question, as a sentence or nothing."""
-    wanted = [
+    missing = [
         (min(numbers), question_id)
         for question_id in question_ids
         if (
@@ -297,9 +297,9 @@ def _groups_wanted(data: ReportData, question_ids: Sequence[str]) -> str:
             ]
         )
     ]
-    if not wanted:
+    if not missing:
         return ""
-    numbers_on = listed([f"{n:,} on {question_id}" for n, question_id in wanted])
+    numbers_on = listed([f"{n:,} on {question_id}" for n, question_id in missing])
     return f" The number of further response groups that would tell is about {numbers_on}."
 
 
@@ -314,8 +314,8 @@ def _uses(data: ReportData, judges: list[str]) -> Iterator[Cell]:
     if judges:
         shared = set.intersection(*({*matched_questions(data, judge_id)} for judge_id in judges))
         on = [question.id for question in data.evaluation.rubric if question.id in shared]
-        where = f" on {named_questions(on)}" if 0 < len(on) < len(data.evaluation.rubric) else ""
-        yield Cell(f"Use {listed(judges)}{where}; tuning may improve more.", link="judge-human")
+        scope = f" on {named_questions(on)}" if 0 < len(on) < len(data.evaluation.rubric) else ""
+        yield Cell(f"Use {listed(judges)}{scope}; tuning may improve more.", link="judge-human")
 
 
 def _useless_prompts(data: ReportData) -> Iterator[Cell]:

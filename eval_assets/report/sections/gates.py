@@ -59,9 +59,9 @@ def tuning_sentence(data: ReportData) -> str:
     questions = counted(n_all, "question") if n_open == n_all else f"{n_open} of {n_all} questions"
     if not data.evaluation.judges:
         return f"The gates are open for {questions}; there is no judge to tune yet"
-    left_out = [q.id for q in data.evaluation.rubric if q.id not in data.tunable]
+    closed = [q.id for q in data.evaluation.rubric if q.id not in data.tunable]
     verdict = f"Judge tuning may start for {questions}"
-    return f"{verdict}; left out: {listed(left_out)}" if left_out else verdict
+    return f"{verdict}; left out: {listed(closed)}" if closed else verdict
 
 
 def is_blocked(data: ReportData) -> bool:

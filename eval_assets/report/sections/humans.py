@@ -126,9 +126,9 @@ def _weighted(data: ReportData) -> Iterator[Card]:
 
 
 def _overview(
-    data: ReportData, shown: Sequence[tuple[RubricQuestion | None, HumanFigures]]
+    data: ReportData, rows: Sequence[tuple[RubricQuestion | None, HumanFigures]]
 ) -> Table:
-    axis_low = lowest_tick(end for _, row in shown for end in (row.alpha.value, row.alpha.low))
+    axis_low = lowest_tick(end for _, row in rows for end in (row.alpha.value, row.alpha.low))
     return Table(
         "Agreement between humans by question",
         (
@@ -145,9 +145,9 @@ def _overview(
                 ),
                 kind="plain" if question else "total",
             )
-            for question, row in shown
+            for question, row in rows
         ),
-        caption=within_questions(shown[0][1].alpha_within) if len(shown) > 2 else "",  # noqa: PLR2004
+        caption=within_questions(rows[0][1].alpha_within) if len(rows) > 2 else "",  # noqa: PLR2004
     )
 
 
@@ -179,7 +179,7 @@ def _alpha_cell(data: ReportData, row: HumanFigures, *, axis_low: float) -> Cell
 def _card(data: ReportData, row: HumanFigures, question: RubricQuestion) -> Card:
     main = _main_statistic(row, question)
     wording = (Text(question.question),) if question.question != question.id else ()
-    everything = Fold(
+    statistics = Fold(
         "All statistics",
         (lines_table(_statistics(row, question), label=f"All statistics of {question.id}"),),
         subject=f"of {question.id}",
@@ -201,7 +201,7 @@ def _card(data: ReportData, row: HumanFigures, question: RubricQuestion) -> Card
         blocks=(
             *wording,
             Text(f"{question.scale.described()} · {question.level}", is_small=True),
-            *([everything] if row.n_pairs else []),
+            *([statistics] if row.n_pairs else []),
             Text(" · ".join(_evidence(row)), is_small=True),
             *bullets(_findings(data, question, "pattern"), "What stands out"),
             *bullets(_findings(data, question, "suggestion"), "What to do"),
@@ -286,9 +286,9 @@ def _shares(row: HumanFigures, question: RubricQuestion) -> Iterator[tuple[Figur
 
 def _alpha_meaning(alpha: float) -> str:
     """Return what alpha is called, and how far it reaches the targets of human labelling."""
-    reached = [name for name, target in ALPHA_TARGETS.items() if alpha >= target]
+    targets = [name for name, target in ALPHA_TARGETS.items() if alpha >= target]
     return (
-        f"{alpha_label(alpha)}; {reached[-1]} for human labels" if reached else alpha_label(alpha)
+        f"{alpha_label(alpha)}; {targets[-1]} for human labels" if targets else alpha_label(alpha)
     )
 
 
@@ -296,8 +296,8 @@ def _kappa_meaning(kappa: float) -> str:
     """Return what kappa is called, and how far it reaches the targets of human labelling."""
     if math.isnan(kappa):
         return UNDEFINED
-    reached = [name for name, target in KAPPA_TARGETS.items() if kappa >= target]
-    target = f"{reached[-1]} for human labels" if reached else "below the targets for human labels"
+    targets = [name for name, target in KAPPA_TARGETS.items() if kappa >= target]
+    target = f"{targets[-1]} for human labels" if targets else "below the targets for human labels"
     return f"{kappa_label(kappa)}; {target}"
 
 

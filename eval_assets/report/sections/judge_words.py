@@ -69,16 +69,16 @@ def _verdict_parts(data: ReportData, judge_id: str) -> list[str]:
     rows = figures_of_judge(data, judge_id)
     by_words: dict[tuple[str, str], list[str]] = {}
     for row in sorted(rows.values(), key=lambda row: row.verdict.rank):
-        words, where = _words(data, row), ""
+        words, exception = _words(data, row), ""
         if why := why_not_judged(row, data.gates):
-            words, where = "cannot be judged", f", where {why}"
-        by_words.setdefault((words, where), []).append(row.question_id)
+            words, exception = "cannot be judged", f", where {why}"
+        by_words.setdefault((words, exception), []).append(row.question_id)
     not_compared, order = JudgeVerdict.NOT_COMPARED.sentence, list(rows)
     return [
         words
         if words == not_compared and len(questions) == len(rows)
-        else f"{_on(words, _questions(sorted(questions, key=order.index), len(rows)))}{where}"
-        for (words, where), questions in by_words.items()
+        else f"{_on(words, _questions(sorted(questions, key=order.index), len(rows)))}{exception}"
+        for (words, exception), questions in by_words.items()
     ]
 
 
@@ -102,9 +102,9 @@ def _test_parts(data: ReportData, judge_id: str) -> list[str]:
             key = (test.fitness, test.version, test.is_in_use)
             by_test.setdefault(key, []).append(test.question_id)
     for (fitness, version, is_in_use), questions in sorted(by_test.items()):
-        where = _questions(questions, n_all)
+        scope = _questions(questions, n_all)
         tested = version if is_in_use else f"{version}, which is not in use,"
-        parts.append(f"a sealed test found {tested} {fitness} for use on {where}")
+        parts.append(f"a sealed test found {tested} {fitness} for use on {scope}")
     return [*parts, *_part_tests(data, judge_id)]
 
 

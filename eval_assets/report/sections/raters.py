@@ -111,8 +111,8 @@ def label_quality(data: ReportData) -> Section | None:
         ),
     )
     advice = [text(record, "advice") for record in data.rows("label_quality")]
-    said = bullets([sentence for sentence in dict.fromkeys(advice) if sentence], "What to do")
-    blocks: tuple[Block, ...] = (Card("", (Text(_QUALITY), table, *said)), *_spread(data))
+    remedies = bullets([sentence for sentence in dict.fromkeys(advice) if sentence], "What to do")
+    blocks: tuple[Block, ...] = (Card("", (Text(_QUALITY), table, *remedies)), *_spread(data))
     return Section("raters", "How well does each rater label?", "Raters", blocks)
 
 

@@ -44,14 +44,14 @@ class Claims:
         self._keep_new = ledger.upsert(requests).on_conflict_do_nothing()
 
     def claim(
-        self, connection: sa.Connection, asked: Sequence[Request], *, worker: int, now: datetime
+        self, connection: sa.Connection, requests: Sequence[Request], *, worker: int, now: datetime
     ) -> dict[str, Reply | ClaimState]:
         """Claim requests that are free, or held by a worker whose lease has run out.
 
         Returns:
             By request key: whether it is claimed, held or in a batch; the reply if there is one.
         """
-        if not asked:
+        if not requests:
             return {}
         rows = [
             {
@@ -63,22 +63,24 @@ class Claims:
                 "me": worker,
             }
             # In one order everywhere: two workers must not wait for one another's rows.
-            for request in sorted(asked, key=lambda request: request.call_key)
+            for request in sorted(requests, key=lambda request: request.call_key)
         ]
         claimed = set(connection.scalars(self._claim_free, rows))
         result: dict[str, Reply | ClaimState] = dict.fromkeys(claimed, "claimed")
-        held = [request.call_key for request in asked if request.call_key not in claimed]
-        result |= _states(connection, held)
+        other_keys = [request.call_key for request in requests if request.call_key not in claimed]
+        result |= _states(connection, other_keys)
         # Only now: another worker may have recorded a reply and released it meanwhile.
         replies = replies_to(connection, claimed)
         release(connection, replies, worker=worker)
-        self._keep(connection, [request for request in asked if request.call_key in claimed], now)
+        self._keep(
+            connection, [request for request in requests if request.call_key in claimed], now
+        )
         return {**result, **replies}
 
-    def _keep(self, connection: sa.Connection, asked: Sequence[Request], now: datetime) -> None:
+    def _keep(self, connection: sa.Connection, requests: Sequence[Request], now: datetime) -> None:
         rows = [
             {"call_key": request.call_key, "prompt": request.prompt, "first_asked_at": now}
-            for request in sorted(asked, key=lambda request: request.call_key)
+            for request in sorted(requests, key=lambda request: request.call_key)
         ]
         if rows:
             connection.execute(self._keep_new, rows)
@@ -116,9 +118,9 @@ def end_claims(connection: sa.Connection, call_keys: Collection[str]) -> None:
 
 def in_portions(keys: Collection[str]) -> Iterator[list[str]]:
     """Split keys into as many as a statement takes."""
-    every = list(keys)
-    for start in range(0, len(every), _KEYS_PER_STATEMENT):
-        yield every[start : start + _KEYS_PER_STATEMENT]
+    all_keys = list(keys)
+    for start in range(0, len(all_keys), _KEYS_PER_STATEMENT):
+        yield all_keys[start : start + _KEYS_PER_STATEMENT]
 
 
 def _claim_free(ledger: SqlLedger) -> sa.sql.dml.ReturningInsert[str]:
@@ -133,9 +135,9 @@ def _claim_free(ledger: SqlLedger) -> sa.sql.dml.ReturningInsert[str]:
     ).returning(claims.c.call_key)
 
 
-def _states(connection: sa.Connection, held: Collection[str]) -> dict[str, ClaimState]:
-    states: dict[str, ClaimState] = dict.fromkeys(held, "held")
-    for keys in in_portions(held):
+def _states(connection: sa.Connection, call_keys: Collection[str]) -> dict[str, ClaimState]:
+    states: dict[str, ClaimState] = dict.fromkeys(call_keys, "held")
+    for keys in in_portions(call_keys):
         rows = connection.scalars(_IN_BATCHES, {"keys": keys})
         states |= dict.fromkeys(rows, "in_batch")
     return states
@@ -184,8 +186,8 @@ def add_batch(connection: sa.Connection, batch: Batch, *, evaluation: str, worke
     connection.execute(sa.insert(batches), row)
     n_held = 0
     for keys in in_portions(batch.call_keys):
-        is_mine = claims.c.call_key.in_(keys) & (claims.c.worker == worker)
-        updated = connection.execute(sa.update(claims).where(is_mine), {"batch": batch.intent_id})
+        is_own = claims.c.call_key.in_(keys) & (claims.c.worker == worker)
+        updated = connection.execute(sa.update(claims).where(is_own), {"batch": batch.intent_id})
         n_held += updated.rowcount
     if n_held < len(batch.call_keys):
         raise StoreError(

@@ -98,8 +98,8 @@ class SqlLedger:
             moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
             return connection.scalars(sa.select(moment)).one().astimezone(UTC)
         elapsed = timedelta(seconds=time.monotonic())
-        until = connection.scalar(sa.select(sa.func.max(workers.c.lease_until)))
-        latest = None if until is None else until - LEASE
+        lease_end = connection.scalar(sa.select(sa.func.max(workers.c.lease_until)))
+        latest = None if lease_end is None else lease_end - LEASE
         if self._clock_began is None:
             today = wall_clock()
             is_old = latest is None or latest < today - _NOBODY_WORKED

@@ -110,14 +110,14 @@ def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: 
                 is_ours
             )
         )
-        since = {(position, mode): time for position, mode, time in known_modes}
+        starts = {(position, mode): time for position, mode, time in known_modes}
         connection.execute(sa.delete(staged_mode).where(is_ours))
         rows = [
             {
                 **asdict(change),
                 "kappa": _plain(change.kappa),
                 "evaluation": ledger.evaluation,
-                "since": since.get((change.position, change.mode), at),
+                "since": starts.get((change.position, change.mode), at),
             }
             for change in changes
         ]

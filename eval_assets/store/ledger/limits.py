@@ -38,8 +38,10 @@ def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float |
     spent = sa.select(attempts.c.call_key, sa.func.sum(attempts.c.cost_usd), is_known)
     with ledger.read_transaction() as connection:
         for keys in in_portions(call_keys):
-            is_asked = attempts.c.call_key.in_(keys) & (attempts.c.evaluation == ledger.evaluation)
-            rows = connection.execute(spent.where(is_asked).group_by(attempts.c.call_key))
+            is_selected = attempts.c.call_key.in_(keys) & (
+                attempts.c.evaluation == ledger.evaluation
+            )
+            rows = connection.execute(spent.where(is_selected).group_by(attempts.c.call_key))
             costs |= {key: cost if known else None for key, cost, known in rows}
     return costs
 
@@ -134,14 +136,14 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
 
 def in_flight(ledger: SqlLedger) -> list[dict[str, Any]]:
     """Return what workers and vendors are at work on: judge_id, model, worker, batch and counts."""
-    whose = (
+    columns = (
         *(claims.c.judge_id, claims.c.model, claims.c.worker),
         *(workers.c.asset, workers.c.run_id, workers.c.lease_until),
         *(claims.c.batch, batches.c.batch_id),
     )
     query = (
         sa.select(
-            *whose,
+            *columns,
             sa.func.count().label("n_requests"),
             sa.func.min(claims.c.claimed_at).label("since"),
             sa.func.sum(claims.c.most_usd).label("most_usd"),
@@ -152,7 +154,7 @@ def in_flight(ledger: SqlLedger) -> list[dict[str, Any]]:
             )
         )
         .where(workers.c.evaluation == ledger.evaluation)
-        .group_by(*whose)
+        .group_by(*columns)
         .order_by(sa.text("since"))
     )
     return _rows_of(ledger, query)
@@ -226,7 +228,7 @@ _BURST_SECONDS = 1.0
 def grant(
     ledger: SqlLedger,
     limits: RateLimits,
-    wanted: Amount,
+    demand: Amount,
     *,
     unused: Mapping[int, Amount],
     delay_seconds: float,
@@ -260,13 +262,13 @@ def grant(
         tokens = [(start, n_tokens) for start, _, n_tokens in granted]
         usable_at = now + delay_seconds
         starts_at = max(
-            start_of(wanted.requests, limits.requests_per_minute, requests, now=usable_at),
-            start_of(wanted.tokens, limits.input_tokens_per_minute, tokens, now=usable_at),
+            start_of(demand.requests, limits.requests_per_minute, requests, now=usable_at),
+            start_of(demand.tokens, limits.input_tokens_per_minute, tokens, now=usable_at),
         )
-        row = {"account": limits.account, "starts_at": starts_at, **vars(wanted)}
+        row = {"account": limits.account, "starts_at": starts_at, **vars(demand)}
         new = connection.execute(sa.insert(rate_grants).returning(rate_grants.c.id), row)
         grant_id = new.scalar_one()
-    return Grant(grant_id, wanted, starts_at - now - (time.monotonic() - read_at))
+    return Grant(grant_id, demand, starts_at - now - (time.monotonic() - read_at))
 
 
 def start_of(

@@ -116,9 +116,9 @@ def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> 
     ledger that was lost comes back this way, except prompts and raw replies.
     """
     row = {"evaluation": ledger.evaluation, "n_attempts": 0, "taken_over_at": datetime.now(UTC)}
-    once = ledger.upsert(takeovers).on_conflict_do_nothing().returning(takeovers.c.evaluation)
+    insert = ledger.upsert(takeovers).on_conflict_do_nothing().returning(takeovers.c.evaluation)
     with ledger.write_transaction() as connection:
-        if connection.scalar(once, row) is None or database is None:
+        if connection.scalar(insert, row) is None or database is None:
             return 0
         n_new = _take_attempts(ledger, connection, read_rows(database, "judge_calls"))
         _take_batches(ledger, connection, read_rows(database, "judge_batches"))
@@ -126,8 +126,8 @@ def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> 
             _take_rows(ledger, connection, table, read_rows(database, table.name))
         for name in get_args(HistoryTable):
             _take_history(ledger, connection, name, read_rows(database, name))
-        is_it = takeovers.c.evaluation == ledger.evaluation
-        connection.execute(sa.update(takeovers).where(is_it), {"n_attempts": n_new})
+        is_own = takeovers.c.evaluation == ledger.evaluation
+        connection.execute(sa.update(takeovers).where(is_own), {"n_attempts": n_new})
     return n_new
 
 

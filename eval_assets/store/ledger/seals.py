@@ -53,19 +53,19 @@ class JudgeLedger:
                         if other.judge_id == version.judge_id
                     ]
                     parent = version.parent or (own[-1].version if own else None)
-                    done = version.numbered(number_version(own, version), parent=parent)
-                    known_versions[done.definition_hash] = done
-                    if not connection.execute(new, _row(ledger, done, notes, at=at)).rowcount:
+                    stored = version.numbered(number_version(own, version), parent=parent)
+                    known_versions[stored.definition_hash] = stored
+                    if not connection.execute(new, _row(ledger, stored, notes, at=at)).rowcount:
                         raise StoreError(
-                            f"{ledger.place}: another run registered {done.judge_id} "
-                            f"{done.version} meanwhile. Run again."
+                            f"{ledger.place}: another run registered {stored.judge_id} "
+                            f"{stored.version} meanwhile. Run again."
                         )
                 elif (
                     not version.trained_on
                     <= (same := known_versions[version.definition_hash]).trained_on
                 ):
-                    every = version.trained_on | same.trained_on
-                    known_versions[version.definition_hash] = replace(same, trained_on=every)
+                    trained_on = version.trained_on | same.trained_on
+                    known_versions[version.definition_hash] = replace(same, trained_on=trained_on)
                     _add_training(ledger, connection, known_versions[version.definition_hash])
                 numbered.append(known_versions[version.definition_hash])
         return numbered
@@ -112,23 +112,25 @@ class JudgeLedger:
     def release(self, reading: SealedEvaluation) -> None:
         """Store the rows and certificates of a recorded reading."""
         kept = reading.as_json()
-        is_it = (
+        is_same = (
             (test_set_uses.c.seal_id == _seal_id(self._ledger, reading))
             & (test_set_uses.c.question_id == reading.question_id)
             & (test_set_uses.c.k == reading.number)
         )
         released = {name: kept[name] for name in ("rows", "certificates")}
         with self._ledger.write_transaction() as connection:
-            connection.execute(sa.update(test_set_uses).where(is_it), {"released": released})
+            connection.execute(sa.update(test_set_uses).where(is_same), {"released": released})
 
     def _is_own(self, question_id: str) -> sa.ColumnElement[bool]:
         table = test_set_uses.c
         return (table.evaluation == self._ledger.evaluation) & (table.question_id == question_id)
 
 
-def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[SealedEvaluation]:
+def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> list[SealedEvaluation]:
     query = (
-        sa.select(test_set_uses).where(which).order_by(test_set_uses.c.read_at, test_set_uses.c.k)
+        sa.select(test_set_uses)
+        .where(condition)
+        .order_by(test_set_uses.c.read_at, test_set_uses.c.k)
     )
     with ledger.read_transaction() as connection:
         rows = connection.execute(query).all()
@@ -184,14 +186,14 @@ def _training(version: JudgeVersion) -> dict[str, list[str]]:
 def _add_training(ledger: SqlLedger, connection: sa.Connection, version: JudgeVersion) -> None:
     """Keep that a known version was made again from other responses, under another split."""
     table = judge_versions
-    is_it = (
+    is_same = (
         (table.c.evaluation == ledger.evaluation)
         & (table.c.judge_id == version.judge_id)
         & (table.c.version == version.version)
     )
-    notes = connection.scalars(sa.select(table.c.notes).where(is_it)).one()
+    notes = connection.scalars(sa.select(table.c.notes).where(is_same)).one()
     changed = {"notes": {**notes, **_training(version)}}
-    connection.execute(sa.update(table).where(is_it), changed)
+    connection.execute(sa.update(table).where(is_same), changed)
 
 
 def _row(

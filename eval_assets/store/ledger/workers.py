@@ -124,13 +124,13 @@ class Worker:
             return refused_keys(connection, call_keys)
 
     @_reconnecting
-    def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+    def claim(self, requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim requests, so that no other worker sends them; see `Ledger.claim`."""
         with self._ledger.write_transaction(is_durable=False) as connection:
             now = self._ledger.now(connection)
             if self._lease.holds_since is None:
                 self._lease.renew(connection, now)
-            return self._claims.claim(connection, asked, worker=self._lease.worker, now=now)
+            return self._claims.claim(connection, requests, worker=self._lease.worker, now=now)
 
     @property
     def holds_since(self) -> int | None:
@@ -144,7 +144,7 @@ class Worker:
             release(connection, call_keys, worker=self._lease.worker)
 
     @_reconnecting
-    def record(self, made: Sequence[Attempt]) -> None:
+    def record(self, new_attempts: Sequence[Attempt]) -> None:
         """Store attempts, all or none of them; a request that is answered is claimed no more."""
         rows = [
             {
@@ -154,18 +154,20 @@ class Worker:
                 "evaluation": self._ledger.evaluation,
                 "worker": self._lease.worker,
             }
-            for attempt in made
+            for attempt in new_attempts
         ]
         with self._ledger.write_transaction() as connection:
             # The server may have committed them, and gone away before it said so.
             known_calls = (
-                _recorded(connection, self._lease.worker, made) if self._lost_record else set()
+                _recorded(connection, self._lease.worker, new_attempts)
+                if self._lost_record
+                else set()
             )
             rows = [row for row in rows if (row["call_key"], row["attempt"]) not in known_calls]
             self._lost_record = True
             if rows:
                 connection.execute(sa.insert(attempts), rows)
-            answered = [attempt.call_key for attempt in made if attempt.status in REPLIES]
+            answered = [attempt.call_key for attempt in new_attempts if attempt.status in REPLIES]
             end_claims(connection, answered)
             live = math.fsum(row["charged_usd"] for row in rows if not row["in_batch"])
             self._spend_reserved(connection, live)
@@ -175,10 +177,10 @@ class Worker:
     def withdraw(self, call_keys: Collection[str], error: str) -> None:
         """Turn this worker's replies to some requests into failures; see `Ledger.withdraw`."""
         is_reply = attempts.c.call_key.in_(list(call_keys)) & attempts.c.status.in_(REPLIES)
-        is_mine = attempts.c.worker == self._lease.worker
+        is_own = attempts.c.worker == self._lease.worker
         with self._ledger.write_transaction() as connection:
             connection.execute(
-                sa.update(attempts).where(is_reply & is_mine),
+                sa.update(attempts).where(is_reply & is_own),
                 {"status": "api_error", "error": error},
             )
 
@@ -209,13 +211,13 @@ class Worker:
     def grant(
         self,
         limits: RateLimits,
-        wanted: Amount,
+        demand: Amount,
         *,
         unused: Mapping[int, Amount],
         delay_seconds: float = 0.0,
     ) -> Grant:
         """Grant the next requests to a model; see `Ledger.grant`."""
-        return grant(self._ledger, limits, wanted, unused=unused, delay_seconds=delay_seconds)
+        return grant(self._ledger, limits, demand, unused=unused, delay_seconds=delay_seconds)
 
     @_reconnecting
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
@@ -282,27 +284,27 @@ class Worker:
 
 
 def _recorded(
-    connection: sa.Connection, worker: int, made: Sequence[Attempt]
+    connection: sa.Connection, worker: int, new_attempts: Sequence[Attempt]
 ) -> set[tuple[str, int]]:
     """Return which of these attempts are in the ledger, by request key and number."""
     rows = connection.execute(
         sa.select(attempts.c.call_key, attempts.c.attempt, attempts.c.started_at).where(
             (attempts.c.worker == worker)
-            & attempts.c.call_key.in_([attempt.call_key for attempt in made])
+            & attempts.c.call_key.in_([attempt.call_key for attempt in new_attempts])
         )
     )
     stored = {(key, number, at) for key, number, at in rows}
     return {
         (attempt.call_key, attempt.attempt)
-        for attempt in made
+        for attempt in new_attempts
         if (attempt.call_key, attempt.attempt, attempt.started_at.astimezone(UTC)) in stored
     }
 
 
-def _charged(made: Attempt) -> float:
-    if made.charged_usd is not None:
-        return made.charged_usd
-    return made.cost_usd or 0.0
+def _charged(attempt: Attempt) -> float:
+    if attempt.charged_usd is not None:
+        return attempt.charged_usd
+    return attempt.cost_usd or 0.0
 
 
 _RENEWAL_SECONDS = 5.0
@@ -352,8 +354,8 @@ class Lease:
         self._ended.set()
         self._renewal.join()
         with self._ledger.write_transaction() as connection:
-            is_mine = (claims.c.worker == self.worker) & claims.c.batch.is_(None)
-            connection.execute(sa.delete(claims).where(is_mine))
+            is_own = (claims.c.worker == self.worker) & claims.c.batch.is_(None)
+            connection.execute(sa.delete(claims).where(is_own))
             self._set(connection, self._ledger.now(connection))  # which ends what it reserved
 
     @property
@@ -372,9 +374,9 @@ class Lease:
         self._set(connection, now + LEASE)
         self._renewed_at = began
 
-    def _set(self, connection: sa.Connection, until: datetime) -> None:
-        is_me = workers.c.worker == self.worker
-        connection.execute(sa.update(workers).where(is_me), {"lease_until": until})
+    def _set(self, connection: sa.Connection, end: datetime) -> None:
+        is_own = workers.c.worker == self.worker
+        connection.execute(sa.update(workers).where(is_own), {"lease_until": end})
 
     def _renew(self) -> None:
         while not self._ended.wait(_RENEWAL_SECONDS):

@@ -108,7 +108,7 @@ def planted_overlap(  # noqa: PLR0913 - one parameter for each part of the desig
             prompt_lengths=prompt_length,
             dates=date,
             models=np.array([f"model {k}" for k in model], dtype=object),
-            asked={QUESTION.id: np.ones(n, np.bool_)},
+            applicable={QUESTION.id: np.ones(n, np.bool_)},
             judge_scores={QUESTION.id: judge_score},
         ),
         everything,

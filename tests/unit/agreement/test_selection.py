@@ -63,10 +63,10 @@ def test_questions_with_one_overlap_are_tested_once() -> None:
     [ratings] = overlap.humans.ratings.values()
     two = replace(EVALUATION, rubric=(*EVALUATION.rubric, DEPTH))
     humans = HumanRatings({"clarity": ratings, "depth": ratings}, {}, {}, {}, "v1")
-    [asked], [scores] = overlap.features.asked.values(), overlap.features.judge_scores.values()
+    [asked], [scores] = overlap.features.applicable.values(), overlap.features.judge_scores.values()
     features = replace(
         overlap.features,
-        asked={"clarity": asked, "depth": asked},
+        applicable={"clarity": asked, "depth": asked},
         judge_scores={"clarity": scores, "depth": scores},
     )
 
@@ -98,7 +98,7 @@ def test_a_difference_is_reported_among_many_questions() -> None:
     by_question["q29"] = ratings
     features = replace(
         plain.features,
-        asked=dict.fromkeys(by_question, np.ones(80, np.bool_)),
+        applicable=dict.fromkeys(by_question, np.ones(80, np.bool_)),
         judge_scores={},
     )
 

@@ -174,7 +174,7 @@ def test_a_check_is_as_bad_as_its_worst_finding(
     passed: bool,  # noqa: FBT001 - a parameter of the test
     severity: dg.AssetCheckSeverity,
 ) -> None:
-    result = result_of(findings, otherwise="fine", metadata={})
+    result = result_of(findings, default="fine", metadata={})
 
     assert (result.passed, result.severity) == (passed, severity)
     assert result.description == ("\n".join(each.text for each in findings) or "fine")

@@ -232,7 +232,7 @@ def test_open_assignments_go_to_the_least_loaded_rater_who_has_not_the_response(
         ),
     )
 
-    assert result.moved == [
+    assert result.taken_over == [
         Assignment("a", "cleo"),
         Assignment("b", "ben", "q2"),
         Assignment("c", "cleo", purpose="single"),
@@ -247,5 +247,5 @@ def test_open_assignments_go_to_the_least_loaded_rater_who_has_not_the_response(
         Assignment("d", "ben"),
         Assignment("d", "cleo"),
         Assignment("b", "anna", round=2),
-        *result.moved,
+        *result.taken_over,
     ]

@@ -178,7 +178,7 @@ def test_a_later_reading_that_says_the_opposite_makes_it_stale() -> None:
 
 def test_every_reason_is_named() -> None:
     [row] = rows(
-        reading(1, FIRST), now=replace(EVIDENCE, labels="x"), left_out="the gates are closed"
+        reading(1, FIRST), now=replace(EVIDENCE, labels="x"), excluded="the gates are closed"
     )
 
     assert row["stale_because"] == "the gates are closed; human ratings in the test changed"

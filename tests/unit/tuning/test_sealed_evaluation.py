@@ -47,7 +47,7 @@ def made(n_groups: int = 120, *, seed: int = 1) -> tuple[RatedUnits, TunedJudge]
 
 def judge_of(scores: np.ndarray) -> TunedJudge:
     declared = declared_version("gpt", fingerprint="f", prompt_text="")
-    return mapped_judge(replace(declared, version="1.0.0"), {"q": scores}, stands={})
+    return mapped_judge(replace(declared, version="1.0.0"), {"q": scores}, replaced={})
 
 
 class Recorded:
@@ -258,7 +258,7 @@ def test_the_judge_as_declared_is_evaluated_where_the_test_rejects_its_map() -> 
     declared = replace(declared_version("gpt", fingerprint="f", prompt_text=""), version="1.0.0")
     calibrated = calibrated_version(declared, {"q": units}, {"q": raw})
     version = replace(calibrated, version="1.0.1")
-    judge = mapped_judge(version, {"q": raw}, stands={})
+    judge = mapped_judge(version, {"q": raw}, replaced={})
     assert version.parent == "1.0.0"
 
     reading, _ = read(units, judge, [])
@@ -283,7 +283,7 @@ def test_a_judge_keeps_a_map_that_the_test_does_not_reject() -> None:
     raw = np.clip(judged(quality, seed=2, noise=0.4) + 1, 1, 5)
     declared = replace(declared_version("gpt", fingerprint="f", prompt_text=""), version="1.0.0")
     version = replace(calibrated_version(declared, {"q": units}, {"q": raw}), version="1.0.1")
-    reading, _ = read(units, mapped_judge(version, {"q": raw}, stands={}), [])
+    reading, _ = read(units, mapped_judge(version, {"q": raw}, replaced={}), [])
 
     assert [row["verdict"] for row in reading.rows] == ["accepted", "fit"]
     assert [candidate.version for candidate in reading.candidates] == ["1.0.1"]
@@ -302,7 +302,7 @@ def test_a_judge_of_a_binary_question_keeps_its_fractions_as_declared() -> None:
     test = units.part("test")
 
     for version in (declared, mapped):
-        judge = mapped_judge(version, {"q": raw}, stands={})
+        judge = mapped_judge(version, {"q": raw}, replaced={})
         candidates = candidates_for(units, Seal.of([]), [judge])
         [verdict] = read_test(units, candidates, significance=0.025, margin=0.1, people_agree=True)
         assert verdict.improvement.compared.baseline.value == pytest.approx(

@@ -36,7 +36,7 @@ def judges_of(scores: dict[str, np.ndarray]) -> list[TunedJudge]:
         mapped_judge(
             replace(declared_version(name, fingerprint=name, prompt_text=""), version="1.0.0"),
             {"q": values},
-            stands={},
+            replaced={},
         )
         for name, values in scores.items()
     ]

@@ -40,7 +40,7 @@ def test_a_judge_whose_scale_is_mapped_is_compared_with_itself_without_the_map(
     units, quality = given
     raw = harsh(quality)
     version = calibrated_version(DECLARED, units, raw)
-    judge = mapped_judge(version, raw, stands={})
+    judge = mapped_judge(version, raw, replaced={})
 
     assert (version.step, version.parent, version.version) == ("calibration", "1.0.0", "")
     assert judge.baseline["q"] is raw["q"]
@@ -55,7 +55,7 @@ def test_a_judge_that_needs_no_map_stays_the_declared_one(
     raw = {"q": judged(quality, seed=2)}
 
     assert calibrated_version(DECLARED, units, raw) is DECLARED
-    assert mapped_judge(DECLARED, raw, stands={}).baseline == raw
+    assert mapped_judge(DECLARED, raw, replaced={}).baseline == raw
 
 
 def test_a_judge_with_another_prompt_is_compared_with_the_judge_as_it_stands(
@@ -66,7 +66,7 @@ def test_a_judge_with_another_prompt_is_compared_with_the_judge_as_it_stands(
     version = calibrated_version(
         replace(DECLARED, step="prompt_candidates", prompt_text="New."), units, harsh(quality)
     )
-    judge = mapped_judge(version, harsh(quality), stands=stands)
+    judge = mapped_judge(version, harsh(quality), replaced=stands)
 
     assert version.step == "prompt_candidates"
     assert judge.baseline["q"] is stands["q"]
@@ -91,7 +91,7 @@ def test_a_jury_is_compared_with_its_best_member(
         name: mapped_judge(
             declared_version(name, fingerprint=name, prompt_text=""),
             {"q": judged(quality, seed=seed, noise=noise)},
-            stands={},
+            replaced={},
         )
         for name, seed, noise in (("good", 3, 0.7), ("bad", 4, 1.5))
     }
@@ -113,7 +113,7 @@ def test_a_member_without_scores_on_train_is_not_the_best_of_a_jury(
     absent = np.where(units["q"].is_in("train"), np.nan, judged(quality, seed=3))
     members = {
         name: mapped_judge(
-            declared_version(name, fingerprint=name, prompt_text=""), {"q": scores}, stands={}
+            declared_version(name, fingerprint=name, prompt_text=""), {"q": scores}, replaced={}
         )
         for name, scores in (("absent", absent), ("reversed", 6 - judged(quality, seed=4)))
     }
@@ -129,7 +129,7 @@ def test_figures_on_dev_are_the_agreement_with_its_raters(
     rated = {"q": units["q"], "unread": units["q"].part("train"), "same": units["q"]}
     scores = {"q": judged(quality, seed=3), "unread": np.ones(len(rated["unread"].groups))}
     scores["same"] = np.full(len(quality), np.nan)
-    judge = mapped_judge(DECLARED, scores, stands={})
+    judge = mapped_judge(DECLARED, scores, replaced={})
     on_dev = units["q"].is_in("dev")
 
     assert dev_figures(judge, rated) == {
@@ -147,7 +147,7 @@ def test_a_jury_with_another_member_is_another_judge(
             name: mapped_judge(
                 declared_version(name, fingerprint=f"{name} {seed}", prompt_text=""),
                 {"q": judged(quality, seed=5)},
-                stands={},
+                replaced={},
             )
             for name in ("a", "b")
         }
@@ -162,7 +162,7 @@ def test_weights_of_a_jury_do_not_depend_on_labels_of_the_test(
     units, quality = given
     raws = {"gpt": harsh(quality), "haiku": {"q": judged(quality, seed=5, noise=0.6)}}
     members = {
-        name: mapped_judge(replace(DECLARED, judge_id=name), raw, stands={})
+        name: mapped_judge(replace(DECLARED, judge_id=name), raw, replaced={})
         for name, raw in raws.items()
     }
     is_test = (units["q"].splits == "test")[:, np.newaxis]

@@ -108,18 +108,18 @@ def test_a_certificate_goes_stale_with_what_it_rests_on(
     evidence = Fingerprints("f", "", "", "", ("m1",))
     now = replace(evidence, **change)  # type: ignore[arg-type]
 
-    assert not stale_because(evidence, evidence, until="2027-01-01", today=TODAY)
-    assert stale_because(evidence, now, until="2027-01-01", today=TODAY) == said
+    assert not stale_because(evidence, evidence, valid_until="2027-01-01", today=TODAY)
+    assert stale_because(evidence, now, valid_until="2027-01-01", today=TODAY) == said
 
 
 def test_a_certificate_ends_with_its_validity_and_with_its_judge() -> None:
     evidence = Fingerprints("f", "", "", "")
 
-    assert not stale_because(evidence, evidence, until="2026-11-21", today=TODAY)
+    assert not stale_because(evidence, evidence, valid_until="2026-11-21", today=TODAY)
     assert "ended on 2026-11-20" in stale_because(
-        evidence, evidence, until="2026-11-20", today=TODAY
+        evidence, evidence, valid_until="2026-11-20", today=TODAY
     )
-    assert "no longer declared" in stale_because(evidence, None, until="2027", today=TODAY)
+    assert "no longer declared" in stale_because(evidence, None, valid_until="2027", today=TODAY)
 
 
 @pytest.mark.parametrize(
