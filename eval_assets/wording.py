@@ -10,7 +10,7 @@ SEALED_TEST = "Judges are compared with people on train and dev; the test is sea
 """Note beside figures of judges where tuning is declared."""
 
 UNDEFINED = "undefined"
-"""Text of a figure that does not exist: no number stands in for it."""
+"""Text of an undefined figure."""
 
 _DECIMALS = 3
 _MOST_DECIMALS = 9
@@ -27,12 +27,12 @@ def storable(text: str) -> str:
 
 
 def or_none(value: float) -> float | None:
-    """Return a figure as tables and JSON have it: None if it is undefined."""
+    """Return a figure for tables and JSON: None if it is undefined."""
     return None if math.isnan(value) else float(value)
 
 
 def or_nan(value: float | None) -> float:
-    """Return a number, NaN for none: as figures are held in memory."""
+    """Return a number; NaN for None, as figures are held in memory."""
     return math.nan if value is None else value
 
 
@@ -108,7 +108,7 @@ def signed_text(value: float) -> str:
 
 
 def lenience(bias: float) -> str:
-    """Return how lenient a judge is: its score minus that of humans, in scale points.
+    """Return a judge's score minus that of humans, in scale points, as words.
 
     Examples:
         >>> lenience(0.254), lenience(-0.14), lenience(0.001)
@@ -123,7 +123,7 @@ def lenience(bias: float) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number of things.
+    """Return a number with its noun in the right form.
 
     Examples:
         >>> counted(1, "rater"), counted(12500, "rating")
@@ -133,7 +133,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as in a sentence.
+    """Return names as part of a sentence.
 
     Examples:
         >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
@@ -201,10 +201,10 @@ def labels_wanted(
     responses_per_group: float,
     labels_per_group: float,
 ) -> str:
-    """Return what an undecided verdict takes: for its groups in the test, and for this judge.
+    """Return the labels that would decide an undecided verdict.
 
-    Nothing is said of this judge if its gap on train and dev would have taken fewer groups than the
-    test has: that it is undecided shows that the gap is larger there.
+    They are stated for the groups that the verdict names, and for this judge at its gap on train
+    and dev. The latter are omitted if they are fewer than the test has: the gap is larger there.
 
     Args:
         groups_wanted: Groups in the test that the verdict names for a judge equal to people.

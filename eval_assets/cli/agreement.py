@@ -70,7 +70,7 @@ def _undecided(file: Path, layouts: Sequence[Agreement], *, as_json: bool) -> in
 
 
 def _next_command(file: Path) -> str:
-    """Return the command that evaluates the folder of the file, or makes one of the file."""
+    """Return the command that evaluates the file's folder, or creates a folder from the file."""
     from eval_assets.readers.ratings_file import folder_of
 
     folder = folder_of(file)
@@ -104,7 +104,7 @@ def _print(measured: Agreement, file: Path) -> None:
 
 
 def _open_gates(measured: Agreement) -> str:
-    """Return whether gates that are not closed are open for every question, and for certain."""
+    """Return how certain the open gates are, and whether they hold for every question."""
     from eval_assets.agreement.gates.decision import tunable_questions
     from eval_assets.verdicts import GateState
     from eval_assets.wording import listed

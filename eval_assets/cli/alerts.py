@@ -27,7 +27,7 @@ def alerts() -> None:
 @alerts.command(short_help="Send an alert through every channel.")
 @data_option
 def test(data: Path) -> int:
-    """Send an alert that says it is a test, and print what each channel did with it."""
+    """Send a test alert and print the result of each channel."""
     from eval_assets.alerts.channels import channels_of
     from eval_assets.alerts.message import Alert
     from eval_assets.readers.evaluation.read import read_evaluation

@@ -59,7 +59,7 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
 )
 @click.option("--question", help="Only this question.  [default: all]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Source of the order.")
-def assign(  # noqa: PLR0913 - one for each option
+def assign(  # noqa: PLR0913 - one parameter per option
     *,
     data: Path,
     database: str | None,

@@ -33,7 +33,7 @@ _FILE = click.Path(path_type=Path)
     help="Evaluation folder with the scale of the dimension and the targets (tuning: targets:).",
 )
 @json_option
-def calibrate(  # noqa: PLR0913 - its options
+def calibrate(  # noqa: PLR0913 - one parameter per option
     *,
     human_labels: Path,
     judge_results: Path,

@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CertificateEvidence:
-    """Everything that certificates are checked against.
+    """Data that certificates are checked against.
 
     Args:
         evaluation: The evaluation as declared now.
         connection: The database.
-        ledger: Readings and versions.
+        ledger: Ledger with the readings and versions.
         scores: Scores of all versions on the rated units.
         readings: All readings in the ledger.
-        rows: Rows of `judge_certificates` as they are now, whatever the table says.
+        rows: Current rows of `judge_certificates`, computed anew.
         issued: Certificates that the ledger issued, by file name.
     """
 
@@ -60,12 +60,10 @@ class CertificateEvidence:
     issued: Mapping[str, Certificate]
 
     def problems(self, certificate: Certificate, *, question_id: str | None = None) -> list[str]:
-        """Return why a certificate cannot be relied on, one line each.
+        """Return the reasons why a certificate cannot be relied on.
 
-        If a question is given, problems of others are left out.
-
-        A stale claim has its reason alone: its figures are those of the test, and follow what
-        changed since.
+        If a question is given, problems of others are left out. A stale claim has only that reason,
+        because its figures are those of the test.
         """
         issued = self.issued.get(certificate.name)
         if issued is None:
@@ -84,13 +82,13 @@ class CertificateEvidence:
         return lines
 
     def edited_scores(self, judge_id: str) -> Mapping[str, str]:
-        """Return where scores of a judge are not its version's, by question."""
+        """Return by question why the scores of a judge are not those of its version."""
         return edited_scores(self.connection, self.scores.versions, judge_id=judge_id)
 
     def objection(self, row: CertificateRow, folder: Path) -> str:
         """Return why a verdict cannot be relied on; empty if it can.
 
-        A certificate whose file is missing in `folder` counts as it was issued.
+        A certificate whose file is missing in `folder` is taken from the ledger.
         """
         if row.stale_because:
             return row.stale_because
@@ -150,7 +148,7 @@ class CertificateEvidence:
 def certificate_evidence(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, data: Path, database: Path
 ) -> Iterator[CertificateEvidence]:
-    """Open the ledger, and yield what certificates are checked against."""
+    """Open the ledger and yield the data that certificates are checked against."""
     outcomes = outcomes_now(connection, evaluation)
     question_ids = [question.id for question in evaluation.rubric]
     with ledger_of(data, evaluation, database=database, is_reading=True) as ledger:
@@ -180,7 +178,7 @@ def certificate_evidence(
 
 
 def read_certificate(file: Path) -> Certificate:
-    """Return the certificate that a file holds.
+    """Return the certificate in a file.
 
     Raises:
         InputError: If the file is not a certificate, or was changed so that its digest is wrong.

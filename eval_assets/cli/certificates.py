@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from eval_assets.tuning.issued import CertificateRow
 
 NOT_FIT = GATE_CLOSED
-"""Exit code for a judge that may not stand in for a rater: like a closed gate, 3."""
+"""Exit code for a judge that may not stand in for a rater; 3, as for a closed gate."""
 
 
 @click.group(invoke_without_command=True)
@@ -148,7 +148,7 @@ def _why_untested(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> st
 
 
 def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
-    """Print what to run, and how often sealed tests were evaluated before the results went."""
+    """Print the next command, and the number of readings that the ledger has."""
     from eval_assets.cli.options import ledger_of
     from eval_assets.store.ledger.engine import ledger_file
     from eval_assets.store.ledger.seals import JudgeLedger
@@ -217,7 +217,7 @@ def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, fol
 
 
 def _in_part(row: CertificateRow, code: int) -> str:
-    """Return what a version may be used for that is certified on a part of the responses."""
+    """Return the permitted use of a version that is certified on a part of the responses."""
     from eval_assets.tuning.partial_automation import JudgePart, part_condition
 
     part = JudgePart(str(row.doubt_source), float(row.doubt_threshold or 0))

@@ -50,7 +50,7 @@ DEFAULT_PAIR = (
     Judge("gpt", "openai", "gpt-6-luna"),
     Judge("haiku", "anthropic", "claude-haiku-5-5"),
 )
-"""Two current models of independent vendors, asked if the evaluation declares no live judge."""
+"""Two current models of independent vendors, used if the evaluation declares no live judge."""
 
 RELEVANCE = RubricQuestion(
     id="relevance",
@@ -72,7 +72,7 @@ def store_dual_judge_scores(
 
     Without evaluation.yaml the folder holds the ledger only. Without a pair these are the
     evaluation's first two live judges, else `DEFAULT_PAIR`; without a form that of the declaration.
-    The answer has an entry for each query under `queries`, and what holds for all of them.
+    The result has an entry for each query under `queries`, and the agreement over all of them.
     """
     evaluation = _evaluation(data, pair)
     _refuse_one_model_twice(evaluation.judges)
@@ -116,7 +116,7 @@ def of_one_query(answer: dict[str, object]) -> dict[str, object]:
 
 
 def parse_judge(text: str) -> Judge:
-    """Return the judge that `provider/model` names.
+    """Return the judge named by `provider/model`.
 
     Raises:
         ValueError: If it names no vendor, or no model.
@@ -150,7 +150,7 @@ def _evaluation(data: Path, pair: Sequence[Judge]) -> Evaluation:
 
 
 def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
-    """Raise InputError if both judges are one model, which always agrees with itself."""
+    """Raise InputError if both judges are the same model, which would always agree."""
     first, second = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
     if first == second:
         message = f"{pair[0].id} and {pair[1].id} are the same model, which is not independent"
@@ -250,7 +250,7 @@ def _entry(
 
 
 def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, object]:
-    """Return agreement over all queries, and whether it reaches the target."""
+    """Return agreement over all queries and whether it reaches the target."""
     scores = ([row.judge1_score for row in rows], [row.judge2_score for row in rows])
     micro, macro = query_kappas(*scores)
     scored_by = [[row.judge1_model for row in rows], [row.judge2_model for row in rows]]
@@ -270,7 +270,7 @@ def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, 
 
 
 def pair_warnings(evaluation: Evaluation, *, today: date) -> list[str]:
-    """Return what limits the evidence of the pair."""
+    """Return warnings that limit the evidence of the pair."""
     models = [str(judge.model) for judge in evaluation.judges]
     families = shared_family(models, overrides=evaluation.capabilities)
     lives = {model: lifecycle_of(model, on=today) for model in models}

@@ -11,10 +11,10 @@ import click
 from eval_assets.errors import InputError, StoreError, ToolError
 
 DONE, FAILED, MISUSED, GATE_CLOSED, CANNOT_TELL, STOPPED = 0, 1, 2, 3, 4, 130
-"""Exit codes of the program; 130 is what shells use for Ctrl-C."""
+"""Exit codes of the program; 130 is the convention of shells for Ctrl-C."""
 
 EXPECTED = (InputError, StoreError, ToolError)
-"""Errors of an input, a provider or the disk, whose message is all that a user needs."""
+"""Errors of an input, a provider or the disk, whose message suffices without a traceback."""
 
 _MOST_LINES = 50
 _MOST_ALIKE = 10
@@ -23,7 +23,7 @@ _PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>[0-9]+)(?P<rest>(?::[^:]+)?: .*)"
 
 
 def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
-    """Print errors on stderr, many with one cause as one line; of more than 50 the first ones.
+    """Print at most 50 errors on stderr; errors with the same cause share a line.
 
     If not all are printed, every line is written to the file `all_in`, which is removed otherwise.
     """
@@ -46,7 +46,7 @@ def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
 
 
 def _by_cause(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the errors, more than ten that differ only in their line as the first of them."""
+    """Yield the errors; more than ten that differ only in their line become one."""
     places: dict[tuple[str, str], list[str]] = {}
     for line in lines:
         match = _PLACE.fullmatch(line)
@@ -71,7 +71,7 @@ def error_lines(error: BaseException) -> Iterator[str]:
 
 
 def nothing_measured(data: Path) -> int:
-    """Print what to run before figures can be shown; return the exit code."""
+    """Print the command that computes the missing figures; return the exit code."""
     command = f"eval-assets run --data {quote(str(data))}"
     click.echo(f"There are no results. Run: {command}", err=True)
     return FAILED

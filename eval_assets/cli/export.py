@@ -108,7 +108,7 @@ def _stored_database(data: Path, database: str | None) -> Path:
     return path
 
 
-def _publish(  # noqa: PLR0913 - options of the command
+def _publish(  # noqa: PLR0913 - the options of the command
     tool: str,
     server: str,
     project: str | None,
@@ -166,7 +166,7 @@ def _records(connection: duckdb.DuckDBPyConnection, data: Path) -> Mapping[str, 
 
 
 def _measured_at(connection: duckdb.DuckDBPyConnection) -> datetime:
-    """Return when the gates were last evaluated, or else now."""
+    """Return the time of the last evaluation of the gates, or else the current time."""
     from eval_assets.store.report_tables import measured_at
 
     values = measured_at(connection)

@@ -84,7 +84,7 @@ def _verdicts(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
 
 
 def _junit(name: str, outcomes: Sequence[GateOutcome]) -> str:
-    """Return a test case per gate, and per question of it, as build servers read them.
+    """Return JUnit XML with a test case for each gate and question.
 
     Only a closed gate fails: a question that an open gate leaves out of tuning is skipped.
     """

@@ -112,7 +112,7 @@ def _question(text: str) -> tuple[str, list[str]]:
 
 
 def _print_account(tool: str, export: Export, *, verb: str) -> None:
-    """Print what the export held: what is stored, what is not and why, and unused fields."""
+    """Print what is stored of the export, what is not and why, and unused fields."""
     click.echo(f"{tool}: {_counted(export.n_records, 'record')} read")
     click.echo(f"{verb}: {_contents(export)}")
     for loss, count in export.losses.items():

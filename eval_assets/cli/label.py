@@ -57,7 +57,7 @@ _CSV_COLUMNS = (
     show_default=True,
     help="Form in which --export prints.",
 )
-def label(  # noqa: PLR0913 - one for each option
+def label(  # noqa: PLR0913 - one parameter per option
     *,
     data: Path,
     database: str | None,
@@ -116,7 +116,7 @@ def label(  # noqa: PLR0913 - one for each option
 def _queue(
     study: Study, *, rater: str | None, dimension: str | None, run_id: str | None
 ) -> RaterQueue:
-    """Return the work that the options name; what they leave open or name wrongly is a misuse."""
+    """Return the work that the options select; raise UsageError if they are incomplete or wrong."""
     if rater is None:
         raise click.UsageError(f"Say who labels: --rater NAME{_one_of(study.raters)}.")
     if study.raters and rater not in study.raters:
@@ -140,7 +140,7 @@ def _queue(
 
 
 def _question_id(study: Study, dimension: str) -> str:
-    """Return the question of that name, hyphens taken for underscores."""
+    """Return the question of that name, with hyphens read as underscores."""
     names = [name for question in study.evaluation.rubric for name in question.names]
     ids_by_name = {name.lower().replace("-", "_"): name for name in names}
     question_id = ids_by_name.get(dimension.lower().replace("-", "_"), dimension)

@@ -49,7 +49,7 @@ _SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "charged USD"
     help="Give up a batch that the vendor lost: the next run submits its requests again and pays "
     "for them.",
 )
-def ledger(  # noqa: PLR0913 - one for each option
+def ledger(  # noqa: PLR0913 - one parameter per option
     *,
     action: Action,
     data: Path,

@@ -60,8 +60,8 @@ COMMANDS: dict[str, dict[str, str]] = {
 `dual_judge` of the module `dual_judge`; a Python keyword ends in an underscore there."""
 
 COLLECTOR_THRESHOLDS = (100_000, 50, 50)
-"""Imports and a run make millions of objects that live until the end: by default the collector
-would visit them so often that it takes a tenth of a run."""
+"""Imports and a run create millions of objects that live until the end. With the default
+thresholds, the garbage collector takes a tenth of a run."""
 
 
 class _Program(click.Group):
@@ -72,7 +72,7 @@ class _Program(click.Group):
         return [name for summaries in COMMANDS.values() for name in summaries]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command, None if there is none of that name."""
+        """Return the command; None if there is none of that name."""
         if cmd_name not in self.list_commands(ctx):
             return None
         name = cmd_name.replace("-", "_")
@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def _extra_modules() -> set[str]:
-    """Return the modules of the extra `run`, each of which is named as its distribution."""
+    """Return the modules of the extra `run`, which are named like their distributions."""
     from importlib.metadata import requires
 
     extra = [of for of in requires("eval-assets") or () if of.endswith(_OF_THE_EXTRA)]

@@ -1,4 +1,4 @@
-"""Runs of the assets in this process. No other module of the program imports Dagster."""
+"""Runs of the assets in this process. No other module of `cli` imports Dagster."""
 
 import os
 import re
@@ -44,7 +44,7 @@ from eval_assets.store.connection import session, set_aside
 from eval_assets.store.database_file import keep_sqlite_open
 
 _INTERRUPTIONS = {dg.DagsterExecutionInterruptedError.__name__, KeyboardInterrupt.__name__}
-"""Classes of the errors that Ctrl-C leads to, in a step and between steps."""
+"""Classes of the errors that Ctrl-C causes, in a step and between steps."""
 
 _OWN_RECORDS = {
     "telemetry": {"enabled": False},
@@ -108,9 +108,9 @@ def _materialize(
     output: Output,
     read_tests: bool,
 ) -> tuple[int, RunResults | None]:
-    """Run the selected assets and print; return the exit code, and results if all is done.
+    """Run the selected assets and print; return the exit code and the results.
 
-    There are none if the run failed or a channel has not accepted an alert.
+    There are no results if the run failed or a channel has not accepted an alert.
     """
     require_broker()
     if not has_workers():
@@ -151,7 +151,7 @@ def _materialize(
 def _selected(
     select: str | None, folder: EvaluationFolder, job: dg.JobDefinition
 ) -> AbstractSet[dg.AssetKey]:
-    """Return the assets that `--select` names; raise UsageError if there is none such."""
+    """Return the assets that `--select` names; raise UsageError for an unknown one."""
     graph = job.asset_layer.asset_graph
     try:
         return _selection(select, folder).resolve(graph)
@@ -165,7 +165,7 @@ def _selected(
 def _send_alerts(
     instance: dg.DagsterInstance, job: dg.JobDefinition, folder: EvaluationFolder
 ) -> bool:
-    """Send alerts if there is a channel; return whether a channel has not accepted all of them."""
+    """Send alerts; return whether a channel did not accept all of them."""
     if not channels_of(os.environ):
         return False
     turn = send_alerts(instance, job.asset_layer.asset_graph.asset_check_keys, folder)
@@ -199,7 +199,7 @@ def job_of(data: str, database: str, name: str) -> dg.JobDefinition:
 
 
 def _absolute(folder: EvaluationFolder) -> EvaluationFolder:
-    """Return the folder with paths that mean the same in every process."""
+    """Return the folder with absolute paths."""
     database = str(Path(folder.database).resolve()) if folder.database else ""
     return EvaluationFolder(data=str(folder.root.resolve()), database=database, name=folder.name)
 
@@ -239,7 +239,7 @@ def _run_config(
     verbose: bool,
     read_tests: bool,
 ) -> dict[str, object]:
-    """Return the folder, the log and whether tests are read, as Dagster takes them."""
+    """Return Dagster's run configuration of the folder, the log and the sealed tests."""
     is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
     return {
         "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
@@ -303,7 +303,7 @@ def _selection(select: str | None, folder: EvaluationFolder) -> dg.AssetSelectio
 
 
 def _named(part: str, folder: EvaluationFolder) -> dg.AssetSelection:
-    """Return one part of `--select`: to Dagster `+` is one layer, here it is all of them."""
+    """Return one part of `--select`. Here `+` means all layers upstream; in Dagster, one."""
     name = part.strip("+")
     key = folder.key(name).to_user_string() if re.fullmatch(r"\w+", name) else name
     selected = named = dg.AssetSelection.from_string(key)
@@ -315,14 +315,14 @@ def _named(part: str, folder: EvaluationFolder) -> dg.AssetSelection:
 
 
 def _is_interrupted(result: RunResult) -> bool:
-    """Return whether Ctrl-C ended the run; to Dagster that is a step or job that failed."""
+    """Return whether Ctrl-C ended the run, which Dagster reports as a failure."""
     errors = [e.step_failure_data.error for e in result.all_events if e.is_step_failure]
     errors += [e.job_failure_data.error for e in result.all_events if e.is_job_failure]
     return any((error.cause or error).cls_name in _INTERRUPTIONS for error in errors if error)
 
 
 def _errors(result: RunResult) -> list[str]:
-    """Return what failed, one line each, except closed gates."""
+    """Return the failures except closed gates, one line each."""
     failed = [event for event in result.all_events if event.is_step_failure]
     if not failed:  # but the run may have, if a broker is gone
         return [

@@ -152,7 +152,7 @@ def check_output(form: ExportFormat, output: Path | None) -> None:
 
 
 def put_file(source: Path, output: Path | None) -> None:
-    """Copy a file to the one that was named, or to the terminal."""
+    """Copy a file to the output file, or to the terminal."""
     if output is None:
         with source.open("rb") as rows:
             shutil.copyfileobj(rows, sys.stdout.buffer)
@@ -189,7 +189,7 @@ def resolve_database(data: Path, database: str | None) -> Path:
 
 
 def question_of(evaluation: Evaluation, question_id: str) -> RubricQuestion:
-    """Return the question of the rubric that a person names.
+    """Return the question with the id that a user entered.
 
     Raises:
         click.UsageError: If the rubric has none of that name.
@@ -202,7 +202,7 @@ def question_of(evaluation: Evaluation, question_id: str) -> RubricQuestion:
 
 
 def in_project(data: Path, database: str | None) -> tuple[Path, str]:
-    """Return the folder of several evaluations that `make ui` shows this one in, and its name.
+    """Return the folder of evaluations in which `make ui` shows this one, and its name there.
 
     That is the folder `data` beside the dagster.yaml of the current folder. An evaluation
     elsewhere, or whose database or Dagster records are elsewhere, is on its own: its name is empty.
@@ -215,7 +215,7 @@ def in_project(data: Path, database: str | None) -> tuple[Path, str]:
 
 
 class _ScaleType(click.ParamType["Scale"]):
-    """A scale as `Scale.parse` reads it."""
+    """A scale in the syntax of `Scale.parse`."""
 
     name = "scale"
 

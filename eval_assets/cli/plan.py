@@ -56,7 +56,7 @@ _GAIN = 0.1
     help="Assign that many new responses to the raters of --question, which was reworded.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Source of chance.")
-def plan(  # noqa: PLR0913 - one for each option
+def plan(  # noqa: PLR0913 - one parameter per option
     *,
     data: Path,
     database: str | None,
@@ -154,7 +154,7 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
     gain: float,
     seed: int,
 ) -> int:
-    """Assign new responses to the raters of a reworded question, and say how to go on.
+    """Assign new responses to the raters of a reworded question, and print the next commands.
 
     `questions` are that question alone, or the options of that multi-select question.
     """
@@ -219,7 +219,7 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
 
 
 def _print_judges(data: Path, database: str | None) -> None:
-    """Print what would decide the inconclusive verdicts on judges that the last run found."""
+    """Print the labels that would decide inconclusive verdicts of the last run on judges."""
     from eval_assets.cli.tables import print_groups_wanted
     from eval_assets.figures import JudgeHumanFigures
     from eval_assets.store.connection import connect, is_stored
@@ -245,7 +245,7 @@ class _Room:
     n_raters: int
 
     def advice(self, n_more: int) -> str:
-        """Return how to have that many more responses rated by two."""
+        """Return the command that has so many more responses rated by two raters."""
         if n_more > self.n_free:
             return f"Only {self.n_free} responses are left. Add responses first."
         if self.n_assigned is None or self.n_raters < _RATERS:
@@ -346,7 +346,7 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
 
 
 def _after_revision(gate_plan: GatePlan, gain: float) -> str:
-    """Return how many new responses show that revised guidelines work."""
+    """Return the number of new responses that would show the effect of revised guidelines."""
     from eval_assets.labelling.planning import responses_to_show
 
     if math.isnan(gate_plan.now.low):

@@ -1,7 +1,7 @@
 """Gates and certificates as a comment on a pull request, and the exit code of the comparison.
 
-A change that only adds noise must not be held up: whoever lands it could do nothing about it. So a
-closed gate holds it up only if its interval lies below the minimum and, if the base is known, the
+A change that only adds noise must not be held up, because its author could do nothing about it. So
+a closed gate holds it up only if its interval lies below the minimum and, if the base is known, the
 gate was open there and the interval lies below that of the base. Two 95 % intervals of equal truth
 lie apart less than once in a hundred times; the simulated share is in
 benchmarks/results/pull_requests.md.
@@ -68,7 +68,7 @@ _NEEDED = {"question_id", "value", "low"}
 
 
 def decide(outcomes: Sequence[GateOutcome], base: Base | None) -> Decision:
-    """Return whether a pull request passes, fails, or the data cannot tell."""
+    """Return whether a pull request passes, fails, or the data are inconclusive."""
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if not closed:
         return "pass"
@@ -106,7 +106,7 @@ def _state(outcome: GateOutcome) -> str:
 
 
 def _is_to_blame(outcome: GateOutcome, base: Base | None) -> bool:
-    """Return whether a closed gate shows more than noise, and did not stand closed before."""
+    """Return whether a gate that was open before is closed by more than noise."""
     now = outcome.overall
     if not now.high < now.minimum:
         return False

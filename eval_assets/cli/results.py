@@ -67,12 +67,12 @@ WAIT_SECONDS = 20
 def outcomes_now(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> tuple[GateOutcome, ...]:
-    """Return the outcome of each gate on the files and minimums as they are now."""
+    """Return the outcome of each gate on the current files and minimums."""
     return stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
 
 
 def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
-    """Return the agreement of humans as measured last; None if nothing is measured yet."""
+    """Return the last measured agreement of humans; None before the first run."""
     if not is_stored(database):
         return None
     evaluation = read_evaluation(data)
@@ -91,7 +91,7 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
 
 
 def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
-    """Return each gate's verdict on the data and minimums as they are now."""
+    """Return the verdict of each gate on the current data and minimums."""
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
         outcomes = outcomes_now(connection, evaluation)
@@ -99,7 +99,7 @@ def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
 
 
 def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
-    """Return what was shown of judges, and whether it still holds; empty if nothing was."""
+    """Return the certificates of judges and their validity; empty if there are none."""
     if not is_stored(database):
         return []
     with _reading(database, data) as connection:
@@ -108,7 +108,7 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
 
 
 def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
-    """Return the state of each gate, and what was shown of each judge, for other tools."""
+    """Return the state of each gate and the certificates of each judge, for other tools."""
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
         outcomes = outcomes_now(connection, evaluation)
@@ -187,13 +187,13 @@ class FailedCheck:
 
     @property
     def ends_run(self) -> bool:
-        """Return whether the run has failed, although everything else was computed."""
+        """Return whether a check failed that makes the run a failure."""
         return self.check == _ENDS_RUN
 
 
 @dataclass(frozen=True)
 class RunResults:
-    """Results of a run that the database does not hold; gates are not among the checks."""
+    """Results of a run that are not in the database. The failed checks exclude gates."""
 
     not_run: tuple[str, ...]
     failed_checks: tuple[FailedCheck, ...]
@@ -247,7 +247,7 @@ def print_run(
 
 
 def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
-    """Print why raters disagree on the questions below a gate, as far as tests tell."""
+    """Print the causes of disagreement on the questions below a gate."""
     if not causes:
         return
     reported = [cause for cause in causes if cause.is_reported]
@@ -273,7 +273,7 @@ def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, 
 
 
 def unchanged_results(evaluation: Evaluation, database: Path) -> RunResults | None:
-    """Return the results of the last run; None if anything that they depend on is different."""
+    """Return the results of the last run; None if any of their inputs changed."""
     try:
         record = json.loads((evaluation.folder / "out" / _RECORD).read_text("utf-8"))
     except (OSError, ValueError):
@@ -286,7 +286,7 @@ def unchanged_results(evaluation: Evaluation, database: Path) -> RunResults | No
 
 
 def record_results(evaluation: Evaluation, database: Path, results: RunResults) -> None:
-    """Record a complete run, after the database was closed; a run that cannot be is repeated."""
+    """Record a complete run after the database is closed. An unrecorded run is repeated."""
     state = _state(evaluation, database)
     with suppress(OSError):
         (evaluation.folder / "out" / _RECORD).write_text(
@@ -295,13 +295,13 @@ def record_results(evaluation: Evaluation, database: Path, results: RunResults) 
 
 
 def forget_results(folder: Path) -> None:
-    """Remove the record before a run begins, which may be killed."""
+    """Remove the record before a run, which may be killed."""
     with suppress(OSError):
         (folder / "out" / _RECORD).unlink(missing_ok=True)
 
 
 def may_be_unchanged(evaluation: Evaluation) -> bool:
-    """Return whether a run depends on nothing but files: it calls no model and no ledger server."""
+    """Return whether a run depends on files only, not on a model or a ledger server."""
     return not (evaluation.asks_models or os.environ.get("EVAL_LEDGER"))
 
 
@@ -340,9 +340,9 @@ _EVIDENCE = {"human_labels", "judge_scores", "responses"}
 
 
 def why_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
-    """Return what certificates rest on and changed since the last run; empty if nothing did.
+    """Return which inputs of certificates changed since the last run; empty if none did.
 
-    These are files, judges and gates: the last run says nothing about them as they are now.
+    The inputs are files, judges and gates.
     """
     sources = source_fingerprints(evaluation)
     changed = set(changed_tables(connection, sources)) & _EVIDENCE

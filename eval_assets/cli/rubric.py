@@ -33,11 +33,11 @@ def rubric() -> None:
 @database_option
 @click.option("--judge", help="A live judge whose model words the definitions, within the budget.")
 def draft(question: str, data: Path, database: str | None, judge: str | None) -> int:
-    """Write guidelines of QUESTION with an example for each value, and what is left to decide.
+    """Write guidelines of QUESTION with an example for each value, and list open points.
 
-    Examples are responses that were adjudicated, or that all raters gave the value. What is left to
-    decide are the causes of disagreement that `eval-assets why` reports, or else the largest
-    disagreements. The file is new; evaluation.yaml is not changed.
+    Examples are responses that were adjudicated, or that all raters gave the value. The open points
+    are the causes of disagreement that `eval-assets why` reports, or else the largest
+    disagreements. The file is new; evaluation.yaml does not change.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
@@ -123,7 +123,7 @@ def _disputed(
 
 
 def _worded(prompt: str, evaluation: Evaluation, judge_id: str) -> str:
-    """Return the definitions that a judge's model proposes.
+    """Return the definitions proposed by a judge's model.
 
     Raises:
         StoreError: If there is no usable reply.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "output", flag_value="json", help="Print one JSON object; progress goes to stderr."
 )
-def run(  # noqa: PLR0913 - one for each option
+def run(  # noqa: PLR0913 - one parameter per option
     *,
     data: Path,
     database: str | None,

@@ -55,7 +55,7 @@ PASSWORD = "EVAL_SERVE_PASSWORD"  # noqa: S105 - likewise
 @click.option(
     "--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0: any free."
 )
-def serve(  # noqa: PLR0913 - one for each option
+def serve(  # noqa: PLR0913 - one parameter per option
     *,
     data: Path,
     database: str | None,

@@ -49,7 +49,7 @@ _NONE = frozenset[str]()
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder to write to.  [default: labels/ in the evaluation folder; pages: out/pages/]",
 )
-def sheet(  # noqa: PLR0913 - one for each option
+def sheet(  # noqa: PLR0913 - one parameter per option
     *,
     data: Path,
     database: str | None,
@@ -158,7 +158,7 @@ def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None
             click.echo(f"  {rater}: {queue.notice}")
 
 
-def _write_sheets(  # noqa: PLR0913 - one for each option
+def _write_sheets(  # noqa: PLR0913 - one parameter per option
     files: StudyFiles,
     raters: Sequence[str],
     folder: Path,

@@ -47,7 +47,7 @@ from eval_assets.store.tuned_judges import covered_units
 
 @dataclass(frozen=True)
 class StudyFiles:
-    """A study, its responses as the files have them, and the labels as their files are now."""
+    """A study with its responses and the current labels of its files."""
 
     study: Study
     responses: pd.DataFrame
@@ -55,7 +55,7 @@ class StudyFiles:
 
     @cached_property
     def n_assigned(self) -> dict[tuple[str, str], int]:
-        """How many responses each rater is to label, by (rater, question)."""
+        """Number of responses that each rater has to label, by (rater, question)."""
         study = self.study
         return n_assigned(unit for queue in study.queues.values() for unit in queue.units)
 
@@ -66,7 +66,7 @@ class StudyFiles:
 
 
 def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
-    """Read what is labelled in an evaluation folder.
+    """Read the study of an evaluation folder.
 
     The database has generated responses, and which ones a judge is certified to score; it is opened
     only if the evaluation generates any or has judges.
@@ -90,10 +90,10 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
 
 
 class CurrentLabels:
-    """Labels that follow their files: a file is read again when it changed.
+    """Labels that are read again when their files change.
 
-    Labels of sessions that were begun since the study was read are included. Damaged sessions are
-    left out: the lead's page names them.
+    Labels of sessions started after the study was read are included. Damaged sessions are left out:
+    the lead's page names them.
     """
 
     def __init__(self, study: Study, responses: pd.DataFrame) -> None:
@@ -140,7 +140,7 @@ class CurrentLabels:
         return labels
 
     def _session_labels(self, evaluation: Evaluation, path: Path) -> Labels | None:
-        """Return the labels of a session that is parsed already; None if they have to be read."""
+        """Return the labels of a session that is already parsed; None if they have to be read."""
         if (
             path.parent != self._study.sessions.path
             or evaluation.rubric != self._study.evaluation.rubric
@@ -176,7 +176,7 @@ _Version = tuple[FileState, FileState]
 
 
 class CurrentStudy:
-    """A study that follows its files while a server runs.
+    """A study that is read again when its files change while a server runs.
 
     It is read again when evaluation.yaml, assignments.csv or a file of checks changes. As long as
     the files have an error, the study stays as it was.
@@ -202,7 +202,7 @@ class CurrentStudy:
         return self._files
 
     def __call__(self) -> Study:
-        """Return the study as its files are now."""
+        """Return the study of the current files."""
         return self.files.study
 
     def _version_now(self) -> list[tuple[int, int] | None]:
@@ -224,7 +224,7 @@ def stored_wordings(connection: duckdb.DuckDBPyConnection) -> list[RubricWording
 def disagreements_now(
     files: StudyFiles, *, between_judges: Sequence[Disagreement]
 ) -> list[Disagreement]:
-    """Return disagreements between raters as the files are now, joined by those between judges."""
+    """Return disagreements between raters in the current files, and those between judges."""
     result = disagreements(files.evaluation, files.labels.ratings())
     known_units = {item.unit for item in result}
     return worst_first(
@@ -233,7 +233,7 @@ def disagreements_now(
 
 
 def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement]:
-    """Return disagreements between judges as the last run stored them; none before the first."""
+    """Return disagreements between judges stored by the last run; none before the first run."""
     if not is_stored(database):
         return []
     with connect(database) as connection:
@@ -246,7 +246,7 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
 
 
 def quality_now(files: StudyFiles) -> list[QualityFigure]:
-    """Return the quality of every rater's labels as the files are now."""
+    """Return the quality of every rater's labels in the current files."""
     study, (sessions, _) = files.study, files.study.sessions.readable()
     labels = with_session_fields(files.labels.ratings(), sessions, study.responses)
     adjudications = decisions(read_adjudications(files.evaluation))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from eval_assets.figures import HumanFigures, JudgeHumanFigures
 
 _PIPE_WIDTH = 10_000
-"""Width of output that is not a terminal: a row of a file or a pipe is never wrapped."""
+"""Width of output to a file or a pipe, whose rows are never wrapped."""
 
 
 def print_table(
@@ -105,7 +105,7 @@ class SealedTests:
         certificates: Rows of `judge_certificates`.
         plans: Rows of `sealed_test_plans`.
         unevaluated: Reasons why tests were not evaluated, by question.
-        in_use: Version that each judge rates as.
+        in_use: Version of each judge in use.
     """
 
     certificates: Sequence[Mapping[str, Any]]
@@ -128,7 +128,7 @@ class SealedTests:
 
     @property
     def unused_versions(self) -> dict[str, str]:
-        """Certified version of each judge that rates as another one; the one certified last."""
+        """Last certified version of each judge that uses another version."""
         rows = [row for row in self.certificates if row["claim"] and not row["stale_because"]]
         last = {row["judge_id"]: row["version"] for row in sorted(rows, key=_time_of)}
         versions = {judge_id: v for judge_id, v in last.items() if judge_id in self.in_use}
@@ -140,7 +140,7 @@ def _time_of(row: Mapping[str, Any]) -> tuple[datetime, str]:
 
 
 def print_certificates(tests: SealedTests) -> None:
-    """Print judges on their sealed tests: verdicts, evidence and whether they still hold."""
+    """Print the verdicts of sealed tests on judges, with their evidence and validity."""
     if tests.certificates:
         _print_tested(tests)
     for judge_id, version in tests.unused_versions.items():
@@ -174,7 +174,7 @@ def _print_tested(tests: SealedTests) -> None:
 
 
 def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
-    """Return the reason of a verdict, and the labels that would decide what is undecided."""
+    """Return the reason of a verdict, and the labels that would decide an undecided one."""
     unit = row["judge_id"], row["version"], row["question_id"]
     labels = [
         labels_wanted(
@@ -192,7 +192,7 @@ def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
 
 
 def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
-    """Print everything that a test says of judges, once its seal is open."""
+    """Print all results of a test whose seal was opened."""
     figures = ("kappa", "kappa_baseline", "gain", "gain_low", "gain_high", "kappa_people", "gap")
     print_table(
         "What the test says",
@@ -213,7 +213,7 @@ def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
 
 
 def _fitness(row: Mapping[str, Any]) -> Text:
-    """Return the verdict on use in place of a rater; of a part, on how many responses."""
+    """Return the verdict on fitness; of a part, with its share of the responses."""
     is_stale = row["stale_because"] is not None
     if row["claim"] == "fit_in_part":
         words = tested_verdict(f"on {100 * row['share']:.0f} %", is_stale=is_stale)
@@ -263,7 +263,7 @@ def print_humans(agreement: Sequence[HumanFigures]) -> None:
 
 
 def _remarks(agreement: Sequence[HumanFigures]) -> Iterator[str]:
-    """Yield the limits of figures on human agreement: few groups, pooled questions."""
+    """Yield notes on the limits of human agreement, such as few groups or pooled questions."""
     overall, *questions = agreement
     few = [row.question_id or "" for row in questions if 0 < row.n_groups < FEW_GROUPS]
     if few:
@@ -293,7 +293,7 @@ def print_judges(
     outcomes: Sequence[GateOutcome],
     evaluation: Evaluation,
 ) -> None:
-    """Print how close each judge is to the humans, with its controls.
+    """Print the agreement of each judge with humans, beside its controls.
 
     Values without order have neither a rank correlation nor a bias.
     """
@@ -325,7 +325,7 @@ def print_judges(
 
 
 def print_groups_wanted(agreement: Sequence[JudgeHumanFigures]) -> None:
-    """Print how many more response groups would decide each inconclusive verdict on a judge."""
+    """Print the number of response groups that would decide each inconclusive verdict."""
     from eval_assets.agreement.judge_verdicts import more_groups_sentence
 
     for sentence in filter(None, map(more_groups_sentence, agreement)):
@@ -345,7 +345,7 @@ def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> s
 
 
 def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:
-    """Print the verdict of each gate of an evaluation, and which gates do not apply."""
+    """Print the verdict of each gate of an evaluation, and the gates that do not apply."""
     rows = _gate_rows(outcomes)
     if len(evaluation.judges) < 2:  # noqa: PLR2004 - two judges can agree
         n_judges = "one judge" if evaluation.judges else "no judge"
@@ -355,7 +355,7 @@ def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> No
 
 
 def print_human_gates(outcomes: tuple[GateOutcome, ...]) -> None:
-    """Print the verdict of each gate on ratings that come without judges."""
+    """Print the verdict of each gate on ratings without judges."""
     _print_gate_rows(_gate_rows(outcomes))
 
 
@@ -380,7 +380,7 @@ def _print_gate_rows(rows: Iterable[Sequence[str | Text]]) -> None:
 
 
 def _state(outcome: GateOutcome) -> Text:
-    """Return whether a gate blocks; one that does not block because of its severity warns."""
+    """Return the state of a gate, coloured; an open one with a figure below its minimum warns."""
     if outcome.is_closed:
         return Text("CLOSED", style="bold red")
     if outcome.state in {GateState.UNDECIDED, GateState.PARTLY_OPEN}:

@@ -46,12 +46,12 @@ _REASONS = {
 
 
 def _read(keyboard: Keyboard, question: RubricQuestion) -> str:
-    """Return a key; of a question whose value is typed, what was typed."""
+    """Return a key, or the typed text if the question takes a number."""
     return keyboard.key() if choices_of(question.scale) else keyboard.line("> ").lower()
 
 
 def _typed_value(text: str, question: RubricQuestion) -> float | None:
-    """Return the value that was typed; None, with a message, if it is none of the scale."""
+    """Return the typed value; print a message and return None if it is off the scale."""
     try:
         return parse_typed(text, question.scale)
     except ValueError as error:
@@ -61,7 +61,7 @@ def _typed_value(text: str, question: RubricQuestion) -> float | None:
 
 @dataclass
 class _Draft:
-    """The rater's notes and options before answering, and when the unit was shown."""
+    """Notes and selected options before the answer, and the time at which the unit was shown."""
 
     shown_at: float = field(default_factory=time.monotonic)
     confidence: Confidence | None = None
@@ -93,7 +93,7 @@ class LabellingLoop:
         }
 
     def run(self) -> bool:
-        """Label until everything is labelled or the rater quits; return whether everything is."""
+        """Label until the rater quits or all is labelled; return whether all is labelled."""
         n_screens = len(self._queue.screens)
         click.echo(f"{len(self._done)} of {n_screens} labelled.")
         try:
@@ -192,7 +192,7 @@ class LabellingLoop:
         self._show_next(self._place)
 
     def _show_next(self, place: int) -> None:
-        """Show the next unit without a label, from the first again after the last."""
+        """Show the next unit without a label, starting over after the last one."""
         ahead = [*range(place + 1, len(self._queue.screens)), *range(place + 1)]
         following = next((other for other in ahead if other not in self._done), None)
         if following is None:
@@ -229,7 +229,7 @@ class LabellingLoop:
         )
 
     def _undo(self) -> None:
-        """Take back the last answer if it is fresh, else show it to be answered again."""
+        """Undo the last answer if it is recent, else show its unit again."""
         if not self._given:
             click.echo("Nothing to undo.")
             return
@@ -245,7 +245,7 @@ class LabellingLoop:
         self._show(index)
 
     def _step(self, direction: int) -> None:
-        """Show the next unit in a direction, past those whose repeat was shown or answered."""
+        """Show the next unit in a direction, without those whose repeat was shown or answered."""
         past = self._displayed | self._done
         index = self._place + direction
         while self._queue.repeats.get(index) in past:
@@ -334,7 +334,7 @@ class AdjudicationLoop:
         return self._leave(case, key)
 
     def _is_settled(self, case: Case, key: str) -> bool:
-        """Do what a key asks for; return whether it settled the disagreement."""
+        """Perform the action of a key; return whether it settled the disagreement."""
         if key == "d":
             if text := self._keyboard.line("  Note: "):
                 self._queue.comment(case, text, at=now())
@@ -361,7 +361,7 @@ class AdjudicationLoop:
 
 
 def _value(case: Case, key: str) -> float | None:
-    """Return the value that a key stands for; None for another, which may show something."""
+    """Return the value of a key; None for other keys, which may show details."""
     if not key.strip() or show_more(case.unit, key):
         return None
     choices = question_choices(case.unit.question)
@@ -374,7 +374,7 @@ def _value(case: Case, key: str) -> float | None:
 
 
 def _show_ratings(case: Case) -> None:
-    """Print what the others gave, with their notes and what the discussion brought."""
+    """Print the ratings of others with their notes, and those after the discussion."""
     disagreement = case.disagreement
     scale = case.unit.question.scale
     if case.own is not None:

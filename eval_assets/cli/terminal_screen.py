@@ -32,7 +32,7 @@ _KEPT_CONTROLS = "\n\t"
 
 
 def plain(text: str) -> str:
-    r"""Return text that can do nothing to a terminal: control characters become visible.
+    r"""Return text with visible control characters, so that it cannot affect the terminal.
 
     Examples:
         >>> plain("\x1b[2Jred\tgreen\u202e")
@@ -72,7 +72,7 @@ def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
 def show_question(
     unit: WorkUnit, *, options: Sequence[str] = (), keys: Sequence[str], second_line: Sequence[str]
 ) -> None:
-    """Print the question, the keys that answer it with further ones, and a second line of keys.
+    """Print the question, the keys of its answers, further keys, and a second line of keys.
 
     `options` are those of a multi-select question.
     """
@@ -87,7 +87,7 @@ def show_question(
 
 
 def show_more(unit: WorkUnit, key: str) -> bool:
-    """Print what a key shows in full; return whether it shows anything."""
+    """Print the details that a key shows; return whether there are any."""
     match key:
         case "v":
             for name, text in unit.texts.items():

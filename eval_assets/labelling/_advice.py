@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from eval_assets.stats import holm_p_values
 
 FEWEST = 10
-"""Labels below which a figure is shown and nothing is said about it."""
+"""Number of labels below which a figure is shown without advice."""
 
 CLEARLY_LESS = 0.05
-"""Agreement by which a rater stands apart from the others: a twentieth of the scale."""
+"""Difference in agreement by which a rater stands apart from the others: a twentieth of the
+scale."""
 
 GOOD = 0.75
 """Agreement on [0, 1] that is good: the mark of GDPval for two people."""
@@ -25,12 +26,12 @@ WIDE_GAP = 0.25
 
 @dataclass(frozen=True)
 class Findings:
-    """Context of advice about a rater, in addition to the figures.
+    """Context of the advice on a rater, in addition to the figures.
 
     Args:
         alpha: Alpha of all raters on the question.
-        stands_apart: Whether the rater agrees less with the others than raters do on the whole. If
-            all agree little, that is the question's fault, not a rater's.
+        stands_apart: Whether the rater agrees less with the others than raters do on average. If
+        all agree little, the question is the cause, not a rater.
         twin: The rater whose ratings are most like the rater's.
         others_vary: Whether the others' ratings of the rater's responses differ.
         is_binary: Whether there are two values only, so that all who differ are at opposite ends.
@@ -50,7 +51,7 @@ def advice_on(
 ) -> dict[str, str]:
     """Return advice on each figure that calls for action, by its name.
 
-    If the question fails a gate, the sentence says so: this is where to begin.
+    If the question fails a gate, the sentence says so.
     """
     advice = {}
     for name, (value, n) in figures.items():
@@ -255,7 +256,8 @@ ERROR_RATE = 0.05
 _DRAWS = 20_000
 _CHUNK = 1_000
 _ENOUGH = 20
-"""Draws beyond the figure after which it is no exception (Besag and Clifford, 1991)."""
+"""Number of draws beyond the figure after which it is not exceptional (Besag and Clifford,
+1991)."""
 
 
 def beyond_chance(
@@ -273,7 +275,7 @@ def beyond_chance(
 
 
 def flipped_signs(values: Floats) -> float:
-    """Return how often values with random signs have a mean this far below 0."""
+    """Return the chance that values with random signs have a mean this far below 0."""
     values = values[~np.isnan(values)]
     limit = values.mean() + 1e-12
 
@@ -285,7 +287,7 @@ def flipped_signs(values: Floats) -> float:
 
 
 def shuffled(values: Floats, statistic: Callable[[Floats], Floats]) -> float:
-    """Return how often shuffled values have a statistic as large as theirs in this order.
+    """Return the chance that shuffled values have a statistic as large as in this order.
 
     `statistic` takes rows of values, and returns one number for each row.
     """
@@ -299,7 +301,7 @@ def shuffled(values: Floats, statistic: Callable[[Floats], Floats]) -> float:
 
 
 def exchanged(by_rater: Floats, column: int, *, margin: float = 0.0) -> float:
-    """Return how often raters drawn anew for each response have a mean as large as one rater's."""
+    """Return the chance that raters drawn for each response have a mean as large as one rater's."""
     shared = ~np.isnan(by_rater[:, column]) & (np.count_nonzero(~np.isnan(by_rater), axis=1) > 1)
     rows = by_rater[shared]
     if not len(rows):
@@ -351,7 +353,7 @@ def longest_runs(rows: Floats) -> Floats:
 def _share(draw: Callable[[np.random.Generator, int], Bools], length: int) -> float:
     """Return the share of draws beyond the figure, the figure itself among them.
 
-    It ends early if many are: such a figure is no exception, however often one draws.
+    It ends early if many are, because such a figure is not exceptional.
     """
     rng = np.random.default_rng(0)
     chunk = max(20, min(_CHUNK, 2_000_000 // max(1, length)))

@@ -1,4 +1,4 @@
-"""Durable writes of files that people own: a crash never loses saved data."""
+"""Durable writes of users' files, so that a crash never loses saved data."""
 
 import fcntl
 import os
@@ -11,9 +11,9 @@ from eval_assets.errors import InputError, InputProblem
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process, waiting for any other that holds it; make it if missing.
+    """Lock the folder for this process, which may wait for others; create it if missing.
 
-    The lock is the system's own on the open folder: it ends with the process, however that ends.
+    The lock belongs to the open folder, so the system releases it when the process ends.
     """
     with _failures_named(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -26,7 +26,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def replace_file(path: Path, content: bytes, *, mode: int = 0o644) -> None:
-    """Write the whole file: after a crash it holds either all of the old bytes or all of the new.
+    """Write a file atomically: after a crash it holds either the old or the new content.
 
     Call it while the folder is `locked`: the temporary file beside it has one name.
 
@@ -47,9 +47,9 @@ def replace_file(path: Path, content: bytes, *, mode: int = 0o644) -> None:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to the end of a file and wait until it is on disk.
+    """Append a line to a file and wait until it is on disk.
 
-    A last line that a crash cut short is ended first, so that it cannot swallow the new one.
+    A last line that a crash cut short is ended first, so that the new line does not continue it.
     Call it while the folder is `locked`.
 
     Raises:
@@ -69,7 +69,7 @@ def append_line(path: Path, line: str) -> None:
 
 
 def cut_end(path: Path, length: int) -> None:
-    """Cut a file to that many bytes and wait until that is on disk.
+    """Truncate a file to a number of bytes and wait until that is on disk.
 
     Raises:
         InputError: If the file cannot be written.

@@ -1,7 +1,7 @@
-"""Disagreements: raters discuss them and rate once more, adjudicators rate blind and settle them.
+"""Discussion of disagreements by raters, and their blind adjudication.
 
-Second ratings after a discussion are sessions of a kind of their own. No reader of labels opens
-these, so that a discussion cannot raise agreement.
+Second ratings after a discussion are sessions of a separate kind. No reader of labels opens these,
+so that a discussion cannot raise agreement.
 """
 
 import json
@@ -39,8 +39,8 @@ from eval_assets.labelling.sessions import (
 from eval_assets.scale import TOLERANCE
 
 Step = Literal["rating", "comment", "consensus", "excluded", "reopened"]
-"""Step of an adjudicator: rate before seeing the ratings, note what the discussion brought,
-settle the value, leave the response out as ambiguous, or take back what was settled."""
+"""Step of an adjudicator: rate before seeing the ratings, comment on the discussion, settle the
+value, leave the response out as ambiguous, or withdraw a decision."""
 
 Unit = tuple[str, str]
 """Response and question."""
@@ -82,7 +82,7 @@ class Adjudication:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A response on whose value raters, or judges, disagree.
+    """A response on which raters or judges disagree.
 
     `ratings` and `notes` are by id. `spread` is the highest less the lowest rating, as a share of
     the scale.
@@ -114,10 +114,10 @@ def add_adjudication(folder: Path, adjudication: Adjudication) -> None:
 
 
 def read_adjudications(evaluation: Evaluation) -> list[Adjudication]:
-    """Return all steps of an evaluation, in the order in which they were taken.
+    """Return all steps of an evaluation in the order of the file.
 
-    Steps on questions that are not in the rubric any more are left out. So is a last line that a
-    crash cut short: its writer was never told that it was saved.
+    Steps on questions that are no longer in the rubric are left out. So is a last line that a crash
+    cut short, because its writer was never told that it was saved.
 
     Raises:
         ExceptionGroup: Of an InputError for each line that is not a step, or whose value is not
@@ -164,7 +164,7 @@ def decisions(steps: Iterable[Adjudication]) -> dict[Unit, Adjudication]:
 
 
 def disagreements(evaluation: Evaluation, labels: pd.DataFrame) -> list[Disagreement]:
-    """Return every unit whose raters differ, the worst first."""
+    """Return every unit on which raters differ, the worst first."""
     rated = labels[~labels["skipped"].astype(bool)]
     units = []
     for question in evaluation.rubric:
@@ -202,7 +202,7 @@ def own_rating(steps: Iterable[Adjudication], unit: Unit, by: str) -> Adjudicati
 
 
 def _is_cut_short(line: str) -> bool:
-    """Return whether the line is the beginning of a JSON object that was never finished."""
+    """Return whether the line is an unfinished JSON object."""
     try:
         json.loads(line)
     except json.JSONDecodeError:
@@ -219,7 +219,7 @@ def _bad_line(number: int, error: ValidationError) -> InputProblem:
 
 @dataclass(frozen=True)
 class Case:
-    """A disagreement as an adjudicator meets it.
+    """A disagreement as an adjudicator sees it.
 
     `own` is the adjudicator's own rating. Until it is given, nothing else is shown.
     `second_ratings` are the raters' labels after a discussion.
@@ -235,7 +235,7 @@ class Case:
 
 @dataclass(frozen=True)
 class AdjudicationQueue:
-    """The disagreements that one adjudicator settles: those on which they have no rating.
+    """The disagreements for one adjudicator, without those that they labelled as a rater.
 
     `disagreements` returns all of them and `second_ratings` those after a discussion, as they are
     now.
@@ -277,7 +277,7 @@ class AdjudicationQueue:
         return self.by.casefold() in map(str.casefold, disagreement.ratings)
 
     def rate(self, case: Case, value: float, *, at: datetime) -> None:
-        """Keep the adjudicator's own rating, given before seeing any other.
+        """Store the adjudicator's own rating, given before seeing any other.
 
         Raises:
             ValueError: If the value is not on the scale.
@@ -290,7 +290,7 @@ class AdjudicationQueue:
         self._add(case, "comment", value=None, reason=text, at=at)
 
     def settle(self, case: Case, value: float | None, *, reason: str, at: datetime) -> None:
-        """Settle the value, or with None leave the response out as ambiguous.
+        """Settle the value; None leaves the response out as ambiguous.
 
         Raises:
             ValueError: If the adjudicator has not rated it, the value is not on the scale, or
@@ -304,7 +304,7 @@ class AdjudicationQueue:
         self._add(case, step, value=value, reason=reason, at=at)
 
     def reopen(self, case: Case, *, reason: str, at: datetime) -> None:
-        """Withdraw a decision. The file keeps it.
+        """Withdraw a decision, which stays in the file.
 
         Raises:
             ValueError: If nothing was settled, or there is no reason.
@@ -343,7 +343,7 @@ NOTICE = (
 def is_complete(
     labels: pd.DataFrame, queues: Mapping[str, RaterQueue], evaluation: Evaluation
 ) -> bool:
-    """Return whether every rater has labelled all of the round: only then is it discussed."""
+    """Return whether every rater has labelled the whole round, which may then be discussed."""
     of_round = _of_round(labels, evaluation)
     names = (of_round[name] for name in ("rater_id", "question_id", "response_id"))
     labelled = set(zip(*names, strict=True))
@@ -377,7 +377,7 @@ def discussion_units(
 def discussion_unit(
     rater_id: str, disagreement: Disagreement, evaluation: Evaluation, response: ResponseView
 ) -> WorkUnit:
-    """Return a disagreement as a rater discusses it: raters are numbers, drawn anew each time."""
+    """Return a disagreement for discussion, in which raters have random numbers as names."""
     ratings = disagreement.ratings
     drawn = sorted(ratings, key=lambda name: chance(0, *disagreement.unit, name))
     names = {name: f"Rater {number}" for number, name in enumerate(drawn, start=1)}

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 Purpose = Literal["shared", "single", "repeat", "control"]
-"""Why a rater labels a response: several raters do, only this one does, to see whether the rater
-gives the same answer again, or because its value is already settled."""
+"""Role of an assignment: of several raters, of this one only, a repeat to the same rater, or a
+control whose value is already settled."""
 
 ASSIGNMENTS = "assignments.csv"
 
@@ -59,7 +59,7 @@ def assignments_text(assignments: Sequence[Assignment]) -> str:
 
 
 def add_assignments(folder: Path, assignments: Sequence[Assignment]) -> None:
-    """Write assignments after those in assignments.csv, which stay exactly as they are.
+    """Append assignments to assignments.csv, whose content does not change.
 
     Raises:
         InputError: If the file's columns are others, for instance because a spreadsheet program
@@ -112,7 +112,7 @@ class AssignmentPlan:
         overlap: Share of them that every rater labels, in [0, 1].
         raters_per_response: Raters of each of the others.
         per_rater: Most responses of one rater in this round; None for no limit.
-        allocation: How many responses each stratum gets.
+        allocation: Allocation of responses to strata.
         repeat_share: Share of each rater's responses that come back to the same rater.
         n_controls: Responses with a settled value that each rater labels among the others.
         question_id: The question to label; None for all.
@@ -221,7 +221,7 @@ def assign(
 
 
 def shared_responses(assignments: Iterable[Assignment]) -> Counter[frozenset[str]]:
-    """Return how many responses each pair of raters labels, of pairs that share any."""
+    """Return the number of shared responses of each pair of raters that share any."""
     teams: dict[str, set[str]] = {}
     for assignment in assignments:
         if assignment.purpose in {"shared", "single"}:
@@ -234,9 +234,9 @@ def _team(
 ) -> list[str]:
     """Return the raters of a response: those who shared least so far, of the least loaded.
 
-    The first has the lightest load, and no other has more than one response more. Pairs then share
-    numbers of responses that hardly differ, so that differences between any two raters can be told
-    from differences between responses.
+    The first has the lightest load, and no other has more than one response more. All pairs then
+    share similar numbers of responses, so that differences between any two raters can be told from
+    differences between responses.
     """
     team: list[str] = []
     while len(team) < size:
@@ -260,7 +260,7 @@ def _most_and_sum(numbers: Sequence[int]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Reassignment:
-    """Assignments after the open ones of a rater went to others.
+    """Assignments after the open ones of a rater were given to others.
 
     Args:
         assignments: All assignments, of all raters and rounds.
@@ -286,7 +286,7 @@ def reassign(
 
     Args:
         assignments: All assignments.
-        rater_id: Whose.
+        rater_id: The rater.
         to: Raters who may take over.
         round: The round.
         questions_of: Returns the questions of an assignment with and without a label. What is
@@ -326,10 +326,10 @@ def reassign(
 def _in_order_of(
     rater: str, main: Sequence[Assignment], controls: Sequence[str], plan: AssignmentPlan
 ) -> list[Assignment]:
-    """Return one rater's assignments as they label them: shuffled, with controls among them.
+    """Return one rater's assignments in their order of work, shuffled, with controls among them.
 
-    Repeats are among the second half, in an order of their own, and of responses of the first
-    third, so that much lies between the two. Repeats of further responses come last.
+    Repeats are in the second half, in a separate order, and of responses of the first third, so
+    that many responses lie between the two. Repeats of further responses come last.
     """
     drawn = [*main, *(plan.assignment(response, rater, "control") for response in controls)]
     drawn.sort(
@@ -354,7 +354,7 @@ def _in_order_of(
 
 
 def strata_of(responses: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
-    """Return the stratum of each response: its values in some columns; one stratum without any.
+    """Return the stratum of each response, which its values in some columns define.
 
     Raises:
         ValueError: If no response has such a column.
@@ -413,7 +413,7 @@ def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> i
 
 
 def _quota(sizes: Mapping[str, int], *, n: int, allocation: Allocation) -> dict[str, int]:
-    """Return how many of each stratum: by largest remainders, or as equal as sizes allow."""
+    """Return the sample size of each stratum, by largest remainders or as equal as sizes allow."""
     quota = dict.fromkeys(sizes, 0)
     if allocation == "proportional":
         total = sum(sizes.values())
@@ -430,6 +430,6 @@ def _quota(sizes: Mapping[str, int], *, n: int, allocation: Allocation) -> dict[
 
 
 def chance(seed: int, *names: str) -> float:
-    """Return a number in [0, 1) that depends on nothing but the seed and the names."""
+    """Return a number in [0, 1) that depends only on the seed and the names."""
     text = "\x1f".join([str(seed), *names])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

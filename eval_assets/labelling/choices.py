@@ -254,7 +254,7 @@ _ANCHOR = re.compile(r"\s*(?:[-*|] *)?\**([^\s:=|*]+)\**\s*(?:[:=|]\s*|[-\u2013\
 
 
 def anchors_of(scale: Scale, guidelines: str) -> dict[float, str]:
-    r"""Return what each value of the scale means, from lines of the guidelines that begin with it.
+    r"""Return the meaning of each value, from lines of the guidelines that begin with it.
 
     Empty if not every value has exactly one line: then numbers stand at the beginning of lines
     for another reason.
@@ -287,7 +287,7 @@ def value_name(value: float, scale: Scale) -> str:
 
 
 def parse_typed(text: str, scale: Scale) -> float:
-    """Return the value that a rater typed; a decimal comma is taken for a point.
+    """Return the value that a rater typed; a decimal comma is read as a point.
 
     Raises:
         ValueError: If it is not a number on the scale.

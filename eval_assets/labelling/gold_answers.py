@@ -1,4 +1,4 @@
-"""Responses with gold answers: calibration before a rater's work, and attention checks in it."""
+"""Responses with gold answers, for calibration and attention checks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ from eval_assets.scale import TOLERANCE
 
 @dataclass(frozen=True)
 class Check:
-    """A response with the answers that are right.
+    """A response with its right answers.
 
     Args:
-        response: What raters see; its questions are those with a right answer.
+        response: The rater's view; its questions are those with a right answer.
         answers: The right answers, by question. One of several suffices.
         round: Round of the calibration that it belongs to.
     """
@@ -26,7 +26,7 @@ class Check:
     round: int = 1
 
     def units(self, rater_id: str, *, kind: str, number: int) -> list[WorkUnit]:
-        """Return what a rater is to answer about the response."""
+        """Return the questions that a rater answers about the response."""
         return [
             replace(
                 work_unit(rater_id, number, self.response, question, kind=kind),
@@ -38,7 +38,7 @@ class Check:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How many of a rater's answers match gold answers.
+    """Number of a rater's answers that match gold answers.
 
     It is final once the rater has finished, or may no longer undo the last answer.
     """
@@ -50,12 +50,12 @@ class CheckResult:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every response was answered, and no answer can be corrected."""
+        """Whether every response was answered and no answer can be changed."""
         return self.is_final and self.n_answered == self.n_units
 
 
 def check_result(units: Iterable[WorkUnit], sessions: SessionFolder) -> CheckResult:
-    """Return how many units were answered, and how many of them rightly. A skip is not right."""
+    """Return the number of answered units and of right answers. A skip is not right."""
     n_units = n_answered = n_right = 0
     is_final = True
     for unit in units:
@@ -73,13 +73,13 @@ def check_result(units: Iterable[WorkUnit], sessions: SessionFolder) -> CheckRes
 class CalibrationRound:
     """A round of a rater's calibration.
 
-    Its result is told once every response was answered and the rater has finished, so that a slip
-    can be corrected but no answer that is known to be wrong.
+    Its result is shown once every response was answered and the rater has finished, so that a slip
+    can be corrected, but not an answer that is known to be wrong.
 
     Args:
         number: Number of the round.
-        units: What the rater is to answer.
-        result: What the rater answered so far.
+        units: Units of the round.
+        result: Result of the answers so far.
         pass_mark: Share of right answers that is required.
         is_last: Whether no further round follows.
     """
@@ -105,13 +105,13 @@ class CalibrationRound:
         return self.pass_mark * self.result.n_units - TOLERANCE
 
     def progress(self) -> str:
-        """Return what the lead is told."""
+        """Return the state of the round, for the lead."""
         result = self.result
         answered = f"round {self.number}, {result.n_answered} of {result.n_units} answered"
         return f"{answered}, {result.n_right} matched{', failed' if self.is_failed else ''}"
 
     def sentence(self) -> str:
-        """Return the result, or what the round is as long as it has none."""
+        """Return the result, or a description of the round before there is one."""
         n_units = self.result.n_units
         if not self.result.is_complete:
             return (
@@ -131,7 +131,7 @@ def calibration_rounds(
 ) -> list[CalibrationRound]:
     """Return the rounds that a rater has completed, and the one that is open.
 
-    A round opens when the one before was failed. Answers are those of the rater in any round of
+    A round opens after the previous one was failed. Answers are those of the rater in any round of
     labelling: what was calibrated stays calibrated.
     """
     rounds: list[CalibrationRound] = []
@@ -155,10 +155,10 @@ def calibration_rounds(
 def mixed_in(
     work: Sequence[WorkUnit], checks: Sequence[WorkUnit], *, one_question_at_a_time: bool
 ) -> list[WorkUnit]:
-    """Return a rater's work with attention checks at random places.
+    """Return a rater's work with attention checks at random positions.
 
-    A check looks like the work: all that is asked of its response stays together, or all options of
-    a question if raters answer one question at a time.
+    A check looks like the work: all questions about its response stay together, or all options of a
+    question if raters answer one question at a time.
     """
 
     def group(unit: WorkUnit) -> str:

@@ -32,16 +32,16 @@ from eval_assets.labelling.study import Study
 
 
 def page_task(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
-    """Return all that a page shows of a rater's work, as JSON: nothing else reaches the rater.
+    """Return the content of a rater's page as JSON; nothing else reaches the rater.
 
-    Responses are named by their place, units by codes; whether a unit is a repeat or a control,
-    and which model answered, is not said. `html` renders the texts; None leaves them as they are.
+    Responses are named by their position, units by codes. Repeats, controls and models are not
+    marked. `html` renders the texts; None leaves them unchanged.
     """
     return {**page_texts(queue, html), "answers": page_answers(queue)}
 
 
 def page_texts(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
-    """Return the part of `page_task` that labels do not change."""
+    """Return the part of `page_task` that does not depend on labels."""
     screens = [[queue.units[place] for place in screen] for screen in queue.screens]
     questions = list(dict.fromkeys(units[0].question for units in screens))
     responses = list({id(unit.response): unit.response for unit in queue.units}.values())
@@ -90,7 +90,7 @@ def page_answers(queue: RaterQueue) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class PageAction(Answer):
-    """An answer of a rater on a page, or its withdrawal.
+    """An answer on a page, or its withdrawal.
 
     Args:
         unit: Code of the unit, or of the first on the screen.
@@ -147,7 +147,7 @@ class PageAction(Answer):
 PAGE_ACTION = TypeAdapter(PageAction)
 
 _OLDEST_MS = timedelta(days=366) / timedelta(milliseconds=1)
-"""Age of an action beyond which the clock of the page was wrong when it was noted or is now."""
+"""Age of an action above which the clock of the page must have been wrong."""
 
 
 def _question(question: RubricQuestion, html: Html | None) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _response(response: ResponseView, html: Html | None) -> dict[str, Any]:
 
 
 def _passage(text: str, html: Html | None) -> str | dict[str, str]:
-    """Return a text as the page gets it: alone, or with its HTML."""
+    """Return a text for the page, with its HTML if it is rendered."""
     return {"text": text, "html": html(text)} if html and text else text
 
 
@@ -227,7 +227,7 @@ _ACTION = TypeAdapter(ReturnedAction)
 
 
 def offline_task(study: Study, rater_id: str) -> dict[str, Any]:
-    """Return all that an offline page of a rater holds, as JSON."""
+    """Return the content of a rater's offline page as JSON."""
     queue = study.queue(rater_id)
     number = study.evaluation.labelling.round
     page = _page(study, rater_id, number)
@@ -250,11 +250,11 @@ def offline_task(study: Study, rater_id: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ReturnedLabels:
-    """Content of a file that an offline page gave back.
+    """Content of a file saved by an offline page.
 
     Args:
         sessions: The labels.
-        problems: Answers that cannot be labels, one by one.
+        problems: Answers that cannot be labels.
     """
 
     sessions: Sequence[Session]
@@ -262,7 +262,7 @@ class ReturnedLabels:
 
 
 def returned_labels(text: str, study: Study, *, file: str) -> ReturnedLabels:
-    """Return the labels of a file that an offline page gave back.
+    """Return the labels of a file saved by an offline page.
 
     Answers count in the order of the file. Their times follow it: the clock of a page may be set
     back between two answers.
@@ -335,7 +335,7 @@ def _n_answers(session: Session) -> int:
 
 
 def _opened(text: str, study: Study, *, file: str) -> tuple[str, list[str], str, tuple[str, int]]:
-    """Return first line, further lines, key of the page, and whose page of which round it is."""
+    """Return the first line, the further lines, and the key, rater and round of the page."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n").split("\n")
     try:
         head = json.loads(lines[0])

@@ -1,4 +1,4 @@
-"""Value of more labels, simulated from the labels at hand."""
+"""Simulated effect of more labels, based on the present labels."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ Integers = NDArray[np.int64]
 CONFIDENCE = 0.95
 POWER = 0.8
 ENOUGH = 0.8
-"""Probability of a certain verdict from which on a number is recommended (a choice)."""
+"""Probability of a certain verdict from which a number is recommended (a choice)."""
 
 _NORMAL_END = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _NORMALS_APART = _NORMAL_END + NormalDist().inv_cdf(POWER)
@@ -42,14 +42,14 @@ _PER_POPULATION = 10
 """Simulations of each population that is drawn from the labels at hand."""
 
 _N_CANDIDATES = 200
-"""Populations of which those that are simulated are drawn."""
+"""Number of candidate populations."""
 
 _WEIGHT = 0.65
 """Weight of a group in the Bayesian bootstrap; 1 would take what few groups hold for all that there
 is, and promise too much of both verdicts in simulations."""
 
 _N_LARGE = 1_000
-"""Responses that tell the figure of a population."""
+"""Number of responses from which the figure of a population is computed."""
 
 _PRIOR_SPREAD = 0.4
 """Standard deviation of log(1 - figure) before any label, around that of the minimum: in 19 of 20
@@ -57,7 +57,7 @@ questions raters disagree between 0.45 and 2.2 times as much as the minimum allo
 Without it a figure far from the minimum by chance promises a certain verdict too often."""
 
 _FEWEST = 5
-"""Groups of responses with two ratings below which nothing can be said about others like them."""
+"""Response groups with two ratings below which nothing is simulated."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class GatePlan:
 
     @property
     def n_more(self) -> int | None:
-        """Return how many more responses decide if the figure stays, as the gate states it."""
+        """Return the number of further responses that decide if the figure stays."""
         now = self.now
         if now.n_groups < FEWEST_GROUPS:
             return None
@@ -120,17 +120,17 @@ class GatePlan:
 
     @property
     def recommended(self) -> Outlook | None:
-        """Return the fewest further responses that make certain enough even at the lower end."""
+        """Return the fewest further responses that suffice at the lower end of the probability."""
         return next((item for item in self.outlooks if item.p_certain_low >= ENOUGH), None)
 
     @property
     def promising(self) -> Outlook | None:
-        """Return the fewest that probably do."""
+        """Return the fewest further responses that probably suffice."""
         return next((item for item in self.outlooks if item.p_certain >= ENOUGH), None)
 
 
 def responses_to_show(gain: float, *, now: Interval, n_responses: int) -> float:
-    """Return how many new responses under a new wording show a gain in four of five studies.
+    """Return the number of responses that show a gain of a new wording in four of five studies.
 
     The new responses are rated by as many raters, in groups as large, and compared with the present
     figure at the 5 % level. Both figures vary alike: their standard errors shrink with the square
@@ -159,7 +159,7 @@ def responses_to_show(gain: float, *, now: Interval, n_responses: int) -> float:
 
 @dataclass(frozen=True)
 class JudgedFigure:
-    """What a gate judges, of ratings (n_responses, n_questions, n_raters) and their groups."""
+    """Figure of a gate, from ratings (n_responses, n_questions, n_raters) and their groups."""
 
     value: Callable[[Floats], float]
     interval: Callable[[Floats, Integers], Interval]
@@ -176,7 +176,7 @@ def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
 ) -> Iterator[GatePlan]:
     """Simulate the effect of more labels on both gates of human agreement, by question.
 
-    Of gates whose verdict is certain nothing is simulated.
+    Gates whose verdict is certain are not simulated.
     """
     for question in evaluation.rubric:
         alpha = Alpha(evaluation.gates["human_alpha"].level or question.level)
@@ -211,7 +211,7 @@ def plan_overall_gates(  # noqa: PLR0913 - as above
     n_simulations: int,
     seed: int,
 ) -> Iterator[GatePlan]:
-    """Simulate likewise the effect on both gates over all questions.
+    """Simulate the effect on both gates over all questions.
 
     Each further response is rated by two on all questions that are asked of it.
     """
@@ -358,7 +358,7 @@ def _rating_cube(
 
 
 def _differ(rated: Floats) -> bool:
-    """Return whether two ratings of a response differ; if not, no population holds any that do."""
+    """Return whether two ratings of any response differ, which a simulation requires."""
     if not len(rated):
         return False
     spread = np.fmax.reduce(rated, axis=2) - np.fmin.reduce(rated, axis=2)
@@ -389,7 +389,7 @@ def _populations(  # noqa: PLR0913 - the labels, and how many to draw
     density = np.nan_to_num(np.exp(-((distance / _PRIOR_SPREAD) ** 2) / 2))
     if not density.any():
         return candidates[:n]
-    # Evenly by figure, which leaves less to chance than drawing each for itself.
+    # Evenly by figure, which has less variance than independent draws.
     order = np.argsort(figures)
     below = np.cumsum(density[order]) / density.sum()
     chosen: Floats = candidates[order[np.searchsorted(below, (np.arange(n) + 0.5) / n)]]
@@ -397,7 +397,7 @@ def _populations(  # noqa: PLR0913 - the labels, and how many to draw
 
 
 def _by_population(is_certain: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the ends of the probability of certainty over the populations that were drawn."""
+    """Return the interval of the probability of certainty over the drawn populations."""
     starts = np.arange(0, len(is_certain), _PER_POPULATION)
     n_simulated = np.diff(starts, append=len(is_certain))
     shares = np.add.reduceat(is_certain.astype(float), starts) / n_simulated
@@ -408,9 +408,9 @@ def _by_population(is_certain: NDArray[np.bool_]) -> tuple[float, float]:
 def _with_more(
     rated: Floats, group: Integers, n: int, weights: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Integers]:
-    """Return the ratings with `n` further responses, each with two ratings of one at hand.
+    """Return the ratings with `n` further responses, each with two ratings of a present one.
 
-    They come in groups of their own, of which the last may be cut short.
+    They form new groups, of which the last may be cut short.
     """
     drawn, of = _drawn(rated, group, n, weights, rng)
     # In random order, ratings before gaps: the first two are any two of the response's ratings.
@@ -434,7 +434,7 @@ def _drawn(
 
 @dataclass(frozen=True)
 class NewResponses:
-    """Responses that show whether a reworded question is rated better.
+    """New responses that show whether raters agree more on a reworded question.
 
     Args:
         n_required: Responses that show the gain in four of five studies; infinity if none do.
@@ -448,15 +448,15 @@ class NewResponses:
 
     @property
     def n_missing(self) -> float:
-        """Return how many responses must be added to the evaluation."""
+        """Return the number of responses that must be added to the evaluation."""
         drawn = {assignment.response_id for assignment in self.assignments}
         return max(0.0, self.n_required - self.n_assigned - len(drawn))
 
 
 def responses_wanted(plans: Iterable[GatePlan], *, gain: float) -> float:
-    """Return how many new responses show a gain of every figure that is below its minimum.
+    """Return the number of responses that show a gain of every figure below its minimum.
 
-    It is 0 if none is, and infinity if a figure is too uncertain.
+    It is 0 if no figure is below, and infinity if a figure is too uncertain.
     """
     return max(
         (
@@ -479,7 +479,7 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
     n_required: float,
     seed: int,
 ) -> NewResponses:
-    """Draw responses that no rater knows, for as many raters each as before.
+    """Draw responses that no rater knows, with as many raters each as before.
 
     `before` are its labels under the earlier wording, `known` the responses that a rater has
     labelled on any question, `n_required` a finite number.

@@ -49,8 +49,8 @@ class QualityFigure:
 
 
 _WORDS_PER_SECOND = 1000 / 60
-"""Words that no one reads in less time: even skimming stays below 1,000 a minute (Rayner et al.,
-2016, doi:10.1177/1529100615623267)."""
+"""Fastest possible reading: even skimming stays below 1,000 words a minute (Rayner et al., 2016,
+doi:10.1177/1529100615623267)."""
 
 _FEW_SKIPPED = 0.1
 """Share of unclear responses that is usual."""
@@ -80,7 +80,7 @@ MEASURES: Mapping[str, str] = {
     "changed_share": "share of the labels changed more than a minute later",
     "outdated_share": "share of the labels given on a text that was changed since",
 }
-"""Every figure, in the order in which they are shown, and what it says."""
+"""Figures in the order in which they are shown, with their meanings."""
 
 
 def measure_quality(  # noqa: PLR0913 - one for each source
@@ -216,7 +216,7 @@ class _QuestionLabels:
         return np.column_stack(columns) if columns else np.empty((0, 0))
 
     def exceptional_agreement(self, rater: str) -> float:
-        """Return how often raters drawn anew agree as little with the others.
+        """Return the chance that raters drawn at random agree as little with the others.
 
         Honest raters differ in care, so a difference up to `CLEARLY_LESS` is usual.
         """
@@ -224,14 +224,14 @@ class _QuestionLabels:
         return exchanged(-self.closeness_by_rater, column, margin=CLEARLY_LESS)
 
     def exceptional_value(self, rater: str, value: float) -> float:
-        """Return how often raters drawn anew give one value as often."""
+        """Return the chance that raters drawn at random give one value as often."""
         ratings = self.matrix.to_numpy(dtype=np.float64)
         is_value = np.where(np.isnan(ratings), math.nan, ratings == value)
         return exchanged(is_value, list(self.matrix.columns).index(rater))
 
     @cached_property
     def twins(self) -> Mapping[str, "_Twin"]:
-        """The rater whose ratings are most like those of each rater."""
+        """Most similar rater of each rater."""
         return _twins(self.matrix)
 
     def _stands_apart(self, rater: str) -> bool:
@@ -280,20 +280,20 @@ class _Twin:
 
 
 _ALIKE = {1: 0.7, 2: 0.6}
-"""Share of the responses on which two raters are split from each other or from the rest, that they
-give alike against the rest, by the number of other raters, 2 standing for more. Honest raters with
-95 % right answers beside others with 75 % stay below it."""
+"""Limit for the share of responses that two raters rate alike and unlike the rest, among those on
+which they differ from each other or from the rest. It depends on the number of other raters; 2
+stands for more. Honest raters with 95 % right answers beside others with 75 % stay below it."""
 
 _MOST_VALUES = 50
-"""Values of a scale above which identical ratings are not looked for."""
+"""Number of values of a scale above which identical ratings are not searched for."""
 
 
 def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
-    """Return the rater most like each rater, judged by answers that others do not give.
+    """Return the most similar rater of each rater, by answers that others do not give.
 
-    Raters who know the right answer give it both. Only those who work together, or copy, share
-    the answers on which each departs from the others. So a response counts if the two differ, or
-    if they agree on something else than most of the other raters of it.
+    Raters who know the right answer both give it. Only those who work together, or copy, share
+    answers that differ from those of the others. So a response counts if the two differ, or if they
+    agree on something else than most of the other raters of it.
     """
     ratings = matrix.to_numpy(dtype=np.float64)
     values = np.unique(ratings[~np.isnan(ratings)])
@@ -472,7 +472,7 @@ def _last_less_first(values: Floats) -> Floats:
 
 
 def _in_time(labels: pd.DataFrame) -> NDArray[np.int64]:
-    """Return the rows of labels whose time is known, in order of time."""
+    """Return the rows of labels with a known time, in order of time."""
     times = labels["labelled_at"]
     timed_rows = np.flatnonzero(times.notna().to_numpy())
     return timed_rows[
@@ -481,7 +481,7 @@ def _in_time(labels: pd.DataFrame) -> NDArray[np.int64]:
 
 
 def _in_part(values: Floats, part: NDArray[np.bool_]) -> float:
-    """Return how often a part drawn anew differs as far from the rest, in the same direction."""
+    """Return the chance that a random part differs as far from the rest, in the same direction."""
     if part.all() or not part.any():
         return 1.0
     n = int(part.sum())
@@ -491,7 +491,7 @@ def _in_part(values: Floats, part: NDArray[np.bool_]) -> float:
 
 
 def _row_mean(values: Floats) -> Floats:
-    """Return the mean of each row without its gaps; NaN if there is nothing in it."""
+    """Return the mean of each row without its gaps; NaN for an empty row."""
     n = np.count_nonzero(~np.isnan(values), axis=1)
     total = np.nansum(values, axis=1)
     means: Floats = np.divide(total, n, out=np.full(len(values), math.nan), where=n > 0)

@@ -26,7 +26,7 @@ class FirstRating:
 
 @dataclass(frozen=True)
 class WorkUnit:
-    """One response and question that a rater is to answer.
+    """One response and question for a rater to answer.
 
     A repeat is a unit that the rater has answered before. Only checks have gold answers, and only
     a unit of a discussion has first ratings, as the rater sees the sides. A comparison that is
@@ -47,7 +47,7 @@ class WorkUnit:
         return self.response.response_id, self.is_repeat
 
     def label_in(self, session: Session | None) -> Label | None:
-        """Return the unit's label; of a check that is an answer about its present texts."""
+        """Return the unit's label; for a check, the answer about its current texts."""
         label = session.by_unit.get(self.name) if session else None
         if label is None or not self.gold_answers:
             return label
@@ -82,7 +82,7 @@ class WorkUnit:
 
     @property
     def code(self) -> str:
-        """A name of the unit that says nothing of the response's id, which may name the model."""
+        """A name of the unit that does not reveal the response's id, which may name the model."""
         text = "\x1f".join([self.key.session_id, self.response.response_id, str(self.is_repeat)])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -93,10 +93,10 @@ def work_of(
     responses: Mapping[str, ResponseView],
     assignments: Sequence[Assignment] | None,
 ) -> list[WorkUnit]:
-    """Return all that a rater is to label in the current round, in order.
+    """Return a rater's units of the current round, in order.
 
-    Without assignments every rater labels everything, each in an own order. A unit that several
-    assignments name is labelled once, where the first of them puts it.
+    Without assignments every rater labels everything, each in a different order. A unit of several
+    assignments is labelled once, at the position of the first.
 
     Examples:
         >>> from pathlib import Path
@@ -145,7 +145,7 @@ def work_of(
 def possible_units(
     rater_id: str, number: int, responses: Mapping[str, ResponseView], *, kind: str = ""
 ) -> dict[str, WorkUnit]:
-    """Return every unit of a kind that a rater could be given in a round, by its code."""
+    """Return all possible units of a kind for a rater in a round, by code."""
     units = [
         work_unit(rater_id, number, response, question, is_repeat=is_repeat, kind=kind)
         for response in responses.values()
@@ -180,7 +180,7 @@ class RaterQueue:
     Args:
         units: The units in order.
         sessions: Store of the answers.
-        notice: What the rater is told about them; empty if nothing.
+        notice: Message to the rater about them; empty for none.
         has_sequel: Whether the rater is told a result, and goes on, once all are answered and the
             rater has finished.
     """
@@ -201,9 +201,10 @@ class RaterQueue:
 
     @cached_property
     def screens(self) -> tuple[tuple[int, ...], ...]:
-        """Places of the units that are answered together: the options of a multi-select question.
+        """Positions of the units on each screen.
 
-        Every other unit has a screen of its own, and so has an option that is discussed.
+        The options of a multi-select question share a screen, unless they are discussed. Every
+        other unit has its own.
         """
         screens: dict[object, list[int]] = {}
         for index, unit in enumerate(self.units):
@@ -213,7 +214,7 @@ class RaterQueue:
         return tuple(map(self._in_rubric_order, screens.values()))
 
     def _in_rubric_order(self, screen: Sequence[int]) -> tuple[int, ...]:
-        """Return the places on a screen as the rubric orders options, however they are assigned."""
+        """Return the positions on a screen, with options in the order of the rubric."""
         if len(screen) == 1:
             return tuple(screen)
         questions = self.units[screen[0]].response.questions
@@ -221,12 +222,12 @@ class RaterQueue:
 
     @cached_property
     def by_code(self) -> Mapping[str, WorkUnit]:
-        """The units by the names that pages use."""
+        """The units by their codes."""
         return {unit.code: unit for unit in self.units}
 
     @cached_property
     def _n_others(self) -> dict[SessionKey, int]:
-        """Labels of each session that are about none of the units; counted once."""
+        """Number of labels of each session that are about none of the units."""
         units = {(unit.key, unit.name) for unit in self.units}
         return {
             key: sum((key, name) not in units for name in session.by_unit) if session else 0
@@ -270,7 +271,7 @@ class RaterQueue:
         )
 
     def n_screens_done(self) -> int:
-        """Return how many screens have labels, going by the first unit of each."""
+        """Return the number of screens whose first unit has a label."""
         stored = self._stored()
         first_units = (self.units[screen[0]] for screen in self.screens)
         return sum(unit.label_in(stored[unit.key]) is not None for unit in first_units)
@@ -284,7 +285,7 @@ class RaterQueue:
     def answer(
         self, unit: WorkUnit, answer: Answer, *, at: datetime, is_time_known: bool = True
     ) -> Session:
-        """Save an answer. Once this returns, the answer is on disk.
+        """Save an answer on disk.
 
         Raises:
             ValueError: If the rating is not on the scale.
@@ -301,7 +302,7 @@ class RaterQueue:
         return self._change(unit, lambda session: session.without_latest(unit.name, at=at), at=at)
 
     def close(self, *, at: datetime) -> None:
-        """Note that the rater stopped: runs may use the labels without waiting."""
+        """Store that the rater stopped, so that runs may use the labels without waiting."""
         for key in self._n_units:
             stored = self.sessions.read(key)
             if stored is not None and stored.closed_at is None:
@@ -336,7 +337,7 @@ class RaterQueue:
 def label_of(
     unit: WorkUnit, answer: Answer, *, at: datetime, hashes: TextHashes | None = None
 ) -> Label:
-    """Return an answer as a label of its unit, a comparison of sides as one of the columns.
+    """Return an answer as a label of its unit; a comparison of sides becomes one of columns.
 
     `hashes` are those of the texts that the rater saw; None stands for the current texts.
 
@@ -358,7 +359,7 @@ def label_of(
 
 
 def now() -> datetime:
-    """Return the present time in UTC, in milliseconds: as sessions store it.
+    """Return the current time in UTC, to milliseconds, as stored by sessions.
 
     Examples:
         >>> now().microsecond % 1000

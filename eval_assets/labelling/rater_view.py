@@ -1,4 +1,4 @@
-"""The parts of a response that raters see: declared once for terminal, browser, offline pages."""
+"""The parts of a response that raters see in the terminal, the browser and offline pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EarlierTurn:
 
 @dataclass(frozen=True)
 class ResponseView:
-    """A response as raters see it: nothing here comes from a judge or from another rater.
+    """A response as raters see it, without data of judges or other raters.
 
     Args:
         response_id: The response; identifies it and is not shown, since it may name the model.
@@ -68,7 +68,7 @@ class ResponseView:
 
     @property
     def is_pair(self) -> bool:
-        """Whether the response is only ever compared."""
+        """Whether all questions about the response are comparisons."""
         return {question.type for question in self.questions} == {"pairwise"}
 
     @cached_property
@@ -78,7 +78,7 @@ class ResponseView:
 
 
 def guideline_hash(question: RubricQuestion) -> str:
-    """Return a hash of all that tells raters how to answer: question, guidelines and scale.
+    """Return a hash of question, guidelines and scale.
 
     Examples:
         >>> from eval_assets.config.rubric import RubricQuestion
@@ -184,7 +184,7 @@ def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[EarlierTurn, ...]
 
 
 def _lines(value: object) -> tuple[str, ...]:
-    """Return a cell as the lines of text that raters read; a list has a line for each entry."""
+    """Return a cell as lines of text; a list has a line for each entry."""
     if isinstance(value, list):
         return tuple(_text(entry) for entry in value)
     return (_text(value),)

@@ -1,4 +1,4 @@
-"""Markdown as HTML that runs nothing and loads nothing but images of the evaluation folder."""
+"""Markdown as HTML without scripts, which loads only images of the evaluation folder."""
 
 import base64
 import os
@@ -62,7 +62,7 @@ _CLEANER = nh3.Cleaner(
 
 
 def html_of(evaluation: Evaluation, address: ImageAddress) -> Html | None:
-    """Return what renders the texts of an evaluation; None if raters see them as they are."""
+    """Return the renderer of an evaluation's texts; None if raters see plain text."""
     if evaluation.labelling.text == "plain":
         return None
     return partial(markdown_html, folder=evaluation.folder, address=address)

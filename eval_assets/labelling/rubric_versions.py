@@ -1,4 +1,4 @@
-"""Versions of a question's wording, and the labels that were given under each."""
+"""Versions of a question's wording, and the labels under each."""
 
 import base64
 import json
@@ -75,7 +75,7 @@ def new_wordings(
     *,
     at: datetime,
 ) -> list[RubricWording]:
-    """Return the versions that came into use since the last run: new ones, and ones used before.
+    """Return the versions that came into use since the last run, new or used before.
 
     Args:
         evaluation: The evaluation as declared now.
@@ -108,7 +108,7 @@ def new_wordings(
 def reworded_questions(
     rubric: Iterable[RubricQuestion], known: Iterable[RubricWording]
 ) -> frozenset[str]:
-    """Return the questions of which a run has seen another version than the one declared now."""
+    """Return the questions whose declared version differs from one that a run has seen."""
     current = {question.id: guideline_hash(question) for question in rubric}
     return frozenset(
         wording.question_id
@@ -122,10 +122,10 @@ def by_rubric_version(
 ) -> VersionedLabels:
     """Separate the labels of the version that counts from those of others.
 
-    That is the version declared now with those declared equivalent, if it has labels, else the
-    newest that has. A label belongs to the version whose fingerprint it carries. One without
-    belongs to the version that it was stored under, else to the one in use when it was given, else
-    to the present one.
+    It is the declared version with those declared equivalent, if it has labels, else the newest
+    with labels. A label belongs to the version whose fingerprint it carries. One without belongs to
+    the version that it was stored under, else to the one in use when it was given, else to the
+    present one.
     """
     version = np.zeros(len(ratings), dtype=np.int64)
     is_counted = np.ones(len(ratings), dtype=bool)
@@ -208,7 +208,7 @@ def _remembered(
 def _counted(
     versions: NDArray[np.int64], question: RubricQuestion, wordings: Sequence[RubricWording]
 ) -> tuple[NDArray[np.bool_], str]:
-    """Return which labels count, and what to say of the others."""
+    """Return which labels count, and a note on the others."""
     number = {wording.fingerprint: wording.version for wording in wordings}
     current = number[guideline_hash(question)]
     is_same = np.isin(versions, [current, *question.equivalent_versions])
@@ -318,7 +318,7 @@ def _quoted(example: RubricExample) -> str:
 
 
 def ratings_text(ratings: Mapping[str, float], second_ratings: Mapping[str, float]) -> str:
-    """Return who gave what, and what after a discussion.
+    """Return the ratings by rater, before and after a discussion.
 
     Examples:
         >>> ratings_text({"anna": 4.0, "ben": 2.0}, {})

@@ -1,4 +1,4 @@
-"""Session files: one JSON file for each session, and a journal of what it does not hold yet."""
+"""Session files: one JSON file for each session, and a journal of later changes."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ _KEY = TypeAdapter(SessionKey)
 _SESSION = TypeAdapter(Session)
 
 SHORT = 100
-"""Labels up to which a session file is rewritten after each of them."""
+"""Number of labels up to which a session file is rewritten after each change."""
 
 REMNANT = ".remnant"
 """Ending of the file of changes of a session that a crash cut short."""
@@ -35,7 +35,7 @@ _FileVersion = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class _Stored:
-    """A session as its file and the beginning of its journal hold it.
+    """A session read from its file and the beginning of its journal.
 
     Args:
         session: The session.
@@ -69,7 +69,7 @@ class SessionFolder:
         self._parsed: dict[Path, _Stored] = {}
 
     def read(self, key: SessionKey) -> Session | None:
-        """Return the session as it is stored; None if the rater has not begun.
+        """Return the stored session; None if the rater has not started.
 
         Raises:
             InputError: If the file is not a session.
@@ -87,7 +87,7 @@ class SessionFolder:
         return [session for session in sessions if session is not None]
 
     def readable(self, kind: str = "") -> tuple[list[Session], list[InputProblem]]:
-        """Return the sessions of a kind that can be read, and what is wrong with the others."""
+        """Return the readable sessions of a kind, and the problems of the others."""
         sessions: list[Session] = []
         problems: list[InputProblem] = []
         for path in session_paths(self.path.parent, kind):
@@ -104,11 +104,11 @@ class SessionFolder:
         return session_paths(self.path.parent)
 
     def remnants(self) -> list[Path]:
-        """Return the files of changes that a crash cut short; no rater was told they are saved."""
+        """Return the files of changes that a crash cut short, which no rater was told are saved."""
         return sorted(self.path.glob(f"[!.]*{REMNANT}"))
 
     def change(self, key: SessionKey, change: Callable[[Session | None], Session]) -> Session:
-        """Put `change(session)` in place of the stored session and return it once it is on disk."""
+        """Replace the stored session with `change(session)` and return it once it is on disk."""
         with locked(self.path):
             file = self._file(key)
             stored = self._stored(file)
@@ -139,7 +139,7 @@ class SessionFolder:
         return stored.session if stored else None
 
     def _stored(self, file: Path) -> _Stored | None:
-        """Return the session with its journal, reading only what is new."""
+        """Return the session with its journal, of which only new lines are read."""
         journal, name = session_journal(file), str(file.relative_to(self.path.parent))
         try:
             while True:
@@ -165,7 +165,7 @@ def session_folder(folder: Path) -> SessionFolder:
 
 
 def _continues(stored: _Stored, version: _FileVersion, journal: _FileVersion | None) -> bool:
-    """Return whether the files hold what was read of them, and perhaps more changes."""
+    """Return whether the files still have the content that was read, except for added changes."""
     if stored.version != version:
         return False
     if stored.journal is None or stored.journal == journal:
@@ -193,7 +193,7 @@ def _is_rewritten(stored: _Stored, changed: Session) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _Change:
-    """A line of a journal: what a change left of the units that it touched.
+    """A line of a journal: the new state of the units that a change touched.
 
     `removed` are units without any answer left.
     """
@@ -233,7 +233,7 @@ _LINE_CHECKSUM = ', "checksum": "'
 
 
 def _with_changes(stored: _Stored, journal: Path, version: _FileVersion | None) -> _Stored:
-    """Return a session with the changes that its journal holds beyond those known.
+    """Return a session with the new changes of its journal.
 
     Raises:
         InputError: If a line other than the last is not a change.
@@ -328,18 +328,18 @@ _CHECKSUM = ',\n "checksum": "'
 
 
 def _checksum(content: str) -> str:
-    """Return what tells whether the file was edited; it is no protection against forgery."""
+    """Return a checksum that detects edits, but does not protect against forgery."""
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _is_edited(text: str) -> bool:
-    """Return whether the content of a session file is not what was written with its checksum."""
+    """Return whether the content of a session file does not match its checksum."""
     content, _, end = text.rpartition(_CHECKSUM)
     return end.partition('"')[0] != _checksum(content)
 
 
 def session_json(session: Session) -> dict[str, Any]:
-    """Return the session as the JSON object that its file holds."""
+    """Return the session as the JSON object of its file."""
     labels = [_label_json(label, session.key) for label in session.labels]
     return {**_head(session), "labels": labels}
 
@@ -366,7 +366,7 @@ def _head(session: Session) -> dict[str, Any]:
 
 
 def parse_session(text: str, *, file: str) -> Session:
-    """Return the session that a file holds.
+    """Return the session of a file.
 
     Raises:
         InputError: If it is not the JSON of a session.
@@ -398,7 +398,7 @@ def _by_unit(labels: Sequence[Label]) -> dict[Unit, Label]:
 
 @lru_cache(maxsize=10_000)
 def _label_line(label: Label, key: SessionKey) -> str:
-    """Return one label as a line of JSON: a session that grows by one writes one new line."""
+    """Return one label as a line of JSON."""
     return json.dumps(_label_json(label, key), ensure_ascii=False)
 
 

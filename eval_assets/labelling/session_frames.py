@@ -1,4 +1,4 @@
-"""Sessions as rows: labels with time and validity, and answers that do not count."""
+"""Sessions as frames: labels with time and validity, and answers that do not count."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ a 'discussion'."""
 
 
 class ControlUnit(NamedTuple):
-    """A response whose value is settled, and a rater who labels it unaware of that."""
+    """A response with a settled value, and a rater who labels it without knowing."""
 
     response_id: str
     question_id: str
@@ -41,7 +41,7 @@ _UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
 
 
 def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
-    """Return all answers in sessions that do not decide, in `HISTORY_COLUMNS`.
+    """Return all answers in sessions that do not count, in `HISTORY_COLUMNS`.
 
     `before` is the value that the answer changed, or of a repeat the value of the first time; it
     and `after` are NaN if the response was skipped.

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 UNDO = timedelta(minutes=1)
-"""A label that is taken back or replaced within this time was a slip, not a change of mind."""
+"""A label that is undone or replaced within this time was a slip, not a change of mind."""
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -29,7 +29,7 @@ _Text = Annotated[str, Field(max_length=5000)]
 
 @dataclass(frozen=True, kw_only=True)
 class TextHashes:
-    """Hashes of the texts that a rater saw: a label belongs to these and to no others."""
+    """Hashes of the texts that a rater saw, to which a label belongs."""
 
     __pydantic_config__ = _IN_JSON
 
@@ -44,7 +44,7 @@ class Answer:
 
     Args:
         rating: Value on the question's scale; None if the rater skipped the response.
-        confidence: How sure the rater is; None if not stated.
+        confidence: Confidence of the rater; None if not stated.
         notes: Comment.
         issues: Problems of the response, one by one.
         skip_reason: Reason for skipping.
@@ -63,13 +63,13 @@ class Answer:
     parses: bool | None = None
 
     def answer_fields(self) -> dict[str, Any]:
-        """Return the fields of the answer alone, without those of a subclass."""
+        """Return the fields of the answer without those of a subclass."""
         return {field.name: getattr(self, field.name) for field in fields(Answer)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Label(Answer):
-    """An answer about one response with its time, and earlier and later answers to the same.
+    """An answer about one response with its time, and earlier and later answers about it.
 
     Args:
         response_id: The response.
@@ -116,7 +116,7 @@ class Label(Answer):
         return remark_of(self.notes, is_swapped=self.is_swapped is True)
 
     def says_the_same(self, other: "Label") -> bool:
-        """Return whether both answers are equal, whenever they were given."""
+        """Return whether both answers are equal apart from their times."""
         return other == replace(
             self,
             labelled_at=other.labelled_at,
@@ -154,7 +154,7 @@ def json_key(record: type, name: str) -> str:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """A label that its rater took back at once; kept so that merging does not bring it back."""
+    """A label that its rater undid at once, stored so that merging does not restore it."""
 
     __pydantic_config__ = _IN_JSON
 
@@ -190,7 +190,7 @@ def file_name(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionKey:
-    """Whose labels a session holds, of which question, round and run: one session for each.
+    """Rater, question, round and run of a session.
 
     `kind` is empty for labels, else what the answers are for, which then never count as labels.
     """
@@ -225,11 +225,11 @@ class Session:
     """Labels of one rater, question, round and run, one for each response labelled.
 
     Args:
-        key: Whose labels these are.
+        key: Rater, question, round and run.
         started_at: When the rater began.
-        updated_at: When the last label was given or taken back.
-        closed_at: When the rater stopped; None while they are at it.
-        n_units: Units that the rater is to label.
+        updated_at: When the last label was given or undone.
+        closed_at: When the rater stopped; None while they are working.
+        n_units: Number of units to label.
         guideline_hash: Hash of the question and guidelines as they were at the start.
         by_unit: The label of each unit. Of several answers about a unit the first rating decides;
             the others are its history.
@@ -260,8 +260,8 @@ class Session:
     def with_label(self, label: Label) -> "Session":
         """Return the session with one more answer.
 
-        The same answer again changes nothing. An answer within a minute of the last one about
-        the unit replaces it; a later one is kept beside it.
+        An equal answer changes nothing. An answer within a minute of the last one about the unit
+        replaces it; a later one is kept beside it.
         """
         events = self._events(label.unit)
         if events and events[-1].says_the_same(label):
@@ -274,7 +274,7 @@ class Session:
         """Return the session without the last answer about a unit, given within the last minute.
 
         Raises:
-            ValueError: If there is none, or it is older than a minute: what was said is kept.
+            ValueError: If there is none, or it is older than a minute.
         """
         events = self._events(unit)
         if not events:
@@ -337,9 +337,9 @@ class Session:
 
 
 class _Overlay(Mapping[Unit, Label]):
-    """Many labels that versions of a session share, with a few changes of one version.
+    """Labels shared by versions of a session, with the changes of one version.
 
-    So a label of a long session does not copy the others.
+    Adding a label to a long session therefore does not copy the others.
     """
 
     def __init__(self, shared: Mapping[Unit, Label], changes: Mapping[Unit, Label | None]) -> None:
@@ -364,13 +364,13 @@ class _Overlay(Mapping[Unit, Label]):
 
 
 _MOST_CHANGES = 100
-"""Changes of an overlay from which on all labels are copied."""
+"""Number of changes of an overlay at which all labels are copied."""
 
 
 def _with_entry(
     labels: Mapping[Unit, Label], unit: Unit, label: Label | None
 ) -> Mapping[Unit, Label]:
-    """Return labels with another one of a unit, or with none."""
+    """Return labels with that of one unit replaced, or removed."""
     shared, changes = labels, {unit: label}
     if isinstance(labels, _Overlay):
         shared, changes = labels.shared, {**labels.changes, unit: label}

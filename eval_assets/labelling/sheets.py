@@ -32,7 +32,7 @@ SHEET_COLUMNS = (
     "rater_id",
     "score",
 )
-"""Header of every sheet; what else a row needs, such as the turns before, comes after it."""
+"""Header of every sheet; further columns, such as the turns before, follow it."""
 
 _KEY = ["indicator_id", "convo_id", "turn_index", "model_name", "seed"]
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def neutralised(cell: str) -> str:
-    """Return the cell so that spreadsheet programs take it for text, never for a formula.
+    """Return the cell escaped so that spreadsheet programs never read it as a formula.
 
     Examples:
         >>> [neutralised(cell) for cell in ("=1+1", "-3", "- a list", "'=x", "4 - 1")]
@@ -65,7 +65,7 @@ def sheet_text(
 
     Args:
         responses: The responses, in `RESPONSE_COLUMNS`.
-        units: What the rater is to label.
+        units: Units of the rater.
         hide: Columns whose cells stay empty.
         reworded: Questions with several versions: a column then holds the fingerprint of the one
             that is rated, whatever it is when the sheet is read.
@@ -108,14 +108,14 @@ def sheet_text(
 
 
 def _needs_question(units: Sequence[WorkUnit]) -> bool:
-    """Return whether a row's response leaves open which question it is rated on."""
+    """Return whether the question of a row does not follow from its response."""
     return any(len(unit.response.questions) > 1 for unit in units)
 
 
 def _place_by_conversation(
     units: Sequence[WorkUnit], by_id: pd.DataFrame
 ) -> Callable[[WorkUnit], tuple[int, int, int]]:
-    """Return the key that sorts units by question, by conversation as it comes first, and turn."""
+    """Return the key that sorts units by question, conversation (by appearance) and turn."""
     named = by_id["convo_id"].notna()
     keys = dict(zip(by_id.index, by_id[CONVERSATION].itertuples(index=False), strict=True))
     conversation = {
@@ -149,10 +149,10 @@ def _history(earlier: Sequence[EarlierTurn]) -> str:
 
 
 def write_sheet(path: Path, text: str) -> None:
-    """Write a sheet for spreadsheet programs, unless the file holds scores.
+    """Write a sheet for spreadsheet programs, unless the file contains scores.
 
     Raises:
-        InputError: If the file holds scores, or cannot be shown to hold none.
+        InputError: If the file contains scores, or may contain some.
     """
     with locked(path.parent):
         if path.exists() and (reason := _keeps(path.read_bytes())):

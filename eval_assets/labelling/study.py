@@ -1,4 +1,4 @@
-"""All that labelling an evaluation needs: raters, their work and links, and where labels go."""
+"""Labelling of an evaluation: raters, their work and links, and their sessions."""
 
 import hashlib
 import hmac
@@ -40,7 +40,7 @@ from eval_assets.labelling.sessions import UNDO, Label
 _KEY_FILE = ".key"
 
 _MOST_CHARACTERS = 240
-"""Length of a session's name. File systems take names of 255 bytes, endings included."""
+"""Longest name of a session. File systems allow names of 255 bytes, including endings."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Study:
 
     Args:
         evaluation: The evaluation.
-        responses: What raters see of each response.
-        assignments: Who labels what; None if nobody was assigned anything.
+        responses: Rater's view of each response.
+        assignments: Assignments of raters; None without assignments.
         covered: Responses that a certified judge scores, by question with a certified part.
         calibration: Responses that a rater answers before any other.
         attention: Responses with obvious answers among each rater's work.
@@ -80,7 +80,7 @@ class Study:
 
     @cached_property
     def queues(self) -> dict[str, RaterQueue]:
-        """The work of each rater in the current round, whether it is open or not."""
+        """Queue of each rater in the current round, open or not."""
         return {rater: self._whole_work(rater) for rater in self.raters}
 
     @cached_property
@@ -88,7 +88,7 @@ class Study:
         return cache(self.work)
 
     def at_round(self, number: int) -> "Study":
-        """Return the study as it is in a round."""
+        """Return the study in a round."""
         if number == self.evaluation.labelling.round:
             return self
         labelling = replace(self.evaluation.labelling, round=number)
@@ -97,7 +97,7 @@ class Study:
     def queue(
         self, rater_id: str, *, question_id: str | None = None, run_id: str | None = None
     ) -> RaterQueue:
-        """Return what a rater labels now: calibration, then work of the round, then discussion.
+        """Return a rater's current queue: calibration, then the round, then discussion.
 
         Raises:
             InputError: If the names are too long for a session file.
@@ -142,7 +142,7 @@ class Study:
         return RaterQueue(mixed, self.sessions)
 
     def sheet_units(self, rater_id: str) -> list[WorkUnit]:
-        """Return what a rater labels on a sheet: no checks, and nothing before the calibration."""
+        """Return a rater's units for a sheet, without checks, and none before the calibration."""
         rounds = self.calibration_rounds(rater_id)
         is_open = not rounds or rounds[-1].is_passed
         return [unit for unit in self.work(rater_id).units if is_open and not unit.key.kind]
@@ -198,7 +198,7 @@ class Study:
         )
 
     def possible_units(self, rater_id: str) -> dict[str, WorkUnit]:
-        """Return every unit that the rater could be given in the current round, by its code."""
+        """Return all possible units for the rater in the current round, by code."""
         checks = self.attention_units(rater_id)
         for check in self.calibration:
             checks += check.units(rater_id, kind=CALIBRATION, number=check.round)
@@ -209,7 +209,7 @@ class Study:
         return units | {unit.code: unit for unit in checks}
 
     def check_results(self) -> dict[tuple[str, str, str], CheckResult]:
-        """Return what raters answered to checks, by rater, question and kind of check.
+        """Return raters' results on checks, by rater, question and kind of check.
 
         Of a calibration that is the latest round. Damaged sessions are left out.
         """
@@ -227,14 +227,14 @@ class Study:
         return results
 
     def needs_person(self, unit: WorkUnit) -> bool:
-        """Return whether no judge is certified to score a unit."""
+        """Return whether a unit is not scored by a certified judge."""
         return unit.response.response_id not in self.covered.get(unit.question.id, frozenset())
 
     def secret_for(self, *purpose: str) -> str:
-        """Return a secret text for a purpose, the same one every time.
+        """Return the secret text of a purpose.
 
-        It comes from a key in the session folder that is made once. Whoever removes that
-        file makes every link and offline page of the study invalid.
+        It is derived from a key file in the session folder. Removing that file invalidates every
+        link and offline page of the study.
         """
         text = "\x1f".join(purpose)
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
@@ -268,7 +268,7 @@ _LINK_FILE = ".links.json"
 
 @dataclass(frozen=True)
 class _Link:
-    """How often a person's links were replaced, and whether the last ones are revoked."""
+    """Number of replacements of a person's links, and whether the last ones are revoked."""
 
     number: int = 0
     is_revoked: bool = False
@@ -288,12 +288,12 @@ def raters_by_token(study: Study) -> dict[str, str]:
 
 
 def replace_link(study: Study, name: str) -> None:
-    """End the links of a rater or adjudicator; new ones are valid."""
+    """Revoke the links of a rater or adjudicator and create new ones."""
     _change(study, name, lambda link: _Link(number=link.number + 1))
 
 
 def revoke_link(study: Study, name: str) -> None:
-    """End the links of a rater or adjudicator."""
+    """Revoke the links of a rater or adjudicator."""
     _change(study, name, lambda link: replace(link, is_revoked=True))
 
 

@@ -111,12 +111,12 @@ class Table:
 
     @property
     def is_long(self) -> bool:
-        """Return whether it is shown in a window of its own that scrolls."""
+        """Return whether the table scrolls in its own box."""
         return self.is_flat and len(self.rows) > _MOST_ROWS_SHOWN
 
     @property
     def is_flat(self) -> bool:
-        """Return whether its rows can be put in any order."""
+        """Return whether its rows can be sorted."""
         return not self.is_matrix and all(row.kind in {"plain", "total"} for row in self.rows)
 
 
@@ -138,7 +138,7 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Definition:
-    """A term and what there is to say about it; `method` is its anchor in docs/methods.md."""
+    """A term and its explanation; `method` is its anchor in docs/methods.md."""
 
     term: str
     meaning: str
@@ -154,7 +154,7 @@ class Definitions:
 
 @dataclass(frozen=True)
 class Quote:
-    """A text from the data, shown as it is; empty for an empty text."""
+    """A text from the data, shown verbatim."""
 
     text: str
     is_small: bool = False
@@ -162,7 +162,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks that a reader opens; `subject` completes the summary for those who cannot see."""
+    """Folded blocks; `subject` completes the summary for screen readers."""
 
     summary: str
     blocks: tuple["Block", ...]
@@ -172,9 +172,9 @@ class Fold:
 
 @dataclass(frozen=True)
 class CardFigure:
-    """The figure that a card is about; its name is empty if the card's title says it.
+    """Main figure of a card; its name is empty if the title of the card names it.
 
-    `meaning` is what the figure is called, or why it is undefined; the first note is its interval.
+    `meaning` is the band of the figure, or why it is undefined; the first note is its interval.
     """
 
     name: str
@@ -187,7 +187,7 @@ class CardFigure:
 
 @dataclass(frozen=True)
 class Card:
-    """A titled box of blocks; `figure` stands at its side."""
+    """A titled box of blocks, with `figure` at its side."""
 
     title: str
     blocks: tuple["Block", ...]
@@ -209,12 +209,12 @@ class Section:
 
 
 def cells(*parts: Cell | str) -> tuple[Cell, ...]:
-    """Return cells; a text becomes a cell."""
+    """Return cells; texts are converted."""
     return tuple(Cell(cell) if isinstance(cell, str) else cell for cell in parts)
 
 
 def columns(*parts: Column | str) -> tuple[Column, ...]:
-    """Return columns; a text becomes a column of texts, one that ends in "#" one of numbers.
+    """Return columns; texts are converted, and a trailing "#" marks a column of numbers.
 
     Examples:
         >>> columns("judge", "units#")[1]
@@ -229,7 +229,7 @@ def columns(*parts: Column | str) -> tuple[Column, ...]:
 
 
 def anchor(kind: str, *names: str) -> str:
-    """Return the id of the place about something; two names never have one id.
+    """Return the id of an anchor, which is different for every name.
 
     Examples:
         >>> anchor("question", "coercion_free"), anchor("judge", "gpt 6")

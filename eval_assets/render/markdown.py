@@ -20,7 +20,7 @@ from eval_assets.render.document import (
 from eval_assets.wording import counted
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$@]|(?<![^\W_])_|_(?![^\W_])")
-"""Characters that may be markup anywhere; an underscore within a word is not."""
+"""Characters that may be markup anywhere, except an underscore within a word."""
 
 _MOST_ROWS = 25
 """Rows of a table; a comment on a pull request holds 65,536 characters."""
@@ -30,7 +30,7 @@ _LEADING = re.compile(r"^(?:([-+=#>])(?=[-+=#>\s]|$)|(\d+)([.)])(?=\s|$))")
 
 
 def escape_markdown(text: str) -> str:
-    r"""Return a text on one line that Markdown shows as it is, in a table cell too.
+    r"""Return a text as one line of escaped Markdown, also for table cells.
 
     Examples:
         >>> print(escape_markdown("a|b\n<b>`code`</b>"))
@@ -74,7 +74,7 @@ def markdown_blocks(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _fold(fold: Fold) -> Iterator[str]:
-    """Yield the blocks in a fold that is open on the page; what is folded there is left out."""
+    """Yield the visible blocks of the page, without folded ones."""
     if not fold.is_open:
         return
     summary = html.escape(" ".join(fold.summary.split()), quote=False)
@@ -94,7 +94,7 @@ def _card(card: Card) -> Iterator[str]:
 
 
 def markdown_table(table: Table) -> Iterator[str]:
-    """Yield the caption and the table, without columns that hold nothing but pictures."""
+    """Yield the caption and the table, without columns of pictures alone."""
     if table.caption:
         yield escape_markdown(table.caption)
     filled = [

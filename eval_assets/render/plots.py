@@ -26,7 +26,7 @@ _SHAPES: dict[Shape, Markup] = {
 
 
 def svg(plot: Plot) -> Markup:
-    """Return the picture; of a figure that is undefined only the axis and its marks."""
+    """Return the plot; of an undefined figure only the axis and its marks."""
     parts = [
         Markup('<line class="axis" x1="{}%" x2="{}%" y1="14" y2="14"/>').format(
             f"{_MARGIN:g}", f"{100 - _MARGIN:g}"
@@ -72,19 +72,19 @@ def ticks(low: float, high: float) -> Markup:
 
 
 def shape_key(shape: Shape) -> Markup:
-    """Return a shape alone, for the key of a picture."""
+    """Return a single shape for a legend."""
     return Markup(
         '<svg class="key" aria-hidden="true"><svg x="50%" y="50%" class="dot {}">{}</svg></svg>'
     ).format(f"dot-{shape}", _SHAPES[shape])
 
 
 def _dot_class(plot: Plot, shape: Shape) -> str:
-    """Return the class that colours a dot: its tone if it is alone, else its shape's colour."""
+    """Return the class of a dot: its tone if it is the only one, else its shape."""
     return "toned" if len(plot.dots) == 1 else f"dot-{shape}"
 
 
 def _place(value: float, plot: Plot) -> str:
-    """Return the percentage of the width for a value; beyond an end it is the end."""
+    """Return the percentage of the width for a value, limited to the ends of the axis."""
     share = min(1.0, max(0.0, (value - plot.low) / (plot.high - plot.low)))
     return f"{_MARGIN + share * (100 - 2 * _MARGIN):.2f}"
 

@@ -76,7 +76,7 @@ def _interval(figure: Figure, statistic: Statistic | None) -> str:
 
 
 def rows_table(rows: pd.DataFrame, names: Sequence[str] | None = None, *, label: str) -> Table:
-    """Return named columns of a frame, or all, as a table, without columns that hold nothing."""
+    """Return named or all columns of a frame as a table, without empty columns."""
     columns = [str(name) for name in names or rows.columns if name in rows]
     columns = [name for name in columns if rows[name].notna().any()]
     return records_table(rows[columns].to_dict("records"), label=label)
@@ -125,7 +125,7 @@ def _text(value: object) -> str:
 
 
 def html_table(table: Table) -> Markup:
-    """Return a table with its label as the caption; intervals stand behind their figures."""
+    """Return a table with its label as the caption and intervals after their figures."""
     header = Markup().join(Markup("<th>{}</th>").format(column.name) for column in table.columns)
     rows = [
         Markup("<tr>{}</tr>").format(Markup().join(map(_html_cell, row.cells, table.columns)))

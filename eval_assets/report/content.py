@@ -1,4 +1,4 @@
-"""The whole report in the order in which it is read, and as HTML, GitHub's Markdown and JSON."""
+"""Sections of the report in their order, rendered as HTML, GitHub's Markdown and JSON."""
 
 import hashlib
 import json
@@ -118,9 +118,9 @@ def render_html(data: ReportData) -> str:
 
 
 def render_markdown(data: ReportData) -> str:
-    """Return the report in GitHub's Markdown: what the page shows before anything is opened.
+    """Return the report in GitHub's Markdown, without the folded parts of the page.
 
-    Texts stay texts: none becomes markup, HTML or a second table cell. Long tables are cut.
+    Texts are escaped, so none becomes markup, HTML or a second table cell. Long tables are cut.
     """
     report = report_content(data)
     parts = [

@@ -1,4 +1,4 @@
-"""The figures that the report is made from, and how their rows are read."""
+"""Figures of the report, and access to their rows."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Everything that the report is made from.
+    """Figures and tables that the report shows.
 
     Args:
         tunable: Ids of the questions that tuning may cover; empty while a gate is closed.

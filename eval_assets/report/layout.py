@@ -122,7 +122,7 @@ class Line:
         return self.value != UNDEFINED
 
 
-def coefficient(  # noqa: PLR0913 - what it is, how it reads
+def coefficient(  # noqa: PLR0913 - the figure and its presentation
     figure: Figure,
     name: str,
     *,
@@ -133,7 +133,7 @@ def coefficient(  # noqa: PLR0913 - what it is, how it reads
 ) -> Line:
     """Return a coefficient, with its interval if it has one.
 
-    `limits` are minimums and ends of bands that its written form must not blur.
+    `limits` are minimums and band limits. The rounded value stays on its side of each of them.
     """
     limits = tuple(limit for limit in limits if not math.isnan(limit))
     return Line(
@@ -201,7 +201,7 @@ def agreement_plot(
 ) -> Plot:
     """Return a coefficient on an axis that ends at 1, full agreement.
 
-    `marks` are what it is compared with; a NaN is left out.
+    `marks` are the values to compare it with; NaNs are left out.
     """
     marks = tuple((kind, at) for kind, at in marks if not math.isnan(at))
     limits = (*A_HH_LIMITS, *ALPHA_LIMITS, *(at for kind, at in marks if kind == "minimum"))

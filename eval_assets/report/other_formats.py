@@ -41,9 +41,7 @@ def evaluation_records(
     """Yield path and text of each file: for every system a log, and its ratings line by line.
 
     Results are mean ratings of a system on a question, one for all people and one for each judge;
-    what they are worth is for the agreement report to say.
-
-    Only `ratings` with a value count.
+    the agreement report states their reliability. Only `ratings` with a value count.
     """
     plain = responses.astype(object).where(responses.notna(), None)
     by_id = {row["response_id"]: row for row in plain.to_dict("records")}
@@ -55,7 +53,7 @@ def evaluation_records(
         yield from _files(str(system), rows, by_id, questions, name=name, at=at)
 
 
-def _files(  # noqa: PLR0913 - all that is known of a system
+def _files(  # noqa: PLR0913 - the parts of a log
     system: str,
     rows: pd.DataFrame,
     by_id: Mapping[str, Row],
@@ -115,7 +113,7 @@ def _files(  # noqa: PLR0913 - all that is known of a system
     yield f"{file}.json", f"{_json(log, indent=2)}\n"
 
 
-def _result(  # noqa: PLR0913 - all that is known of a result
+def _result(  # noqa: PLR0913 - the parts of a result
     result_id: str,
     question: RubricQuestion,
     values: pd.Series,
@@ -218,8 +216,8 @@ def evaluation_events(
 ) -> Iterator[str]:
     """Yield lines of JSON, each with a number of events; one event is one rating.
 
-    What the conventions have no attribute for is in attributes of our own, `eval_assets.…`: who
-    rated, on which scale, and the group of responses.
+    Rater, scale and response group have no attribute in the conventions and are in our own,
+    `eval_assets.…`.
 
     `at` is when it was measured: the time of ratings that have none.
     """
@@ -268,7 +266,7 @@ def _event(
 
 
 def _attributes(values: Mapping[str, object]) -> list[dict[str, object]]:
-    """Return attributes as OTLP has them, without those that are not given."""
+    """Return attributes in OTLP's form, without missing ones."""
     return [
         {
             "key": key,

@@ -50,7 +50,7 @@ _HEADERS = {
 _STATIC = {"label.css": "text/css", "label.js": "text/javascript"}
 
 
-def make_app(  # noqa: PLR0913 - what is served, to whom, and under which conditions
+def make_app(  # noqa: PLR0913 - the data, the recipients and the conditions
     study: Study,
     *,
     hosts: Sequence[str],
@@ -62,11 +62,11 @@ def make_app(  # noqa: PLR0913 - what is served, to whom, and under which condit
     """Return the application that serves each rater their own work, and the lead all of it.
 
     Args:
-        study: What is labelled, by whom.
+        study: The study to label.
         hosts: Names under which the server may be addressed.
-        raters: Whether raters' links lead anywhere.
-        lead: Where the lead's pages get their figures; None to serve no such pages.
-        current: Returns the study as its files are now; None if they do not change.
+        raters: Whether raters' pages are served.
+        lead: Sources of the lead's pages; None to serve no such pages.
+        current: Returns the study of the current files; None if they do not change.
         password: What browsers ask for beside the link, under any user name; empty for nothing.
     """
     current = current or (lambda: study)
@@ -115,7 +115,7 @@ def _no_icon(_: Request) -> Response:
 
 
 def _bad_files(request: Request, error: Exception) -> Response:
-    """Say that the evaluation's files are at fault: to the lead how, to raters only that."""
+    """Return a page about an error in the evaluation's files, with details for the lead only."""
     lines = ["The files of this evaluation cannot be used at present. Tell whoever sent the link."]
     if request.url.path.startswith("/lead/"):
         errors = error.exceptions if isinstance(error, ExceptionGroup) else [error]
@@ -131,7 +131,7 @@ def _static(request: Request) -> Response:
 
 
 class _WithPassword:
-    """Refuses every request without the password, in the way that browsers ask for one."""
+    """Refuses requests without the password by HTTP basic authentication."""
 
     def __init__(self, app: ASGIApp, password: str) -> None:
         self._app = app
@@ -156,7 +156,7 @@ class _WithPassword:
 
 
 class _WithHeaders:
-    """Puts the headers on every answer, errors included."""
+    """Adds the headers to every response, including errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -172,7 +172,7 @@ class _WithHeaders:
 
 
 MOST_BYTES = 256 * 1024
-"""Size of an answer above which it is refused unread."""
+"""Size above which an answer is refused without being read."""
 
 
 def rater_routes(current: Callable[[], Study]) -> list[Route]:
@@ -187,7 +187,7 @@ def rater_routes(current: Callable[[], Study]) -> list[Route]:
 
 
 class _Work:
-    """What the raters of a study label, round by round; each queue is made when it is needed."""
+    """Queues of the raters of a study by round, created on first use."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -199,7 +199,7 @@ class _Work:
         )
 
     def queue(self, rater: str) -> RaterQueue:
-        """Return what a rater labels now."""
+        """Return the current queue of a rater."""
         return self.study.queue(rater)
 
 
@@ -218,7 +218,7 @@ class _RaterPages:
         return self._latest
 
     def page(self, request: Request) -> Response:
-        """Show the labelling screen with all that the rater is to label."""
+        """Show the labelling screen with the rater's queue."""
         rater, work = self._rater(request), self._work
         name = work.study.evaluation.name
         task = {
@@ -289,7 +289,7 @@ class _RaterPages:
 
 
 def _queue_of(work: _Work, rater: str, code: str) -> tuple[RaterQueue, Mapping[str, WorkUnit]]:
-    """Return the queue of the round that a unit is of, with the units that it may answer.
+    """Return the queue of a unit's round, with the units that may be answered.
 
     A label that waited in a page while the lead began another round belongs to its own. One that
     waited while the lead declared a calibration, or adjudicated its response, is accepted.
@@ -323,7 +323,7 @@ def _refused(reason: str) -> JSONResponse:
 
 
 def _unavailability(error: InputError) -> str:
-    """Return why a label cannot be stored at present, without naming files to a rater."""
+    """Return why a label cannot be stored at present, without file names."""
     cause = error.__cause__
     if not isinstance(cause, OSError):
         return "a file of labels is damaged; tell whoever sent the link"

@@ -92,7 +92,7 @@ class _LeadPages:
         self._adjudicator = adjudicator
 
     def _by(self, typed: str) -> str:
-        """Return who adjudicates: the owner of the link, else who says so if nobody is declared."""
+        """Return the owner of the link, or the name in the form if no adjudicator is declared."""
         declared = self._study.evaluation.labelling.adjudicators
         if self._adjudicator not in (declared or (None,)):
             raise HTTPException(404, "Adjudicators have links of their own.")
@@ -103,7 +103,7 @@ class _LeadPages:
         return self._current()
 
     def overview(self, _: Request) -> Response:
-        """Show the progress of every rater, their figures, and what to do about them."""
+        """Show the progress and label quality of every rater, with advice."""
         figures = self._sources.quality()
         sessions, damaged = self._study.sessions.readable()
         for kind in KINDS:
@@ -134,7 +134,7 @@ class _LeadPages:
         return self._page("queue.html.jinja", by=by, cases=cases)
 
     def case(self, request: Request) -> Response:
-        """Show one disagreement: to be rated first, then with all ratings."""
+        """Show one disagreement, with the other ratings once the adjudicator has rated it."""
         return self._case_page(request, by=self._by(request.query_params.get("by", "")))
 
     async def decide(self, request: Request) -> Response:
@@ -176,7 +176,7 @@ class _LeadPages:
         return result
 
     def _code(self, case: Case) -> str:
-        """Return a name that nobody can tell the response from, whose id may name the model."""
+        """Return an opaque name of a response, because its id may name the model."""
         return self._study.secret_for("case", *case.disagreement.unit)[:16]
 
     def _queue(self, by: str) -> AdjudicationQueue:
@@ -228,7 +228,7 @@ def _calibrating(study: Study) -> dict[str, str]:
 def _tables(
     figures: Sequence[QualityFigure],
 ) -> dict[str, tuple[list[str], dict[str, dict[str, QualityFigure]]]]:
-    """Return, by question, the measures that any rater has, and each rater's figures."""
+    """Return the measures that any rater has and each rater's figures, by question."""
     tables: dict[str, tuple[list[str], dict[str, dict[str, QualityFigure]]]] = {}
     for figure in figures:
         _, raters = tables.setdefault(figure.question_id, ([], {}))
@@ -242,7 +242,7 @@ LONGEST_SECONDS = 600
 """Time of one label above which the rater was away."""
 
 RECENT = timedelta(days=7)
-"""Time whose pace tells when a rater will be done."""
+"""Time whose pace predicts when a rater will finish."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,7 +293,7 @@ def rater_progress(study: Study, *, at: datetime) -> list[RaterProgress]:
 
 
 def progress_csv(progress: Sequence[RaterProgress]) -> str:
-    """Return the progress as CSV, a line for each rater; what is unknown is empty."""
+    """Return the progress as CSV, a line for each rater, with empty cells for unknown values."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(RaterProgress.__annotations__))
     writer.writeheader()
@@ -373,7 +373,7 @@ def _expected_end(times: Sequence[datetime], *, n_left: int, at: datetime) -> da
 
 
 def _held_up(study: Study, labels: dict[str, dict[int, Label] | None]) -> Counter[str]:
-    """Count, for each rater, the units that only this one of several raters has left."""
+    """Count, for each rater, the open units that all other raters have answered."""
     open_raters: dict[tuple[str, str], list[str]] = {}
     n_raters = Counter[tuple[str, str]]()
     for rater, queue in study.queues.items():

@@ -33,7 +33,7 @@ def static_text(name: str) -> str:
 
 
 _IMAGES: dict[str, Path] = {}
-"""Images in the texts of pages by their address, which says nothing of their files."""
+"""Images in the texts of pages by their address, which does not reveal their files."""
 
 
 def image_address(path: Path) -> str:
@@ -52,7 +52,7 @@ def served_image(request: Request) -> Response:
 
 
 def json_in_html(value: object) -> Markup:
-    r"""Return JSON for a script element: nothing in it can end the element or start another.
+    r"""Return JSON for a script element, escaped so that it cannot end the element.
 
     Examples:
         >>> json_in_html({"text": "</script><b>"})
@@ -65,7 +65,7 @@ def json_in_html(value: object) -> Markup:
 
 
 def offline_page(study: Study, rater_id: str) -> str:
-    """Return a rater's page: it works from a file, keeps its state and saves labels to a file.
+    """Return a rater's offline page, which keeps its state and saves labels to a file.
 
     It loads nothing and can send nothing: its policy allows its own script and style, known by
     their hashes, and no connection at all.

@@ -41,7 +41,7 @@ class Results:
         name: The evaluation's name, by which it is addressed.
         report: The report as HTML; it may not exist yet.
         irr: Returns the agreement of humans; None if nothing is measured yet.
-        certificates: Returns what was shown of judges.
+        certificates: Returns the certificates of judges.
         unavailable: Errors that say that the results cannot be read now.
     """
 
@@ -130,12 +130,12 @@ class _ResultPages:
         return HTMLResponse(report.read_text("utf-8"), headers=_HEADERS)
 
     def irr(self, request: Request) -> Response:
-        """Return agreement of humans, by question and overall."""
+        """Return the agreement of humans by question and overall."""
         result = self._of(request).irr()
         return _json(result) if result else _error(404, "Nothing is measured yet.")
 
     def status(self, request: Request) -> Response:
-        """Return whether agreement can be measured, and on how many ratings."""
+        """Return whether agreement can be measured, and the number of ratings."""
         result = self._of(request).irr()
         if not result:
             return _json({"has_sufficient_data": False, "ready_for_calculation": False})

@@ -1,1 +1,1 @@
-"""The report's sections, one module each: `section(data)` returns it, None if it says nothing."""
+"""Sections of the report, one module each. `section(data)` returns None if there is no content."""

@@ -26,10 +26,10 @@ from eval_assets.wording import counted, figure_text, interval_text, listed, per
 _MOST_NAMED = 5
 
 _MUCH_SKIPPED = 0.2
-"""Share of skips from which on what is rated may be the easier part: one in five."""
+"""Share of skips from which the rated responses may be the easier ones: one in five."""
 
 _MANY_EQUAL = 20
-"""Units from which on it is remarkable that all ratings are equal although units differ."""
+"""Number of units from which equal ratings throughout are reported although units differ."""
 
 
 def section(data: ReportData) -> Section | None:
@@ -42,7 +42,7 @@ def section(data: ReportData) -> Section | None:
 
 
 def cautions(data: ReportData) -> Iterator[Definition]:
-    """Yield what there is to be careful about: in a few words, then what it means and to do."""
+    """Yield cautions, each with a short heading, its meaning and a remedy."""
     yield from _stopped_judges(data)
     yield from _other_models(data)
     yield from _fallen(data)
@@ -94,7 +94,7 @@ def _fallen(data: ReportData) -> Iterator[Definition]:
 
 
 def _rater_patterns(data: ReportData) -> Iterator[Definition]:
-    """Yield the questions on which raters may not be independent, or not be raters."""
+    """Yield questions whose raters may be dependent, or may be no raters."""
     for question in data.evaluation.rubric:
         patterns = [
             finding.finding
@@ -140,7 +140,7 @@ def _undecided_figures(outcome: GateOutcome) -> list[str]:
 
 
 def _pooled(data: ReportData) -> Iterator[Definition]:
-    """Yield gates that open on differences between questions, which pooled alpha counts."""
+    """Yield gates that are open only because pooled alpha counts differences between questions."""
     for gate, declared in GATES.items():
         if declared.statistic is not ALPHA:
             continue
@@ -187,7 +187,7 @@ def _paradoxes(data: ReportData) -> Iterator[Definition]:
 
 
 def _why_alpha_is_low(row: HumanFigures) -> str:
-    """Return what a low alpha beside a high A^HH comes from, judged by its interval."""
+    """Return the cause of a low alpha beside a high A^HH, by the interval of alpha."""
     share = row.most_frequent_share
     if row.alpha.low <= 0:
         return (
@@ -240,7 +240,7 @@ def _small_samples(data: ReportData) -> Iterator[Definition]:
 
 
 def _rare_values(data: ReportData) -> Iterator[Definition]:
-    """Yield questions of which enough groups are rated, but few of them with the rarer values."""
+    """Yield questions with enough rated groups but few groups with the rarer values."""
     rare = [
         f"{row.question_id} ({row.n_rare_groups} of {row.n_groups})"
         for row in _questions(data)
@@ -256,7 +256,7 @@ def _rare_values(data: ReportData) -> Iterator[Definition]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return names as in a sentence; of many the first ones and how many more there are."""
+    """Return names as part of a sentence; of many, the first ones and the number of the rest."""
     if len(names) <= _MOST_NAMED:
         return listed(names)
     return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
@@ -274,7 +274,7 @@ def _guessed_scales(data: ReportData) -> Iterator[Definition]:
 
 
 def _selected(data: ReportData) -> Iterator[Definition]:
-    """Yield how the responses that agreement is measured on differ from the rest."""
+    """Yield differences between the responses with two ratings and the rest."""
     if sentences := selection_sentences(data.selection):
         yield Definition(
             "Responses with two ratings differ from the rest",
@@ -311,7 +311,7 @@ def _reworded(data: ReportData) -> Iterator[Definition]:
 
 
 def _gain(data: ReportData, question_id: str) -> str:
-    """Return the change of agreement from wording to wording, where responses have both."""
+    """Return the change of agreement between wordings whose responses overlap."""
     changes = [
         f" From version {row.previous_version} to {row.rubric_version} "
         f"{change_text(row.alpha_gain, row.a_hh_gain)} on "
@@ -337,7 +337,7 @@ def _rejected_labels(data: ReportData) -> Iterator[Definition]:
 
 
 def _no_longer_paired(data: ReportData) -> Iterator[Definition]:
-    """Yield responses that two raters rated, until a later round asked one of them alone."""
+    """Yield responses with two raters in an earlier round but fewer than two in the latest."""
     lost = [
         f"{text(record, 'question_id')} ({counted(count(record, 'n_responses'), 'response')})"
         for record in data.rows("no_longer_paired")
@@ -387,7 +387,7 @@ def _dependent_judges(data: ReportData) -> Iterator[Definition]:
 
 
 def _never_different(data: ReportData) -> Iterator[Definition]:
-    """Yield ratings that are equal throughout, as if they came from one source."""
+    """Yield raters and judges whose ratings are equal throughout."""
     sources = [
         ("Raters", f"{row.n_responses:,} responses", "rater's labels are their own")
         for row in data.humans

@@ -1,4 +1,4 @@
-"""Which judge may be used for which question, how sure that is, and at what price."""
+"""Results of sealed tests and certificates: usable judges, their evidence and their cost."""
 
 import json
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ Certificate = Mapping[str, Any]
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the verdicts of sealed tests and what certificates say; None before any test."""
+    """Return the verdicts of sealed tests and the certificates; None before the first test."""
     rows = list(data.rows("judge_certificates"))
     unevaluated = unevaluated_sentences(
         {text(row, "question_id"): text(row, "reason") for row in data.rows("unevaluated_tests")}

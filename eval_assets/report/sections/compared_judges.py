@@ -90,7 +90,7 @@ def _card(data: ReportData, judge_id: str) -> Card:
 
 
 def _version(data: ReportData, judge_id: str) -> list[Text]:
-    """Return as which version a judge rates; nothing if it rates as declared."""
+    """Return the version of a judge that is in use; nothing if it is the declared one."""
     [version] = [
         text(record, "version") for record in data.rows("judges") if record["judge_id"] == judge_id
     ] or [""]
@@ -219,7 +219,7 @@ def _statistics(row: JudgeHumanFigures, question: RubricQuestion) -> Iterator[Li
 
 
 def _leaning(bias: Figure) -> str:
-    """Return which way a judge leans, unless the interval holds both ways."""
+    """Return the direction of a judge's bias, unless its interval contains zero."""
     if bias.low <= 0 <= bias.high:
         return f"{signed_text(bias.value)}, no clear difference"
     return lenience(bias.value)
@@ -235,7 +235,7 @@ def _wilcoxon(p: float) -> Line:
 
 
 def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> tuple[Block, ...]:
-    """Return the judge's scores by what humans gave; nothing on a scale of too many values."""
+    """Return the confusion table of judge and humans; nothing on a scale of too many values."""
     values = question.scale.values
     if values is None or len(values) > _MOST_VALUES:
         return ()
@@ -280,7 +280,7 @@ def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> tup
 
 
 def _decisions(counts: Mapping[tuple[int, int], int], targets: Targets) -> str:
-    """Return how well the judge finds the responses that people give a 1."""
+    """Return accuracy, precision and recall for the responses that people give a 1."""
     both, by_judge, by_people = counts.get((1, 1), 0), counts.get((0, 1), 0), counts.get((1, 0), 0)
     equal = both + counts.get((0, 0), 0)
     accuracy = _share(equal, sum(counts.values()))

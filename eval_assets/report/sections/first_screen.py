@@ -1,4 +1,4 @@
-"""The first screen: whether judges can be trusted, and the next step, each with its evidence."""
+"""First screen of the report: whether judges can be trusted, and the next steps, with evidence."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -50,7 +50,7 @@ def section(data: ReportData) -> Section:
 
 
 def tuning_sentence(data: ReportData) -> str:
-    """Return for which questions judges may be tuned."""
+    """Return the questions for which judges may be tuned, as a sentence."""
     if is_blocked(data):
         why = [_why_closed(outcome) for outcome in data.gates if outcome.is_closed]
         return f"Judge tuning is blocked: {listed([*dict.fromkeys(why)]) or _NONE_PASSES}"
@@ -168,7 +168,7 @@ def _verdict(verdict: GateVerdict | None) -> Cell:
 
 
 def _written(verdict: GateVerdict) -> tuple[str, str]:
-    """Return the value and the interval, never rounded onto the minimum."""
+    """Return the value and the interval, rounded so that they stay on their side of the minimum."""
     limits = [verdict.minimum]
     return (
         figure_text(verdict.value, limits=limits),

@@ -83,7 +83,7 @@ _ABSENT = (
     "stands for them."
 )
 _MOST_OPEN = 4
-"""Questions up to which all statistics are shown; with more a reader opens them."""
+"""Number of questions up to which all statistics are unfolded."""
 
 
 def section(data: ReportData) -> Section:
@@ -210,7 +210,7 @@ def _card(data: ReportData, row: HumanFigures, question: RubricQuestion) -> Card
 
 
 def _main_statistic(row: HumanFigures, question: RubricQuestion) -> Line:
-    """Return A^HH; if it is undefined, the share of agreeing pairs; if that is too, A^HH."""
+    """Return A^HH, or the share of agreeing pairs if only that is defined."""
     a_hh = _a_hh_line(row)
     shares = [] if a_hh.is_defined else [*_shares(row, question)]
     if question.level != "nominal":
@@ -285,7 +285,7 @@ def _shares(row: HumanFigures, question: RubricQuestion) -> Iterator[tuple[Figur
 
 
 def _alpha_meaning(alpha: float) -> str:
-    """Return what alpha is called, and how far it reaches the targets of human labelling."""
+    """Return the band of alpha and the highest target of human labelling that it reaches."""
     targets = [name for name, target in ALPHA_TARGETS.items() if alpha >= target]
     return (
         f"{alpha_label(alpha)}; {targets[-1]} for human labels" if targets else alpha_label(alpha)
@@ -293,7 +293,7 @@ def _alpha_meaning(alpha: float) -> str:
 
 
 def _kappa_meaning(kappa: float) -> str:
-    """Return what kappa is called, and how far it reaches the targets of human labelling."""
+    """Return the band of kappa and the highest target of human labelling that it reaches."""
     if math.isnan(kappa):
         return UNDEFINED
     targets = [name for name, target in KAPPA_TARGETS.items() if kappa >= target]

@@ -43,7 +43,7 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
 
 
 def judge_bullet(data: ReportData, judge_id: str, *, most_words: int) -> str:
-    """Return the verdicts on a judge in so many words: those of tests first, then the best."""
+    """Return the verdicts on a judge in a limited number of words, those of tests first."""
     tests = [*_stale_tests(data, judge_id), *_test_parts(data, judge_id)]
     verdicts = _verdict_parts(data, judge_id)
     parts = [*tests, *verdicts] or [JudgeVerdict.NOT_COMPARED.sentence]
@@ -51,7 +51,7 @@ def judge_bullet(data: ReportData, judge_id: str, *, most_words: int) -> str:
 
 
 def shortened(parts: Sequence[str], *, most_words: int) -> str:
-    """Return the first parts of a sentence in so many words, at least one.
+    """Return the first parts of a sentence within a number of words, at least one.
 
     Examples:
         >>> shortened(["a b", "c d", "e f g"], most_words=6)
@@ -170,7 +170,7 @@ def sealed_tests(data: ReportData, judge_id: str) -> list[SealedTest]:
 
 
 def version_in_use(data: ReportData, judge_id: str) -> str:
-    """Return the version that a judge rates as."""
+    """Return the version of a judge that is in use."""
     return _pinned_version(data, judge_id) or "the judge as declared"
 
 
@@ -178,7 +178,7 @@ def standing(data: ReportData, judge_id: str) -> dict[str, JudgeVerdict]:
     """Return the verdict on the judge in use by question.
 
     A match needs agreement beyond chance near that of humans. A sealed test of the version in use
-    decides what the other figures leave open. An unfit version outweighs a match.
+    decides if the other figures are inconclusive. An unfit version outweighs a match.
     """
     verdicts = {
         question_id: JudgeVerdict.INCONCLUSIVE
@@ -211,7 +211,7 @@ def best_verdicts(data: ReportData) -> dict[str, JudgeVerdict]:
 
 
 def tells_responses_apart(row: JudgeHumanFigures) -> bool:
-    """Return whether a judge's scores certainly fit the responses better than if shuffled."""
+    """Return whether a judge's scores are clearly better than shuffled ones."""
     return row.a_ha_above_shuffled.low > 0
 
 
@@ -263,5 +263,5 @@ def _pinned_version(data: ReportData, judge_id: str) -> str:
 
 
 def _is_in_use(version: str, used: str) -> bool:
-    """Return whether a version is the one in use; as declared, both later parts are 0."""
+    """Return whether a version is in use; the last two parts of a declared version are 0."""
     return version == used if used else version.endswith(".0.0")

@@ -1,4 +1,4 @@
-"""Judges: what they scored, and how far they agree with each other."""
+"""Scores of judges and their agreement with each other."""
 
 import math
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ _REMARK = (
 
 
 def section(data: ReportData) -> Section | None:
-    """Return who judged and how far judges agree; None without judges."""
+    """Return the judges, their coverage and their agreement; None without judges."""
     coverage = _coverage(data)
     if not coverage.rows:
         return None
@@ -161,7 +161,7 @@ def _advice(data: ReportData) -> list[str]:
 
 
 def _without(data: ReportData) -> tuple[Table, ...]:
-    """Return how alpha changes without each judge; nothing if two judges are all there are."""
+    """Return alpha without each judge; nothing if there are only two judges."""
     rows = [row for row in data.leave_one_judge_out if row.scope is Scope.OVERALL]
     if all(math.isnan(row.alpha_without) for row in rows):
         return ()

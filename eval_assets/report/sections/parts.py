@@ -187,7 +187,7 @@ def _slice_rows(
     ends: tuple[float, float],
     result: Mapping[Key, ScoreFigures],
 ) -> Iterator[TableRow]:
-    """Yield a heading, and a row for each value and for each model's share of it."""
+    """Yield a heading, a row for each value, and a row for each model within it."""
     of_slice = {key: row for key, row in result.items() if key[0] == slice_}
     models = sorted({model for *_, model, _ in of_slice if model})
     title, displayed_values = _shown_values(
@@ -206,7 +206,7 @@ def _slice_rows(
 
 
 def _in_order(slices: Iterable[str]) -> list[str]:
-    """Return slices in the order in which they are read: the known ones first."""
+    """Return slices in the order of the report: the known ones first."""
     return sorted(slices, key=lambda slice_: ((*_FIRST_SLICES, slice_).index(slice_), slice_))
 
 
@@ -263,7 +263,7 @@ def _note(row: ScoreFigures | None) -> str:
 
 
 def _part(row: SliceFigures) -> Part | None:
-    """Return the part that a row is of; None if it is everything, or one model's share of one."""
+    """Return the part of a row; None for all responses and for one model within a part."""
     if row.slice == "all":
         return ("model", row.model_name) if row.model_name else None
     return None if row.model_name else (row.slice, row.slice_value or "")
@@ -284,7 +284,7 @@ def _alpha_rows(
 
 
 def _alpha_cell(row: SliceFigures | None) -> Cell:
-    """Return alpha on a part, with what it is called and how many responses it is of."""
+    """Return alpha on a part with its band and its number of responses."""
     if row is None:
         return Cell("none")
     return Cell(

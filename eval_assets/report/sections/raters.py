@@ -137,7 +137,7 @@ def _spread(data: ReportData) -> Iterator[Card]:
 
 
 def causes(data: ReportData) -> Section | None:
-    """Return a card for each question with what was tested; None if no gate is closed."""
+    """Return a card for each question with the tested causes; None if no gate is closed."""
     if not data.causes:
         return None
     by_question = groupby(data.causes, key=lambda cause: cause.question_id)
@@ -187,7 +187,7 @@ _REWORDINGS_CAUTION = (
 
 
 def rounds(data: ReportData) -> Section | None:
-    """Return A^HH and alpha of each round with their gains; None if there is one round only."""
+    """Return A^HH and alpha of each round with their gains; None with a single round."""
     if not data.rounds:
         return None
     gains = [_sentence(row) for row in data.rounds if row.previous_round]
@@ -201,7 +201,7 @@ def rounds(data: ReportData) -> Section | None:
 
 
 def rewordings(data: ReportData) -> Section | None:
-    """Return A^HH and alpha of each wording with alpha's change; None if there is one only."""
+    """Return A^HH and alpha of each wording with alpha's change; None with a single wording."""
     if not data.rubric_versions:
         return None
     changes = list(rewording_sentences(data.rubric_versions, data.evaluation))

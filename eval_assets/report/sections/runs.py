@@ -80,7 +80,7 @@ def _runs(history: Iterable[Record]) -> list[Record]:
 
 
 def falls(data: ReportData) -> tuple[Cell, ...]:
-    """Return each figure that fell since the run before, by more than both runs' noise."""
+    """Return each figure that fell since the previous run by more than the noise of both."""
     runs = _runs(data.rows("agreement_history"))
     return tuple(_falls(*runs[:2])) if len(runs) >= _FEWEST_RUNS else ()
 
@@ -98,8 +98,9 @@ def _falls(now: Record, before: Record) -> Iterator[Cell]:
 def highest_difference(now: Record, before: Record, column: str) -> float:
     """Return the upper end of the 95 % interval of a figure's change between two runs.
 
-    From the intervals of both (Zou and Donner 2008, doi:10.1002/sim.3095), as if the runs shared no
-    response: those that do have a narrower interval, so a fall that is reported is one.
+    It follows from the intervals of both (Zou and Donner 2008, doi:10.1002/sim.3095), as if the
+    runs shared no response. Shared responses would narrow the interval, so no fall is reported in
+    error.
     """
     above = number(now, f"{column}_high") - number(now, column)
     below = number(before, column) - number(before, f"{column}_low")
@@ -148,7 +149,7 @@ def _cell(run: Record, column: str, minimum: float, limits: tuple[float, ...]) -
 
 
 def _judge_set(run: Record, judge_sets: list[str]) -> str:
-    """Return which set of judges a run had, by number: the oldest is the first."""
+    """Return the number of a run's set of judges; the oldest set is the first."""
     fingerprint = text(run, "judge_set_fingerprint")
     return f"set {judge_sets.index(fingerprint) + 1} ({fingerprint})" if fingerprint else "none"
 

@@ -33,10 +33,10 @@ from eval_assets.report.layout import (
 from eval_assets.wording import counted, figure_text, percent_text, shortened
 
 _MOST_NAMED = 6
-"""Ratings up to which each stands with its rater; more are counted by value."""
+"""Number of ratings that are listed with their raters; more are counted by value."""
 
 _MOST_CHARACTERS = 200
-"""Longest passage that is shown whole."""
+"""Longest passage that is shown in full."""
 
 _ADJUDICATED = (
     "Judges are compared with what was settled; agreement between people is measured on the "
@@ -86,7 +86,7 @@ def disagreements(data: ReportData) -> Section | None:
 
 
 def adjudications(data: ReportData) -> Section | None:
-    """Return what was settled and both sets of figures; None if nothing was settled."""
+    """Return the adjudications and both sets of figures; None without adjudications."""
     latest = list(data.rows("adjudicated_labels"))
     if not latest:
         return None
@@ -109,7 +109,7 @@ def adjudications(data: ReportData) -> Section | None:
 
 
 def _with_excluded(data: ReportData) -> Iterator[Card]:
-    """Yield a card with the judges' agreement without and with what was left out; none if alike."""
+    """Yield the judges' agreement with and without excluded responses, if they differ."""
     with_excluded = {(r.judge_id, r.question_id): r for r in data.judge_humans_with_excluded}
     if not with_excluded:
         return
@@ -160,7 +160,7 @@ def injections(data: ReportData) -> Section | None:
 
 
 def _shifts(data: ReportData) -> list[str]:
-    """Return what the passages shift, a sentence per judge and question; or how to find out."""
+    """Return the effect of the passages by judge and question, or how to measure it."""
     rows = list(data.rows("judge_robustness"))
     if not rows:
         if not any(judge.provider != "recorded" for judge in data.evaluation.judges):

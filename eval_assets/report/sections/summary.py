@@ -29,7 +29,7 @@ _NUMBER_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the summary; None if none is asked for."""
+    """Return the summary; None if none was requested."""
     record = next(data.rows("executive_summary"), None)
     if record is None:
         return None
@@ -47,15 +47,15 @@ def section(data: ReportData) -> Section | None:
 
 
 def summary_prompt(data: ReportData) -> str:
-    """Return the prompt for an executive summary: the task, and the figures as the report has them.
+    """Return the prompt for an executive summary: the task, and the figures in the report's form.
 
-    It holds no text of a response and no single rating, and is the same whenever the figures are.
+    It contains no text of a response and no single rating. It depends on the figures alone.
     """
     return "\n".join([_TASK, "<figures>", *_figures(data), "</figures>"])
 
 
 def unknown_numbers(summary: str, data: ReportData) -> tuple[str, ...]:
-    """Return the numbers of a summary that are not among the figures its writer was given.
+    """Return the numbers of a summary that are not among the figures in its prompt.
 
     Digits count, and number words from two to twelve; digits within names of judges, models and
     questions do not.
