@@ -7,7 +7,7 @@ from typing import Any
 
 
 class _CallablePackage(ModuleType):
-    """Makes the package the function of the same name that `eval_assets` exports.
+    """Module type that makes the package callable, as the function of that name in `eval_assets`.
 
     Python binds a package's name in its parent as soon as it is imported, in place of a function.
     """

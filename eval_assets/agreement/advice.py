@@ -29,13 +29,14 @@ NEAR_CHANCE_ALPHA = 0.15
 """Below the first alpha is exploratory at best, below the second hardly above chance."""
 
 _FEWEST_SHARED = 5
-"""Responses that a rater must share with others before anything is said about the rater."""
+"""Least number of shared responses for a remark on a rater."""
 
 _MANY_EQUAL = 20
-"""Responses from which on it is remarkable that two raters who use three values never differ."""
+"""Number of responses from which equal ratings of two raters who use three values are reported."""
 
 _FEWEST_BETWEEN, _SELDOM_BETWEEN = 20, 0.9
-"""A rater between the others on that many responses is remarkable if another is so less often."""
+"""A rater always between the others on so many responses is reported if another is so less
+often."""
 
 _MOST_DISCUSSED = 20
 """Longer lists are not read: the first rows have the largest spread."""
@@ -118,7 +119,7 @@ def _rows_by_rater(ratings: LongRatings) -> list[Integers]:
 
 @dataclass(frozen=True)
 class _RaterSums:
-    """Shared ratings of each rater: their number, sums and ends.
+    """Shared ratings of each rater: their number, sums and extremes.
 
     Attributes:
         deviation: Sum of the differences from the mean of all raters of the response.
@@ -153,7 +154,7 @@ class _RaterSums:
 
 
 def _beside_varying(ratings: LongRatings, raters: Sequence[int]) -> list[int]:
-    """Return the raters beside whom others gave different ratings to the same responses."""
+    """Return the raters on whose responses the other raters differ."""
     values: dict[int, set[float]] = {index: set() for index in raters}
     for part in ratings.shared() if raters else ():
         for index, others in values.items():
@@ -163,7 +164,7 @@ def _beside_varying(ratings: LongRatings, raters: Sequence[int]) -> list[int]:
 
 
 def _between_others(question: RubricQuestion, ratings: LongRatings) -> list[str]:
-    """Return a text on a rater who lies between the others wherever ratings differ."""
+    """Return a remark on a rater who lies between the others wherever ratings differ."""
     if not question.has_order:
         return []
     rater_ids = ratings.rater_ids
@@ -183,7 +184,7 @@ def _between_others(question: RubricQuestion, ratings: LongRatings) -> list[str]
 
 
 def _between_in(unit: Integers, value: Floats) -> tuple[Mask, Mask]:
-    """Return which ratings are of units whose ratings differ, and which lie between the others.
+    """Return which ratings belong to units with differences, and which lie between the others.
 
     Units ascend; those with fewer than three ratings count as equal.
     """
@@ -216,7 +217,7 @@ def _never_differ(ratings: LongRatings, one: int, other: int) -> bool:
     return len(values) > 2  # noqa: PLR2004 - yes and no
 
 
-def suggestions(  # noqa: PLR0913 - the figures that decide
+def suggestions(  # noqa: PLR0913 - the figures for the advice
     question: RubricQuestion,
     *,
     a_hh: float,
@@ -227,7 +228,7 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
     most_frequent_share: float,
     n_disagreements: int,
 ) -> list[Finding]:
-    """Return what to do about a question on which raters do not agree well.
+    """Return advice on a question on which raters do not agree well.
 
     Whether raters disagree or the data are too few or too alike is judged by the interval of alpha,
     never by one share.

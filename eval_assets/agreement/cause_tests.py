@@ -1,4 +1,4 @@
-"""Tests of why raters disagree, each against chance."""
+"""Tests of causes of disagreement between raters, each against chance."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -28,26 +28,26 @@ SIGNIFICANCE = 0.05
 
 _N_PERMUTATIONS = 999
 _ENOUGH_REACHED = 20
-"""Permutations that reach the observed statistic after which no more are drawn."""
+"""Number of permutations that reach the observed statistic after which drawing ends."""
 
 _N_EXAMPLES = 5
 
 _FEWEST_LABELS = 10
-"""Labels of a rater, and responses of a model, that are compared."""
+"""Least number of labels of a rater, and of responses of a model."""
 
 _FEWEST_RATERS = 3
-"""Raters of whom one can be unlike the others."""
+"""Least number of raters for the test of one who is unlike the others."""
 
 _FEWEST_OF_CAMPS = 4
-"""Raters of whom two camps can be told from one rater who differs."""
+"""Least number of raters for the test of two camps."""
 
 _FEWEST_OF_GROUP = 2
 _FEWEST_LENGTHS = 3
 _FEWEST_TEXTS = 5
-"""Texts that several responses share, and others, that are compared."""
+"""Least number of texts that several responses share, and of other texts."""
 _MOST_MODELS = 11
 _LEAST_KNOWN = 0.5
-"""Share of labels whose time is known, for a test of their order."""
+"""Least share of labels with a known time, for a test of their order."""
 
 _MIDDLE = 0.5
 _UNITS_OF_STRATUM, _MOST_STRATA = 10, 10
@@ -59,7 +59,7 @@ _LEAST_GAIN = 0.02
 def causes_of_disagreement(
     responses: RatedResponses, question: RubricQuestion
 ) -> tuple[Cause, ...]:
-    """Return everything that was tested, the largest gain of what is reported first.
+    """Return all tested causes; reported ones come first, by gain.
 
     Raters are compared under permutation of the ratings within each response, features of the
     responses under permutation over responses of about the same mean rating, positions under
@@ -134,7 +134,7 @@ class _Study:
         )
 
     def _preferences(self, centred: Floats) -> Iterator[Cause]:
-        """Yield the tests of raters who value a feature of the responses unlike the others."""
+        """Yield the tests of raters for whom a feature of the responses counts more or less."""
         stored = self.labels.stored
         if len(np.unique(self.responses.lengths[stored])) >= _FEWEST_LENGTHS:
             yield self._preference(centred, self._length_ranks(), ["longer responses"])
@@ -173,12 +173,12 @@ class _Study:
         return _ranks(self.responses.lengths[self.labels.stored])[:, None] * math.sqrt(12)
 
     def _slopes(self, residual: Floats, feature: Floats) -> Floats:
-        """Return how much higher each rater rates with each column of a feature."""
+        """Return the slope of each rater's ratings on each column of a feature."""
         products = residual[:, None] * feature[self.labels.unit]
         return np.stack([self.labels.by_rater(column) for column in products.T], axis=1)
 
     def _explained(self, value: Floats, feature: Floats) -> Floats:
-        """Return the part of the differences between raters that goes with a feature."""
+        """Return the part of the differences between raters that a feature explains."""
         labels = self.labels
         slope = self._slopes(labels.residual(value), feature)
         explained = (feature[labels.unit] * slope[labels.rater]).sum(axis=1, keepdims=True)
@@ -233,7 +233,7 @@ class _Study:
         yield self._cause(CauseKind.CAMPS, subject, p_value, inside, self._top(between))
 
     def levels(self) -> Iterator[Cause]:
-        """Yield the test of adjacent levels that raters do not tell apart."""
+        """Yield the test of confused adjacent levels."""
         labels = self.labels
         level, code = np.unique(labels.value[:, 0], return_inverse=True)
         alpha = labels.alpha()
@@ -346,7 +346,7 @@ class _Study:
         return np.unique(np.searchsorted(edges, mean[:, 0]), return_inverse=True)[1]
 
     def fatigue(self) -> Iterator[Cause]:
-        """Yield the test of labels late in the work of their raters."""
+        """Yield the test of fatigue: labels late in the work of their raters."""
         labels = self.labels
         position = labels.position
         is_known = ~np.isnan(position)
@@ -413,7 +413,7 @@ def _ranks(values: Floats) -> Floats:
 def _camps_of(
     value: Floats, unit: Integers, rater: Integers, present: Floats, n_pairs: Floats
 ) -> tuple[float, NDArray[np.bool_]]:
-    """Return how much farther apart two camps are than their members, and who is in the first."""
+    """Return the distance of two camps beyond that within them, and the members of the first."""
     square = np.zeros_like(present)
     square[unit, rater] = (value**2).sum(axis=1)
     total = present.T @ square

@@ -14,7 +14,7 @@ from eval_assets.wording import or_none
 Floats = NDArray[np.float64]
 
 NO_CAUSE = "no cause that was tested explains the disagreement"
-"""Without capital and full stop: where nothing that was tested is reported."""
+"""Wording where no tested cause is reported, without capital and full stop."""
 
 
 class CauseKind(StrEnum):
@@ -90,8 +90,8 @@ class Cause:
     Args:
         subject: The rater, camps, levels or part of the responses that the test points to.
         alpha_fixed: Alpha without the cause, as its remedy assumes; NaN if undefined.
-        is_reported: Whether chance does not explain it, and alpha would gain 0.02 or more without
-            it, or by an unknown amount.
+        is_reported: Whether it is more than chance, and alpha without it would gain at least 0.02
+        or an unknown amount.
     """
 
     question_id: str
@@ -137,7 +137,7 @@ class RatedResponses:
 
 
 def names_of_others(causes: Sequence[Cause]) -> list[str]:
-    """Return the kinds of cause that were tested and of which none is reported."""
+    """Return the tested kinds of cause without a reported cause."""
     reported = {cause.kind for cause in causes if cause.is_reported}
     kinds = dict.fromkeys(cause.kind for cause in causes if cause.kind not in reported)
     return [kind.value.replace("_", " ") for kind in kinds]

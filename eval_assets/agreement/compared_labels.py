@@ -1,4 +1,4 @@
-"""Labels of responses that several raters rated, levels that they confuse, and copied texts."""
+"""Labels of responses with several raters, confused levels, and copied texts."""
 
 import math
 import re
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 FEWEST_UNITS = 10
-"""Units of a part whose alpha is reported."""
+"""Least number of units of a part whose alpha is reported."""
 
 _MOST_UNITS = 3_000
 _N_SWEEPS = 20
@@ -83,7 +83,7 @@ class ComparedLabels:
         return means
 
     def alpha(self, value: Floats | None = None, *, kept: NDArray[np.bool_] | None = None) -> float:
-        """Return alpha of the labels or of other values, of all labels or those kept.
+        """Return alpha of the labels or of other values, for all or some labels.
 
         It is NaN on fewer than ten units.
         """
@@ -129,7 +129,7 @@ def compared_units(ratings: LongRatings) -> Integers:
 
 
 def rater_offsets(labels: ComparedLabels) -> Floats:
-    """Return how much higher each rater rates, by least squares of raters and units."""
+    """Return the severity of each rater, by least squares of raters and units."""
     value = labels.value[:, 0]
     offset = np.zeros(int(labels.rater.max()) + 1)
     n = np.bincount(labels.unit)
@@ -226,7 +226,7 @@ def _signature(shingles: Integers) -> Integers:
 
 _N_DRAWS = 999
 _FEWEST_LABELS = 10
-"""Labels at each of two levels that are compared."""
+"""Least number of labels at each of two compared levels."""
 
 _FEWEST_LEVELS, _MOST_LEVELS = 3, 11
 _N_HALVINGS = 30
@@ -235,7 +235,7 @@ _N_NODES = 61
 
 @dataclass(frozen=True)
 class ConfusedLevels:
-    """The pair of adjacent levels that raters tell apart least, against the other pairs.
+    """The most confused pair of adjacent levels, compared with the other pairs.
 
     Args:
         p_value: Share of draws without confusion in which some pair is told apart as badly.
@@ -287,7 +287,7 @@ def _normal_draws(
 
 
 def _log_odds(unit: Integers, code: Integers, n_levels: int) -> Floats:
-    """Return by how much raters tell each level from the next one: log odds of agreement."""
+    """Return how well raters tell each level from the next, as log odds of agreement."""
     counts = np.zeros((int(unit.max()) + 1, n_levels))
     np.add.at(counts, (unit, code), 1)
     weight = 1 / (counts.sum(axis=1) - 1)
@@ -307,7 +307,7 @@ def _contrast(odds: Floats, is_tested: NDArray[np.bool_]) -> Floats:
 
 
 def _correlation(alpha: float, level: Floats, cuts: Floats) -> float:
-    """Return the correlation of two raters' normal impressions that gives such an alpha."""
+    """Return the correlation of two raters' normal impressions that results in an alpha."""
     low, high = 0.0, 0.999
     for _ in range(_N_HALVINGS):
         middle = (low + high) / 2

@@ -14,14 +14,14 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import least_p_value, mean_shift
 
 TOTAL_SIGNIFICANCE = 0.05
-"""Chance that any round ever reports a judge that did not change."""
+"""Chance that any round reports a judge that did not change."""
 
 Row = dict[str, object]
 
 
 @dataclass(frozen=True)
 class MeanScores:
-    """Mean scores of answers that a judge rated before its anchors were frozen, and since."""
+    """Mean scores of other responses, before and since the anchors of a judge were frozen."""
 
     n_before: int
     before: float
@@ -45,7 +45,7 @@ def drift_significance(round_: int, *, n_tests: int) -> float:
     return TOTAL_SIGNIFICANCE / (round_ * (round_ + 1)) / n_tests
 
 
-def drift_row(  # noqa: PLR0913 - two measurements, what they are of and at which level
+def drift_row(  # noqa: PLR0913 - two measurements, their subject and the level of the test
     before: npt.ArrayLike,
     after: npt.ArrayLike,
     scores: MeanScores,
@@ -54,7 +54,7 @@ def drift_row(  # noqa: PLR0913 - two measurements, what they are of and at whic
     round_: int,
     n_tests: int,
 ) -> Row:
-    """Return what a round says of one judge on one question, as a row of `judge_drift`.
+    """Return the row of `judge_drift` of one judge and question in a round.
 
     `scores` are mean scores of all other answers; a missing one of `after` is NaN.
     """
@@ -104,7 +104,7 @@ def drift_row(  # noqa: PLR0913 - two measurements, what they are of and at whic
 
 
 def moved_judges(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str]]:
-    """Return the reasons why judges count as moved, by judge: what the latest rounds say.
+    """Return the reasons why judges count as moved by the latest rounds, by judge.
 
     `rows` of `judge_drift` are in the order of rounds.
     """
@@ -117,13 +117,13 @@ def moved_judges(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str]]:
 
 
 ANCHOR_KEY = ("judge_id", "fingerprint", "question_id", "rubric")
-"""Whose anchors they are: another judge, or a question put otherwise, has others."""
+"""Key of a set of anchors; another judge or wording of a question has other anchors."""
 
 
 def choose_anchors(
     response_ids: Sequence[str], groups: Sequence[str], *, question_id: str, most: int
 ) -> list[int]:
-    """Return the places of the answers that become anchors: one of each group, by a hash."""
+    """Return the indices of the responses that become anchors: one per group, by a hash."""
 
     def by_chance(place: int) -> str:
         return hashlib.sha256(f"{question_id}\n{response_ids[place]}".encode()).hexdigest()
@@ -134,7 +134,7 @@ def choose_anchors(
     return list(chosen.values())[:most]
 
 
-def new_anchors(  # noqa: PLR0913 - what anchors are chosen from, and of whom they are
+def new_anchors(  # noqa: PLR0913 - the candidates for anchors, and their judges
     scored: pd.DataFrame,
     frozen: pd.DataFrame,
     *,
@@ -143,7 +143,7 @@ def new_anchors(  # noqa: PLR0913 - what anchors are chosen from, and of whom th
     most: int,
     at: datetime,
 ) -> list[dict[str, object]]:
-    """Return anchors for every judge and question that has none yet."""
+    """Return anchors for every judge and question without anchors."""
     known_keys = set(_keys(frozen))
     rows: list[dict[str, object]] = []
     for names, own in scored.groupby(["judge_id", "question_id"]):
@@ -168,7 +168,7 @@ def new_anchors(  # noqa: PLR0913 - what anchors are chosen from, and of whom th
     return rows
 
 
-def due_anchors(  # noqa: PLR0913 - what is frozen, what was asked, and what is declared now
+def due_anchors(  # noqa: PLR0913 - the anchors, the earlier rounds and the declarations
     frozen: pd.DataFrame,
     rounds: pd.DataFrame,
     *,
@@ -177,7 +177,7 @@ def due_anchors(  # noqa: PLR0913 - what is frozen, what was asked, and what is 
     pause: timedelta,
     now: datetime,
 ) -> tuple[pd.DataFrame, int]:
-    """Return the anchors that are to be rated again now, with the number of their round.
+    """Return the anchors that are due to be scored again, with the number of their round.
 
     Rows of `drift_anchors` with `round`; and the number of tests in a round, of anchors that are
     not due included. `rounds` are rows of `judge_drift`, oldest first.

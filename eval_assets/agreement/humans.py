@@ -108,7 +108,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
 
 
 def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
-    """Return the bands that the figures lie in, or why they are undefined."""
+    """Return the bands of the figures, or why they are undefined."""
     if not profile.n_pairs:
         return "no response has two ratings"
     a_hh = a_hh_label(profile.a_hh.value) + chance_remark(
@@ -172,7 +172,7 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
 def _settled(
     ratings: LongRatings, units: NDArray[np.int64] | None, question: RubricQuestion
 ) -> LongRatings | None:
-    """Return the ratings with one value in place of those of some units; None if of none."""
+    """Return the ratings with some units settled to one value; None without such units."""
     units = np.empty(0, np.int64) if units is None else units[np.isin(units, ratings.unit)]
     if not len(units):
         return None
@@ -199,9 +199,9 @@ def _lower_medians(
 def _modes(
     ratings: LongRatings, place: NDArray[np.int64], is_settled: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the most frequent class at each place; of several that of the most ratings in all.
+    """Return the most frequent class at each place, of several the most frequent one overall.
 
-    The order of the classes, which means nothing, decides nothing either.
+    The order of the classes has no influence, because it has no meaning.
     """
     classes, code = np.unique(ratings.value, return_inverse=True)
     counts = np.zeros((int(place.max()) + 1, len(classes)))
@@ -232,7 +232,7 @@ def _most_frequent_share(patterns: RatingPatterns) -> float:
 
 
 def _n_rare_groups(ratings: LongRatings) -> int:
-    """Return how many groups hold, where two rated, a rating other than the most frequent one."""
+    """Return the number of groups with a rarer rating on a response with two ratings."""
     counts = Counter[float]()
     for part in ratings.shared():
         values, n = np.unique(part.value, return_counts=True)

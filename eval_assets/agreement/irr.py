@@ -32,10 +32,10 @@ def irr_result(
     findings: Sequence[Finding],
     outcomes: Sequence[GateOutcome],
 ) -> dict[str, Any]:
-    """Return what is known of the agreement of humans in the types of JSON.
+    """Return the agreement of humans in the types of JSON.
 
     Args:
-        evaluation: What was evaluated.
+        evaluation: The evaluation.
         humans: The ratings.
         agreement: Figures overall and by question.
         findings: Remarks on the labels.
@@ -105,7 +105,7 @@ _STATISTICS = {name: GATES[name].statistic.title for name in HUMAN_GATES}
 
 
 def _ready_reason(gates: Sequence[GateOutcome]) -> str:
-    """Return why rating is done or not: the closed gates, else those that are undecided."""
+    """Return the reason of the overall verdict: the closed gates, else the undecided ones."""
     closed = [f"{outcome.gate}: {outcome.reason}" for outcome in gates if outcome.is_closed]
     undecided = [o.gate for o in gates if o.state is GateState.UNDECIDED]
     if closed:
@@ -116,7 +116,7 @@ def _ready_reason(gates: Sequence[GateOutcome]) -> str:
 
 
 def _decisive(verdicts: Sequence[GateVerdict]) -> GateVerdict | None:
-    """Return the first verdict that is no pass, else that on A^HH; None without verdicts."""
+    """Return the first verdict other than pass, else that on A^HH; None without verdicts."""
     failing = [verdict for verdict in verdicts if verdict.verdict is not GateResult.PASS]
     return next(iter([*failing, *verdicts]), None)
 
@@ -159,7 +159,7 @@ def _percent(value: float) -> float | None:
 
 
 def _structure(humans: HumanRatings) -> dict[str, Any]:
-    """Return who rated what: a trace is a response, an annotation one rater's ratings of it."""
+    """Return the numbers of raters, traces (responses) and annotations."""
     import pandas as pd
 
     long_ratings = list(humans.ratings.values())
@@ -205,7 +205,7 @@ def _why_insufficient(structure: dict[str, Any]) -> str | None:
 def _patterns(
     evaluation: Evaluation, humans: HumanRatings, findings: Sequence[Finding]
 ) -> list[str]:
-    """Return what stands out: in single raters, and in responses."""
+    """Return the findings on single raters and on responses."""
     patterns = [
         f"{question.id}: {text}"
         for question in evaluation.rubric

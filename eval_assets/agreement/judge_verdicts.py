@@ -108,7 +108,7 @@ def judge_verdict(  # noqa: PLR0911, PLR0913 - a return per verdict, a figure pe
 
 
 def open_gap_sentence(row: JudgeHumanFigures) -> str:
-    """Return the interval and the margin that leave a verdict open; empty if others do."""
+    """Return the interval and the margin that leave a verdict undecided; empty otherwise."""
     gap = row.a_ha_above_people
     if not _is_gap_open(row):
         return ""
@@ -119,7 +119,7 @@ def open_gap_sentence(row: JudgeHumanFigures) -> str:
 
 
 def _is_gap_open(row: JudgeHumanFigures) -> bool:
-    """Return whether only the distance from human agreement leaves a verdict open."""
+    """Return whether only the distance from human agreement leaves a verdict undecided."""
     gap = row.a_ha_above_people
     is_better_than_controls = (
         row.a_ha_above_constant.low > TOLERANCE
@@ -131,9 +131,10 @@ def _is_gap_open(row: JudgeHumanFigures) -> bool:
 
 
 def more_groups(row: JudgeHumanFigures) -> int | None:
-    """Return how many more response groups would tell whether a judge matches human agreement.
+    """Return how many more response groups would decide whether a judge matches human agreement.
 
-    Its interval narrows with the square root of the number of groups; its figure is taken to stay.
+    Its interval narrows with the square root of the number of groups; its figure is assumed to
+    stay.
 
     Returns:
         The number; None if the verdict is certain, if another comparison leaves it open, or if it
@@ -148,7 +149,7 @@ def more_groups(row: JudgeHumanFigures) -> int | None:
 
 
 def more_groups_sentence(row: JudgeHumanFigures) -> str:
-    """Return what would decide an inconclusive verdict, as a sentence; empty if that is unknown."""
+    """Return the number of groups that would decide, as a sentence; empty if it is unknown."""
     n_more = more_groups(row)
     if n_more is None:
         return ""
@@ -177,11 +178,11 @@ def _beyond_chance(agreement: float, by_chance: float) -> float:
 
 
 def _is_shown(above_control: Figure, *, control: float, above_people: Figure) -> bool:
-    """Return whether the data tell a judge like a control from one as good as a person.
+    """Return whether the data distinguish a judge like a control from one as good as a person.
 
-    They do not as long as the judge may be as good as people are. Where people are worse, or
-    nothing is known of them, an upper end is enough that lies less than half of the way from the
-    control to perfect agreement (this project's choice).
+    They do not if the judge may be as good as people are. Where people are worse, or nothing is
+    known of them, an upper end is enough that lies less than half of the way from the control to
+    perfect agreement (this project's choice).
     """
     if above_people.high < 0 or above_control.high < 0:
         return True
@@ -191,7 +192,7 @@ def _is_shown(above_control: Figure, *, control: float, above_people: Figure) ->
 
 
 def why_not_judged(row: JudgeHumanFigures, outcomes: Iterable[GateOutcome]) -> str:
-    """Return why agreement with these humans says nothing about a judge; empty if it does.
+    """Return why agreement with these humans says nothing about a judge; else empty.
 
     A judge that does no better than one that never reads the responses is named whoever rated.
     """

@@ -146,13 +146,13 @@ def _comparisons(
     judges: LongRatings,
     conversations: tuple[LongRatings, LongRatings] | None,
 ) -> list[_Comparison]:
-    """Return what each judge is compared with on a question."""
+    """Return the ratings that each judge is compared with on a question."""
     of_responses = {
         judge: (judge, "response", question, humans, scores) for judge, scores in _by_judge(judges)
     }
     if conversations is None:
         return list(of_responses.values())
-    # Means lie between the steps of the scale, which they therefore lose.
+    # Means lie between the steps of the scale, so this scale has no steps.
     means = replace(question, scale=question.scale.continuous(), level="interval")
     of_conversations: dict[str, _Comparison] = {
         judge: (judge, "conversation", means, conversations[0], scores)

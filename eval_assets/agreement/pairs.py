@@ -25,7 +25,7 @@ from eval_assets.stats.association import hits_at_k
 Floats = npt.NDArray[np.float64]
 
 MOST_LOW_PROMPTS = 0.30
-"""If more than this share of prompts has a low kappa, the judges' prompt needs work."""
+"""Share of prompts with a low kappa above which the judges' prompt needs work."""
 
 SIGNIFICANT, HIGHEST_THRESHOLD = 0.05, 0.9
 
@@ -95,7 +95,7 @@ def _pair_on_unit_scale(judged: JudgedUnits, one: str, other: str) -> tuple[Floa
 
 
 def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
-    """Return a row per question and prompt: the place of its units, its kappa and mean scores."""
+    """Return a row per question and prompt: the index of its units, its kappa and mean scores."""
     a, b = _pair_on_unit_scale(judged, one, other)
     keys = judged.units[["question_id", "prompt_id"]]
     begins = np.flatnonzero((keys != keys.shift()).any(axis=1).to_numpy())
@@ -160,8 +160,8 @@ def _disagreements(
 ) -> pd.DataFrame:
     """Return responses and prompts on which two judges differ too much.
 
-    A prompt goes by the mean of the differences, not by the difference of the means: 1, 0 against
-    0, 1 differs by 1.
+    A prompt counts with the mean of the differences, not with the difference of the means: 1, 0 and
+    0, 1 differ by 1.
     """
     is_far = prompts["difference"] > limits.group_disagreement + TOLERANCE
     is_low = prompts["kappa"] < limits.kappa - TOLERANCE
@@ -199,7 +199,7 @@ def _disagreements(
     )
 
 
-def _validation(  # noqa: PLR0913 - the pair, its figures and their limits
+def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
     judged: JudgedUnits,
     one: str,
     other: str,

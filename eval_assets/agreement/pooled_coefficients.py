@@ -26,8 +26,8 @@ class PairKappa:
     """Cohen's kappa of scores above the middle of the scale against the rest.
 
     Args:
-        reason: Why it is undefined: `no_pairs`, or `single_class` if both judges put everything
-            on the same side; empty if it is defined.
+        reason: Reason why it is undefined: `no_pairs`, or `single_class` if all scores of both
+        judges are on the same side; empty if it is defined.
     """
 
     value: float
@@ -38,8 +38,8 @@ class PairKappa:
 def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
     """Return kappa of two judges' scores, split at the middle of the scale.
 
-    The split hides how near the scores are: read it beside their differences. On five units no
-    value lies between .615 and 1.
+    The split hides the distance of the scores, so read it beside their differences. On five units
+    no value lies between .615 and 1.
 
     Examples:
         >>> found = pair_kappa([0.9, 0.5, 0.49], [0.51, 0.1, np.nan])
@@ -57,9 +57,8 @@ def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
 def macro_kappa(kappa: Floats, n_units: Integers) -> float:
     """Return the mean of the kappas of groups that have one.
 
-    NaN if no group has a kappa, or none has two units that both judges scored: that of a single
-    unit is 0 if judges differ on it and undefined if they do not, so that the mean would be 0
-    whatever they say.
+    NaN if no group has a kappa, or none has two units that both judges scored. The kappa of a
+    single unit is 0 if judges differ on it and else undefined, so that the mean would always be 0.
     """
     defined = kappa[~np.isnan(kappa)]
     has_two = bool((n_units > 1).any())
@@ -78,7 +77,7 @@ def query_kappas(one: Sequence[Column], other: Sequence[Column]) -> tuple[float,
 def kappa_by_group(
     one: Floats, other: Floats, group: Integers, *, n_groups: int
 ) -> tuple[Floats, Integers]:
-    """Return the same kappa in every group of units, and how many units it rests on.
+    """Return the kappa of each group of units, and its number of units.
 
     NaN for a group without a unit that both scored, or with all scores on one side.
     """
@@ -129,7 +128,7 @@ def pooled(parts: Sequence[LongRatings]) -> LongRatings:
 
 
 def mean_alpha(parts: Sequence[Part], *, without: int | None) -> float:
-    """Return the mean of the parts' alphas that are defined, without the rater of that index."""
+    """Return the mean of the parts' defined alphas, without the rater of that index."""
     alphas = [_alpha(ratings, level, without=without) for ratings, level in parts]
     defined = [alpha for alpha in alphas if not math.isnan(alpha)]
     return math.fsum(defined) / len(defined) if defined else math.nan

@@ -44,7 +44,7 @@ class LongRatings:
 
     @property
     def is_grouped(self) -> bool:
-        """Return whether some group holds more than one response."""
+        """Return whether any group has more than one response."""
         return len(np.unique(self.group)) < len(self.group)
 
     def matrix(self) -> Floats:
@@ -87,7 +87,7 @@ _PORTION = 1_000_000
 
 @dataclass(frozen=True)
 class HumanRatings:
-    """Human ratings by question, with what else is counted of each question.
+    """Human ratings by question, with counts.
 
     Args:
         n_skipped: Units that raters skipped.
@@ -124,7 +124,7 @@ class JudgeRatings:
 
 @dataclass(frozen=True, eq=False)
 class JudgedUnits:
-    """Every unit that judges are asked about, beside their scores.
+    """Every unit that judges are asked about, with their scores.
 
     Args:
         units: prompt_id, query, response_id, question_id, scale_min, scale_max; the units of one

@@ -27,7 +27,8 @@ from eval_assets.wording import counted, figure_text
 _Round = tuple[int, LongRatings]
 
 _SELECTED = 2.58
-"""Standard deviations by which relabelled responses had more disagreement: p of .005, one-sided."""
+"""Standard deviations by which relabelled responses must have had more disagreement: p of .005,
+one-sided."""
 
 
 def measure_rounds(
@@ -36,8 +37,8 @@ def measure_rounds(
     """Return the figures of each round of each question that has several.
 
     Gains are over the round before, on the responses with two ratings or more in both: other
-    responses may be easier. A round that relabels what raters disagreed on has no gain: a second
-    rating of an extreme lies nearer to the mean whatever was discussed.
+    responses may be easier. A round that relabels disagreements has no gain, because second ratings
+    of extremes regress to the mean without any discussion.
     """
     levels = alpha_levels(evaluation, "human")
     rows: list[RoundFigures] = []
@@ -120,7 +121,7 @@ def _on_one_scale(
 def rewording_sentences(
     rows: Sequence[RubricVersionFigures], evaluation: Evaluation
 ) -> Iterator[str]:
-    """Yield the change of agreement with each new wording, and what gates make of it.
+    """Yield the change of agreement with each new wording, and its gate verdicts.
 
     Wordings that are declared equivalent are one.
     """
@@ -163,7 +164,7 @@ def _beside_minimum(figure: Figure, gate: Gate) -> str:
 
 
 def change_text(alpha: Figure, a_hh: Figure) -> str:
-    """Return by how much alpha changed, or A^HH if alpha is undefined, and whether clearly."""
+    """Return the change of alpha, or of A^HH if alpha is undefined, and whether it is clear."""
     named = ((alpha, "alpha"), (a_hh, "A^HH"))
     gain, name = next((pair for pair in named if pair[0].is_defined), named[0])
     if not gain.is_defined:
@@ -177,7 +178,7 @@ def change_text(alpha: Figure, a_hh: Figure) -> str:
 
 
 def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuestion) -> bool:
-    """Return whether a later round relabels mainly what raters disagreed on.
+    """Return whether a later round relabels mainly disagreements.
 
     The ranges of the ratings of relabelled responses are compared with those of the others by their
     ranks (Mann and Whitney 1947, normal approximation). A round that relabels every response does
@@ -210,7 +211,7 @@ def first_ratings(rounds: Mapping[int, LongRatings]) -> LongRatings:
 
 
 def _replaced(ratings: LongRatings, others: LongRatings) -> LongRatings:
-    """Return ratings with those of other ones in place of the responses that these rated."""
+    """Return ratings in which other ratings of the same responses replace the present ones."""
     rater_ids = sorted({*ratings.rater_ids, *others.rater_ids})
     is_kept = ~np.isin(ratings.unit, others.unit)
     unit = np.concatenate([ratings.unit[is_kept], others.unit])
@@ -226,7 +227,7 @@ def _replaced(ratings: LongRatings, others: LongRatings) -> LongRatings:
 
 
 def _deviation(values: NDArray[np.float64], is_chosen: NDArray[np.bool_]) -> float:
-    """Return how far the ranks of chosen values lie above those of random ones, standardized."""
+    """Return the standardized difference between the ranks of chosen and random values."""
     n, n_chosen = len(values), int(is_chosen.sum())
     if n_chosen in (0, n):
         return 0.0
@@ -288,7 +289,7 @@ def _changes(
     level: Level,
     texts: NDArray[np.int64],
 ) -> tuple[Interval, Interval]:
-    """Return by how much A^HH and alpha of new responses are above those of the version before."""
+    """Return the changes of A^HH and alpha of new responses from those of the previous version."""
     later, before = versions[row.round], versions[row.previous_round or 0]
     rated = [ratings.unit for number, ratings in versions.items() if number < row.round]
     is_known = np.isin(texts, texts[np.concatenate(rated)])
@@ -316,7 +317,7 @@ def _changes(
 def _gains(
     earlier: LongRatings, later: LongRatings, question: RubricQuestion, level: Level
 ) -> tuple[Interval, Interval]:
-    """Return by how much A^HH and alpha are higher in the later of two rounds."""
+    """Return the gains of A^HH and alpha in the later of two rounds."""
     before, after = earlier.matrix(), later.matrix()
     in_both = _is_rated_twice(before) & _is_rated_twice(after)
     a_hh, alpha = (

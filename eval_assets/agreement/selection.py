@@ -1,4 +1,4 @@
-"""Responses with two ratings beside the rest, and agreement weighted to all responses."""
+"""Comparison of responses with two ratings with the rest, and weighted agreement."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,17 +32,17 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 SIGNIFICANCE = 0.05
-"""Most often, an evaluation whose overlap was drawn at random has a difference reported."""
+"""Largest chance that an evaluation with a random overlap has a reported difference."""
 
 _N_PERMUTATIONS, _OF_EACH_TEST = 2_000, 40
-"""Permutations at most, and for each test of the evaluation: the least p-value that they can give
-stays below the significance when it is corrected for all tests."""
+"""Number of permutations, and least number for each test of the evaluation, so that the least
+possible p-value is significant after correction for all tests."""
 
 _FEWEST = 10
-"""Responses of either side that are compared."""
+"""Least number of responses of either side."""
 
 _MOST_MODELS = 20
-"""Models that are compared one by one; the rarer ones count together."""
+"""Largest number of models that are compared one by one; rarer ones count together."""
 
 _OTHERS = "other models"
 _MOST_NAMED = 3
@@ -52,9 +52,9 @@ class SelectionFeature(StrEnum):
     """Feature by which responses with two ratings are compared with the rest.
 
     Attributes:
-        more: What the responses with two ratings do if they have more of it.
-        less: What they do if they have less of it.
-        noun: What their order is by.
+        more: Verb phrase for responses with two ratings that have more of it.
+        less: Verb phrase for those that have less of it.
+        noun: Noun phrase for their order.
     """
 
     more: str
@@ -121,7 +121,7 @@ class SelectionTest:
         figure: Whether `rated` and `rest` are mean ranks from 0 to 1, or shares.
         rated: Figure of the responses with two ratings.
         adjusted_p: Corrected for all tests of the evaluation (Holm 1979).
-        is_reported: Whether chance does not explain it.
+        is_reported: Whether it is more than chance.
     """
 
     question_id: str
@@ -184,7 +184,7 @@ def measure_selection(
 
 
 def selection_sentences(tests: Sequence[SelectionTest]) -> list[str]:
-    """Return what is reported, a sentence for the questions that have the same differences."""
+    """Return a sentence for each set of questions with the same reported differences."""
     questions: dict[str, list[str]] = {}
     for test in tests:
         if test.is_reported:
@@ -314,7 +314,7 @@ class _Overlap:
         level: Level,
         data_version: str,
     ) -> WeightedHumanFigures:
-        """Return agreement on a question as it is, and weighted to all responses."""
+        """Return agreement on a question, unweighted and weighted to all responses."""
         is_represented = np.ones(len(self.responses), np.bool_)
         if SelectionFeature.MODEL in columns:  # nothing stands for a model without two ratings
             indicators = columns[SelectionFeature.MODEL][0]

@@ -24,13 +24,13 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 Coded = tuple[Integers, Sequence[str]]
-"""A code for each unit index, negative if it has none, and what the codes stand for."""
+"""A code for each unit index, negative if it has none, and the values of the codes."""
 
 PROMPT = "prompt_id"
 """Name of the slice that has a value for each prompt."""
 
 _NO_VARIATION = 1e-13
-"""A variance below this share of the squares that it is the difference of is float noise."""
+"""Share of the sum of squares below which a variance is float noise."""
 
 
 def measure_slices(
@@ -93,7 +93,7 @@ class _Terms:
 def _units(
     rated: Sequence[tuple[RubricQuestion, LongRatings]],
 ) -> tuple[dict[str, npt.NDArray[Any]], _Terms]:
-    """Return each rated unit with sums over its ratings, on [0, 1] from the middle, and terms."""
+    """Return each rated unit with sums over its centred ratings and the terms of alpha."""
     import pandas as pd
 
     has_order = all(question.has_order for question, _ in rated)
@@ -144,7 +144,7 @@ def _sums(values: LongRatings, value: Floats) -> pd.DataFrame:
 
 
 def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, ...]]:
-    """Yield the columns by which a slice is divided further."""
+    """Yield the columns that subdivide a slice."""
     if name == PROMPT:
         yield from [(), ("model_name",)]
     else:

@@ -46,7 +46,7 @@ def next_stage(
     """Return the next stage: one judge, or two.
 
     An undefined kappa never leads to one judge: twenty equal scores show no ability to tell
-    responses apart. It does not lead back either, as long as the judges say the same.
+    responses apart. Nor does it lead back to two as long as the judges agree.
 
     Args:
         stage: The stage so far.

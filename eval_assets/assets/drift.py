@@ -81,7 +81,7 @@ def judge_drift(
 
 @dg.asset_check(asset=judge_drift)
 def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
-    """No live judge scores the same answers otherwise than it did."""
+    """No live judge's scores of the same responses have changed."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:

@@ -27,15 +27,15 @@ from eval_assets.tuning.rated import Floats, RatedUnits
 CalibrationVerdict = Literal["mapped", "unchanged", "not_evaluable"]
 
 MIN_TRAIN_GROUPS = 10
-"""Fewer response groups in train say too little about a judge's scale."""
+"""Least number of response groups in train."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The map that a judge's scores go through on one question.
+    """Map of a judge's scores on one question.
 
     The map is the identity unless the verdict is `mapped`. The gain is that on train, where the map
-    was fitted, and larger than elsewhere.
+    was fitted, and therefore too large.
     """
 
     fitted: MonotoneMap
@@ -45,7 +45,7 @@ class Calibration:
 
 
 def calibrate(train: RatedUnits, scores: Floats) -> Calibration:
-    """Fit the map of a judge's scores on train; keep the identity unless the map clearly gains.
+    """Fit the map of a judge's scores on train; keep the identity unless the gain is clear.
 
     `train` holds units of that split alone.
     """
@@ -97,8 +97,7 @@ def other_maps(train: RatedUnits, scores: Floats) -> dict[str, Floats]:
 def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]]:
     """Return rows of `score_calibration`: one for each value that a judge gave in train.
 
-    Figures on dev compare the map with none and with maps in common use; nothing of the test is
-    looked at.
+    Figures on dev compare the map with the identity and with common maps. The test is not read.
     """
     scores, is_train = units.scores[judge_id], units.is_in("train")
     train, dev = units.part("train"), units.part("dev")
@@ -173,7 +172,7 @@ class Target:
 
 
 def decisions(profile: JudgeHumanProfile, scale: Scale) -> Decisions:
-    """Return how often a judge decides as people do, from its confusion table.
+    """Return how often a judge's decisions equal those of people, from its confusion table.
 
     F1 is 2 p / (1 + p), where p is the share of units that both pass among those that either
     passes. Its interval follows from Wilson's interval of p.

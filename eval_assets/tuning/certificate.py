@@ -14,7 +14,7 @@ STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "urn:eval-assets:judge-certificate:v1"
 
 Number = int | float
-"""A number that keeps its type, so that a file is written as it was read."""
+"""A number that keeps its type, so that reading and writing a file does not change it."""
 
 _SAME = 1e-9
 _MOST_SHOWN = 60
@@ -26,7 +26,7 @@ class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the record as the JSON object that it was made from."""
+        """Return the record as the JSON object from which it was read."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
@@ -85,7 +85,7 @@ class Controls(_Record):
 
 
 class CertificateMetrics(_Record):
-    """Figures on the test that decide nothing. Only binary questions have the last four."""
+    """Figures on the test that do not affect verdicts. Only binary questions have the last four."""
 
     a_ha: Number | None
     a_hh: Number | None
@@ -107,8 +107,8 @@ class Claim(_Record):
     """Verdict on one claim with its figures, as in `tuned_judge_evaluation`.
 
     Of a part, `kappa` is that of the judge on it with people on the rest. `ratio` decides on
-    fitness: the judge's distance from 1 over the largest allowed, which is people's plus the
-    margin. Certificates of earlier releases lack it.
+    fitness: the judge's distance from 1 divided by the largest allowed one, which is that of people
+    plus the margin. Certificates of earlier releases lack it.
     """
 
     kappa: Number | None = None
@@ -139,7 +139,7 @@ HeldClaim = Literal["fit", "fit_in_part", "improved"]
 
 
 class CertificateClaims(_Record):
-    """Improvement and fitness, whether they hold or not, and fitness in part if it holds."""
+    """Claims of improvement and fitness, and of fitness in part if it holds."""
 
     improvement: Claim | None = None
     fitness: Claim
@@ -148,7 +148,7 @@ class CertificateClaims(_Record):
     def as_of(self, issued: "CertificateClaims") -> "CertificateClaims":
         """Return the claims in the words of issued ones with the same verdict.
 
-        Earlier releases worded reasons and planned groups otherwise, and have no ratios.
+        Earlier releases have other wordings of reasons, other planned groups, and no ratios.
         """
         claims = {}
         for name in CertificateClaims.model_fields:
@@ -207,9 +207,9 @@ class QuestionCertificate(_Record):
     valid_until: str
 
     def as_of(self, issued: "QuestionCertificate") -> "QuestionCertificate":
-        """Return the certificate with what does not rest on the test as it was when issued.
+        """Return the certificate with the issued values of everything outside the test.
 
-        Labels of train, the gates' minimums and the cost of scores go on changing.
+        Labels of train, the gates' minimums and the cost of scores may change later.
         """
         controls = self.metrics.controls.model_copy(
             update={"length": issued.metrics.controls.length}
@@ -223,12 +223,12 @@ class QuestionCertificate(_Record):
 
     @property
     def claim(self) -> HeldClaim:
-        """The claim that says most about use: fit, fit in part, or improved alone."""
+        """The strongest claim: fit, fit in part, or improved alone."""
         return min(self.holds, key=get_args(HeldClaim).index)
 
 
 class CertifiedJudge(_Record):
-    """The version that a certificate is about. Its definition is all that decides its scores."""
+    """The version that a certificate is about. Its definition determines its scores."""
 
     judge_id: str
     version: str
@@ -300,7 +300,7 @@ class Certificate(_Record):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the certificate that a file holds.
+        """Return the certificate in a file.
 
         Raises:
             ValueError: If it is not a certificate, or the digest is not that of its definition.
@@ -348,7 +348,7 @@ def differences(stated: Mapping[str, Any], other: Mapping[str, Any], *, source: 
 def _compared(
     path: str, stated: object, recomputed: object
 ) -> Iterator[tuple[str, object, object]]:
-    """Yield every place at which two JSON values differ."""
+    """Yield every path at which two JSON values differ."""
     if isinstance(stated, dict) and isinstance(recomputed, dict):
         for name in sorted({*stated, *recomputed}):
             inner = f"{path}.{name}" if path else name

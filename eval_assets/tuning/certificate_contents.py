@@ -54,14 +54,13 @@ ALT_TEST_EPSILON = 0.15
 
 @dataclass(frozen=True)
 class Background:
-    """Facts that a certificate states about a question and its judges besides the test.
+    """Facts about a question and its judges, besides the test, that a certificate states.
 
     Args:
-        margin: How far below people's figure a judge's may lie and still be fit.
+        margin: Largest distance of a fit judge's figure below that of people.
         people_agree: Whether the question passes both human gates.
-        cost_per_1000_usd: What 1,000 scores cost, by judge and hash of its prompt; None if not
-            known.
-        stand_in: Whether parts of the responses are tested that a judge scores alone.
+        cost_per_1000_usd: Cost of 1,000 scores, by judge and hash of its prompt; None if unknown.
+        stand_in: Whether parts of the responses that a judge scores alone are tested.
     """
 
     margin: float
@@ -137,7 +136,7 @@ def _evidence(
 
 
 def _claims(verdicts: Verdicts) -> CertificateClaims:
-    """Return the claims; that of a part only if it holds, as it depends on other judges too."""
+    """Return the claims; that of a part, which depends on other judges too, only if it holds."""
     partial = verdicts.partial
     fitness, improvement = _claim(verdicts.fitness), _claim(verdicts.improvement)
     if partial is None or not verdicts.is_fit_in_part:
@@ -148,7 +147,7 @@ def _claims(verdicts: Verdicts) -> CertificateClaims:
 
 
 def _claim(verdict: ImprovementResult | FitnessResult | PartialFitness) -> Claim:
-    """Return the verdict of one kind with the figures that the seal does not keep."""
+    """Return the verdict of one kind with the figures that the seal releases."""
     row = verdict_row(verdict, open_seal=False)
     return Claim.model_validate({name: row[name] for name in row if name != "kind"})
 
@@ -181,7 +180,7 @@ def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
 
 
 def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
-    """Return the share of a tuned prompt's own words that train says too; None without any."""
+    """Return the share of a tuned prompt's own words that train contains; None without any."""
     train = units.part("train")
     texts = [*map(str, train.prompt_texts), *map(str, train.response_texts)]
     share = copied_share_on(version.prompt_text, units.question, texts)
@@ -253,7 +252,7 @@ def _a_ha(test: RatedUnits, scores: Floats) -> float:
 
 
 def _best_constant(train: RatedUnits, test: RatedUnits) -> float:
-    """Return the value that has the highest A^HA on train; without train, that of the test."""
+    """Return the constant score with the highest A^HA on train; without train, on the test."""
     units = train if len(train.ratings) else test
     ratings = units.ratings[~np.isnan(units.ratings)]
     candidates = np.unique(ratings)
@@ -298,7 +297,7 @@ def _confusion(test: RatedUnits, scores: Floats) -> tuple[ConfusionCell, ...]:
 
 
 MOST_CELLS = 200
-"""A confusion table of more cells shows nothing."""
+"""Largest confusion table in a certificate."""
 
 
 def _of_positives(test: RatedUnits, scores: Floats) -> dict[str, float | None]:
@@ -337,14 +336,14 @@ def _by_model(test: RatedUnits, scores: Floats) -> tuple[ModelFigures, ...]:
 
 
 def _shuffled_a_ha(test: RatedUnits, scores: Floats) -> float:
-    """Return the A^HA to expect if these scores were dealt out to the answers at random."""
+    """Return the expected A^HA of these scores in random order."""
     values, counts = np.unique(scores, return_counts=True)
     near = [_a_ha(test, np.full(len(scores), value)) for value in values]
     return float(np.dot(counts, near) / len(scores))
 
 
 def _length_figure(train: RatedUnits, test: RatedUnits) -> float | None:
-    """Return the figure of a judge that knows only how long an answer is, as it fits train."""
+    """Return the figure of a judge that knows only the length of a response, fitted on train."""
     figures = []
     for known, new in ((train.lengths, test.lengths), (-train.lengths, -test.lengths)):
         fitted = best_monotone_map(train.ratings, known, scale=train.question.scale)

@@ -1,4 +1,4 @@
-"""Verdicts on the two claims about a judge: that it is fit for use, and that tuning improved it."""
+"""Verdicts on the two claims about a judge: it is fit for use, and tuning improved it."""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ FitnessVerdict = Literal["fit", "unfit", "undecided", "not_evaluable"]
 
 MIN_PAIRED_GROUPS = 20
 MIN_VARIED_GROUPS = 10
-"""Groups that must hold two ratings of an answer, and a rating other than the commonest one."""
+"""Least number of groups with two ratings of a response, and with a rarer rating."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ _OF_ALL_UNITS = Wording(
 class FitnessResult:
     """Verdict of the test on a judge, compared with people.
 
-    `reason` holds no figure that the seal keeps. `groups_wanted` is the number of groups that would
-    decide on a judge equal to people, with 80 % power; None if it is not needed.
+    `reason` contains no figure that the seal keeps. `groups_wanted` is the number of groups that
+    would decide on a judge equal to people, with 80 % power; None if it is not needed.
     """
 
     verdict: FitnessVerdict
@@ -60,7 +60,7 @@ class FitnessResult:
 
     @property
     def ratio_ends(self) -> tuple[float, float]:
-        """Return the ends of the judge's distance from 1 over the largest allowed.
+        """Return the interval of the judge's distance from 1 divided by the largest allowed one.
 
         The verdict is `fit` if the upper end lies below 1, `unfit` if the lower end lies above it.
         """
@@ -78,10 +78,10 @@ def judge_fitness(
     significance: float,
     people_agree: bool,
 ) -> FitnessResult:
-    """Judge whether a judge agrees with people less than `margin` below people's own agreement.
+    """Decide whether a judge's agreement with people is less than `margin` below people's own.
 
     `people_agree` says whether the question passes both human gates. Agreement with people who do
-    not agree means nothing.
+    not agree is meaningless.
     """
     compared = non_inferiority(
         test.ratings, scores, margin=margin, level=test.level, groups=test.groups
@@ -97,7 +97,7 @@ def judge_fitness(
     )
 
 
-def fitness_result(  # noqa: PLR0913 - the comparison, and how its verdict is made and worded
+def fitness_result(  # noqa: PLR0913 - the comparison, the rules and the wording of its verdict
     test: RatedUnits,
     scores: Floats,
     compared: NonInferiority,
@@ -143,7 +143,7 @@ def fitness_result(  # noqa: PLR0913 - the comparison, and how its verdict is ma
 
 
 def fitness_significance(significance: float) -> float:
-    """Return the level whose critical value keeps false verdicts of fitness to `significance`.
+    """Return the level whose critical value limits false verdicts of fitness to `significance`.
 
     The statistic is skewed with tens of groups, the more so if a judge's errors are alike within a
     group, so that the level itself is exceeded. benchmarks/promises.py has the error rates of half
@@ -153,7 +153,7 @@ def fitness_significance(significance: float) -> float:
 
 
 def uneven_groups(n_groups: int, n_effective: float, *, fewest: int) -> str:
-    """Return that groups are too uneven in size for a test; empty if they are not."""
+    """Return why groups are too uneven in size for a test; empty if they are not."""
     if n_effective >= fewest - TOLERANCE:
         return ""
     return (
@@ -190,7 +190,7 @@ def _why_not_evaluable(
 
 
 def _groups_wanted(compared: NonInferiority, *, margin: float, significance: float) -> int:
-    """Return how many groups find a judge equal to people fit in 80 % of tries."""
+    """Return the number of groups that find a judge equal to people fit in 80 % of tries."""
     distance = 1 - compared.people.value
     equal = np.log((distance + margin) / distance) if distance > 0 else np.inf
     statistic = compared.shortfall
@@ -202,11 +202,11 @@ def _groups_wanted(compared: NonInferiority, *, margin: float, significance: flo
 ImprovementVerdict = Literal["accepted", "rejected", "inconclusive", "unchanged", "not_evaluable"]
 
 MIN_TEST_GROUPS = 20
-"""Below, intervals by Student's t hold less than they promise."""
+"""Below this number, intervals by Student's t cover less than their level."""
 
 MOST_A_HA_LOST = 0.02
 MOST_SPEARMAN_LOST = 0.05
-"""How far A^HA and Spearman's rho may fall although the figure gains: choices."""
+"""Largest accepted falls of A^HA and Spearman's rho beside a gain of the figure (choices)."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def judge_improvement(
     significance: float,
     n_train_groups: int,
 ) -> ImprovementResult:
-    """Judge whether a candidate agrees better with people than the judge as it stands."""
+    """Decide whether a candidate agrees better with people than the judge that it would replace."""
     compared = agreement_gain(
         test.ratings, candidate, baseline, level=test.level, groups=test.groups
     )
@@ -289,7 +289,7 @@ def _why_no_gain(test: RatedUnits, candidate: Floats, baseline: Floats, n_train_
 
 
 def falling_figure(test: RatedUnits, candidate: Floats, baseline: Floats) -> str:
-    """Return which other figure falls further than the candidate may lose; empty if none does."""
+    """Return which other figure falls by more than the accepted loss; empty if none does."""
     both = ~(np.isnan(candidate) | np.isnan(baseline))
     people, new, old = test.ratings[both], candidate[both], baseline[both]
     if test.level == "nominal":
@@ -310,7 +310,7 @@ def falling_figure(test: RatedUnits, candidate: Floats, baseline: Floats) -> str
 
 
 def _what_is_missing(compared: AgreementGain, significance: float) -> str:
-    """Return the condition that a significant gain does not meet; empty if it meets all."""
+    """Return the condition that a significant gain does not meet; empty if it meets all of them."""
     fewest = math.ceil(math.log2(2 / significance) - 1e-9)
     if compared.n_changed < fewest:
         return (

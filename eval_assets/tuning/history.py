@@ -22,10 +22,10 @@ from eval_assets.tuning.versions import (
 )
 
 OPENED = MOST_READINGS + 1
-"""Number of the entry that opens a seal: it reads nothing new, it shows everything."""
+"""Number of the entry that opens a seal, which shows all figures without a new reading."""
 
 GROWTH = 1.5
-"""Growth of the test from which on the same candidates are read again without being asked."""
+"""Growth of the test from which the same candidates are read again automatically."""
 
 
 SAME_LABELS = 0.8
@@ -40,7 +40,7 @@ names, and the least number of different ones among them."""
 
 @dataclass(frozen=True)
 class SealedEvaluation:
-    """One use of a question's sealed test labels, as the ledger keeps it.
+    """One use of a question's sealed test labels, as stored in the ledger.
 
     Args:
         number: Number of the reading under it, from 1; `OPENED` if it opened the seal.
@@ -84,7 +84,7 @@ class SealedEvaluation:
         }
 
     @classmethod
-    def from_json(  # noqa: PLR0913 - the ledger's columns
+    def from_json(  # noqa: PLR0913 - the columns of the ledger
         cls,
         kept: Mapping[str, Any],
         *,
@@ -119,7 +119,7 @@ class SealedEvaluation:
         )
 
     def has_read(self, labels: Mapping[str, str], group_labels: Sequence[str]) -> bool:
-        """Return whether it read these labels, except for a few, under any names."""
+        """Return whether it read these labels, except for a few, under any names of responses."""
         if self._has_read_groups(group_labels):
             return True
         both = [name for name in labels if name in self.labels]
@@ -142,7 +142,7 @@ class SealedEvaluation:
 
 @dataclass(frozen=True)
 class Seal:
-    """The seal that a question's test is under now.
+    """The current seal of a question's test.
 
     Args:
         number: Its number, from 1.
@@ -189,7 +189,7 @@ class Seal:
 
     @property
     def next_reading(self) -> int:
-        """Number of the next reading; one that the ledger lacks has its number still."""
+        """Number of the next reading, which takes the first number that the ledger lacks."""
         last = max((reading.number for reading in self.readings), default=0)
         return max(self.n_readings, last) + 1
 
@@ -202,10 +202,10 @@ class Seal:
     ) -> bool:
         """Return whether the test is read now, which costs a reading.
 
-        It is read when somebody asks for it, for the first time under a seal, when a judge or a
-        prompt is another one than the last reading's, when that was cut off before it showed
-        anything, and when the test has grown by half. New labels alone, which come every day while
-        people label, do not use up the seal.
+        It is read on request, for the first time under a seal, when a judge or a prompt differs
+        from that of the last reading, when that was interrupted before it showed anything, and when
+        the test has grown by half. New labels alone, which arrive every day while people label, do
+        not use up the seal.
         """
         if on_request or not self.readings:
             return True
@@ -224,14 +224,14 @@ def content_hash(
     labels: str,
     parts: Mapping[str, JudgePart],
 ) -> str:
-    """Return the fingerprint of everything that a reading looks at."""
+    """Return the fingerprint of everything that a reading depends on."""
     read = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
     tested = [[judge, asdict(part)] for judge, part in sorted(parts.items())]
     return json_hash([read, labels, *([tested] if tested else [])])
 
 
 def accepted_version(readings: Sequence[SealedEvaluation], judge_id: str) -> JudgeVersion | None:
-    """Return the version of a judge that was accepted last on a question; None if none was."""
+    """Return the last accepted version of a judge on a question; None if there is none."""
     for reading in reversed(_in_order(readings)):
         accepted = {
             row["version"]
@@ -247,7 +247,7 @@ def accepted_version(readings: Sequence[SealedEvaluation], judge_id: str) -> Jud
 def certified_version(
     readings: Sequence[SealedEvaluation], judge_id: str, *, fingerprint: str
 ) -> JudgeVersion | None:
-    """Return the version of a judge that was certified last, on any question; None if none was.
+    """Return the last certified version of a judge, on any question; None if there is none.
 
     Versions of a model other than that of the fingerprint do not count.
     """
@@ -260,7 +260,7 @@ def certified_version(
 
 
 def _in_order(readings: Sequence[SealedEvaluation]) -> list[SealedEvaluation]:
-    """Return readings from the first to the last; that which opens a seal is its last."""
+    """Return readings in order; the one that opens a seal is its last."""
     return sorted(readings, key=lambda r: (r.read_at, r.seal, r.number))
 
 

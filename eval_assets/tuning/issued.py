@@ -31,7 +31,7 @@ longer declared."""
 
 @dataclass(frozen=True)
 class CurrentEvidence:
-    """Evidence that certificates would rest on now.
+    """Current evidence for certificates.
 
     A certificate stays with its version: a test of another version does not affect it.
     """
@@ -139,7 +139,7 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 superseded,
                 excluded,
                 _withdrawn(version, sources),
-                "it scores the same answers otherwise than it did" if judge in drifted else "",
+                "its scores of the same responses have changed" if judge in drifted else "",
                 stale_because(
                     certificate.evidence,
                     now,
@@ -255,16 +255,16 @@ def _row(
 
 
 def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
-    """Return which sources of a version's prompt are gone; empty if none is."""
+    """Return which sources of a version's prompt were withdrawn; empty if none were."""
     withdrawn = [source for source in version.sources if source not in sources]
     listed = ", ".join(withdrawn[:_MOST_SHOWN]) + (
         " and others" if len(withdrawn) > _MOST_SHOWN else ""
     )
-    return f"its prompt was made from what was withdrawn since: {listed}" if withdrawn else ""
+    return f"sources of its prompt were withdrawn: {listed}" if withdrawn else ""
 
 
 def _rejected_map(reading: SealedEvaluation, version: JudgeVersion) -> Row:
-    """Return the row of the version whose maps a reading rejected for this one, else no columns."""
+    """Return the row of the version whose maps a reading rejected; empty if it rejected none."""
     rows = (
         row
         for row in reading.rows

@@ -1,7 +1,7 @@
-"""Partial automation: the judge scores the responses it is sure of, people rate the rest.
+"""Partial automation: the judge scores responses of little doubt, and people rate the rest.
 
-A unit's doubt needs no label. The part of the units whose doubt is small enough is chosen on train
-and dev, and tested once on the sealed test.
+The doubt of a unit needs no label. The part of the units whose doubt is small enough is chosen on
+train and dev, and tested once on the sealed test.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,10 +25,10 @@ REPLICATES = "its replicates"
 """Sources of doubt beside the names of judges."""
 
 MOST_THRESHOLDS = 12
-"""Thresholds that are tried for each source: as many distinct doubts, else quantiles."""
+"""Number of thresholds to try for each source: distinct doubts, or else quantiles."""
 
 _DECIMALS = 9
-"""Doubts that differ by less are the same: means of scores are not exact."""
+"""Difference below which doubts are equal, because means of scores are not exact."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class JudgePart:
     doubt_threshold: float
 
     def contains(self, doubts: Floats) -> np.ndarray:
-        """Return which units lie on the part; units without a doubt do not."""
+        """Return which units belong to the part; units without a doubt do not."""
         return doubts <= self.doubt_threshold + TOLERANCE
 
 
@@ -108,9 +108,9 @@ def tried_parts(
     margin: float,
     significance: float,
 ) -> list[TriedPart]:
-    """Return all parts of one judge that are tried, with their figures on train and dev.
+    """Return all candidate parts of one judge, with their figures on train and dev.
 
-    Labels of the test are not looked at: only how many groups of it could decide.
+    Labels of the test are not read, only the number of its groups that could decide.
     """
     is_seen = ~units.is_in("test")
     seen, own = units.only(is_seen), scores[is_seen]
@@ -167,7 +167,7 @@ def judge_part(  # noqa: PLR0913 - as for the fitness of a judge of all units
     significance: float,
     people_agree: bool,
 ) -> PartialFitness:
-    """Judge whether judge and people together agree with people as well as people alone."""
+    """Decide whether judge and people together agree with people as well as people alone."""
     compared = partial_comparison(test, scores, doubts, part, margin=margin)
     fitness = fitness_result(
         test,
@@ -182,7 +182,7 @@ def judge_part(  # noqa: PLR0913 - as for the fitness of a judge of all units
 
 
 def part_sentence(judge_id: str, part: JudgePart, share: float) -> str:
-    """Return which responses a judge may score and which people rate.
+    """Return a sentence on the responses that a judge may score and that people rate.
 
     Examples:
         >>> part_sentence("a", JudgePart("b", 1.0), 0.8416).partition(";")[0]
@@ -222,7 +222,7 @@ def _thresholds(doubts: Floats) -> Iterator[float]:
 
 
 def _is_confirmable(compared: NonInferiority, n_test: int, *, significance: float) -> bool:
-    """Return whether so many test groups are expected to show fitness in four of five tries."""
+    """Return whether a number of test groups is expected to show fitness in four of five tries."""
     statistic = compared.shortfall
     if not statistic.standard_error > 0:  # nothing varies, or the part holds no rater pair
         return False

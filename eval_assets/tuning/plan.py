@@ -24,10 +24,10 @@ from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.wording import responses_and_labels
 
 WORTHWHILE_GAIN = 0.05
-"""Gain that is planned for if nothing is known of the real one."""
+"""Planned gain if the real one is unknown."""
 
 LEAST_CHANCE = 0.5
-"""Chance of one claim from which on a reading is worth its share of the level: a choice."""
+"""Chance of one claim from which a reading is worth its share of the level (a choice)."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Plan:
 
     @property
     def chances(self) -> dict[str, float]:
-        """Chances of the claims by their name, without those that are undefined."""
+        """Defined chances of the claims, by name."""
         chances = {
             "improved": self.chance_improved,
             "fit": self.chance_fit,
@@ -141,7 +141,7 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
 
 @dataclass(frozen=True)
 class _PlannedGain:
-    """Gain on train and dev, what the test detects, and the chance that it does."""
+    """Gain on train and dev, the gain that the test detects, and the chance of detection."""
 
     expected: float
     detectable: float
@@ -152,7 +152,7 @@ class _PlannedGain:
 def _planned_gain(
     seen: RatedUnits, candidate: Candidate, kept: np.ndarray, *, n_groups: int, level: float
 ) -> _PlannedGain:
-    """Return what a test of so many groups could show of a gain.
+    """Return the power of a test with a number of groups for a gain.
 
     The chance is 0 where the candidate's gain comes with a loss of A^HA or Spearman's rho that
     rejects it.
@@ -177,7 +177,7 @@ def _planned_gain(
 
 @dataclass(frozen=True)
 class _PlannedFitness:
-    """Chances that a judge is found fit, and groups that it takes in 80 % of tries."""
+    """Chances that a judge is found fit, and the number of groups for a power of 80 %."""
 
     chance: float
     chance_if_equal: float
@@ -194,7 +194,7 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     level: float,
     margin: float,
 ) -> _PlannedFitness:
-    """Return what a test of so many groups with two ratings could show of fitness."""
+    """Return the power of a test with a number of groups with two ratings for fitness."""
     compared = non_inferiority(
         seen.ratings, candidate.scores[kept], margin=margin, level=seen.level, groups=seen.groups
     )
@@ -237,7 +237,7 @@ def _chance_in_part(
 
 
 def _chance(effect: Jackknife, n_groups: int, *, significance: float) -> float:
-    """Return the chance that a test of so many groups finds an effect above 0.
+    """Return the chance that a test with a number of groups finds an effect above 0.
 
     The effect itself is known with an error, which is added to that of the test. NaN if undefined.
     """
@@ -252,7 +252,7 @@ def _chance(effect: Jackknife, n_groups: int, *, significance: float) -> float:
 def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:
     """Return why a due reading is not made; empty if it is made.
 
-    Without any chance that is defined, train and dev say nothing against it.
+    Without a defined chance, train and dev are no reason against it.
     """
     if policy == "never":
         return "tuning: {evaluate: never} is declared"
@@ -273,7 +273,7 @@ def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:
 
 
 def plan_sentence(plans: Sequence[Plan]) -> str:
-    """Return what the next reading of a question's test could show, in one line."""
+    """Return the power of the next reading of a question's test, in one line."""
     first = plans[0]
     judges = "; ".join(
         f"{plan.judge_id} {plan.version} "
@@ -287,7 +287,7 @@ def plan_sentence(plans: Sequence[Plan]) -> str:
 
 
 def labels_sentence(plan: Plan) -> str:
-    """Return how many responses and labels find a judge fit in four of five tries.
+    """Return the number of responses and labels that find a judge fit in four of five tries.
 
     Empty if that is undefined.
     """
@@ -318,7 +318,7 @@ def _percent(chance: float) -> str:
 
 
 def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:
-    """Return how often the steps of prompts ask one judge at most, the writer's texts left out.
+    """Return the largest number of requests of the prompt steps to one judge, without the writer's.
 
     Every candidate is tried on the worst disagreements of train and scored on dev, and the best
     one on all rated units.

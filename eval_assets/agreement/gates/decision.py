@@ -31,7 +31,8 @@ class GateFigure:
 
     Args:
         undefined_because: Why `value` is NaN; empty if it is defined.
-        little_variation: How alike the ratings are, if that explains a low alpha; else empty.
+        little_variation: Note on ratings that hardly vary, if that explains a low alpha; else
+        empty.
         n_groups: Response groups that the units belong to; None if each unit is its own.
         settled: The value if all disagreements were settled; NaN if there are none.
     """
@@ -64,7 +65,7 @@ class GateEvidence:
     Args:
         figures: One overall and one per question; empty if nothing was measured.
         data_version: Version of the measured data; empty if nothing was measured.
-        unusable: Why the figures cannot be compared; None if they can.
+        unusable: Reason why the figures cannot be compared; None if they can.
     """
 
     figures: tuple[GateFigure, ...]
@@ -77,7 +78,7 @@ class GateVerdict(GateFigure):
     """A figure with a gate's verdict on it; a row of the table `gate_verdicts`.
 
     Args:
-        explanation: Why, without the remedy.
+        explanation: Reason of the verdict, without the remedy.
     """
 
     gate: GateName
@@ -161,7 +162,7 @@ class GateOutcome:
 
     @property
     def title(self) -> str:
-        """The figure that it compares, in words."""
+        """Name of the figure that the gate compares."""
         return GATES[self.gate].title
 
     @property
@@ -171,7 +172,7 @@ class GateOutcome:
 
     @property
     def failing_questions(self) -> tuple[str, ...]:
-        """Questions that do not pass, which a blocking gate leaves out of tuning."""
+        """Questions that do not pass; a blocking gate excludes them from tuning."""
         return tuple(v.question_id for v in self._failing if v.question_id)
 
     @property
@@ -181,7 +182,7 @@ class GateOutcome:
 
     @property
     def state(self) -> GateState:
-        """Whether tuning may start, and how certain that is."""
+        """State of the gate: open or closed, and how certain that is."""
         if self.is_closed:
             return GateState.CLOSED
         if self.overall.verdict is GateResult.PASS and self.overall.is_inconclusive:
@@ -273,7 +274,7 @@ def evaluate_gates(
         if gates[name].severity == "error" and evidence[name].unusable is None
     ]
     none_passes = _no_question_passes(blocking)
-    # A gate that no question passes explains it; others that some pass stay open.
+    # A gate that passes no question is the reason; gates that pass some questions stay open.
     is_explained = any(_has_failing(of) and not _has_passing(of) for of in blocking)
     return tuple(
         GateOutcome(
@@ -443,7 +444,7 @@ def _lowered(name: GateName, minimum: float) -> str:
 
 
 def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
-    """Return the remedy to collect more of the same, with the number that would decide."""
+    """Return the remedy to collect more data, with the number that would decide."""
     n_more = None
     if (figure.n_units if figure.n_groups is None else figure.n_groups) >= FEWEST_GROUPS:
         n_more = more_to_decide(

@@ -19,7 +19,7 @@ class GateDeclaration:
 
     Args:
         title: The figure in a sentence.
-        units: What the figure is measured on, in the plural.
+        units: Units on which the figure is measured, in the plural.
     """
 
     record: type[FigureRecord]
@@ -35,7 +35,7 @@ class GateDeclaration:
         return self.record.table
 
     def figure(self, row: Any) -> Figure:  # noqa: ANN401 - a record of the declared type
-        """Return the figure of a record that the gate compares."""
+        """Return the gate's figure in a record."""
         figure: Figure = getattr(row, self.statistic.column)
         return figure
 
@@ -87,7 +87,7 @@ def below_minimum(figures: HumanFigures, gates: Mapping[GateName, Gate]) -> bool
 
 
 _MOST_DISCUSSED = 20
-"""Longer lists are not read; the first rows differ most."""
+"""Longest list of responses to discuss, of those that differ most."""
 
 
 class RemedyKind(StrEnum):
@@ -174,7 +174,7 @@ class Remedy:
 
 
 def discussion(kind: RemedyKind, *, n_disagreements: int) -> Remedy:
-    """Return the remedy to discuss disagreements, of many the first ones."""
+    """Return the remedy to discuss the largest disagreements."""
     if n_disagreements > _MOST_DISCUSSED:
         return Remedy(kind, f"the first {_MOST_DISCUSSED} of {n_disagreements:,} disagreements")
     return Remedy(kind, _counted(n_disagreements))

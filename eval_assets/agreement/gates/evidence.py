@@ -38,10 +38,10 @@ def gate_outcomes(
     changed: Collection[str],
     edited: Collection[RaterKind] = (),
 ) -> tuple[GateOutcome, ...]:
-    """Decide every gate that applies on measured figures, by the minimums declared now.
+    """Decide every applicable gate on measured figures, by the declared minimums.
 
-    `changed` are tables whose files changed since they were read, `edited` kinds of raters whose
-    figures were changed after they were measured.
+    `changed` are tables whose files changed after they were read, `edited` kinds of raters whose
+    figures were edited after they were measured.
     """
     evidence: dict[GateName, GateEvidence] = {}
     for name in applicable_gates(n_judges=len(evaluation.primary_judges)):
@@ -61,7 +61,8 @@ def gate_outcomes(
 def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: str) -> str:
     """Return the version of everything that agreement depends on.
 
-    Ratings as stored; scales, levels and judges as declared now, which may differ from the stored.
+    These are the stored ratings, and the declared scales, levels and judges, which may differ from
+    the stored ones.
     """
     scales = sorted((q.id, q.scale.low, q.scale.high, q.scale.values) for q in evaluation.rubric)
     levels = sorted(alpha_levels(evaluation, kind).items())
@@ -76,7 +77,7 @@ def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: s
 
 
 def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
-    """Return the level at which alpha of each question is measured.
+    """Return the level of measurement for alpha of each question.
 
     It is the question's own for humans and the interval level for judges, whose scores may lie
     between the steps of an order; a gate that declares a level overrides both.
@@ -156,7 +157,7 @@ def _by_chance(gate: GateDeclaration, row: AgreementFigures) -> float:
 
 
 def _if_settled(gate: GateDeclaration, row: AgreementFigures) -> float:
-    """Return a gate's figure if the disagreements were settled; NaN if there are none."""
+    """Return a gate's figure with all disagreements settled; NaN if there are none."""
     if not isinstance(row, HumanFigures):
         return math.nan
     settled = row.a_hh_settled if gate.statistic is A_HH else row.alpha_settled
@@ -164,7 +165,7 @@ def _if_settled(gate: GateDeclaration, row: AgreementFigures) -> float:
 
 
 def _little_variation(row: AgreementFigures, *, largest_share: float) -> str:
-    """Return how alike the ratings are if they hardly vary; else nothing.
+    """Return a note on ratings that hardly vary; empty if they vary.
 
     `largest_share` is the largest share that one value has of the ratings of any question.
     """

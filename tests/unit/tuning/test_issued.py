@@ -218,7 +218,7 @@ def test_a_certificate_is_stale_once_a_source_of_its_prompt_is_withdrawn() -> No
     [stale] = rows(reading(1, made_from), sources=("r1", "r3"))
 
     assert holds["stale_because"] is None
-    assert stale["stale_because"] == ("its prompt was made from what was withdrawn since: r2/anna")
+    assert stale["stale_because"] == ("sources of its prompt were withdrawn: r2/anna")
 
 
 @pytest.mark.parametrize(("n_gone", "listed"), [(3, "r1, r2, r3"), (4, "r1, r2, r3 and others")])
