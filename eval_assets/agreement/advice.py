@@ -35,8 +35,7 @@ _MANY_EQUAL = 20
 """Number of responses from which equal ratings of two raters who use three values are reported."""
 
 _FEWEST_BETWEEN, _SELDOM_BETWEEN = 20, 0.9
-"""A rater always between the others on so many responses is reported if another is so less
-often."""
+"""A rater always between the others on so many responses is reported if another is not."""
 
 _MOST_DISCUSSED = 20
 """Longer lists are not read: the first rows have the largest spread."""

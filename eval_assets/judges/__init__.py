@@ -1,1 +1,1 @@
-"""LLM raters: prompts, model requests, and reading what a reply means."""
+"""LLM judges: prompts, model requests, and parsing of replies."""

@@ -1,4 +1,4 @@
-"""Scores that a judge states in prose, told apart from those it quotes, reports or considers."""
+"""Scores that a judge states in prose, as opposed to quoted, reported or considered ones."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from eval_assets.scale import Scale
 
-# A point before is not decoration if the number has one of its own: ".5.5" is not 5.5.
+# A preceding point is not decoration if the number contains a point: ".5.5" is not 5.5.
 _DIGITS = r"(?:(?<!\.)[0-9]+\.[0-9]+|[0-9]++(?!\.[0-9])|(?<!\.)\.[0-9]+)"
 _NUMBER = rf"(?P<number>[-\u2212+]?{_DIGITS})"
 # Digits, units or a second number right behind make it another number, a range or a choice.
@@ -41,21 +41,21 @@ _REPORTED = re.compile(
     r"|want\w*|pretend\w*|suggest\w*|propos\w*|argu\w*|assert\w*|declar\w*|mention\w*"
     r"|ignor\w*|manipulat\w*|begins?|ends|reads)\b"
 )
-"""Words that make a score somebody else's: the response's, an instruction's, an author's."""
+"""Words that attribute a score to somebody else: the response, an instruction, an author."""
 
 _HYPOTHETICAL = re.compile(
     r"(?i)\b(?:not|never|too|than|if|unless|rather|instead|at least|at most|at best|at worst"
     r"|perhaps|maybe|possibly|probably|might|could|would (?:be|mean|need|require))\b|n['\u2019]t\b"
 )
 _CONDITION = re.compile(r"(?i)\b(?:had|were|without|except|whether|between|may|when|suppos\w*)\b")
-"""Words before a score that make it one of another case."""
+"""Words before a score that make it hypothetical."""
 
 _RETRACTED = re.compile(
     r"(?i)\b(?:wait|on second thought|reconsider\w*|scratch that|i take (?:it|that) back)\b"
     r"|\b(?:changed|correct(?:ed|ion)|revis\w*|lower(?:ed|ing)?|rais(?:ed|ing)|reduced|no"
     r"|downgrad\w*|upgrad\w*|actually|instead|rather|sorry|mistake)\b[^\n]{0,80}?(?<![\w.])[0-9]"
 )
-"""Words that take a score back: some by themselves, others with a number that follows."""
+"""Words that withdraw a score: some on their own, others before a number."""
 
 _ANOTHER_SCORE = re.compile(
     r"(?i)\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|possible|previous|prior|initial|preliminary"
@@ -82,7 +82,7 @@ _REFERENCE = re.compile(
     r"(?i)\b(?:this|that|these|above|block|object|json|scor\w+|rat(?:e|ed|ing)|verdict|output|judge"
     r"|me|grader|evaluator|prompt)\b"
 )
-"""Words after an object that make it somebody else's, some together with a report of speech."""
+"""Words after an object that attribute it to somebody else, some with a verb of speech."""
 
 _CHANGED = re.compile(
     r"(?i)\b(?:wait|on second thought|reconsider\w*|actually|instead|rather|sorry"
@@ -96,14 +96,14 @@ _ANOTHER_SCALE = re.compile(r"(?i)\bscale\b[^.!?:\n]{0,20}?[0-9]")
 
 @dataclass(frozen=True)
 class Statement:
-    """A score that a text states; it is doubtful if it may be another's, or was taken back."""
+    """A stated score; it is doubtful if it may be somebody else's or was withdrawn."""
 
     value: float
     is_doubtful: bool
 
 
 def whole_number(text: str) -> float | None:
-    """Return the number that a text is, decoration aside; None if it is not one."""
+    """Return the text as a number, without decoration; None if it is not a number."""
     match = _WHOLE.fullmatch(text)
     return _number(match) if match else None
 
@@ -119,20 +119,20 @@ def stated_score(text: str) -> float | None:
 
 
 def reports(text: str) -> bool:
-    """Return whether the last sentence of a text leads to something that is another's."""
+    """Return whether the last sentence of a text introduces a quotation of somebody else."""
     lead = re.split(r"(?<=[.!?])\s|\n\s*\n", text.rstrip().rstrip(":"))[-1]
     return bool(_REPORTED.search(lead) or _HYPOTHETICAL.search(lead))
 
 
 def is_closing(text: str) -> bool:
-    """Return whether a text that follows a score can only be a way to end."""
+    """Return whether a text that follows a score is only a closing phrase."""
     return bool(_CLOSING.fullmatch(text.strip()))
 
 
 def explains(text: str, score: float, scale: Scale) -> bool:
     """Return whether a text that follows a score only explains it.
 
-    It may neither take the score back nor say that it is another's, nor hold another score.
+    It may not withdraw the score, attribute it to somebody else or contain another one.
     """
     if "{" in text or "```" in text or _CHANGED.search(text):
         return False
@@ -179,7 +179,7 @@ def _holds_one_number(sentence: str) -> bool:
 
 
 def _around(text: str, match: re.Match[str]) -> tuple[str, str]:
-    """Return what stands before and after the match in its sentence."""
+    """Return the text before and after the match in its sentence."""
     before = re.split(r"[.!?\n]", text[: match.start()])[-1]
     after = re.split(r"(?<=[.!?\n])", text[match.end("number") :], maxsplit=1)[0]
     return before, after
@@ -192,7 +192,7 @@ def _sentence(text: str, match: re.Match[str]) -> str:
 
 @lru_cache
 def _restatements(scale: Scale) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns of the scale's range, and of its upper end given behind a score."""
+    """Return patterns of the scale's range, and of its upper end after a score."""
     low, high = (
         re.escape(f"{end:g}") + (r"(?:\.0+)?" if float(end).is_integer() else "")
         for end in (scale.low, scale.high)
@@ -202,5 +202,5 @@ def _restatements(scale: Scale) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _number(match: re.Match[str]) -> float:
-    """Return the number matched."""
+    """Return the matched number."""
     return float(match["number"].replace("\N{MINUS SIGN}", "-"))

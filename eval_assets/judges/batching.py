@@ -1,4 +1,4 @@
-"""Judging by batch: what has ended is collected, what is missing is submitted, nothing waits."""
+"""Judging by batch: ended batches are collected and missing requests submitted, without waiting."""
 
 import asyncio
 import logging
@@ -37,7 +37,7 @@ _MOST_BYTES = 100_000_000
 
 _UNKNOWN = 404
 _PATIENCE_SECONDS = 600.0
-"""How long uploading, looking and fetching may take together."""
+"""Time limit of all requests to a batch endpoint together."""
 
 
 async def plan_after_batches(
@@ -63,11 +63,11 @@ async def plan_after_batches(
 async def submit_pending(
     plans: Sequence[JudgingPlan], ledger: BatchLedger, *, budget: Budget
 ) -> None:
-    """Submit what is pending in plans and in no batch; then nothing is pending in them.
+    """Submit the pending requests of plans that are in no batch.
 
-    What is under way is `missing` until a later run collects it. Requests that expired or failed
-    are among those submitted again. The most that a batch can cost counts as spent. A budget that
-    is not enough leaves out all judges of a unit.
+    Scores in open batches are `missing` until a later run collects them. Requests that expired or
+    failed are among those submitted again. The most that a batch can cost counts as spent. A budget
+    that is not enough leaves out all judges of a unit.
     """
     claimed = {
         plan: [] if plan.client.summary.stopped else await _claimed(plan, ledger) for plan in plans
@@ -146,7 +146,7 @@ async def _stopping(client: ModelClient[Judge]) -> AsyncIterator[None]:
 async def n_ended_batches(
     judges: Sequence[LiveModel[Judge]], ledger: BatchLedger, *, options: RequestOptions
 ) -> int:
-    """Return how many batches wait to be collected, by a look at the vendors that costs nothing.
+    """Return the number of batches to collect, by requests to the vendors that cost nothing.
 
     Raises:
         RequestFailed: If a vendor cannot be reached.
@@ -155,7 +155,7 @@ async def n_ended_batches(
     async with open_clients(judges, ledger, budget=Budget(None), options=options) as clients:
         for client in clients:
             for batch in await asyncio.to_thread(ledger.open_batches, client.model.id):
-                # One that may not have been submitted is for a run to look for.
+                # A batch that may not have been submitted is left to the next run.
                 name = batch.batch_id
                 n_ended += name is None or await _has_ended(client.connections.first, name)
     return n_ended
@@ -201,7 +201,7 @@ async def _collect_ended(
 
 
 def _unknown_batch(batch: Batch) -> RequestFailed:
-    """Return the failure of a batch that the vendor does not know: it may still be paid."""
+    """Return the failure of a batch that the vendor does not know, which may be paid already."""
     return RequestFailed(
         f"{batch.batch_id}: the vendor does not know this batch of {len(batch.call_keys)} requests "
         "or its results. Use the key and base_url that submitted it. If it is lost, "
@@ -211,9 +211,9 @@ def _unknown_batch(batch: Batch) -> RequestFailed:
 
 
 async def _batch_at_vendor(batch: Batch, client: Client, ledger: BatchLedger) -> str | None:
-    """Return the vendor's name of a batch that a run was about to submit when it broke off.
+    """Return the vendor's name of a batch whose submission was interrupted.
 
-    One that the vendor does not have is closed, so that its requests are sent again.
+    A batch that the vendor does not have is closed, so that its requests are sent again.
     """
     known_ids = await asyncio.to_thread(ledger.known_batches)
     batch_id = await client.find_batch(batch, known_ids=known_ids)
@@ -239,7 +239,7 @@ async def _has_ended(client: Client, batch_id: str) -> bool:
 async def _collect(
     batch: Batch, batch_id: str, client: ModelClient[Judge], ledger: BatchLedger
 ) -> None:
-    """Record an answer to every request of a batch, failures for those that have none.
+    """Record an answer to every request of a batch, and failures for missing answers.
 
     Raises:
         BatchIncomplete: If results are missing. Those that arrived are recorded.
@@ -269,7 +269,7 @@ async def _record(
     client: ModelClient[Judge],
     ledger: BatchLedger,
 ) -> None:
-    """Record answers, also those that nobody asks for any more: they are paid."""
+    """Record answers, including those no longer needed, because they are paid."""
     seconds = (datetime.now(UTC) - batch.intended_at).total_seconds()
     rows = []
     for key, answer in answers.items():
@@ -292,7 +292,7 @@ async def _record(
 
 
 async def _claimed(plan: JudgingPlan, ledger: BatchLedger) -> list[ModelRequest]:
-    """Return the pending requests that no batch and no other run holds, claimed."""
+    """Claim and return the pending requests that no batch and no other run holds."""
     model = plan.client.model
     requests: dict[str, ModelRequest] = {}
     rows = []
@@ -309,7 +309,7 @@ async def _claimed(plan: JudgingPlan, ledger: BatchLedger) -> list[ModelRequest]
 async def _submit(
     requests: Sequence[ModelRequest], client: ModelClient[Judge], ledger: BatchLedger
 ) -> None:
-    """Submit requests, remembered as a batch before the vendor gets them."""
+    """Submit requests as a batch, which is recorded first."""
     batch = Batch(
         intent_id=uuid.uuid4().hex,
         judge_id=client.model.id,

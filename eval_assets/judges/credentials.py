@@ -16,7 +16,7 @@ _PLACEHOLDER = re.compile(
     r"|example|sample|fake|test|real|none|null|nil|undefined|empty|unset|not|set|x++|0++|1++"
     r"|123(?:4(?:5(?:6(?:7(?:8(?:90?)?)?)?)?)?)? ) )+ [^a-z0-9]*"
 )
-"""A text made up of nothing but the words that stand in for a key. A real key is never that."""
+"""A text of nothing but placeholder words, which a real key never is."""
 
 _KEY_LIKE = re.compile(
     r"(?:sk|pk|rk|gsk|xai|pplx|hf|key|token)[-_][A-Za-z0-9_\-]{16,}|AIza[\w-]{30,}"
@@ -56,7 +56,7 @@ def api_keys(
 
 
 def is_placeholder(key: str) -> bool:
-    """Return whether a key is a stand-in for one.
+    """Return whether a key is a placeholder.
 
     Examples:
         >>> is_placeholder("sk-your-key-here"), is_placeholder("sk-proj-xxxx1Yourz0aB3")
@@ -66,7 +66,7 @@ def is_placeholder(key: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Return whether a URL leads to this machine.
+    """Return whether a URL is on this machine.
 
     Examples:
         >>> is_loopback("http://localhost:11434/v1"), is_loopback("https://api.openai.com/v1")
@@ -80,7 +80,7 @@ def is_loopback(url: str) -> bool:
 
 
 def api_key_name(declared: Judge | Generator) -> str:
-    """Return the environment variable that holds the key: the one named, else the vendor's own."""
+    """Return the environment variable of the key: the declared one, else the vendor's."""
     return declared.api_key_env or VENDORS[vendor_of(declared)].key_name
 
 
@@ -91,7 +91,7 @@ def base_url_of(declared: Judge | Generator, *, environ: Mapping[str, str]) -> s
 
 
 def vendor_of(declared: Judge | Generator) -> Vendor:
-    """Return the vendor whose API is spoken.
+    """Return the vendor of the API.
 
     Raises:
         ValueError: If the judge is recorded.
@@ -122,7 +122,7 @@ def _endpoint_problem(
 
 
 def _secret_in_url(url: str) -> tuple[str, str] | None:
-    """Return problem and remedy of a URL that may hold a secret: URLs are stored and logged."""
+    """Return problem and remedy of a URL that may contain a secret, because URLs are logged."""
     parts = _split(url)
     if parts is None:
         return "the base URL is not a URL", "Write it as https://host/path"
@@ -135,7 +135,7 @@ def _secret_in_url(url: str) -> tuple[str, str] | None:
 
 
 def _foreign_host(url: str, vendor: VendorApi) -> tuple[str, str] | None:
-    """Return problem and remedy of a server that would be sent the key of another vendor."""
+    """Return problem and remedy of a server that would receive the key of another vendor."""
     parts, vendor_parts = _split(url), urlsplit(vendor.base_url)
     host = parts.hostname if parts else None
     if host is None or is_loopback(url) or _site(host) == _site(vendor_parts.hostname or ""):

@@ -1,4 +1,4 @@
-"""Generating: the prompts go to the models under test, turn by turn, as judges are asked."""
+"""Generation of responses by the models under test, turn by turn."""
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,10 +18,9 @@ from eval_assets.ledger import CallSubject, Ledger, Reply, Status
 
 @dataclass(frozen=True)
 class GeneratedResponse:
-    """A generator's answer to one turn, or the reason why there is none.
+    """A generator's response to one turn, or the reason for its absence.
 
-    Only a status of `ok` is a whole answer to be judged; of a refused or cut-off one the text holds
-    as much as there is.
+    Only a status of `ok` is a complete response; the text of a refused or cut-off one is partial.
     """
 
     conversation: Conversation
@@ -56,10 +55,10 @@ async def generate_responses(
     name: ResponseName,
     options: RequestOptions,
 ) -> GenerationSummary:
-    """Ask every generator every prompt, except for what the ledger already answers.
+    """Send every prompt to every generator, unless the ledger has the reply.
 
-    A later turn is asked with the answers to the earlier ones before it; if one of them failed it
-    is not asked, because nobody would have said it.
+    A later turn is sent with the earlier ones and their responses. It is not sent if one of them
+    failed.
 
     Raises:
         InputError: If there is a cap and a generator's price is not known.
@@ -103,7 +102,7 @@ async def generate_responses(
 
 
 class _Thread:
-    """One conversation with one generator for one seed, as far as it has come."""
+    """State of one conversation with one generator for one seed."""
 
     def __init__(
         self,
@@ -126,13 +125,13 @@ class _Thread:
         return failed or len(self._answers) == len(self._conversation.turns)
 
     def add_to(self, estimate: Estimate) -> None:
-        """Count the turns left, if all goes well, each estimated like the next one."""
+        """Add the remaining turns to the estimate, each like the next one."""
         if not self.has_ended:
             for _ in self._conversation.turns[len(self._answers) :]:
                 estimate.add(self.next_request())
 
     def next_request(self) -> ModelRequest:
-        """Return the request for the next turn, with all that was said before it."""
+        """Return the request for the next turn, with the earlier ones."""
         model = self._client.model
         system = model.declared.system
         messages = [Message("system", system)] if system else []
@@ -144,14 +143,14 @@ class _Thread:
         return self._client.request(tuple(messages), settings=seed, replicate=self._seed)
 
     def recall(self, replies: Mapping[str, Reply]) -> bool:
-        """Take the next answer from those looked up; return whether it was there."""
+        """Take the next reply from stored ones; return whether it was there."""
         reply = replies.get(self.next_request().key)
         if reply is not None:
             self._answers.append(reply)
         return reply is not None
 
     async def go_on(self) -> bool:
-        """Ask the turns that are left; return whether all are answered."""
+        """Send the remaining turns; return whether all are answered."""
         while not self.has_ended:
             turn, generator_id = self._next_turn(), self._client.model.id
             response_id = self._name(self._conversation, turn, generator_id, self._seed)
@@ -160,7 +159,7 @@ class _Thread:
         return self._answers[-1].status == "ok"
 
     def responses(self) -> Iterable[GeneratedResponse]:
-        """Yield what came of every turn."""
+        """Yield the result of every turn."""
         for index, turn in enumerate(self._conversation.turns):
             key = (self._conversation, turn, self._client.model.id, self._seed)
             answer = self._answers[index] if index < len(self._answers) else None
@@ -177,7 +176,7 @@ class _Thread:
 
 
 async def _recall(threads: Sequence[_Thread], client: ModelClient[Generator]) -> int:
-    """Bring conversations as far as the ledger does; return how many answers it held."""
+    """Continue conversations with replies in the ledger; return their number."""
     n_stored, open_threads = 0, list(threads)
     while open_threads:
         replies = await client.stored_replies(

@@ -1,4 +1,4 @@
-"""Judging: every judge is asked about every unit, whatever happens to single requests."""
+"""Judging: every judge is asked about every unit, even if single requests fail."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ from eval_assets.ledger import BatchLedger, Ledger
 
 Judges = Sequence[LiveModel[Judge]]
 Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]
-"""Asks judges about units; returns the scores by unit and then by judge."""
+"""Returns scores of units by judges, by unit and then by judge."""
 
 _NOT_IN_LEDGER = ParsedReply("missing", error="the ledger holds no reply")
 
@@ -41,7 +41,7 @@ class JudgingSummary(RunSummary):
     scores: tuple[JudgeScore, ...] = ()
 
 
-async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it is kept
+async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt and the ledger
     portions: Iterable[Sequence[Unit]],
     judges: Judges,
     ledger: BatchLedger,
@@ -52,7 +52,7 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
     prompts: Mapping[str, PromptTemplate] = MappingProxyType({}),
     staged: Staged | None = None,
 ) -> JudgingSummary:
-    """Ask every judge about every unit, except for what the ledger already answers.
+    """Ask every judge about every unit, unless the ledger has the reply.
 
     Backup judges are asked about the units that another judge left without a score.
 
@@ -123,7 +123,7 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
 async def stored_scores(
     units: Sequence[Unit], judge: LiveModel[Judge], ledger: Ledger, *, template: PromptTemplate
 ) -> list[tuple[JudgeScore, tuple[str, ...]]]:
-    """Return a judge's scores with a prompt, as far as the ledger holds the replies.
+    """Return a judge's scores with a prompt from replies in the ledger.
 
     No key is needed. The score of a unit is `missing` if there is no reply; with it come the keys
     of its requests.
@@ -138,7 +138,7 @@ async def stored_scores(
 async def judge_in_stages(
     units: Sequence[Unit], judges: Judges, score: Score, *, staged: Staged
 ) -> tuple[StageChange, ...]:
-    """Judge units window by window; after each, the first two judges' agreement decides.
+    """Judge units window by window; the agreement of the first two judges decides the next stage.
 
     The stage at a unit follows from the units before it alone. So a rerun comes to the same stages
     and finds its replies in the ledger, and there is no state to go stale. Units go by response,
@@ -176,7 +176,7 @@ async def judge_in_stages(
 
 
 def _without_a_score(units: Sequence[Unit], scores: Iterable[JudgeScore]) -> list[Unit]:
-    """Return the units that some judge left without a score for another reason than the budget."""
+    """Return the units without a score of some judge, for another reason than the budget."""
     failed = {
         (score.response_id, score.question_id)
         for score in scores

@@ -1,4 +1,4 @@
-"""The ratings of some units by one judge: those that the ledger holds, and those to ask for."""
+"""The plan of one judge's scores of units: those in the ledger, and those to request."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ _NOT_ASKED = ParsedReply("missing", error="it was not asked")
 class Unit:
     """One response to rate on one question.
 
-    The history holds what was asked and answered in each turn before, oldest first. Another first
+    The history contains prompt and response of each turn before, oldest first. Another first
     replicate asks again.
     """
 
@@ -40,10 +40,10 @@ class Unit:
 
 @dataclass(frozen=True)
 class PendingRating:
-    """A rating that the ledger does not hold.
+    """A rating that is not in the ledger.
 
-    After a reply that holds no rating, which was unreadable, the stricter request comes next. The
-    next request has so many bytes, and may have been refused in an earlier run.
+    After an unreadable reply the stricter request comes next. `n_bytes` is the length of the next
+    request, which may have been refused in an earlier run.
     """
 
     unit: Unit
@@ -75,7 +75,7 @@ class JudgingPlan:
         self._parsed_replies: dict[tuple[str, str, int], ParsedReply] = {}
 
     def tasks(self, reservations: JointReservations) -> list[Task]:
-        """Return a task for every pending rating, and plan its share of the reservations."""
+        """Return a task for every pending rating, with its share of the reservations."""
         numbers = [
             reservations.plan(rating.unit_key, partial(self._bound_usd, rating))
             for rating in self.pending
@@ -86,7 +86,7 @@ class JudgingPlan:
         ]
 
     def order(self) -> None:
-        """Put first what a reply is most likely to, and what was refused before last.
+        """Sort pending ratings: one that probably succeeds first, earlier refused ones last.
 
         A model that refuses all of its first requests is stopped. Long responses may be refused
         while the others are answered.
@@ -119,7 +119,7 @@ class JudgingPlan:
                 self.keep(rating.unit, rating.replicate, _WITHDRAWN)
 
     def score(self, unit: Unit) -> JudgeScore:
-        """Return the judge's score of a unit, or why there is none."""
+        """Return the judge's score of a unit, or the reason for its absence."""
         judge = self.client.model.declared
         return combine(
             [
@@ -135,7 +135,7 @@ class JudgingPlan:
         )
 
     def call_keys(self, unit: Unit) -> tuple[str, ...]:
-        """Return the keys of all requests about a unit, of those that may follow included."""
+        """Return the keys of all requests about a unit, including possible second ones."""
         firsts = [self.request(unit, k) for k in self._replicates(unit)]
         return tuple(
             request.key for item in firsts for request in (item, self._stricter(item, unit))
@@ -157,7 +157,7 @@ class JudgingPlan:
         self._parsed_replies[unit.response_id, unit.question.id, replicate] = parsed
 
     async def look_up(self, units: Sequence[Unit]) -> None:
-        """Read what the ledger holds for some units, and count the rest as pending."""
+        """Read the ledger's replies about some units, and add the rest to the pending ratings."""
         pairs = [
             (PendingRating(unit, replicate), self.request(unit, replicate))
             for unit in units
@@ -185,7 +185,7 @@ class JudgingPlan:
     def _unanswered(
         self, rating: PendingRating, request: ModelRequest, reply: Reply | None
     ) -> list[tuple[PendingRating, ModelRequest]]:
-        """Parse and keep a stored reply; return the request that is left, if there is one."""
+        """Parse and keep a stored reply; return the request that is still needed, if any."""
         if reply is None:
             return [(rating, request)]
         parsed = read_answer(reply, rating.unit.question.scale)
@@ -207,13 +207,13 @@ class JudgingPlan:
         return range(first, first + self.client.model.declared.replicates)
 
     def _bound_usd(self, rating: PendingRating) -> float:
-        """Return what the next request for a rating costs at most, by the replies so far."""
+        """Return the highest cost of the next request for a rating, given the replies so far."""
         return self.client.bound_usd(self.next_request(rating))
 
     async def _rate(
         self, rating: PendingRating, reservations: JointReservations, number: int
     ) -> bool:
-        """Ask for one rating, as far as the budget allows, and keep what came of it."""
+        """Request one rating within the budget, and keep the result."""
         allowance = await reservations.allowance(rating.unit_key, number)
         if allowance is None:
             parsed = read_answer(BUDGET_USED_UP, rating.unit.question.scale)
@@ -226,7 +226,7 @@ class JudgingPlan:
         return parsed.status == "ok"
 
     async def _ask(self, rating: PendingRating, allowance: Allowance) -> ParsedReply:
-        """Return a rating, asked for once more and more strictly if the reply cannot be read."""
+        """Return a rating; request it once more, in stricter words, if the reply is unreadable."""
         unit, parsed = rating.unit, rating.unreadable
         request = self.request(unit, rating.replicate)
         if parsed is None:
@@ -243,7 +243,7 @@ class JudgingPlan:
 async def plan_judging(
     units: Sequence[Unit], client: ModelClient[Judge], *, template: PromptTemplate
 ) -> JudgingPlan:
-    """Return what the ledger holds of a judge's ratings, and what it is to be asked.
+    """Return a judge's stored ratings and the requests still to send.
 
     Raises:
         PromptError: If the template cannot be rendered for a unit.

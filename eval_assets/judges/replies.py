@@ -26,7 +26,7 @@ from eval_assets.wording import or_nan, storable
 
 @dataclass(frozen=True)
 class ParsedReply:
-    """A judge's rating as read from one answer, or why there is none.
+    """A judge's rating parsed from one answer, or the reason for its absence.
 
     Args:
         status: `ok` with a score, else why not.
@@ -52,7 +52,7 @@ class ParsedReply:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeScore(ParsedReply):
-    """A judge's rating of one unit, of several replicates their aggregate.
+    """A judge's rating of one unit, aggregated over replicates.
 
     The status is `ok` if any replicate has a score, else that of most of them; `raw_output` of
     several replicates is the JSON list of their replies, `rationale` that of the first score.
@@ -90,14 +90,14 @@ _THOUGHT_ENDS = re.compile(
     r"|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
 )
 _MOST_OBJECTS = 100
-"""A reply with more opening braces than this holds no rating that could be told from the rest."""
+"""Number of opening braces above which a reply is not parsed."""
 
 _LARGEST = 1e300
-"""Beyond this a JSON number is a mistake, and an integer may not fit a float."""
+"""Largest JSON number; a larger one is a mistake, and an integer may not fit a float."""
 
 
 def read_answer(answer: Answer, scale: Scale) -> ParsedReply:
-    """Return the rating that an answer holds, or why it holds none."""
+    """Return the rating in an answer, or the reason for its absence."""
     if isinstance(answer, RequestFailed):
         return ParsedReply(answer.status, error=str(answer))
     if answer.status != "ok":
@@ -139,7 +139,7 @@ def parse_reply(raw: str, scale: Scale) -> ParsedReply:
     """
     if not raw.strip():
         return ParsedReply("missing", raw_output=storable(raw))
-    # A thought may quote the mark that ends it, so both ends are tried.
+    # A thought may quote its own end mark, so both ends are tried.
     parsed_replies = [_parsed(text, scale) for text in _without_thoughts(raw.strip())]
     certain = [parsed for parsed in parsed_replies if not math.isnan(parsed.raw_score)]
     is_one = len({(parsed.status, parsed.raw_score) for parsed in certain}) == 1
@@ -193,7 +193,7 @@ def _without_thoughts(text: str) -> Iterator[str]:
 
 
 def _parsed(text: str, scale: Scale) -> ParsedReply:
-    """Return the rating that a reply without thoughts holds."""
+    """Return the rating in a reply without thoughts."""
     if _SCORE_KEY.search(text):
         return _from_object(text, scale)
     plain = without_scale(text, scale)
@@ -238,7 +238,7 @@ def _is_repeated(text: str, entries: Sequence[tuple[dict[str, object], slice]]) 
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, object], slice]]:
-    """Yield the outermost JSON objects of a text, and where they stand."""
+    """Yield the outermost JSON objects of a text with their positions."""
     start, n_tried = text.find("{"), 0
     while start >= 0 and n_tried < _MOST_OBJECTS:
         n_tried += 1
@@ -252,7 +252,7 @@ def _objects(text: str) -> Iterator[tuple[dict[str, object], slice]]:
 
 
 def _outside(text: str, objects: Sequence[tuple[dict[str, object], slice]]) -> Iterator[str]:
-    """Yield what stands between the objects of a text."""
+    """Yield the texts between the objects of a text."""
     begin = 0
     for _, span in objects:
         yield text[begin : span.start]
@@ -261,7 +261,7 @@ def _outside(text: str, objects: Sequence[tuple[dict[str, object], slice]]) -> I
 
 
 def _json_score(value: object, scale: Scale) -> float:
-    """Return the score that a JSON value is; NaN if it is none."""
+    """Return a JSON value as a score; NaN if it is none."""
     match value:
         case bool():
             return float(value) if scale.is_binary else math.nan
@@ -275,7 +275,7 @@ def _json_score(value: object, scale: Scale) -> float:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the pairs by key in lower case; two scores in one object are not a score."""
+    """Return the pairs by key in lower case; raise ValueError for a repeated key."""
     entry = {key.lower(): value for key, value in pairs}
     if len(entry) < len(pairs):
         raise ValueError("a key is given twice")

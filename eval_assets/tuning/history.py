@@ -189,7 +189,7 @@ class Seal:
 
     @property
     def next_reading(self) -> int:
-        """Number of the next reading, which takes the first number that the ledger lacks."""
+        """Number of the next reading; a number that is missing in the ledger is not reused."""
         last = max((reading.number for reading in self.readings), default=0)
         return max(self.n_readings, last) + 1
 

@@ -1,4 +1,4 @@
-"""A hard cap on what is spent, requests in flight and other runs included."""
+"""A hard cap on spending, including requests in flight and other runs."""
 
 import asyncio
 import bisect
@@ -15,7 +15,7 @@ UnitKey = tuple[str, str]
 """Response and question."""
 
 Bound = float | Callable[[], float]
-"""Bound of a cost in USD, which may be lower when there are more replies."""
+"""Returns the upper bound of a cost in USD, which may fall as replies arrive."""
 
 _FEWEST_OBSERVED = 5
 _MANY_OBSERVED = 30
@@ -27,16 +27,16 @@ _FEWEST_TOKENS = 16
 
 _WAIT_SECONDS = 0.5
 _MOST_WAITS = 600
-"""Other runs' reservations are waited for, but not for ever: they may wait for this one."""
+"""Limit of the wait for other runs' reservations, which may wait for this run."""
 
 
 class Budget:
     """Money that may still be spent.
 
-    Before a request a bound of its cost is reserved: the most that its input can cost, and the
-    output that it is allowed. Once its cost is known, the rest is released. Spending and
-    reservations together stay within the limit. Of caps that other runs share, portions are
-    reserved in the ledger as they are needed.
+    Before a request an upper bound of its cost is reserved: the highest cost of its input and of
+    its allowed output. Once its cost is known, the rest is released. Spending and reservations
+    together stay within the limit. Portions of caps that other runs share are reserved in the
+    ledger as needed.
 
     Args:
         limit_usd: Most that may be spent; None for no cap but those of the ledger.
@@ -66,7 +66,7 @@ class Budget:
         return math.isfinite(self.limit_usd) or self._ledger is not None
 
     async def left_usd(self) -> float | None:
-        """Return what is neither spent nor reserved here; None without a cap."""
+        """Return the amount that is neither spent nor reserved here; None without a cap."""
         shared = await asyncio.to_thread(self._ledger.left_usd) if self._ledger else None
         remaining_usd = min(
             self.limit_usd - self.spent_usd - self._reserved_usd,
@@ -75,11 +75,12 @@ class Budget:
         return remaining_usd if math.isfinite(remaining_usd) else None
 
     async def reserve(self, bound_usd: Bound, *, n_shares: int = 1) -> float | None:
-        """Reserve a bound of what requests cost together, waiting for requests in flight to end.
+        """Reserve an upper bound of the joint cost of requests.
 
-        The bound is taken again after each wait. Returned is what was reserved; it is settled in
-        `n_shares` parts. None means that it does not fit even when no request is in flight: then
-        the budget is used up, and no later request gets anything, so that a run stops at one place.
+        It waits for requests in flight to end. The bound is computed again after each wait. Returns
+        the reserved amount, which is settled in `n_shares` parts. None means that it does not fit
+        even when no request is in flight. Then the budget is used up, and later requests get
+        nothing, so that the run ends in a defined state.
         """
         async with self._turn:
             usd = _now(bound_usd)
@@ -98,7 +99,7 @@ class Budget:
             return usd
 
     async def reserve_now(self, usd: float) -> float | None:
-        """Reserve an amount if it fits at once; else return None, and others may go on."""
+        """Reserve an amount if it fits at once; else return None, without blocking others."""
         async with self._turn:
             if self._is_used_up or not await self._obtain(usd):
                 return None
@@ -107,7 +108,7 @@ class Budget:
             return usd
 
     async def spend(self, most_usd: float) -> bool:
-        """Spend the most that requests of a batch can cost; return False if it does not fit."""
+        """Spend the highest cost of a batch's requests; return False if it does not fit."""
         async with self._turn:
             if not await self._obtain(most_usd):
                 return False
@@ -115,14 +116,14 @@ class Budget:
             return True
 
     def settle(self, most_usd: float, *, spent_usd: float) -> None:
-        """Count what a request has cost and release the rest of what was reserved for it."""
+        """Count the cost of a request and release the rest of its reservation."""
         self.spent_usd += spent_usd
         self._n_open -= 1
         self._reserved_usd = self._reserved_usd - most_usd if self._n_open else 0.0
         self._settled.set()
 
     async def _obtain(self, most_usd: float) -> bool:
-        """Return whether so much is left, after asking the ledger for what is missing."""
+        """Return whether an amount is left, after asking the ledger for the missing part."""
         taken_usd = self.spent_usd + self._reserved_usd
         if most_usd > self.limit_usd - taken_usd:
             return False
@@ -134,7 +135,7 @@ class Budget:
         return portion_usd > 0
 
     async def _await_others(self, most_usd: float) -> bool:
-        """Wait a little for what other runs reserved; return False if there is no hope of it."""
+        """Wait for reservations of other runs to end; return False once waiting is useless."""
         left_usd = await self.left_usd()
         is_reserved_by_others = left_usd is not None and most_usd <= left_usd
         if not is_reserved_by_others or self._n_waits >= _MOST_WAITS:
@@ -152,7 +153,7 @@ class Allowance:
         self._share_usd = share_usd
 
     async def reserve(self, bound_usd: Bound) -> float | None:
-        """Return what is reserved for a request; see `Budget.reserve`."""
+        """Return the reservation for a request; see `Budget.reserve`."""
         if self._share_usd is not None and self._share_usd >= _now(bound_usd):
             share_usd, self._share_usd = self._share_usd, None
             return share_usd
@@ -160,7 +161,7 @@ class Allowance:
         return await self._budget.reserve(bound_usd)
 
     async def reserve_now(self, usd: float) -> float | None:
-        """Return what is reserved if it fits at once; see `Budget.reserve_now`."""
+        """Return the reservation if it fits at once; see `Budget.reserve_now`."""
         self.release()
         return await self._budget.reserve_now(usd)
 
@@ -172,7 +173,7 @@ class Allowance:
 
 
 class JointReservations:
-    """Reservations for all judges of a unit at once, so that a budget leaves pairs of scores."""
+    """Joint reservations for all judges of a unit, so that pairs of scores are complete."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -206,7 +207,7 @@ class JointReservations:
 
 
 class ObservedTokens:
-    """Tokens of one model's replies so far, by which the next requests are limited and estimated.
+    """Tokens of one model's replies so far, which limit and estimate the next requests.
 
     Args:
         max_tokens: Most output tokens of any reply.
@@ -218,7 +219,7 @@ class ObservedTokens:
         self._most_per_byte = 0.0
 
     def add(self, request: ModelRequest, usage: Usage) -> None:
-        """Learn from a reply."""
+        """Count a reply."""
         bisect.insort(self._outputs, usage.output_tokens)
         per_byte = usage.input_tokens / max(request.n_bytes, 1)
         self._most_per_byte = max(self._most_per_byte, per_byte)
@@ -239,7 +240,7 @@ class ObservedTokens:
         return min(self._max_tokens, max(_FEWEST_TOKENS, math.ceil(longest * factor)))
 
     def input_tokens(self, request: ModelRequest) -> int | None:
-        """Return how many input tokens a request probably has at most; None without replies."""
+        """Return a probable upper bound of a request's input tokens; None without replies."""
         if not self._outputs:
             return None
         return math.ceil(request.n_bytes * self._most_per_byte * _INPUT_FACTOR)

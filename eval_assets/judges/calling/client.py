@@ -1,4 +1,4 @@
-"""One model being asked: limiter, deadline, budget, retries and the ledger in one place."""
+"""Client of one model: limiter, deadline, budget, retries and ledger."""
 
 import asyncio
 import logging
@@ -35,8 +35,8 @@ from eval_assets.ledger import CallSubject, Reply, Request
 logger = logging.getLogger(__name__)
 
 _HOPELESS_AFTER = 20
-"""Requests given up in a row after which a model is stopped: it is down, or refuses everything.
-Overload does not count."""
+"""Consecutive failed requests after which a model is stopped, because it is down or refuses
+everything. Overload does not count."""
 
 _KEYS_PER_LOOKUP = 10_000
 _HELD_SECONDS = 0.25
@@ -46,13 +46,13 @@ _FORBIDDEN = 403
 
 IN_BATCH = Unsent("in a batch that the vendor works on", status="missing")
 BUDGET_USED_UP = Unsent("the budget is used up", status="budget_stopped")
-_UNCLAIMED = Unsent("its claim may be another run's by now", status="missing")
+_UNCLAIMED = Unsent("another run may hold its claim by now", status="missing")
 _OUTDATED = Unsent("the model is known by now to refuse this form", status="api_error")
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Conditions and delays for sending a failed request again.
+    """Conditions and delays of retries.
 
     Args:
         delays_seconds: Wait before each retry: four waits make at most five attempts.
@@ -90,13 +90,13 @@ class RetryPolicy:
 
 
 class ModelClient(Generic[Declared]):
-    """One model being asked, until something stops it.
+    """Client of one model, which may be stopped.
 
     The limiter is shared by judges of one model and account, and so are the requests under way:
     equal ones are sent once. `refused` are features that the model refused in earlier runs.
     """
 
-    def __init__(  # noqa: PLR0913 - what a request passes through, each of it one thing
+    def __init__(  # noqa: PLR0913 - the stages of a request
         self,
         model: LiveModel[Declared],
         connections: Connections,
@@ -140,7 +140,7 @@ class ModelClient(Generic[Declared]):
         schema: Mapping[str, Any] | None = None,
         replicate: int = 0,
     ) -> ModelRequest:
-        """Return a request in the form that the model takes, with `settings` beside its own."""
+        """Return a request in the form that the model accepts, with additional `settings`."""
         request = ModelRequest(
             endpoint=self.model.endpoint,
             messages=messages,
@@ -164,10 +164,10 @@ class ModelClient(Generic[Declared]):
     async def reply_to(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance | None = None
     ) -> Answer:
-        """Send a request until there is a reply, or no hope of one.
+        """Send a request until there is a reply or it is given up.
 
-        An equal request for another unit, one with the same text, is not sent a second time.
-        Without an allowance it may reserve what the budget has left.
+        An equal request for another unit with the same text is not sent again. Without an allowance
+        it may reserve all that is left of the budget.
         """
         task = self._tasks.get(request.key)
         if task is None:
@@ -187,7 +187,7 @@ class ModelClient(Generic[Declared]):
         return Unsent(self.summary.stopped, status="api_error")
 
     def stop(self, reason: str) -> None:
-        """Send no more requests, and log the reason once."""
+        """Stop sending requests, and log the reason once."""
         if not self.summary.stopped:
             self.summary.stopped = reason
             logger.error("%s is stopped: %s", self.model.id, reason)
@@ -207,7 +207,7 @@ class ModelClient(Generic[Declared]):
     async def _ask(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance
     ) -> Answer:
-        """Send a request until there is a reply, or no hope of one."""
+        """Send a request until there is a reply or it is given up."""
         try:
             return await self._claim_and_send(request, subject, allowance)
         finally:
@@ -265,9 +265,9 @@ class ModelClient(Generic[Declared]):
     async def _reserved(
         self, request: ModelRequest, allowance: Allowance, *, was_cut_off: bool
     ) -> float | None:
-        """Return what is reserved for an attempt; None if the budget does not have it.
+        """Return the reservation for an attempt; None if the budget does not allow it.
 
-        After a reply that was cut off that is the most that the request can cost.
+        After a reply that was cut off it is the highest cost of the request.
         """
         if was_cut_off:
             return await allowance.reserve_now(self.model.most_usd(request))
@@ -315,7 +315,7 @@ class ModelClient(Generic[Declared]):
         reserved_usd: float,
         holds_since: int | None,
     ) -> Answer:
-        """Send a request once, when the limiter allows, and record what came of it."""
+        """Send a request once the limiter allows, and record the outcome."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
         if self._writer.has_failed:
             self._limiter.dropped()
@@ -373,7 +373,7 @@ class ModelClient(Generic[Declared]):
         return answer
 
     def _end(self, admission: Admission, answer: Answer) -> None:
-        """Let the limiter learn from what came of a request."""
+        """Report the outcome of a request to the limiter."""
         if isinstance(answer, Reply):
             n_input = answer.usage.input_tokens if answer.usage else None
             self._limiter.succeeded(admission, input_tokens=n_input)
@@ -384,7 +384,7 @@ class ModelClient(Generic[Declared]):
         self._limiter.failed(admission, is_overload=answer.is_overload, hold_seconds=hold)
 
     def _wait_seconds(self, failure: RequestFailed, n_failed: int) -> float | None:
-        """Return the wait before the next attempt; None to make none."""
+        """Return the wait before the next attempt; None for no further attempt."""
         if failure.remedy == "adapt":
             return 0.0
         if failure.remedy != "retry":
@@ -404,8 +404,8 @@ class ModelClient(Generic[Declared]):
         return failure.http_status == _FORBIDDEN and self.has_answered
 
     def _give_up(self, failure: RequestFailed) -> None:
-        """Count a request that is given up; too many in a row stop the model."""
-        # An invalid request says nothing of the others once the model has answered any.
+        """Count a request that is given up; too many consecutive ones stop the model."""
+        # An invalid request is no evidence about the others once the model has answered any.
         if failure.remedy == "give_up" and self.has_answered:
             return
         self._n_given_up_in_a_row += 1
@@ -427,7 +427,7 @@ class ModelClient(Generic[Declared]):
         await self._writer.withdraw(repeated.first_key, str(repeated))
 
     def bound_usd(self, request: ModelRequest) -> float:
-        """Return what a request costs at most with the output that replies so far suggest."""
+        """Return the highest cost of a request, with the output limit of earlier replies."""
         return self.model.most_usd(request, output_tokens=self._observed.output_limit)
 
     def _limited(self, request: ModelRequest, reserved_usd: float) -> ModelRequest:
@@ -438,7 +438,7 @@ class ModelClient(Generic[Declared]):
         return replace(request, reserved_tokens=tokens)
 
     def _spent_usd(self, request: ModelRequest, answer: Answer, reserved_usd: float) -> float:
-        """Return what an attempt takes from the budget: an estimate, if the bill is not known."""
+        """Return the charge of an attempt: its cost, or an estimate if that is unknown."""
         if isinstance(answer, RequestFailed) and answer.may_be_billed:
             estimate = self.model.most_usd(
                 request,
@@ -455,7 +455,7 @@ class ModelClient(Generic[Declared]):
         return reserved_usd if cost is None else cost
 
     def _observe(self, request: ModelRequest, answer: Answer, *, charged_usd: float) -> None:
-        """Learn how long replies are, and count what is charged without a known cost."""
+        """Count the length of a reply, and its charge if the cost is unknown."""
         usage = None
         if isinstance(answer, Reply):
             usage = answer.usage

@@ -1,4 +1,4 @@
-"""A vendor's clients for one model: as many as its requests in flight need."""
+"""A vendor's clients for one model, as many as the requests in flight require."""
 
 import hashlib
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from eval_assets.judges.calling.requests import Answer, Client, ModelRequest, Re
 from eval_assets.ledger import Reply
 
 _IN_FLIGHT_PER_CLIENT = 10
-"""A client looks through all its connections at each request: 200 requests in flight take half as
-much processor time again in one client as in twenty."""
+"""A client searches all its connections at each request: 200 requests in flight take 1.5 times as
+much processor time in one client as in twenty."""
 
 
 class ReplyRepeated(RequestFailed):
@@ -30,7 +30,7 @@ class _OpenClient:
 
 
 class Connections:
-    """The clients that a model is asked through, each with few requests in flight.
+    """The clients of a model, each with few requests in flight.
 
     The first is made when it is needed: a run that finds everything in the ledger imports no SDK.
     A gateway that repeats a reply on a connection gives each later request the reply to the one
@@ -45,7 +45,7 @@ class Connections:
 
     @property
     def first(self) -> Client:
-        """The client for what is asked once, such as batches."""
+        """The client for single requests, such as those of batches."""
         return (self._open[0] if self._open else self._added()).client
 
     async def ask(self, request: ModelRequest) -> Answer:

@@ -1,4 +1,4 @@
-"""Parts of a request that a model or server may refuse, learnt from its first refusal."""
+"""Parts of a request that a model or server may refuse, recognised by its first refusal."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping
@@ -29,7 +29,7 @@ def features_of(request: ModelRequest) -> frozenset[Feature]:
 
 
 def without(request: ModelRequest, feature: Feature) -> ModelRequest:
-    """Return the request without a part, or with the next best in its place."""
+    """Return the request without a part, or with its fallback."""
     changed: dict[str, Any]
     match feature:
         case "json_schema":

@@ -1,4 +1,4 @@
-"""The way into the ledger: what arrives together is committed together, in a thread of its own."""
+"""Writer of the ledger: a separate thread that commits everything that arrives together at once."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ class LedgerWriter:
         return (await asyncio.shield(claimed))[request.call_key]
 
     def release(self, *call_keys: str) -> None:
-        """Give up claims with the next ones: the requests are not sent again."""
+        """Release claims with the next commit; the requests are not sent again."""
         with self._handing_over:
             self._released.update(call_keys)
 
@@ -66,7 +66,7 @@ class LedgerWriter:
         await asyncio.shield(self._begin(partial(self.ledger.withdraw, [call_key], error)))
 
     def remember(self, refused: Refusal) -> None:
-        """Record with the next attempts what an endpoint does not take."""
+        """Record refusals of an endpoint with the next attempts."""
         with self._handing_over:
             self._refused.append(refused)
 
@@ -76,7 +76,7 @@ class LedgerWriter:
         return self._failure is not None
 
     def require_working(self) -> None:
-        """Raise what the ledger raised, if it did: nothing is to be paid that cannot be kept."""
+        """Raise the ledger's error, if any: nothing may be paid that cannot be stored."""
         if self._failure is not None:
             raise self._failure
 
@@ -85,14 +85,14 @@ class LedgerWriter:
         await asyncio.to_thread(self._thread.shutdown)
 
     def _begin(self, write: Callable[[], _Result]) -> "asyncio.Future[_Result]":
-        """Let the thread write, after what it is at."""
+        """Let the thread write after its current commit."""
         # Those who wait shield it: what a cancelled caller has handed over is written all the same.
         written = asyncio.wrap_future(self._thread.submit(write))
         written.add_done_callback(self._heed)
         return written
 
     def _heed(self, written: "asyncio.Future[Any]") -> None:
-        """Keep what the ledger raised."""
+        """Store the ledger's error."""
         self._failure = self._failure or written.exception()
 
     def _record(self) -> None:
@@ -136,7 +136,7 @@ def request_row(
     )
 
 
-def attempt_row(  # noqa: PLR0913 - everything that a row is made of
+def attempt_row(  # noqa: PLR0913 - the columns of a row
     request_key: str,
     model: AnyLiveModel,
     subject: CallSubject,

@@ -1,4 +1,4 @@
-"""When a request may be sent: never faster than configured, and as fast as the vendor takes."""
+"""Rate control of requests: within the configured limits, and as fast as the vendor accepts."""
 
 import asyncio
 import math
@@ -12,7 +12,7 @@ _DECREASE = 0.5
 _MINUTE = 60.0
 _MOST_DOUBLINGS = 20
 _MOST_COUNTED = 10_000
-"""Replies of the last minute that are counted; a faster model is not paced."""
+"""Number of replies of the last minute that are counted; a faster model is not paced."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Admission:
 
 
 class Limiter:
-    """Decides when the requests to one model start.
+    """Rate control of the requests to one model.
 
     The rates that are configured are kept together with all processes. How many requests may be in
     flight is found out: the number doubles with every round of successes until the vendor first
@@ -91,7 +91,7 @@ class Limiter:
             return Admission(now, input_tokens, expected, grant_id)
 
     def succeeded(self, admission: Admission, *, input_tokens: int | None) -> None:
-        """End a request that was answered; `input_tokens` are by the vendor's count."""
+        """End a request that was answered; `input_tokens` is the vendor's count."""
         if input_tokens is not None:
             self._n_estimated += admission.estimated
             self._n_counted += input_tokens
@@ -128,7 +128,7 @@ class Limiter:
         self.dropped()
 
     def dropped(self) -> None:
-        """End a request that was not sent after all, or whose end says nothing."""
+        """End a request that was not sent after all, or whose outcome is no evidence."""
         self._in_flight -= 1
         self._ended.set()
 
@@ -150,7 +150,7 @@ class Limiter:
         return len(self._replied_at) / seconds or math.inf
 
     def _paced_at(self, now: float) -> float:
-        """Return when the next request may start at the rate that was learnt."""
+        """Return when the next request may start at the observed rate."""
         if math.isinf(self._replies_per_second):
             return now
         # Cubic growth stays near the rate for half a minute and doubles it within one.
@@ -158,7 +158,7 @@ class Limiter:
         return self._started_at + 1 / (self._replies_per_second * (1 + quiet_minutes**3))
 
     def _expected(self, estimated: int) -> int:
-        """Return an estimate of tokens, corrected by how far off estimates were so far."""
+        """Return an estimate of tokens, corrected by the errors of earlier estimates."""
         if not self._n_estimated:
             return estimated
         return round(estimated * self._n_counted / self._n_estimated)

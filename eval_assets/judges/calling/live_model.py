@@ -1,4 +1,4 @@
-"""Declared judges and generators that are ready to be asked."""
+"""Declared judges and generators, ready to receive requests."""
 
 import math
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from eval_assets.judges.catalogue.models import capabilities_of, price_of
 from eval_assets.judges.credentials import base_url_of, vendor_of
 
 _JUDGE_SETTINGS: Mapping[str, Setting] = {"temperature": 0.0, "effort": "low"}
-"""Settings of judges that declare nothing else: a rating should not be left to chance, and more
-thought costs more than it brings on one question about one response."""
+"""Default settings of judges: a rating should not depend on chance, and more reasoning effort costs
+more than it gains on one question about one response."""
 
 _MAX_TOKENS = 1024
 _MAX_TOKENS_THINKING = 4096
@@ -34,13 +34,13 @@ Declared = TypeVar("Declared", Judge, Generator)
 
 @dataclass(frozen=True)
 class LiveModel(Generic[Declared]):
-    """A declared judge or generator that is ready to be asked.
+    """A declared judge or generator, ready to receive requests.
 
     Args:
         declared: Its declaration.
         endpoint: Model and server.
-        capabilities: What the model takes.
-        settings: Settings to send with every request, only those that the model takes.
+        capabilities: Capabilities of the model.
+        settings: Settings sent with every request, only those that the model supports.
         max_tokens: Most output tokens of a reply, thinking included.
         price: Price of the model; None if it is not known.
         unsupported: Declared settings that the model does not take.
@@ -61,7 +61,7 @@ class LiveModel(Generic[Declared]):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Cautions before its replies and costs are compared with another's, in sentences."""
+        """Cautions for comparisons of its replies and costs with others, in sentences."""
         model = self.endpoint.model
         sentences = []
         if self.unsupported:
@@ -86,7 +86,7 @@ class LiveModel(Generic[Declared]):
         input_tokens: int | None = None,
         output_tokens: int | None = None,
     ) -> float:
-        """Return the most that a request can cost, or one with so many tokens; 0 without a price.
+        """Return the highest cost of a request, or of one with so many tokens; 0 without a price.
 
         No request has more input than a token per byte and the vendor's framing.
         """
@@ -101,14 +101,14 @@ class LiveModel(Generic[Declared]):
         return max(cost_usd(usage, self.price, in_batch=in_batch) for usage in (plain, written))
 
     def output_tokens_for(self, request: ModelRequest, usd: float) -> int:
-        """Return the most output tokens that an amount pays for, whatever the input costs."""
+        """Return the largest number of output tokens that an amount pays for."""
         most_usd, input_usd = self.most_usd(request), self.most_usd(request, output_tokens=0)
         if most_usd <= max(usd, input_usd):
             return request.max_tokens
         return math.floor(request.max_tokens * (usd - input_usd) / (most_usd - input_usd))
 
     def estimated_usage(self, request: ModelRequest, text: str) -> Usage:
-        """Return roughly how many tokens a reply had whose vendor did not say."""
+        """Return an estimate of a reply's tokens if the vendor did not report them."""
         n_thinking = request.max_tokens // 4 if self.capabilities.thinks else 0
         n_output = len(text.encode("utf-8", "replace")) // _FEWEST_BYTES_PER_TOKEN + n_thinking + 1
         n_input = request.n_bytes // _FEWEST_BYTES_PER_TOKEN + _FRAMING_TOKENS
@@ -121,7 +121,7 @@ AnyLiveModel = LiveModel[Judge] | LiveModel[Generator]
 def live_judges(
     evaluation: Evaluation, *, environ: Mapping[str, str], today: date
 ) -> list[LiveModel[Judge]]:
-    """Return the declared judges that are asked live, ready to be asked.
+    """Return the declared live judges, ready to receive requests.
 
     Endpoints may come from the environment; prices are those of the day.
     """
@@ -137,7 +137,7 @@ def live_judges(
 def live_generators(
     evaluation: Evaluation, *, environ: Mapping[str, str], today: date
 ) -> list[LiveModel[Generator]]:
-    """Return the declared generators, ready to be asked; see `live_judges`."""
+    """Return the declared generators, ready to receive requests; see `live_judges`."""
     return [
         _live_model(generator, evaluation=evaluation, defaults={}, environ=environ, today=today)
         for generator in evaluation.generators
@@ -152,7 +152,7 @@ def _live_model(
     environ: Mapping[str, str],
     today: date,
 ) -> LiveModel[Declared]:
-    """Return a declared judge or generator, ready to be asked; `defaults` are its settings."""
+    """Return a declared judge or generator, ready to receive requests."""
     vendor = vendor_of(declared)
     model = declared.model or ""
     base_url = (base_url_of(declared, environ=environ) or VENDORS[vendor].base_url).rstrip("/")

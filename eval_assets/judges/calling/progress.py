@@ -19,7 +19,7 @@ _EXPECTED_THINKING_TOKENS = 400
 
 @dataclass
 class Estimate:
-    """A rough estimate of the requests to one model, retries left out; without a price no cost."""
+    """A rough estimate of the requests to one model, without retries; no cost without a price."""
 
     model: AnyLiveModel
     n_requests: int = 0
@@ -36,7 +36,7 @@ class Estimate:
         self.merge(Estimate(self.model, 1, usage.input_tokens, usage.output_tokens, cost))
 
     def merge(self, other: "Estimate") -> None:
-        """Count what another estimate of the same model counts."""
+        """Add another estimate of the same model."""
         self.n_requests += other.n_requests
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
@@ -44,7 +44,7 @@ class Estimate:
 
     @property
     def seconds(self) -> float:
-        """Time that they will take; models are asked side by side."""
+        """Expected duration; models are asked concurrently."""
         declared = self.model.declared
         by_latency = self.n_requests * _EXPECTED_LATENCY_SECONDS / declared.max_in_flight
         by_requests = self.n_requests * 60 / (declared.requests_per_minute or float("inf"))
@@ -65,7 +65,7 @@ class Estimate:
 
 @dataclass
 class ModelSummary:
-    """Requests of a run to one model, and what came of them so far.
+    """Requests of a run to one model, and their outcomes so far.
 
     Args:
         model_id: The judge or generator.
@@ -112,7 +112,7 @@ class ModelSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """Requests of a run, and what came of them.
+    """Requests of a run and their outcomes.
 
     Args:
         models: Summary of each judge or generator.
@@ -170,7 +170,7 @@ class Progress:
 
 
 Report = Callable[[Progress | Estimate], None]
-"""Receives what to expect before the first request, and the progress every few seconds."""
+"""Receives the estimates before the first request, and the progress every few seconds."""
 
 
 def log_report(report: Progress | Estimate) -> None:

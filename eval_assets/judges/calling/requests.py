@@ -1,4 +1,4 @@
-"""Model requests, and what a vendor's client does with them."""
+"""Model requests and the interface of vendors' clients."""
 
 import hashlib
 import json
@@ -51,7 +51,7 @@ Feature = Literal[
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """Everything that decides what a model answers.
+    """Everything that determines a model's reply.
 
     The schema may be "json_object" for any JSON object; only the first message may be of the system
     role. Requests that differ only in the replicate are sent separately. Two fields decide nothing:
@@ -98,7 +98,7 @@ class ModelRequest:
 
     @property
     def estimated_tokens(self) -> int:
-        """Roughly how many tokens the input has."""
+        """Estimated tokens of the input."""
         return self.n_bytes // _BYTES_PER_TOKEN
 
 
@@ -123,7 +123,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         request_id: The vendor's name of the request.
     """
 
-    def __init__(  # noqa: PLR0913 - what a ledger row and the limiter need to know
+    def __init__(  # noqa: PLR0913 - the data of a ledger row and the limiter
         self,
         message: str,
         *,
@@ -209,7 +209,7 @@ class Client(Protocol):
     """
 
     async def ask(self, request: ModelRequest) -> Answer:
-        """Return the reply to a request, or why there is none."""
+        """Return the reply to a request, or the reason for its absence."""
 
     async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
         """Submit a batch and return the vendor's name of it; `intent_id` is our name of it."""
@@ -224,7 +224,7 @@ class Client(Protocol):
         """
 
     async def has_ended(self, batch_id: str) -> bool:
-        """Return whether the vendor has done all it will do on a batch."""
+        """Return whether a batch has ended at the vendor."""
 
     async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
         """Return the answers of an ended batch by request key; some may be missing.

@@ -1,4 +1,4 @@
-"""Tasks of several models, done side by side in one event loop."""
+"""Concurrent tasks of several models in one event loop."""
 
 import asyncio
 import gc
@@ -17,10 +17,10 @@ Task = Callable[[], Coroutine[Any, Any, bool]]
 async def run_tasks(
     work: Sequence[tuple[AnyModelClient, Sequence[Task]]], *, report: Report
 ) -> None:
-    """Do all tasks, those of different models side by side, and report every few seconds.
+    """Run all tasks, models concurrently, and report every few seconds.
 
-    Each model's tasks are begun in their order. A task that fails leaves the others alone; failed
-    requests do not make a task fail.
+    Each model's tasks start in order. A task that fails leaves the others alone; failed requests do
+    not make a task fail.
 
     Raises:
         BaseException: What the first failed task raised, when all are done.
@@ -44,7 +44,7 @@ async def run_tasks(
 
 
 class _Scheduler:
-    """Begins tasks and counts those that are done."""
+    """Starts tasks and counts those that are done."""
 
     def __init__(self, work: Sequence[tuple[AnyModelClient, Sequence[Task]]]) -> None:
         self._work = work
@@ -57,7 +57,7 @@ class _Scheduler:
         self._started = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
-        """Do all tasks; raise what the first failed one raised."""
+        """Run all tasks; raise the error of the first failed one."""
         self._main = asyncio.current_task()
         try:
             async with asyncio.TaskGroup() as beginning:
@@ -75,7 +75,7 @@ class _Scheduler:
             raise self._failure
 
     def progress(self) -> Progress:
-        """Return how far the run has come."""
+        """Return the progress of the run."""
         return Progress(
             n_done=self._n_done,
             n_failed=self._n_failed,
@@ -85,7 +85,7 @@ class _Scheduler:
         )
 
     async def _begin(self, client: AnyModelClient, tasks: Sequence[Task]) -> None:
-        """Begin tasks as the client has room for open units: never all units at once."""
+        """Start tasks as the client has room for open units, never all units at once."""
         for task in tasks:
             await client.open_tasks.acquire()
             running = asyncio.create_task(task())

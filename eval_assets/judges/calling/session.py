@@ -1,4 +1,4 @@
-"""Models made ready to be asked, with one budget, one way into the ledger and one end."""
+"""Session of requests to models with a shared budget, ledger writer and shutdown."""
 
 import asyncio
 import hashlib
@@ -32,7 +32,7 @@ from eval_assets.rate_limits import Amount, Grant, RateLimits
 logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10.0
-"""How long requests in flight are waited for when a run is interrupted."""
+"""Longest wait for requests in flight when a run is interrupted."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -71,7 +71,7 @@ def require_prices(models: Sequence[AnyLiveModel], *, is_capped: bool) -> None:
 
 
 def warn_of_budget(n_stopped: int, *, left_usd: float | None) -> None:
-    """Log how much of the budget is left if it did not reach everything; None is no cap."""
+    """Log the rest of the budget if it did not suffice; None is no cap."""
     if n_stopped and left_usd is not None:
         logger.warning(
             "the budget did not reach %d scores or responses; %.4f USD are left, less than the "
@@ -90,9 +90,9 @@ async def open_clients(
     budget: Budget,
     options: RequestOptions,
 ) -> AsyncIterator[list[ModelClient[Declared]]]:
-    """Yield a client for each model; in the end commit what arrived and disconnect.
+    """Yield a client for each model; finally commit what arrived and disconnect.
 
-    That end comes whatever happens inside.
+    This also happens after an error inside.
     """
     rng = np.random.default_rng(options.seed)
     tasks: dict[str, asyncio.Task[Answer]] = {}
@@ -190,7 +190,7 @@ class _Interruption:
         self._has_left = False
 
     def receive(self, number: signal.Signals) -> None:
-        """Let requests in flight end; at a second signal, end at once."""
+        """Let requests in flight finish; end at once at a second signal."""
         self.received.append(number)
         if self._has_left:
             return
@@ -200,13 +200,13 @@ class _Interruption:
             self._main.cancel()
 
     def leave(self) -> None:
-        """Interrupt nothing any more: what is left to do is to commit and to disconnect."""
+        """Ignore further signals, because only committing and disconnecting are left."""
         self._has_left = True
         if self._draining is not None:
             self._draining.cancel()
 
     async def deliver(self) -> None:
-        """Deliver the signal to whoever handled it before; do nothing if there was none."""
+        """Deliver the signal to its previous handler, if any."""
         if self.received:
             self._main.uncancel()
             signal.raise_signal(self.received[0])
@@ -214,7 +214,7 @@ class _Interruption:
             raise KeyboardInterrupt
 
     async def _drain(self) -> None:
-        """Send nothing more, and wait for the run to end with what is in flight."""
+        """Send no more requests, and wait for those in flight."""
         in_flight: set[asyncio.Task[Any]] = set()
         for client in self._clients:
             client.summary.stopped = client.summary.stopped or "interrupted"

@@ -1,4 +1,4 @@
-"""A process's part of the limits that it shares with others: taken from the ledger as needed."""
+"""A process's part of shared rate limits, taken from the ledger as needed."""
 
 import asyncio
 import math
@@ -17,12 +17,12 @@ _SHORTEST_SECONDS = 0.25
 _MINUTE = 60.0
 
 AskGrant = Callable[[Amount, Mapping[int, Amount], float], Awaitable[Grant]]
-"""Asks the ledger for an amount, gives back what earlier grants left, and says how many seconds
-from now it can be used at the earliest."""
+"""Requests an amount from the ledger, gives back the rest of earlier grants, and returns the
+seconds until the amount can be used."""
 
 
 class SharedRates:
-    """The grants of one process for one model: about one a second, as large as it has use for."""
+    """The grants of one process for one model, about one a second, as large as needed."""
 
     def __init__(self, limits: RateLimits, ask: AskGrant) -> None:
         self._limits = limits
@@ -48,7 +48,7 @@ class SharedRates:
         return self._starts_at if has_room else None
 
     async def renew(self, tokens: int) -> None:
-        """Ask for the next grant, for at least one request of so many tokens."""
+        """Request the next grant, for at least one request with so many tokens."""
         self._give_back_rest()
         n = self._n_next
         if (per_minute := self._limits.requests_per_minute) is not None:
@@ -73,7 +73,7 @@ class SharedRates:
         return self._grant.id
 
     def amend(self, grant_id: int, *, expected: int, counted: int) -> None:
-        """Correct how many tokens a request had, once the vendor has counted them."""
+        """Correct the number of a request's tokens, once the vendor has counted them."""
         if self._limits.input_tokens_per_minute is not None and expected != counted:
             self._give_back(grant_id, Amount(0, expected - self._of_limit(counted)))
 

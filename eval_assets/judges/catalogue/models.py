@@ -14,7 +14,7 @@ from eval_assets.config.models import Capabilities, Price
 
 UNKNOWN_FAMILY = "unknown"
 ENDS_SOON = timedelta(days=60)
-"""How long before its end a model is reported: time to compare it with its replacement."""
+"""Notice before the end of a model, which leaves time to compare it with its replacement."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SNAPSHOT = re.compile(r"-(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$")
@@ -27,7 +27,7 @@ Life = Literal["alive", "ends_soon", "retired"]
 class Lifecycle:
     """The lifecycle of a model, and the last day of requests if one is announced.
 
-    A model of which nothing is known is alive.
+    An unknown model is alive.
     """
 
     state: Life
@@ -55,7 +55,7 @@ def capabilities_of(
 ) -> Capabilities:
     """Return the capabilities of a model; a leading `organisation/` of its name is ignored.
 
-    A model that no entry fits is taken for one behind an OpenAI-compatible endpoint: it takes a
+    A model without an entry is assumed to be behind an OpenAI-compatible endpoint: it accepts a
     temperature and a JSON schema, and its family is `unknown`. Overrides win over the tables; a
     host is given for a server other than the vendor's own.
 
@@ -78,7 +78,7 @@ def capabilities_of(
 
 
 def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price | None:
-    """Return the price of a model on a day; None if it is not known. Overrides win over the table.
+    """Return the price of a model on a day; None if it is unknown. Overrides win over the table.
 
     Examples:
         >>> price_of("gpt-4o-mini", on=date(2026, 11, 1), overrides={}).input_usd
@@ -93,7 +93,7 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
 
 
 def known_models(*, on: date) -> list[KnownModel]:
-    """Return the models whose price or end is known, at the prices of a day, by family and name."""
+    """Return the models with a known price or end, at the prices of a day, by family and name."""
     prices: dict[str, list[dict[str, Any]]] = _table("prices.yaml")["prices"]
     sources: dict[str, dict[str, Any]] = _table("prices.yaml")["sources"]
     names = {*prices, *_table("models.yaml")["retirements"]}
@@ -115,7 +115,7 @@ def known_models(*, on: date) -> list[KnownModel]:
 
 
 def price_sources() -> dict[str, str]:
-    """Return where prices are from, by the name of the source."""
+    """Return the descriptions of the sources of prices, by name."""
     sources: dict[str, dict[str, Any]] = _table("prices.yaml")["sources"]
     return {name: source["what"] for name, source in sources.items()}
 
@@ -138,7 +138,7 @@ def in_force(entries: Iterable[Mapping[str, Any]], *, on: date) -> Mapping[str, 
 
 
 def lifecycle_of(model: str, *, on: date) -> Lifecycle:
-    """Return the lifecycle of a model on a day, by what its vendor announced.
+    """Return the lifecycle of a model on a day, as its vendor announced it.
 
     Examples:
         >>> lifecycle_of("claude-3-5-haiku-20241022", on=date(2026, 11, 21)).state
@@ -171,7 +171,7 @@ def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dic
 
 
 def _family_of(model: str, *, overrides: Mapping[str, Any]) -> str:
-    """Return the family that a part of the name says: "organisation/model", or "model/prompt"."""
+    """Return the family named by a part of the name: "organisation/model", or "model/prompt"."""
     for part in reversed(model.split("/")):
         family = capabilities_of(part, overrides=overrides).family
         if family != UNKNOWN_FAMILY:

@@ -1,4 +1,4 @@
-"""The vendors whose APIs are spoken: a module each, with its client as `CLIENT`."""
+"""Clients of vendors' APIs, a module each with its client as `CLIENT`."""
 
 from collections.abc import Collection
 from importlib import import_module
@@ -17,7 +17,7 @@ def connect(endpoint: Endpoint, *, api_key: str, keys: Collection[str]) -> Clien
 
 
 def import_sdks() -> None:
-    """Import every vendor's SDK, so that the second this takes is not part of a latency."""
+    """Import every vendor's SDK, which takes a second that must not count as latency."""
     for vendor in VENDORS:
         _module(vendor)
 

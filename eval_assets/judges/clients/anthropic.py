@@ -25,13 +25,13 @@ _STATUSES: Mapping[str, ReplyStatus] = {
 }
 
 _SUBMITTED_WITHIN = timedelta(minutes=15)
-"""Longer than the submission of a batch is waited for."""
+"""Longer than the wait for the submission of a batch."""
 
 _CLOCKS_DIFFER = timedelta(minutes=1)
 
 
 class AnthropicClient(OfficialClient):
-    """The client of Anthropic's API; the base URL does not hold its version."""
+    """The client of Anthropic's API, whose base URL does not contain the version."""
 
     chat_path = "/v1/messages"
     batches_path = "/v1/messages/batches"
@@ -149,7 +149,7 @@ class AnthropicClient(OfficialClient):
             case {"type": "succeeded", "message": message}:
                 return self.read_batched_reply(message)
             case {"type": "errored", "error": error}:
-                # Batches give no HTTP status; the kind of error decides what it would have been.
+                # Batches have no HTTP status; the kind of error determines the equivalent one.
                 kind = mapping(mapping(error).get("error")).get("type")
                 status = 400 if kind == "invalid_request_error" else 500
                 request_id = mapping(error).get("request_id")
@@ -160,13 +160,13 @@ class AnthropicClient(OfficialClient):
 
 
 def _n_requests(listed: Mapping[str, Any]) -> int:
-    """Return how many requests a batch holds by the vendor's counts; 0 without any."""
+    """Return the number of a batch's requests by the vendor's counts; 0 without counts."""
     counts = mapping(listed.get("request_counts")).values()
     return sum(token_count(n) or 0 for n in counts)
 
 
 def _moment(text: object) -> datetime | None:
-    """Return the moment that a text is, in UTC; None if it is not one."""
+    """Return the time in a text, in UTC; None if it is not a time."""
     try:
         moment = datetime.fromisoformat(text if isinstance(text, str) else "")
     except ValueError:

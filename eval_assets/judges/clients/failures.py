@@ -20,15 +20,16 @@ from eval_assets.wording import storable
 
 _NO_MONEY_KINDS = ("insufficient_quota", "billing", "spend_limit")
 _NO_MONEY_MESSAGES = ("credit balance", "usage limits", "spend limit")
-"""Words in error types and codes, and in messages if these say nothing, when only paying helps.
-"Quota" and "billing" in a message mean nothing: ordinary rate limits mention both."""
+"""Words in error types and codes, or else in messages, that mean a lack of credit. "Quota" and
+"billing" in a message mean nothing: ordinary rate limits mention both."""
 
 _FILTERED = ("content_filter", "content filter", "content management policy", "content policy")
 _MODERATED = ("moderation", "flagged", "usage policy", "safety", "prompt injection", *_FILTERED)
 """Words of a vendor's filter with status 400, and with 403, which also means a key's rights."""
 
 _HOPELESS = (401, 402, 403, 404)
-"""Wrong key, no money, no permission, no such model: all requests to it would fail alike."""
+"""Statuses of a wrong key, lack of credit or permission, or an unknown model, with which all
+requests would fail."""
 _OVERLOADED = (429, 503, 529)
 _TRY_AGAIN = (408, 409, 425, 429)
 _INVALID = (400, 422)
@@ -37,7 +38,7 @@ _SERVER_ERROR = 500
 _LONGEST_MESSAGE = 500
 
 _FIRST_EPOCH = 1e9
-"""Larger numbers are moments in seconds since 1970; a thousand times larger, in milliseconds."""
+"""Larger numbers are times in seconds since 1970; a thousand times larger, in milliseconds."""
 
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h)[a-z]*", re.IGNORECASE)
@@ -60,7 +61,7 @@ _REFUSED: Mapping[Feature, tuple[str, ...]] = {
     "system": ("system role", "system message", "system prompt", "system instruction",
                "developer instruction", "role 'system'", 'role "system"'),
 }  # fmt: skip
-"""Words of errors about a part of a request that a model or server does not take."""
+"""Words of errors about a part of a request that a model or server does not accept."""
 
 
 @contextmanager
@@ -98,7 +99,7 @@ def failure_of(
     request_id: str | None,
     keys: Collection[str],
 ) -> RequestFailed:
-    """Return the failure that an error response stands for; its message shows none of the keys."""
+    """Return the failure of an error response, with a message that contains none of the keys."""
     kind, message = _kind_and_message(body)
     text = f"{kind} {message} {_details(body).get('param')}".lower()
     is_overload = http_status in _OVERLOADED
@@ -121,7 +122,7 @@ def failure_of(
 
 
 def connection_failure(cause: BaseException | None) -> RequestFailed:
-    """Return the failure for a lost connection; one that never stood cannot be billed."""
+    """Return the failure of a lost connection; one that was never established cannot be billed."""
     return RequestFailed(
         f"no connection: {type(cause).__name__}",
         remedy="retry",
@@ -130,7 +131,7 @@ def connection_failure(cause: BaseException | None) -> RequestFailed:
 
 
 def answer_of(failure: RequestFailed) -> Answer:
-    """Return the failure, or the reply that a filter's error stands for: it is not billed."""
+    """Return the failure, or the reply that represents a filter's error, which is not billed."""
     if not failure.is_filtered:
         return failure
     return Reply(
@@ -144,7 +145,7 @@ def answer_of(failure: RequestFailed) -> Answer:
 
 
 def _remedy(http_status: int, *, kind: str, message: str) -> Remedy:
-    """Return whether to try again, to mark the unit or to stop the judge."""
+    """Return the response to a failure: retry, mark the unit or stop the judge."""
     has_no_money = http_status in (400, 429) and (
         any(words in kind for words in _NO_MONEY_KINDS)
         or any(words in message for words in _NO_MONEY_MESSAGES)
@@ -166,14 +167,14 @@ def _is_filtered(http_status: int, body: object, text: str) -> bool:
 
 
 def _details(body: object) -> Mapping[str, Any]:
-    """Return the object that describes an error; SDKs may have taken it out of the body."""
+    """Return the object that describes an error, which SDKs may have extracted from the body."""
     if isinstance(body, list) and body:  # Gemini, on its compatible endpoint
         body = body[0]
     return mapping(mapping(body).get("error")) or mapping(body)
 
 
 def _kind_and_message(body: object) -> tuple[str, str]:
-    """Return kind and message of an error, wherever the vendor puts them."""
+    """Return kind and message of an error, from any of the vendors' fields."""
     error = _details(body)
     if not error:
         return "", str(body or "no reason given")
@@ -185,7 +186,7 @@ def _kind_and_message(body: object) -> tuple[str, str]:
 
 
 def _requested_wait(headers: Mapping[str, str], body: object, message: str) -> float | None:
-    """Return the seconds that the vendor asks to wait, wherever it says so; None if nowhere.
+    """Return the wait in seconds that the vendor asks for, from any of its fields; None if none.
 
     The body and the headers of limits are read only if `body` is given.
     """
@@ -208,7 +209,7 @@ def _requested_wait(headers: Mapping[str, str], body: object, message: str) -> f
 
 
 def _seconds_until_reset(headers: Mapping[str, object]) -> float | None:
-    """Return the seconds until the limits that are used up begin afresh; None if none is named."""
+    """Return the seconds until exhausted limits reset; None if none is named."""
     values = {name.lower(): str(value) for name, value in headers.items()}
     waits = [
         _seconds_until(value)
@@ -221,7 +222,7 @@ def _seconds_until_reset(headers: Mapping[str, object]) -> float | None:
 
 
 def _seconds_until(text: str) -> float | None:
-    """Return the seconds that a text states, or until the moment that it names.
+    """Return the seconds in a text, or until the time in it.
 
     Examples:
         >>> [_seconds_until(text) for text in ("6m0.5s", "20ms", "37", "soon")]
@@ -249,7 +250,7 @@ def _seconds_until(text: str) -> float | None:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the vendor asks to wait, given in ms, in seconds or as a date."""
+    """Return the wait that the vendor asks for, in ms, in seconds or as a date, in seconds."""
     for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) / per_second
@@ -265,7 +266,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def unreadable(text: str, *, keys: Collection[str]) -> RequestFailed:
-    """Return the failure for a good status whose body is not of the shape that was asked for."""
+    """Return the failure of a good status with a body of an unexpected shape."""
     return RequestFailed(
         "the reply has another shape than its protocol",
         remedy="retry",

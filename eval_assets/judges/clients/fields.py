@@ -1,4 +1,4 @@
-"""Fields of replies, whatever their shape: vendors send what their documentation rules out."""
+"""Fields of replies of any shape, because vendors deviate from their documentation."""
 
 import json
 from collections.abc import Mapping
@@ -7,13 +7,13 @@ from typing import Any
 from eval_assets.ledger import ReplyStatus
 
 _MOST_TOKENS = 10_000_000
-"""More than any context window holds: a count beyond this is not believed."""
+"""Larger than any context window; a larger count is ignored."""
 
 _THOUGHTS = ("thinking", "redacted_thinking", "reasoning", "reasoning_text")
 
 
 def decoded(text: str) -> Any:  # noqa: ANN401 - any JSON
-    """Return the JSON value that a body is; None if it is not JSON."""
+    """Return a body as a JSON value; None if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -26,7 +26,7 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def text_of(content: object) -> str | None:
-    """Return the text of a message's content; None if its shape holds none.
+    """Return the text of a message's content; None if there is none.
 
     Content is text, null, a list of parts, of which thoughts are left out, or the object itself if
     the model was asked for JSON.
@@ -47,13 +47,13 @@ def text_of(content: object) -> str | None:
 
 
 def token_count(value: object) -> int | None:
-    """Return a number of tokens; None if it is not one that can be believed."""
+    """Return a number of tokens; None if it is implausible."""
     is_count = isinstance(value, int) and not isinstance(value, bool)
     return value if is_count and 0 <= value <= _MOST_TOKENS else None  # type: ignore[return-value, operator]
 
 
 def status_of(reason: object, statuses: Mapping[str, ReplyStatus]) -> ReplyStatus:
-    """Return the status that a reason for the reply's end stands for; lists of reasons occur."""
+    """Return the status for the reason why a reply ended; lists of reasons occur."""
     reasons = reason if isinstance(reason, list) else [reason]
     matches = (
         statuses[reason] for reason in reasons if isinstance(reason, str) and reason in statuses

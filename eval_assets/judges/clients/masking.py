@@ -1,4 +1,4 @@
-"""Texts of vendors, made fit to be stored and shown: no key, no control character."""
+"""Masking of vendors' texts for storage and display, without keys and control characters."""
 
 import re
 from base64 import b64encode, urlsafe_b64encode
@@ -17,7 +17,7 @@ KEY_LIKE = re.compile(
         | eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]+   # a JSON web token
     )"""
 )
-"""The forms of keys that the vendors of models and clouds give out."""
+"""The forms of keys issued by vendors of models and clouds."""
 
 _NAMED_KEY = re.compile(
     r"(?i)\b(bearer|api[-_ ]?key[\"']?\s*[:=])(\s*[\"']?)[A-Za-z0-9._~+/\-]{12,}=*"
@@ -30,21 +30,22 @@ _CONTROL = re.compile(
 
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_KEY = 8
-"""Shorter keys are not searched for: they turn up in any text."""
+"""Shorter keys are not searched for, because they occur in any text."""
 _UNBROKEN = 4
-"""So many characters of a split key are looked for first, which is faster than the pattern."""
+"""Number of characters of a split key that are searched for first, which is faster than the
+pattern."""
 _BETWEEN = r"""(?:\\[nrt]|[\s"'`+,;|&\\]|"\s*,\s*"\w{1,30}"\s*:\s*"){0,20}?"""
 """Between parts of a key: ends of lines and texts, as they are and escaped, and names in JSON."""
 
 
 def masked(text: str, keys: Collection[str]) -> str:
-    """Return the text without any of the keys, and without anything that looks like one."""
+    """Return the text with all keys masked, and anything that looks like one."""
     text = without_keys(text, keys)
     return _NAMED_KEY.sub(r"\1\2[key]", KEY_LIKE.sub("[key]", text))
 
 
 def without_keys(text: str, keys: Collection[str]) -> str:
-    """Return the text without any of the keys, which a server may echo, also in another form."""
+    """Return the text with all keys masked, which a server may echo, also in another form."""
     for key in keys:
         if len(key) >= _SHORTEST_KEY:
             for form in _forms(key):
@@ -57,13 +58,13 @@ def without_keys(text: str, keys: Collection[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _split(key: str) -> re.Pattern[str]:
-    """Return a pattern of a key whose parts stand on several lines, or in several texts."""
+    """Return a pattern of a key split over several lines or texts."""
     return re.compile(_BETWEEN.join(map(re.escape, key)))
 
 
 @lru_cache(maxsize=64)
 def _forms(key: str) -> tuple[str, ...]:
-    """Return a key as it is, URL-encoded, in one case, and in base64 on its own or as a bearer."""
+    """Return a key verbatim, URL-encoded, in one case, and in base64 (alone or as a bearer)."""
     plain = key.encode("utf-8", "surrogatepass")
     encoded = [
         encode(prefix + plain).decode().rstrip("=")
@@ -86,7 +87,7 @@ def one_line(text: str, *, longest: int) -> str:
 
 
 def secrets_in(environ: Mapping[str, str]) -> list[str]:
-    """Return what the environment holds under the name of a key, a token or a password.
+    """Return the values of environment variables named as a key, a token or a password.
 
     Examples:
         >>> secrets_in({"A_API_KEY": "sk-0123456789", "HOME": "/root", "B_TOKEN": "short"})

@@ -1,4 +1,4 @@
-"""A vendor's official client, as far as vendors do not differ."""
+"""The parts of official clients that vendors have in common."""
 
 import json
 import ssl
@@ -36,7 +36,7 @@ _LONGEST_HOST = 100
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Return the one context of all clients: each would take 40 ms to load the certificates."""
+    """Return the shared context of all clients, because loading the certificates takes 40 ms."""
     return httpx2.create_ssl_context()
 
 
@@ -65,7 +65,7 @@ def http_client(sdk: ModuleType) -> Any:  # noqa: ANN401 - the SDKs share no cla
 class OfficialClient(ABC):
     """The official client of a vendor; each method is one attempt.
 
-    A vendor's own class adds the batch methods of `Client`. Bodies are read as they came: the
+    A vendor's own class adds the batch methods of `Client`. Raw bodies are read, because the
     client's own types fail on what servers really send.
 
     Args:
@@ -79,7 +79,7 @@ class OfficialClient(ABC):
     batches_path: ClassVar[str]
     request_id_header: ClassVar[str]
     page_name: ClassVar[str]
-    """Parameter that names the batch after which a list of batches goes on."""
+    """Parameter of the batch after which a list of batches continues."""
 
     def __init__(self, sdk: Any, errors: ModuleType, *, keys: Collection[str]) -> None:  # noqa: ANN401 - the SDKs share no class
         self.sdk = sdk
@@ -92,15 +92,15 @@ class OfficialClient(ABC):
 
     @abstractmethod
     def _has_reply(self, body: Mapping[str, Any]) -> bool:
-        """Return whether a body holds a reply, also one without text."""
+        """Return whether a body contains a reply, also one without text."""
 
     @abstractmethod
     def _content_of(self, body: Mapping[str, Any]) -> tuple[str | None, ReplyStatus]:
-        """Return the text of a reply, None if its shape holds none, and why it ends."""
+        """Return the text of a reply, None if there is none, and the reason of its end."""
 
     @abstractmethod
     def _usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
-        """Return the tokens as the vendor counted them; None if they cannot be believed."""
+        """Return the vendor's counts of tokens; None if they are implausible."""
 
     async def ask(self, request: ModelRequest) -> Answer:
         """Return the answer to a request; see `Client.ask`."""
@@ -146,14 +146,14 @@ class OfficialClient(ABC):
             after = {self.page_name: str(mapping(batches[-1]).get("id"))}
 
     def batch_in(self, response: httpx2.Response, *, key: str) -> Mapping[str, Any]:
-        """Return a batch as the vendor describes it, of which a text under `key` is needed."""
+        """Return the vendor's description of a batch, which must have a text under `key`."""
         batch = mapping(decoded(response.text))
         if not isinstance(batch.get(key), str):
             raise unreadable(response.text, keys=self.keys)
         return batch
 
     def read_reply(self, text: str, request_id: str | None) -> Answer:
-        """Return the reply that the body of a good answer holds, whatever its shape.
+        """Return the reply in the body of a good answer of any shape.
 
         It is a failure if the body is not JSON, or describes an error.
         """
@@ -181,7 +181,7 @@ class OfficialClient(ABC):
         )
 
     def read_batched_reply(self, body: object, request_id: object = None) -> Answer:
-        """Return the reply that a good result of a batch holds; see `read_reply`."""
+        """Return the reply in a good result of a batch; see `read_reply`."""
         return self.read_reply(json.dumps(body), _text_or_none(request_id))
 
     def failure_in(

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, which many other servers speak too, and its batches."""
+"""OpenAI's chat completions, which many other servers offer too, and its batches."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,13 +29,13 @@ _OK = 200
 _MOST_REASONS = 3
 
 _INTENT = "eval_assets_batch"
-"""Name of the batch's metadata under which it is found again."""
+"""Key of the batch's metadata that identifies it."""
 
 _CLOCKS_DIFFER_SECONDS = 3600
 
 
 class OpenAIClient(OfficialClient):
-    """The client of OpenAI's API; the base URL holds its version."""
+    """The client of OpenAI's API, whose base URL contains the version."""
 
     chat_path = "/chat/completions"
     batches_path = "/batches"
@@ -110,7 +110,7 @@ class OpenAIClient(OfficialClient):
         return str(self.batch_in(response, key="id")["id"])
 
     async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
-        """Return the batch that was submitted under our name."""
+        """Return the batch submitted under our name."""
         del known_ids
         earliest = batch.intended_at.timestamp() - _CLOCKS_DIFFER_SECONDS
         async for listed in self.batches():

@@ -1,4 +1,4 @@
-"""The judges' prompt: the same to the letter for every judge, and proof against its material."""
+"""The judges' prompt: identical for every judge, and safe against instructions in its material."""
 
 import hashlib
 from collections.abc import Sequence
@@ -35,9 +35,9 @@ _FAULTS = (
 class Material:
     """A text to be rated, which must not pass for instructions.
 
-    Printed, it stands between two marks that hold a fingerprint of the text. A text cannot contain
-    its own fingerprint, so nothing written in it can end it; and the fingerprint is the same in
-    every run, unlike a random one, so that a request is found again in the ledger.
+    It is printed between two marks with a fingerprint of the text. A text cannot contain its own
+    fingerprint, so nothing in it can end it. Unlike a random mark, the fingerprint is the same in
+    every run, so that a request is found again in the ledger.
 
     Args:
         text: The text.
@@ -133,9 +133,9 @@ class PromptTemplate:
         response_text: str,
         history: Sequence[tuple[str, str]] = (),
     ) -> tuple[Message, ...]:
-        """Return what every judge is sent for one unit: the system message, if any, and the user's.
+        """Return the messages about one unit: the system message, if any, and the user's.
 
-        `history` holds what was asked and answered in each turn before, oldest first.
+        `history` contains prompt and response of each turn before, oldest first.
 
         Raises:
             PromptError: If the template cannot be rendered.
@@ -170,14 +170,14 @@ def _shipped(name: str) -> str:
 
 
 def in_words(scale: Scale) -> str:
-    """Return what a score may be, in words for a judge."""
+    """Return the possible scores in words for a judge."""
     if scale.values is None:
         return scale.described()
     return "one of " + ", ".join(f"{value:g}" for value in scale.values)
 
 
 def stricter_request(scale: Scale, *, form: ReplyForm) -> str:
-    """Return what is added to a prompt after a reply that could not be read."""
+    """Return the addition to a prompt after a reply that could not be read."""
     if form == "number":
         return (
             "\n\nYour last reply could not be read as a rating. Reply with the number alone, no"
@@ -221,4 +221,4 @@ def _turn(turn: tuple[str, str]) -> str:
 _TRIAL_QUESTION = RubricQuestion(
     id="trial", question="?", scale=Scale(low=0, high=1), level="interval", guidelines="?"
 )
-"""A unit that a template is tried on before anything is spent."""
+"""A unit for a trial of a template before anything is spent."""
