@@ -1,6 +1,6 @@
 """Alerts on checks and failed runs, stored in the ledger and sent to channels.
 
-Alerts go by checks, not by failed runs alone: a run whose check warns succeeds.
+Failed runs alone do not suffice, because a run whose check warns succeeds.
 """
 
 import json
@@ -47,7 +47,7 @@ def alerts_delivered(folder: EvaluationFolder) -> dg.AssetCheckResult:
 
 @dataclass(frozen=True)
 class AlertTurn:
-    """What one turn recorded and sent.
+    """Result of one turn.
 
     Args:
         n_sent: Alerts that channels accepted.
@@ -90,7 +90,7 @@ def look_for_alerts(
 def send_alerts(
     instance: DagsterInstance, checks: Iterable[AssetCheckKey], folder: EvaluationFolder
 ) -> AlertTurn:
-    """Record every change of state since the last turn, and send what was not sent yet.
+    """Record every change of state since the last turn, and send pending alerts.
 
     Alerts and deliveries are in the ledger, so that neither a restart nor a lost history sends one
     twice. A change is recorded before anything is sent. Two processes take turns.
@@ -134,7 +134,7 @@ def send_alerts(
 
 
 def _declared(folder: EvaluationFolder) -> tuple[str, Alerts]:
-    """Return the evaluation's name and which alerts it wants; a broken file still has both."""
+    """Return the evaluation's name and its declared alerts, with defaults for a broken file."""
     try:
         evaluation = read_evaluation(folder.path)
     except* InputError:
@@ -151,7 +151,7 @@ def _changes(
     settings: Alerts,
     alerts: Sequence[Alert],
 ) -> Iterator[tuple[str, str, FoundState]]:
-    """Yield subject, state before and state now of what changed since it was reported last."""
+    """Yield subject, previous and current state of each change since the last report."""
     passing = {"passed", "warned"} if settings.severity == "error" else {"passed"}
     reported: dict[str, str] = {alert.subject: alert.state for alert in alerts}
     for key in keys:
@@ -228,7 +228,7 @@ def _send(
     channels: Sequence[Channel],
     before: Mapping[str, Delivery],
 ) -> list[Delivery]:
-    """Send what was not sent yet; record what arrived, and each error that is another one now."""
+    """Send pending alerts; record deliveries and changed errors."""
     new_deliveries = []
     for delivery in deliver(alerts, channels, before):
         new_deliveries.append(delivery)

@@ -36,7 +36,7 @@ _OTHER = "other files"
 """Files of no input asset, such as prompts."""
 
 INPUTS_TAG = "eval_assets/inputs"
-"""Run tag with a fingerprint of all that a scheduled run depends on."""
+"""Run tag with a fingerprint of the inputs of a scheduled run."""
 
 REST = timedelta(minutes=10)
 """Idle time of an open labelling session before a run reads its labels."""
@@ -48,7 +48,7 @@ class AutomatedEvaluation:
 
     Args:
         folder: The evaluation.
-        before: What the names of its jobs begin with.
+        before: Prefix of the names of its jobs.
         evaluate: The job that runs everything.
         schedule: The declared schedule; None if there is none.
     """
@@ -135,7 +135,7 @@ def _of_each(
     evaluations: Sequence[AutomatedEvaluation],
     look: Callable[[AutomatedEvaluation], _Looked],
 ) -> list[tuple[AutomatedEvaluation, _Looked]]:
-    """Return what was looked for in each evaluation; one that cannot be read stops no other.
+    """Return the result of each evaluation; one that cannot be read does not stop the others.
 
     Raises:
         ExceptionGroup: If no evaluation can be read.
@@ -156,7 +156,7 @@ def _of_each(
 def _result(
     results: Sequence[tuple[AutomatedEvaluation, dg.RunRequest | dg.SkipReason]],
 ) -> dg.SensorResult | dg.SkipReason:
-    """Return the runs that are requested, each of its evaluation's job; or why there is none."""
+    """Return the requested runs, each of its evaluation's job, or the reason for none."""
     requests = [
         result._replace(job_name=f"{of.before}evaluate")
         for of, result in results
@@ -189,7 +189,7 @@ def _sensor_status(*, is_running: bool) -> dg.DefaultSensorStatus:
 
 
 def names_before(prefix: str, root: EvaluationFolder) -> str:
-    """Return what the names of an evaluation's jobs, schedule and sensors begin with.
+    """Return the prefix of the names of an evaluation's jobs, schedule and sensors.
 
     That is the folder's name with underscores for what Dagster does not allow there, and a digest
     of it if that would be the name of two folders.
@@ -218,7 +218,7 @@ def scheduled_run(
 
 
 def _inputs_of_run(folder: EvaluationFolder) -> str | None:
-    """Return a fingerprint of all that a run depends on except the ledger; None if it asks models.
+    """Return a fingerprint of a run's inputs except the ledger; None if it asks models.
 
     The date counts because models end on a day.
     """
@@ -240,7 +240,7 @@ def _inputs_of_run(folder: EvaluationFolder) -> str | None:
 def _last_run_with(
     inputs: str, instance: dg.DagsterInstance, folder: EvaluationFolder, job_name: str
 ) -> str | None:
-    """Return the last run of everything if it had these inputs and its results still stand.
+    """Return the last run of everything if it had these inputs and its results are still valid.
 
     Closed gates are no failure. Whatever changes results writes to the ledger.
     """
@@ -286,7 +286,7 @@ def look_for_files(
     last: Mapping[str, str] | None,
     repository: dg.RepositoryDefinition | None,
 ) -> tuple[dg.RunRequest | dg.SkipReason, Mapping[str, str] | None]:
-    """Request a run of what depends on changed files, once for each state of the folder.
+    """Request a run of the assets downstream of changed files, once per state of the folder.
 
     Everything runs at the first turn, and if evaluation.yaml or a file of no input asset changed.
     While a rater labels, there is no run until the session is closed or has rested.
@@ -326,7 +326,7 @@ def _state_by_asset(folder: Path) -> dict[str, str]:
 
 
 def _state_in(cursor: str | None) -> dict[str, str] | None:
-    """Return the state that a cursor holds; None at the first turn."""
+    """Return the state in a cursor; None at the first turn."""
     try:
         state = json.loads(cursor or "null")
     except ValueError:  # of an earlier version
@@ -357,9 +357,9 @@ def _who_labels(folder: Path) -> list[str]:
 
 
 def _given_files(folder: Path) -> Iterator[Path]:
-    """Yield the input files that are completely written.
+    """Yield the complete input files.
 
-    That is not what the program writes, nor locks, hidden files, half-written and empty ones.
+    These exclude files that the program writes, locks, hidden, half-written and empty files.
     """
     for path in folder.rglob("*"):
         parts = path.relative_to(folder).parts

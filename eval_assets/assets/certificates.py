@@ -170,9 +170,9 @@ def judge_certificates(
 
 
 def _is_report_to_come(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> bool:
-    """Return whether this run will begin to write the report, with the certificates in it.
+    """Return whether this run still has to write the report, with the certificates in it.
 
-    It does in one process. If there are more, the report may have begun before.
+    It has in one process. With several processes, the report may have started before.
     """
     kinds = {dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED, dg.DagsterEventType.STEP_START}
     key = folder.key("agreement_report")
@@ -183,7 +183,7 @@ def _is_report_to_come(context: dg.AssetExecutionContext, folder: EvaluationFold
 
 
 def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:
-    """Return a figure of every row that shows it with its interval."""
+    """Return a figure and its interval for every row that shows it."""
     return {
         f"{row['judge_id']} {row['version']}, {row['question_id']}": Figure(
             *(float(str(row[column])) for column in (name, f"{name}_low", f"{name}_high"))
@@ -194,7 +194,7 @@ def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:
 
 
 def _near_people(rows: Sequence[CertificateRow]) -> dg.MarkdownMetadataValue:
-    """Return A^HA of certified judges beside A^HH of the same answers, and the best constant's."""
+    """Return A^HA of certified judges, and A^HH and the best constant on the same responses."""
     metrics = [
         {
             **{name: getattr(row, name) for name in _NAMED},
@@ -221,7 +221,7 @@ _VERDICT = (
     "reading",
     "level",
 )
-"""Columns that an asset's page has room for; the reason is on that of the certificates."""
+"""Columns for the page of the asset; the page of the certificates has the reason."""
 
 
 def _as_table(rows: Sequence[CertificateRow]) -> pd.DataFrame:
@@ -238,7 +238,7 @@ def _as_table(rows: Sequence[CertificateRow]) -> pd.DataFrame:
 
 
 def _write_files(folder: Path, certificates: Mapping[str, Certificate]) -> None:
-    """Write every certificate to a file of its own, and remove files of others."""
+    """Write every certificate to a separate file, and remove files of other certificates."""
     folder.mkdir(parents=True, exist_ok=True)
     written = set()
     for certificate in certificates.values():

@@ -15,7 +15,7 @@ _PAGE = 20
 
 @dataclass(frozen=True)
 class FoundState:
-    """The state that a check or the runs have now, and the event that brought it about."""
+    """Current state of a check or of the runs, and the event that caused it."""
 
     state: State
     reason: str
@@ -27,7 +27,7 @@ class FoundState:
 def latest_state(
     instance: DagsterInstance, key: AssetCheckKey, folder: EvaluationFolder
 ) -> FoundState | None:
-    """Return a check's latest state and since when it has it; None if none of its runs ended."""
+    """Return a check's latest state and its time; None if none of its runs ended."""
     latest: FoundState | None = None
     for record in _history(instance, key):
         state = _state(instance, record, folder)
@@ -46,7 +46,7 @@ def latest_state(
 def last_run_state(
     instance: DagsterInstance, folder: EvaluationFolder, *, job_name: str | None = None
 ) -> FoundState | None:
-    """Return whether the last run that touched this evaluation failed, except by a closed gate.
+    """Return whether the last run of this evaluation failed, except by a closed gate.
 
     Args:
         instance: Dagster's history.
@@ -74,7 +74,7 @@ def last_run_state(
 def _state(
     instance: DagsterInstance, record: AssetCheckExecutionRecord, folder: EvaluationFolder
 ) -> FoundState | None:
-    """Return the state that one execution came to.
+    """Return the state of one execution.
 
     None if it is another evaluation's, has not ended, or never began because an asset failed.
     """
@@ -118,7 +118,7 @@ def _own_steps(instance: DagsterInstance, run_id: str, folder: EvaluationFolder)
 
 
 def _faults(instance: DagsterInstance, run_id: str, steps: set[str]) -> list[str]:
-    """Return what failed in these steps of a run, a line each, except closed gates."""
+    """Return the failures of these steps of a run except closed gates, a line each."""
     failed = [
         (step, failure) for step, failure in _failures(instance, run_id).items() if step in steps
     ]
@@ -128,7 +128,7 @@ def _faults(instance: DagsterInstance, run_id: str, steps: set[str]) -> list[str
 
 
 def _failures(instance: DagsterInstance, run_id: str) -> dict[str, StepFailureData]:
-    """Return the steps of a run that failed, and how."""
+    """Return the failed steps of a run with their failures."""
     entries = instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
     events = [entry.dagster_event for entry in entries if entry.dagster_event]
     return {event.step_key or "": event.step_failure_data for event in events}

@@ -31,10 +31,10 @@ SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""
 
 _MOST_NAMED = 3
-"""Models that a finding names; of more it gives the number."""
+"""Largest number of models that a finding names."""
 
 MONTH_WARNING = 0.8
-"""Share of a month's budget from which on the check warns."""
+"""Share of a month's budget from which the check warns."""
 
 ERROR = dg.AssetCheckSeverity.ERROR
 
@@ -46,8 +46,8 @@ class CheckFinding:
     """One finding of a check.
 
     Args:
-        text: What, in one line.
-        severity: How bad it is.
+        text: The finding in one line.
+        severity: Severity.
     """
 
     text: str
@@ -202,7 +202,7 @@ def judge_checks(
 
 
 def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
-    """Return judges and questions below the minimum, also a judge that tried nothing.
+    """Return judges and questions below the minimum, including judges without attempts.
 
     Args:
         coverage: judge_id, question_id, n_attempted, n_ok and share_ok.
@@ -237,7 +237,7 @@ def ending_models(models: Iterable[Judge | Generator], *, on: date) -> list[Chec
 
 
 def rejections(counts: pd.DataFrame) -> list[CheckFinding]:
-    """Return how many labels of each rater and question were rejected."""
+    """Return the number of rejected labels of each rater and question."""
     rows = counts.astype(object).where(counts.notna(), None).to_dict("records")
     return [
         CheckFinding(
@@ -286,7 +286,7 @@ def over_budget(n_stopped: int, *, cap: float | None, left: float | None) -> lis
 
 
 def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[CheckFinding]:
-    """Return a finding if most of what a month may cost is spent."""
+    """Return a finding if most of the monthly budget is spent."""
     if cap is None or spent_usd < MONTH_WARNING * cap - TOLERANCE:
         return []
     share = f" ({spent_usd / cap:.0%})" if cap else ""
@@ -295,14 +295,14 @@ def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[CheckFindi
 
 
 def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return keys that are set and long enough to be searched for, by their variable."""
+    """Return the environment's keys that are long enough to be searched for, by variable."""
     names = sorted({api_key_name(rater) for rater in live_raters(evaluation)})
     keys = {name: environ.get(name, "").strip() for name in names}
     return {name: key for name, key in keys.items() if len(key) >= SHORTEST_KEY}
 
 
 def leaks(places: Mapping[str, Sequence[str]]) -> list[CheckFinding]:
-    """Return keys that were found, by the name of their variable: a finding must not hold one."""
+    """Return findings on leaked keys, which name their variables instead of the keys."""
     return [
         CheckFinding(
             f"The key in {name} stands in {', '.join(holders)}. Replace the key at its vendor",
@@ -316,12 +316,12 @@ def leaks(places: Mapping[str, Sequence[str]]) -> list[CheckFinding]:
 def result_of(
     findings: Sequence[CheckFinding], *, default: str, metadata: Figures
 ) -> dg.AssetCheckResult:
-    """Return a check's result: as bad as the worst finding.
+    """Return a check's result with the severity of the worst finding.
 
     Args:
-        findings: What was found; nothing for a check that passes.
-        default: What is said if nothing was found.
-        metadata: Figures that it was judged by.
+        findings: Findings; none for a check that passes.
+        default: Text without findings.
+        metadata: Figures on which the check is based.
     """
     is_error = any(finding.severity is dg.AssetCheckSeverity.ERROR for finding in findings)
     return dg.AssetCheckResult(
@@ -349,7 +349,7 @@ def _number(metadata: Mapping[str, dg.MetadataValue], name: str) -> float | None
 def _logs_that_hold(
     instance: dg.DagsterInstance, run_ids: Sequence[str], key: str
 ) -> Iterator[str]:
-    """Return the logs of runs in which a key stands."""
+    """Yield the logs of runs that contain a key."""
     for run_id in run_ids:
         events = instance.all_logs(run_id)
         # A record's repr shows all that is stored of it; a key has nothing that repr escapes.

@@ -114,7 +114,7 @@ def _next_round(
     *,
     run_id: str,
 ) -> None:
-    """Freeze anchors if some are missing, judge those that are due, and keep what it says."""
+    """Freeze missing anchors, judge those that are due, and store the result."""
     now = datetime.now(tz=UTC)
     with folder.connect() as connection:
         fingerprints = judge_fingerprints(connection)
@@ -150,7 +150,7 @@ def _next_round(
         append_history(ledger, "judge_drift", [{**row, "judged_at": now} for row in rows])
 
 
-def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
+def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
     evaluation: Evaluation,
     ledger: SqlLedger,
     due: pd.DataFrame,
@@ -161,10 +161,9 @@ def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
     run_id: str,
     max_usd: float | None,
 ) -> list[pd.DataFrame]:
-    """Ask judges about the anchors that are due; return those of each test, with `repeats`.
+    """Ask judges about due anchors; return those of each test, with `repeats`.
 
-    A round that the budget cuts off is continued by the next run: what was answered is not asked
-    a second time.
+    A round that the budget cuts off is continued by the next run, which does not repeat requests.
 
     Returns:
         The anchors of each judge and question with a whole round.
@@ -203,7 +202,7 @@ def _units(
     anchors: pd.DataFrame,
     history: Mapping[str, tuple[tuple[str, str], ...]],
 ) -> list[Unit]:
-    """Return anchors as a judge is asked them in the next round."""
+    """Return anchors as units for a judge in the next round."""
     return [
         Unit(
             row["response_id"],
@@ -224,7 +223,7 @@ def _rows(
     *,
     n_tests: int,
 ) -> Iterator[dict[str, object]]:
-    """Yield what the round says of each judge and question."""
+    """Yield the result of the round for each judge and question."""
     for anchors in scored:
         first = anchors.iloc[0]
         scores = scores_around(

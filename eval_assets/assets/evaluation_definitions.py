@@ -69,7 +69,7 @@ def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
 
     Args:
         root: The folder.
-        only: Name of the evaluation of several that is wanted; empty for all.
+        only: Name of the selected evaluation; empty for all.
     """
     names = [only] if only else evaluations_in(root.root)
     own = [_own_definitions(root, name) for name in names or [""]]
@@ -92,7 +92,7 @@ def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
 def _own_definitions(
     root: EvaluationFolder, name: str
 ) -> tuple[dg.Definitions, AutomatedEvaluation]:
-    """Return the definitions of one evaluation, and what its automation needs.
+    """Return the definitions of one evaluation, and the data of its automation.
 
     One whose evaluation.yaml cannot be read has all of its assets: to materialize one says what is
     wrong with the file.
@@ -137,8 +137,8 @@ def _own_assets(
     Args:
         folder: The evaluation folder.
         split: How judging is split.
-        before: What the names of its groups begin with.
-        owners: Who the assets belong to.
+        before: Prefix of the names of its groups.
+        owners: Owners of the assets.
         pool: Pool of the assets that ask models; None if none is asked.
     """
     assets = dg.load_assets_from_modules(MODULES, key_prefix=folder.name or None)
@@ -175,14 +175,14 @@ def _own_assets(
 
 
 def _is_of(definition: object, key: dg.AssetKey) -> TypeGuard[dg.AssetsDefinition]:
-    """Return whether that is the definition of one asset alone."""
+    """Return whether a definition defines a single asset."""
     return isinstance(definition, dg.AssetsDefinition) and definition.keys == {key}
 
 
 PACKAGE = Path(__file__).parents[1]
 
 _EVERYTHING = ("config", "scale.py", "store/schema.sql")
-"""What every asset depends on."""
+"""Modules on which every asset depends."""
 
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "inputs": ("readers", "judges"),
@@ -192,12 +192,12 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "judge_tuning": ("agreement", "stats", "tuning", "judges/prompts"),
     "reports": ("report", "render", "agreement/gates", "catalogue.py"),
 }
-"""Parts of the package that decide what the assets of a group store, by group."""
+"""Parts of the package that determine the data of a group's assets, by group."""
 
 
 @cache
 def code_version_of(group: str, *, package: Path = PACKAGE) -> str:
-    """Return a fingerprint of the code that decides what the assets of a group store.
+    """Return a fingerprint of the code that determines the data of a group's assets.
 
     Args:
         group: Name of the group, as the assets declare it.

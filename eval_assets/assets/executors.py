@@ -59,7 +59,7 @@ def executor() -> dg.ExecutorDefinition:
 
 
 def require_broker() -> None:
-    """Raise InputError if Celery's broker does not answer: a run would wait for it for ever."""
+    """Raise InputError if Celery's broker does not answer, for which a run would wait for ever."""
     if executor_name() != "celery":
         return
     try:
@@ -80,7 +80,7 @@ def require_broker() -> None:
 
 
 def has_workers() -> bool:
-    """Return whether a step that is handed over now finds a worker."""
+    """Return whether a Celery worker is running."""
     if executor_name() != "celery":
         return True
     from celery import Celery  # type: ignore[import-untyped]
@@ -89,7 +89,7 @@ def has_workers() -> bool:
 
 
 def _celery() -> dg.ExecutorDefinition:
-    """Return Dagster's Celery executor, which looks for the broker before a run begins."""
+    """Return Dagster's Celery executor, which checks the broker before a run."""
     try:
         from dagster_celery.executor import CELERY_CONFIG, celery_executor
     except ModuleNotFoundError:
@@ -114,7 +114,7 @@ def _broker() -> str:
 
 
 def _backend() -> str:
-    """Return where the ends of steps are reported: RabbitMQ stores none, but passes them on."""
+    """Return the backend for results of steps; RabbitMQ does not store them, but passes them on."""
     return "rpc://" if _broker().startswith("amqp") else _broker()
 
 
@@ -136,13 +136,13 @@ def pool_of(evaluation: Evaluation) -> str | None:
 def in_pool(asset: dg.AssetsDefinition, pool: str, *, before: str) -> dg.AssetsDefinition:
     """Return an asset of one op whose runs count in a pool.
 
-    Its op is another one in every evaluation of a folder: `before` is what its name begins with.
+    Its op differs between the evaluations of a folder: `before` is the prefix of its name.
     """
     return _with_op(asset, before, pool=pool, tags=asset.op.tags)
 
 
 def run_last(asset: dg.AssetsDefinition, *, before: str) -> dg.AssetsDefinition:
-    """Return an asset of one op, named likewise, that runs once no other step of its run can."""
+    """Return an asset of one op that runs once no other step of its run can."""
     tags = {**asset.op.tags, "dagster/priority": "-1"}
     return _with_op(asset, before, pool=asset.op.pool, tags=tags)
 

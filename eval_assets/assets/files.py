@@ -12,7 +12,7 @@ from eval_assets.assets.resources import EvaluationFolder
 RECENT = dg.FreshnessPolicy.time_window(
     fail_window=timedelta(days=7), warn_window=timedelta(days=2)
 )
-"""Age at which files count as late; unchanged files are not read again."""
+"""Age at which the observation of files counts as late."""
 
 _GIVEN = {
     "evaluation_file": ("yaml", "The declaration of the evaluation."),

@@ -80,11 +80,11 @@ def questions_past_the_gates(
 
 
 def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> GateCheckEvents:
-    """Yield the result of each gate; if one is closed, end the run with its sentence.
+    """Yield the result of each gate; fail the run with the reason if one is closed.
 
     All gates are decided each time: if every gate fails on another question, only the check that
-    runs last can see that no question is left. Every asset that a closed gate holds back is given
-    its sentence as an observation: nothing else would appear on its page.
+    runs last can see that no question is left. Every asset behind a closed gate gets the reason as
+    an observation, because its page would otherwise show nothing.
 
     Raises:
         dagster.Failure: If a gate is closed. Dagster's own error would name only the check.
@@ -182,7 +182,7 @@ _EXPLAINING = (
     "n_disagreements",
     "interval_method",
 )
-"""Columns of the figures that explain a verdict, as far as they have them."""
+"""Columns that explain a verdict, if the figures have them."""
 
 
 def _rounded(verdict: GateVerdict) -> dict[str, float | None]:
@@ -195,9 +195,9 @@ def _rounded(verdict: GateVerdict) -> dict[str, float | None]:
 
 
 def _plot(outcome: GateOutcome) -> dg.TableMetadataValue:
-    """Return the figures with their intervals and the minimum as lines, which the page shows.
+    """Return the figures with their intervals and the minimum as lines of text.
 
-    It hides images in Markdown behind a link.
+    The page would hide images behind a link.
     """
     rows = [
         dg.TableRecord(

@@ -85,7 +85,7 @@ def generated_responses(
 def _generate(
     evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str
 ) -> GenerationSummary:
-    """Ask every generator every prompt, except for what the ledger already answers."""
+    """Send every prompt to every generator, unless the ledger has the reply."""
     prompts = read_prompts(evaluation)
     today = datetime.now(tz=UTC).date()
     generators = live_generators(evaluation, environ=os.environ, today=today)
@@ -102,7 +102,7 @@ def _generate(
 
 
 def _response_id(conversation: Conversation, turn: Turn, generator_id: str, seed: int) -> str:
-    """Return the id that an imported response to the same turn would be given."""
+    """Return the id that an imported response to the same turn would get."""
     key = (conversation.indicator_id, conversation.convo_id)
     return id_of((*key, str(turn.index), generator_id, str(seed)))
 

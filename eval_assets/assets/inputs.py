@@ -72,7 +72,7 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None:
-    """Add versions of the questions that no run has seen to the ledger."""
+    """Store new versions of the questions in the ledger."""
     now = datetime.now(tz=UTC)
     with folder.connect() as connection:
         rows = read_rows(connection, "rubric_wordings", order_by="version")
@@ -129,7 +129,7 @@ def model_responses(
 
 
 def _merged(responses: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
-    """All responses; of two with one id the given one."""
+    """All responses; imported ones take precedence over generated ones with the same id."""
     if generated.empty:
         return responses
     if responses.empty:
@@ -138,7 +138,7 @@ def _merged(responses: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
 
 
 def unchanged(table: Mapping[str, dg.TableSchema | int | str]) -> dg.MaterializeResult[None]:
-    """Report of an import whose files and settings are those of the rows already stored."""
+    """Report of an import whose files and settings did not change."""
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={**table, "import": "files unchanged, nothing rewritten"},
@@ -146,13 +146,13 @@ def unchanged(table: Mapping[str, dg.TableSchema | int | str]) -> dg.Materialize
 
 
 _MOST = 10_000
-"""Most partitions of an evaluation, each of which is a run and a row of the UI."""
+"""Largest number of partitions, each of which is a run and a row of the UI."""
 
 
 def declare_partitions(
     connection: duckdb.DuckDBPyConnection, folder: EvaluationFolder, instance: dg.DagsterInstance
 ) -> None:
-    """Declare to Dagster the values by which the stored responses are partitioned, if they are.
+    """Declare the partitions of the stored responses to Dagster, if any.
 
     Raises:
         ExceptionGroup: Of an InputError if they cannot be the names of partitions.
@@ -170,7 +170,7 @@ def declare_partitions(
 
 
 def partitions_name(column: str, folder: EvaluationFolder) -> str:
-    """Return the name by which Dagster keeps an evaluation's partitions by a column."""
+    """Return the name of an evaluation's partitions by a column in Dagster."""
     return "/".join(filter(None, (folder.prefix, column)))
 
 

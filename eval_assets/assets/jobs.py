@@ -21,7 +21,7 @@ def jobs_of(
 
     Args:
         folder: The evaluation.
-        before: What the names of the jobs and groups begin with.
+        before: Prefix of the names of the jobs and groups.
         all_assets: The assets.
     """
     return [
@@ -64,7 +64,7 @@ def jobs_of_each(befores: Sequence[str]) -> list[dg.JobDefinition]:
     """Return the jobs `evaluate` and `score`, which start those of every evaluation.
 
     Args:
-        befores: What the names of each evaluation's jobs begin with.
+        befores: Prefix of the names of each evaluation's jobs.
     """
     names = {job: [f"{before}{job}" for before in befores] for job in ("evaluate", "score")}
     return [

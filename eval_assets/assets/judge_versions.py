@@ -1,4 +1,4 @@
-"""Tuned versions that judges rate as, as evaluation.yaml declares them."""
+"""Versions of judges in use, as declared in evaluation.yaml."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -18,15 +18,15 @@ from eval_assets.tuning.versions import JudgeVersion
 logger = logging.getLogger(__name__)
 
 VersionsInUse = Mapping[str, JudgeVersion]
-"""The version that each judge rates as; judges that rate as declared are left out."""
+"""Version of each judge in use, without judges in their declared version."""
 
 
 def versions_in_use(
     evaluation: Evaluation, folder: EvaluationFolder, fingerprints: Mapping[str, str]
 ) -> VersionsInUse:
-    """Return the versions that judges rate as, by judge.
+    """Return the versions in use, by judge.
 
-    A judge that follows its last certified version rates as declared until there is one.
+    A judge that follows its last certified version uses its declared version until there is one.
 
     Args:
         evaluation: Declares the judges.
@@ -64,7 +64,7 @@ def versions_in_use(
 
 
 def pinned_versions(evaluation: Evaluation, in_use: VersionsInUse) -> VersionsInUse:
-    """Return the versions that stay whatever is tuned later: those pinned by their number."""
+    """Return the versions pinned by number, which later tuning does not change."""
     return {
         judge.id: in_use[judge.id]
         for judge in evaluation.judges
@@ -73,7 +73,7 @@ def pinned_versions(evaluation: Evaluation, in_use: VersionsInUse) -> VersionsIn
 
 
 def prompts_in_use(in_use: VersionsInUse) -> dict[str, PromptTemplate]:
-    """Return the prompts that judges are asked with instead of the declared one, by judge."""
+    """Return the prompts that replace the declared one, by judge."""
     return {
         judge_id: PromptTemplate(version.prompt_text, name=f"{judge_id} {version.version}")
         for judge_id, version in in_use.items()
@@ -82,7 +82,7 @@ def prompts_in_use(in_use: VersionsInUse) -> dict[str, PromptTemplate]:
 
 
 def mapped_scores(scores: pd.DataFrame, in_use: VersionsInUse) -> pd.DataFrame:
-    """Return rows of `judge_scores` with the scores that the versions' maps give."""
+    """Return rows of `judge_scores` with the maps of the versions applied."""
     mapped = scores.reset_index(drop=True)
     for judge_id, version in in_use.items():
         for question_id in version.maps:
@@ -97,7 +97,7 @@ def mapped_scores(scores: pd.DataFrame, in_use: VersionsInUse) -> pd.DataFrame:
 
 
 def log_versions(evaluation: Evaluation, in_use: VersionsInUse) -> None:
-    """Log as which version each judge rates that has the key."""
+    """Log the version in use of each judge with the key `version`."""
     for judge in evaluation.judges:
         if judge.version is None:
             continue
@@ -111,7 +111,7 @@ def log_versions(evaluation: Evaluation, in_use: VersionsInUse) -> None:
 
 
 def _missing(judge: Judge, own: Sequence[JudgeVersion], usable: Sequence[str]) -> tuple[str, str]:
-    """Return what is wrong with a version that a judge does not have, and what to do."""
+    """Return problem and remedy of a version that a judge does not have."""
     message = f"{judge.id} has no version {judge.version}"
     if any(version.version == judge.version for version in own):
         message = (

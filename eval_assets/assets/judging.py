@@ -67,7 +67,7 @@ def judge_scores(
 
 
 def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[None]:
-    """Ask live judges for what the ledger does not hold, and store the scores of all judges."""
+    """Ask live judges for missing scores, and store the scores of all judges."""
     with clear_failures():
         evaluation = folder.evaluation()
         fingerprints = judge_fingerprints(evaluation)
@@ -152,7 +152,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJud
 
 
 def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the recorded scores; nothing is spent while any input is at fault, labels included.
+    """Yield the recorded scores; nothing is spent while any input, including labels, has errors.
 
     Raises:
         ExceptionGroup: Of an InputError for every bad cell, in the end.
@@ -172,7 +172,7 @@ def _judge_rows(
     fingerprints: dict[str, str],
     in_use: VersionsInUse,
 ) -> list[JudgeRow]:
-    """Return each declared judge and how much it scored."""
+    """Return each declared judge with its number of scores."""
     n_units = statuses.groupby("judge_id")["n"].sum()
     scored = statuses[statuses["status"].isin(("ok", "conversation"))]
     n_ok = scored.groupby("judge_id")["n"].sum()

@@ -105,7 +105,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 def _would_erase(stored: dict[str, int]) -> str:
-    """Return why the labels are not read again: their files are gone."""
+    """Return why the labels are not read again although their files are missing."""
     n_labels = f"{sum(stored.values()):,} labels from {' and '.join(stored)}"
     return (
         f"labels: there is no label file, and {n_labels} are stored. Bring the file back, or write "

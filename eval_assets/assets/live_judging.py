@@ -1,4 +1,4 @@
-"""Scores of live judges: requests that the ledger does not hold, within the run's budget."""
+"""Scores of live judges, within the run's budget, for requests without a stored reply."""
 
 import asyncio
 import itertools
@@ -37,7 +37,7 @@ from eval_assets.wording import or_none
 logger = logging.getLogger(__name__)
 
 _UNITS_AT_ONCE = 20_000
-"""Units that are in memory with their replies: about 200 MB."""
+"""Number of units in memory with their replies, about 200 MB."""
 
 Metadata = dict[str, dg.MetadataValue | list[str] | float | int | str | None]
 
@@ -151,7 +151,7 @@ def judge_part(
     return LiveJudging(metadata=_metadata(summary), stopped=stopped)
 
 
-def _ask(  # noqa: PLR0913 - who rates what, how, on whose account, and who keeps it
+def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and the storage
     evaluation: Evaluation,
     ledger: SqlLedger,
     portions: Iterable[Sequence[Unit]],
@@ -177,7 +177,7 @@ def _ask(  # noqa: PLR0913 - who rates what, how, on whose account, and who keep
 
 
 def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> int:
-    """Return how many batches of live judges vendors have answered and no run has collected."""
+    """Return the number of ended batches of live judges that no run has collected."""
     judges = [judge for judge in declared_live_judges(evaluation) if judge.declared.batch]
     if not judges:
         return 0
@@ -213,9 +213,9 @@ def _keys(evaluation: Evaluation) -> dict[str, str]:
 def _portions(
     evaluation: Evaluation, folder: EvaluationFolder, *, part: Part
 ) -> Iterator[list[Unit]]:
-    """Yield the units of a part, as many as are in memory at a time, with the turns before each.
+    """Yield the units of a part in portions that fit into memory, with the turns before each.
 
-    At least one portion is yielded, if only an empty one.
+    At least one portion is yielded, which may be empty.
     """
     after, n_before, is_last = None, 0, False
     while not is_last:
@@ -253,7 +253,7 @@ def _metadata(summary: JudgingSummary) -> Metadata:
 
 
 def _stage(changes: Sequence[StageChange]) -> Metadata:
-    """Return which judges of the pair were asked in the end, and why; empty unless staged."""
+    """Return the final stage of the pair, and its reason; empty unless staged."""
     if not changes:
         return {}
     latest = changes[-1]

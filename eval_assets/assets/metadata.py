@@ -24,7 +24,7 @@ def figures_as_metadata(
 def rows_as_metadata(
     rows: pd.DataFrame, columns: Sequence[str] | None = None
 ) -> dg.MarkdownMetadataValue:
-    r"""Return rows as a table, without columns that hold nothing.
+    r"""Return rows as a table without empty columns.
 
     Examples:
         >>> frame = pd.DataFrame([{"question": "a|b", "n": 72, "kappa": None}])
@@ -54,7 +54,7 @@ def intervals_as_metadata(
 
     Args:
         figures: Figures by name; those without an interval are left out.
-        marks: Values that they are compared with.
+        marks: Values to compare them with.
     """
     drawing = intervals_image(figures, marks=marks)
     if not drawing:

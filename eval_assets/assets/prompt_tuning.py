@@ -45,9 +45,9 @@ class PromptedVersion:
 
     Args:
         version: The version, without a number or maps.
-        outcomes: What became of every candidate, by question.
-        cost_usd: What this run paid for the candidates and the version's scores; NaN if some of
-            it is not known.
+        outcomes: Outcome of every candidate, by question.
+        cost_usd: Cost of the candidates and the version's scores in this run; NaN if a part is
+        unknown.
     """
 
     version: JudgeVersion
@@ -55,7 +55,7 @@ class PromptedVersion:
     cost_usd: float
 
 
-def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kept
+def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
     evaluation: Evaluation,
     folder: EvaluationFolder,
     declared: Sequence[TunedJudge],
@@ -64,9 +64,9 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
     *,
     run_id: str,
 ) -> list[PromptedVersion]:
-    """Tune the prompts of the live judges; return those that became better on dev.
+    """Tune the prompts of the live judges; return those that improved on dev.
 
-    Every request goes through the ledger, so that a run that is repeated asks nothing twice.
+    Every request goes through the ledger, so that a repeated run sends no request twice.
 
     Args:
         evaluation: Declares the steps, the writer and the budget.
@@ -89,7 +89,7 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
     return [prompted for prompted in result if prompted is not None]
 
 
-def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
+def _prompted(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the remarks
     calls: "_ModelCalls",
     model: LiveModel[Judge],
     template: PromptTemplate,
@@ -97,7 +97,7 @@ def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
     units: Mapping[str, RatedUnits],
     words: Mapping[tuple[str, str], Words],
 ) -> PromptedVersion | None:
-    """Return a judge with a tuned prompt; None if nothing helped, or the budget did not reach."""
+    """Return a judge with a tuned prompt; None without improvement or enough budget."""
     paid_before = calls.paid_usd
     tuned = {
         name: _tuned(calls, model, template, rated, judge.raw[name], words[name, model.id])
@@ -126,9 +126,9 @@ def scores_in_ledger(
     units: Mapping[str, RatedUnits],
     versions: Iterable[JudgeVersion],
 ) -> pd.DataFrame:
-    """Return what live judges said of all rated units with each prompt that they ever had.
+    """Return the stored scores of live judges for all rated units with all their prompts.
 
-    No request is sent: scores that the ledger does not hold are left out.
+    No request is sent: scores that are not in the ledger are left out.
 
     Args:
         evaluation: Declares the judges.
@@ -188,10 +188,10 @@ def _asked_at_once(model: LiveModel[Judge]) -> LiveModel[Judge]:
 
 
 class _ModelCalls:
-    """Judges and the writer, asked through the ledger until the budget is used up.
+    """Calls of judges and the writer through the ledger until the budget is used up.
 
     Attributes:
-        paid_usd: What this run paid so far; NaN if some of it is not known.
+        paid_usd: Cost of this run so far; NaN if a part is unknown.
     """
 
     def __init__(self, evaluation: Evaluation, ledger: SqlLedger, *, run_id: str) -> None:
@@ -241,7 +241,7 @@ class _ModelCalls:
     def score_all(
         self, model: LiveModel[Judge], version: JudgeVersion, units: Mapping[str, RatedUnits]
     ) -> bool:
-        """Ask a version about all rated units; return whether the budget reached them."""
+        """Score all rated units with a version; return whether the budget sufficed."""
         template = PromptTemplate(version.prompt_text, name=f"the tuned prompt of {model.id}")
         all_units = [unit for rated in units.values() for unit in _units(rated)]
         return not self.score(model, template, all_units).n_budget_stopped
@@ -257,7 +257,7 @@ class _ModelCalls:
         )
 
 
-def _tuned(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
+def _tuned(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the remarks
     models: _ModelCalls,
     model: LiveModel[Judge],
     template: PromptTemplate,
@@ -265,7 +265,7 @@ def _tuned(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
     raw: Floats,
     words: Words,
 ) -> TunedSection:
-    """Return what tuning adds to a judge's prompt on one question."""
+    """Return the additions of tuning to a judge's prompt on one question."""
 
     def score(units: RatedUnits, sections: Sequence[PromptSection]) -> list[Floats]:
         return [_scores(_units(units), section) for section in sections]
@@ -309,7 +309,7 @@ def _version(
 
 
 def _units(rated: RatedUnits) -> list[Unit]:
-    """Return rated units as judges are asked them."""
+    """Return rated units as units of judging."""
     return [
         Unit(name, rated.question, str(prompt), str(text), rated.history.get(name, ()))
         for name, prompt, text in zip(
@@ -319,7 +319,7 @@ def _units(rated: RatedUnits) -> list[Unit]:
 
 
 def _as_generator(judge: Judge) -> Generator:
-    """Return a judge's model, to be asked for a text."""
+    """Return a judge's model for text generation."""
     if judge.provider == "recorded" or judge.model is None:
         raise ValueError(f"the writer must be asked live, got {judge}")
     return Generator(

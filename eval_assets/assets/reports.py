@@ -136,7 +136,7 @@ def write_report(data: ReportData, out: Path) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class CurrentAgreement:
-    """Agreement on the data as they are now, with remarks on the labels."""
+    """Agreement on the current data, with remarks on the labels."""
 
     figures: MeasuredAgreement
     findings: tuple[Finding, ...]
@@ -155,11 +155,11 @@ class CurrentAgreement:
 def report_data(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: CurrentAgreement
 ) -> ReportData:
-    """Return everything that the report shows, on the data as it is now.
+    """Return the report's data, computed on the current data.
 
     Args:
         connection: The database.
-        evaluation: The evaluation as declared now.
+        evaluation: The declared evaluation.
         measured: Agreement, as `measured_now` returns it.
     """
     outcomes = stored_gate_outcomes(
@@ -199,7 +199,7 @@ def report_data(
 
 
 def measured_now(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> CurrentAgreement:
-    """Return agreement on the data as they are now; stale figures are measured again."""
+    """Return agreement on the current data; stale figures are measured again."""
     stored = measured_agreement(connection)
     current = current_kinds(connection, evaluation, stored)
     humans, judges, findings = stored["human"], stored["judge"], stored_findings(connection)

@@ -23,19 +23,19 @@ from eval_assets.store.tables import columns_of, content_fingerprint
 DEFAULT_FOLDER = "data/sample"
 
 EVALUATION_TAG = "eval_assets/evaluation"
-"""Run tag with the path of the evaluation folder, by which sensors and alerts go."""
+"""Run tag with the path of the evaluation folder, for sensors and alerts."""
 
 AGAIN = dg.RetryPolicy(max_retries=4, delay=8, backoff=dg.Backoff.EXPONENTIAL)
-"""Of steps that only fill the ledger: again four times within two minutes if it is lost."""
+"""Retry policy of steps that only fill the ledger: four times within two minutes if it is lost."""
 
 UI = "EVAL_UI_URL"
-"""Variable with the address of Dagster's UI, for links to runs and to start some."""
+"""Variable with the address of Dagster's UI, for links to runs and for starting runs."""
 
 CONTENT = "content"
 """Metadata of a stored table: a fingerprint of its rows."""
 
 CLOSED_GATES = "closed_gates"
-"""Metadata of the Failure that a closed gate leads to: its name."""
+"""Metadata of the Failure of a closed gate: its name."""
 
 
 class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -71,7 +71,7 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @property
     def out(self) -> Path:
-        """The folder that everything is written to; it may not exist yet."""
+        """The output folder, which may not exist yet."""
         return self.path / "out"
 
     @property
