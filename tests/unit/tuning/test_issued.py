@@ -226,7 +226,7 @@ def test_at_most_three_withdrawn_sources_are_listed(n_gone: int, listed: str) ->
     made_from = replace(FIRST, sources=tuple(f"r{k}" for k in range(1, n_gone + 1)))
     [row] = rows(reading(1, made_from))
 
-    assert row["stale_because"].endswith(f"withdrawn since: {listed}")
+    assert row["stale_because"].endswith(f"were withdrawn: {listed}")
 
 
 @pytest.fixture
