@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
-from eval_assets.store.figures import figure_comments, figure_views
+from eval_assets.figures import RECORDS
+from eval_assets.store.figures import (
+    figure_comments,
+    figure_views,
+    figures_fingerprint,
+    single_thread,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import duckdb
@@ -53,21 +58,9 @@ def insert_rows(
     names = ", ".join(f'"{name}"' for name in columns)
     # DuckDB finds `rows` by its name here. If it were registered, the transaction would keep it.
     selected = f"SELECT {', '.join(columns.values())} FROM rows WHERE {where}"  # noqa: S608 - ours
-    with _single_thread(connection) if len(rows) >= _MANY_ROWS else nullcontext():
+    with single_thread(connection, n_rows=len(rows)):
         connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
 
-
-@contextmanager
-def _single_thread(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Use one thread: one can read Python's objects at a time, and a second one waits for it."""
-    [[threads]] = connection.execute("SELECT current_setting('threads')").fetchall()
-    connection.execute("SET threads = 1")
-    yield
-    connection.execute(f"SET threads = {threads}")
-
-
-_MANY_ROWS = 10_000
-"""Rows from which changing the number of threads costs less than threads that wait."""
 
 _LEAST_MEGABYTES = 500
 _BYTES_PER_ROW = 15
@@ -138,11 +131,15 @@ def content_fingerprint(
 
     Another version of DuckDB may return another one.
     """
+    if table in _FIGURE_TABLES:
+        return figures_fingerprint(connection, table)
     names = ", ".join(f'"{name}"' for name in columns)
     query = f'SELECT count(*), sum(hash({names})::HUGEINT) FROM "{table}"'  # noqa: S608
     [(n_rows, total)] = connection.execute(query).fetchall()
     return f"{n_rows}-{total or 0:x}"
 
+
+_FIGURE_TABLES = frozenset(record.table for record in RECORDS)
 
 ExportFormat = Literal["csv", "jsonl", "parquet"]
 

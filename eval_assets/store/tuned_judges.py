@@ -237,6 +237,9 @@ def write_stand_in_scores(
     These are `judge_scores.needs_person` and the combined scores of `score_summary`.
     Of several judges with a certified part of a question, the one with the largest is used.
     """
+    if not parts:
+        withdraw_stand_in_scores(connection)
+        return
     _forget_parts(connection)
     questions = {question.id: question for question in rubric}
     used: set[str] = set()
@@ -257,7 +260,7 @@ def write_stand_in_scores(
 
 
 def withdraw_stand_in_scores(connection: duckdb.DuckDBPyConnection) -> None:
-    """Remove scores of certified parts while a gate is closed; call it within a transaction."""
+    """Remove all scores of certified parts; call it within a transaction."""
     if count_rows(connection, "stand_in_scores"):
         _forget_parts(connection)
         write_score_summary(connection)

@@ -20,7 +20,7 @@ from eval_assets.figures import (
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.figures import read_figures, replace_figures
-from eval_assets.store.tables import columns_of
+from eval_assets.store.tables import columns_of, content_fingerprint
 from tests.unit.report.builder import Case
 
 EVALUATION = Evaluation("test", Path(), (RubricQuestion("q", "Is it good?", LIKERT5, "ordinal"),))
@@ -54,6 +54,18 @@ def test_stored_figures_are_read_as_they_were_measured(tmp_path: Path) -> None:
     assert not overall.kappa.is_defined
     assert math.isnan(overall.most_frequent_share)
     assert tuple(questions) == rows[1:] == of_questions
+
+
+def test_fingerprint_of_figures_changes_with_a_value_only(tmp_path: Path) -> None:
+    rows = Case(alpha_within=0.8).humans()
+    with connect(tmp_path / "eval.duckdb") as connection:
+        fingerprints = []
+        for stored in (rows, rows[::-1], Case(alpha_within=0.7).humans()):
+            replace_figures(connection, HumanFigures, stored)
+            fingerprints.append(content_fingerprint(connection, "human_agreement", ()))
+
+    assert fingerprints[0] == fingerprints[1] != fingerprints[2]
+    assert [text.partition("-")[0] for text in fingerprints] == [str(len(rows))] * 3
 
 
 def test_replaced_figures_leave_no_row_of_the_last_time(tmp_path: Path) -> None:
