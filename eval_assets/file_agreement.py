@@ -293,32 +293,20 @@ def _on_scale(ratings: RatingsFile, evaluation: Evaluation) -> RatingsFile:
     return replace(ratings, labels=replace(ratings.labels, ratings=rows))
 
 
-def _measure_on(evaluation: Evaluation, ratings: RatingsFile) -> Agreement:
-    """Measure in a database in memory, as `eval-assets run` does in a file."""
+def _measure_on(evaluation: Evaluation, file: RatingsFile) -> Agreement:
     from eval_assets.agreement.gates.evidence import gate_outcomes
     from eval_assets.agreement.humans import measure_humans
-    from eval_assets.store.connection import connect_in_memory
-    from eval_assets.store.data_versions import rating_versions
-    from eval_assets.store.inputs import write_labels, write_rubric
-    from eval_assets.store.ratings import human_ratings
-    from eval_assets.store.summaries import write_label_disagreements
-    from eval_assets.store.tables import read_table, replace_rows
+    from eval_assets.file_ratings import file_ratings
 
-    labels = ratings.labels
-    with connect_in_memory() as connection:
-        write_rubric(connection, evaluation.rubric)
-        replace_rows(connection, "responses", ratings.responses)
-        write_labels(connection, labels.ratings, earlier=labels.earlier)
-        write_label_disagreements(connection)
-        humans = measure_humans(human_ratings(connection, evaluation), evaluation)
-        outcomes = gate_outcomes(
-            evaluation,
-            measured={"human": humans.agreement, "judge": ()},
-            versions=rating_versions(connection),
-            changed=(),
-        )
-        disagreements = read_table(connection, "label_disagreements")
-    return Agreement(evaluation, labels, ratings.raters, humans, outcomes, disagreements)
+    ratings = file_ratings(evaluation, file)
+    humans = measure_humans(ratings.humans, evaluation)
+    outcomes = gate_outcomes(
+        evaluation,
+        measured={"human": humans.agreement, "judge": ()},
+        versions={"human": ratings.version},
+        changed=(),
+    )
+    return Agreement(evaluation, file.labels, file.raters, humans, outcomes, ratings.disagreements)
 
 
 def _scale_doubts(measured: Agreement, wider: Agreement) -> tuple[str, ...]:

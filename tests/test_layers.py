@@ -38,7 +38,7 @@ BELOW = {
 GROUND = {"", "config"}
 """Root modules and the schema of evaluation.yaml, which every layer may import."""
 
-JOINING = {"assets", "cli", "definitions", "file_agreement"}
+JOINING = {"assets", "cli", "definitions", "file_agreement", "file_ratings"}
 
 LIBRARIES = {
     "": {"numpy"},
@@ -106,6 +106,7 @@ LIBRARIES = {
     },
     "definitions": {"dagster"},
     "file_agreement": {"pandas"},
+    "file_ratings": {"numpy", "pandas"},
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
 

@@ -56,7 +56,8 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         kappa_kind, kappa = _kappa(ratings, fleiss=profile.fleiss_kappa)
         is_nominal = math.isnan(profile.gwet_ac2.value)
         n_disagreements = humans.n_disagreements.get(question.id, 0)
-        settled_figures = _settled(ratings, humans.disagreements.get(question.id), question)
+        settled = _settled(ratings, humans.disagreements.get(question.id), question)
+        settled_patterns = None if settled is None else settled.patterns()
         row = HumanFigures(
             scope=Scope.QUESTION,
             question_id=question.id,
@@ -68,11 +69,11 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             n_skipped=humans.n_skipped.get(question.id, 0),
             n_disagreements=n_disagreements,
             a_hh_settled=None
-            if settled_figures is None
-            else human_agreement(settled_figures.matrix(), scale=question.scale),
+            if settled_patterns is None
+            else human_agreement(settled_patterns, scale=question.scale),
             alpha_settled=None
-            if settled_figures is None
-            else or_none(krippendorff_alpha(settled_figures.matrix(), level=levels[question.id])),
+            if settled_patterns is None
+            else or_none(krippendorff_alpha(settled_patterns, level=levels[question.id])),
             a_hh=Figure.of(profile.a_hh),
             a_hh_by_chance=profile.a_hh_by_chance,
             exact_agreement=Figure.percent(profile.exact_agreement),
@@ -123,7 +124,10 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
     """Return the overall figures: A^HH is the mean over questions, alpha pools them on [0, 1]."""
     ratings = humans.ratings
     profile = overall_profile(
-        ((ratings[question.id].matrix(), question.scale) for question in evaluation.rubric),
+        (
+            (_with_index(humans.patterns[question.id], ratings[question.id]), question.scale)
+            for question in evaluation.rubric
+        ),
         confidence=CONFIDENCE,
         groups=ratings[evaluation.rubric[0].id].group,
     )
@@ -131,7 +135,7 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
     if any(map(len, humans.disagreements.values())):
         settled_figures = overall_profile(
             (
-                ((_settled(long, humans.disagreements.get(q.id), q) or long).matrix(), q.scale)
+                ((_settled(long, humans.disagreements.get(q.id), q) or long).patterns(), q.scale)
                 for q in evaluation.rubric
                 for long in [ratings[q.id]]
             ),
@@ -167,6 +171,11 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         interpretation=_interpretation(profile),
         data_version=humans.data_version,
     )
+
+
+def _with_index(patterns: RatingPatterns, ratings: LongRatings) -> RatingPatterns:
+    """Return patterns that tell which response has which; the database only counts them."""
+    return ratings.patterns() if patterns.index is None else patterns
 
 
 def _settled(

@@ -35,7 +35,7 @@ class LongRatings:
     rater: NDArray[np.integer[Any]]
     value: Floats
     rater_ids: tuple[str, ...]
-    group: NDArray[np.int64]
+    group: NDArray[np.integer[Any]]
 
     @property
     def n_responses(self) -> int:
@@ -45,7 +45,16 @@ class LongRatings:
     @property
     def is_grouped(self) -> bool:
         """Return whether any group has more than one response."""
-        return len(np.unique(self.group)) < len(self.group)
+        return bool((np.bincount(self.group) > 1).any())
+
+    def patterns(self) -> RatingPatterns:
+        """Return the patterns of the ratings, with the response groups."""
+        from eval_assets.stats import RatingPatterns
+
+        groups = self.group if self.is_grouped else None
+        return RatingPatterns.from_ratings(
+            self.unit, self.value, n_units=self.n_responses, groups=groups
+        )
 
     def matrix(self) -> Floats:
         """Return the ratings as (n_responses, n_raters), NaN if a rating is missing."""
@@ -71,7 +80,8 @@ class LongRatings:
         The arrays of a large evaluation would not fit into memory together.
         """
         n_portions = max(1, -(-self.n_responses // _PORTION))
-        ends = np.searchsorted(self.unit, _PORTION * np.arange(1, n_portions + 1))
+        last = (_PORTION * np.arange(1, n_portions + 1)).astype(self.unit.dtype)
+        ends = np.searchsorted(self.unit, last)  # of one dtype: another would copy the units
         for index, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
             unit = self.unit[start:end]
             offset = unit - index * _PORTION

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,7 +230,7 @@ class _Overlap:
     is_rated: Mask
 
     @property
-    def group(self) -> NDArray[np.int64]:
+    def group(self) -> NDArray[np.integer[Any]]:
         """Response group of each response."""
         return self.ratings[self.questions[0].id].group[self.responses]
 
@@ -355,11 +355,13 @@ class _Overlap:
         )
 
 
-def _plain(matrix: Floats, coefficient: Alpha | HumanAgreement, group: NDArray[np.int64]) -> Figure:
+def _plain(
+    matrix: Floats, coefficient: Alpha | HumanAgreement, group: NDArray[np.integer[Any]]
+) -> Figure:
     return Figure.of(coefficient_interval(matrix, coefficient, confidence=CONFIDENCE, groups=group))
 
 
-def _indicators(code: NDArray[np.int64], names: list[str]) -> _Columns:
+def _indicators(code: NDArray[np.integer[Any]], names: list[str]) -> _Columns:
     """Return an indicator of each class; those beyond the most frequent ones count together."""
     counts = np.bincount(code)
     kept = np.argsort(-counts, kind="stable")[:_MOST_MODELS]

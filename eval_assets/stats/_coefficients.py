@@ -17,6 +17,7 @@ from eval_assets.stats._distances import Distance, near_pairs, sums_between, sum
 from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread, kurtosis
 from eval_assets.stats._numbers import (
     Floats,
+    Indices,
     Integers,
     Ratings,
     category_index,
@@ -51,7 +52,7 @@ class Measure:
 class Coefficient(Protocol):
     """A coefficient that can be estimated and compared, with an interval."""
 
-    def by_row(self, ratings: Ratings) -> tuple[Measure, Integers]:
+    def by_row(self, ratings: Ratings) -> tuple[Measure, Indices]:
         """Return the coefficient of a matrix, and the kind of each row, -1 if it is left out."""
         ...
 
@@ -68,7 +69,7 @@ class PatternCoefficient(ABC):
     def measure(self, patterns: RatingPatterns) -> Measure:
         """Return the coefficient of patterns."""
 
-    def by_row(self, ratings: Ratings) -> tuple[Measure, Integers]:
+    def by_row(self, ratings: Ratings) -> tuple[Measure, Indices]:
         """Return the coefficient of a matrix, and the pattern of each row, -1 without ratings."""
         patterns, index = RatingPatterns.by_row(ratings, text=self.takes_text)
         return self.measure(patterns), index

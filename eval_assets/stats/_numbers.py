@@ -7,7 +7,7 @@ that all coefficients agree on which ratings are equal.
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias, TypeVar, get_args
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ Column: TypeAlias = npt.ArrayLike | Sequence[object]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.integer[Any]]
+"""Indices of units, groups or kinds, which take half the memory as int32."""
+
 Mask = npt.NDArray[np.bool_]
 Numbers = TypeVar("Numbers", Floats, Integers)
 
@@ -98,7 +101,7 @@ def number_arrays(*values: Column, name: str, text: bool = False) -> list[Floats
     return floats
 
 
-def group_codes(groups: Column | None, *, n_units: int) -> Integers | None:
+def group_codes(groups: Column | None, *, n_units: int) -> Indices | None:
     """Return a number for each unit's group, from 0 on in order of appearance; None without groups.
 
     Raises:
@@ -114,9 +117,14 @@ def group_codes(groups: Column | None, *, n_units: int) -> Integers | None:
             raise ValueError("groups must name a group for each unit, got a missing one")
         codes = {group: code for code, group in enumerate(dict.fromkeys(array.tolist()))}
         return np.array([codes[group] for group in array.tolist()], dtype=np.int64)
-    _, first, index = np.unique(array, return_index=True, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[np.argsort(first)] = np.arange(len(first))
+    if array.dtype.kind == "i":
+        distinct, index = distinct_integers(array.astype(np.int64, copy=False))
+    else:
+        distinct, index = np.unique(array, return_inverse=True)
+    first = np.empty(len(distinct), np.int64)
+    first[index[::-1]] = np.arange(len(index))[::-1]  # of the units of a group the first stays
+    place = np.empty(len(distinct), np.int32)
+    place[np.argsort(first)] = np.arange(len(distinct))
     return place[index]
 
 
@@ -199,7 +207,7 @@ def distinct_values(values: Floats) -> tuple[Floats, Integers]:
     return distinct[is_apart], (np.cumsum(is_apart) - 1)[index]
 
 
-def distinct_integers(values: Integers) -> tuple[Integers, Integers]:
+def distinct_integers(values: Indices) -> tuple[Indices, Integers]:
     """Return the distinct integers, ascending, and each one's place among them."""
     # a table not much longer than they are is faster
     if not len(values) or int(values.max()) - int(values.min()) > 4 * len(values):
@@ -209,7 +217,7 @@ def distinct_integers(values: Integers) -> tuple[Integers, Integers]:
     return low + np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[values - low]
 
 
-def run_starts(codes: Integers) -> Integers:
+def run_starts(codes: Indices) -> Integers:
     """Return where each run of equal codes begins; codes are not negative."""
     return np.flatnonzero(np.diff(codes, prepend=-1))
 

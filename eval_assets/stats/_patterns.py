@@ -9,6 +9,7 @@ scales leave one per unit. Both are held sparsely, so cost follows the number of
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from eval_assets.stats._numbers import (
     EXACT_BITS,
     Column,
     Floats,
+    Indices,
     Integers,
     Numbers,
     Ratings,
@@ -30,10 +32,13 @@ from eval_assets.stats._numbers import (
     run_starts,
     value_range,
 )
-from eval_assets.stats._units import Units
+from eval_assets.stats._units import Units, sums_by_code
 
 BLOCK_ENTRIES = 1 << 15
 """Numbers treated at once, so that temporary arrays stay in the processor's cache."""
+
+_BLOCK_UNITS = 1_000_000
+"""Units whose ratings are counted together, since those of all may not fit in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,7 @@ class RatingPatterns:
         code: Index in `values` of each entry, ascending within a pattern.
         count: How many ratings of the pattern have that value.
         units: How many units show each pattern, and which units are in one group.
+        index: Pattern of each unit, -1 without any rating; None if units were counted elsewhere.
 
     Examples:
         >>> patterns = RatingPatterns.from_matrix([[4, 5], [5, 4], [3, np.nan]])
@@ -62,6 +68,7 @@ class RatingPatterns:
     code: Integers
     count: Integers
     units: Units
+    index: Indices | None = None
 
     @classmethod
     def from_matrix(
@@ -78,16 +85,38 @@ class RatingPatterns:
             ValueError: If `ratings` is not two-dimensional, is not numeric or holds an infinity,
                 or `groups` does not fit.
         """
-        matrix = rating_matrix(ratings, text=text)
-        index, patterns = _by_row(matrix)
-        codes = group_codes(groups, n_units=len(matrix))
-        return cls(*patterns, Units.of(index, n_kinds=_n_patterns(patterns), groups=codes))
+        return cls._of(*_by_row(rating_matrix(ratings, text=text)), groups=groups)
 
     @classmethod
-    def by_row(cls, ratings: Ratings, *, text: bool = False) -> tuple[Self, Integers]:
+    def from_ratings(
+        cls, unit: Indices, values: Floats, *, n_units: int, groups: Column | None = None
+    ) -> Self:
+        """Return the patterns of ratings that stand one after the other, as `from_matrix` does.
+
+        A matrix of many ratings takes several times the memory.
+
+        Args:
+            unit: Unit of each rating, from 0 on, ascending.
+            values: The ratings, none of which is missing.
+            n_units: Units, with those that have no rating.
+            groups: Which units are not independent of each other: any label, one for each unit.
+
+        Raises:
+            ValueError: If `groups` does not fit.
+        """
+        return cls._of(*_by_unit(unit, values, n_units=n_units), groups=groups)
+
+    @classmethod
+    def _of(cls, index: Indices, entries: "_Entries", *, groups: Column | None) -> Self:
+        codes = group_codes(groups, n_units=len(index))
+        units = Units.of(index, n_kinds=int(entries[1].max(initial=-1)) + 1, groups=codes)
+        return cls(*entries, units, index)
+
+    @classmethod
+    def by_row(cls, ratings: Ratings, *, text: bool = False) -> tuple[Self, Indices]:
         """Return the patterns of a matrix and the index of each row's, -1 without any rating."""
-        index, patterns = _by_row(rating_matrix(ratings, text=text))
-        return cls(*patterns, Units.of(index, n_kinds=_n_patterns(patterns), groups=None)), index
+        index, entries = _by_row(rating_matrix(ratings, text=text))
+        return cls._of(index, entries, groups=None), index
 
     @classmethod
     def from_counts(
@@ -198,7 +227,7 @@ _Entries: TypeAlias = tuple[Floats, Integers, Integers, Integers]
 """Values and, entry by entry, pattern, code and count: the attributes of `RatingPatterns`."""
 
 
-def _by_row(matrix: Floats) -> tuple[Integers, _Entries]:
+def _by_row(matrix: Floats) -> tuple[Indices, _Entries]:
     """Return the pattern of each row, -1 without any rating, and the distinct patterns' entries."""
     low, high = value_range(matrix)
     n_values = high - low + 1
@@ -208,19 +237,59 @@ def _by_row(matrix: Floats) -> tuple[Integers, _Entries]:
         if keys is not None:
             return _from_keys(keys, low + np.arange(n_values), base=base)
     rated = ~np.isnan(matrix)
-    n_ratings = np.count_nonzero(rated, axis=1)
-    values, code = distinct_values(matrix[rated])
-    base = int(n_ratings.max(initial=0)) + 1
-    row = np.repeat(np.arange(len(matrix)), n_ratings)
+    unit = np.repeat(np.arange(len(matrix)), np.count_nonzero(rated, axis=1))
+    return _by_unit(unit, matrix[rated], n_units=len(matrix))
+
+
+def _by_unit(unit: Indices, ratings: Floats, *, n_units: int) -> tuple[Indices, _Entries]:
+    """Return the same of ratings in the order of their units."""
+    blocks = _unit_blocks(unit, ratings, n_units=n_units)
+    distinct = [distinct_values(block.ratings)[0] for block in blocks]
+    values = distinct_values(np.concatenate(distinct))[0]
+    base = 1 + max(int(block.n_ratings().max(initial=0)) for block in blocks)
     if len(values) * math.log2(base) <= EXACT_BITS:
-        powers = float(base) ** np.arange(len(values))
-        keys = np.bincount(row, powers[code], len(matrix)).astype(np.int64)
+        powers = np.power(float(base), np.arange(len(values)))
+        sums = (block.sums(powers[_codes(block.ratings, values)]) for block in blocks)
+        keys = np.concatenate([keys.astype(np.int64) for keys in sums])
         return _from_keys(keys, values, base=base)
-    is_rated = n_ratings > 0  # a pattern for each row
+    is_rated = np.bincount(unit, minlength=n_units) > 0  # a pattern for each unit
     index = np.where(is_rated, np.cumsum(is_rated) - 1, -1)
-    entries, count = np.unique(index[row] * len(values) + code, return_counts=True)
+    cells = index[unit] * len(values) + _codes(ratings, values)
+    entries, count = np.unique(cells, return_counts=True)
     pattern, code = np.divmod(entries, len(values))
     return index, (values, pattern, code, count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Some of the units, from `start` on, and the unit of each of their ratings."""
+
+    start: int
+    n_units: int
+    unit: Indices
+    ratings: Floats
+
+    def n_ratings(self) -> Integers:
+        return np.bincount(self.unit - self.start, minlength=self.n_units)
+
+    def sums(self, terms: Floats) -> Floats:
+        return sums_by_code(self.unit - self.start, terms, n_codes=self.n_units)
+
+
+def _unit_blocks(unit: Indices, ratings: Floats, *, n_units: int) -> list[_Block]:
+    starts = range(0, max(n_units, 1), _BLOCK_UNITS)
+    # of the dtype of the units, which would otherwise be copied to a wider one
+    bounds = np.searchsorted(unit, np.array([*starts, n_units], dtype=unit.dtype)).tolist()
+    return [
+        _Block(start, min(_BLOCK_UNITS, n_units - start), unit[first:last], ratings[first:last])
+        for start, (first, last) in zip(starts, pairwise(bounds), strict=True)
+    ]
+
+
+def _codes(ratings: Floats, values: Floats) -> Integers:
+    """Return the place of each rating among the distinct values, above which its noise lies."""
+    codes: Integers = np.searchsorted(values, ratings, side="right") - 1
+    return codes
 
 
 def _whole_number_keys(matrix: Floats, *, low: float, n_values: int, base: int) -> Integers | None:
@@ -240,13 +309,14 @@ def _whole_number_keys(matrix: Floats, *, low: float, n_values: int, base: int) 
     return keys
 
 
-def _from_keys(keys: Integers, values: Floats, *, base: int) -> tuple[Integers, _Entries]:
+def _from_keys(keys: Integers, values: Floats, *, base: int) -> tuple[Indices, _Entries]:
     """Return the pattern of each row, and those that occur; the key 0 is a row without rating."""
     classes, index = distinct_integers(keys)
     if classes.size and classes[0] == 0:
         classes, index = classes[1:], index - 1
     powers = base ** np.arange(len(values), dtype=np.int64)
-    return index, _entries(classes[:, np.newaxis] // powers % base, values)
+    entries = _entries(classes[:, np.newaxis] // powers % base, values)
+    return index.astype(np.int32), entries
 
 
 def _entries(counts: Integers, values: Floats) -> _Entries:
@@ -254,10 +324,6 @@ def _entries(counts: Integers, values: Floats) -> _Entries:
     used = counts.any(axis=0)
     pattern, code = np.nonzero(counts[:, used])
     return values[used], pattern, code, counts[:, used][pattern, code]
-
-
-def _n_patterns(entries: _Entries) -> int:
-    return int(entries[1].max(initial=-1)) + 1
 
 
 def counted(

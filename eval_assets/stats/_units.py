@@ -11,7 +11,15 @@ from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 
-from eval_assets.stats._numbers import Floats, Integers, Mask, row_blocks
+from eval_assets.stats._numbers import (
+    Floats,
+    Indices,
+    Integers,
+    Mask,
+    distinct_integers,
+    row_blocks,
+    run_starts,
+)
 
 Estimator: TypeAlias = Callable[[Floats], Floats]
 """Weights of shape (n_sets, n_kinds) -> values of shape (n_sets,), NaN if undefined."""
@@ -19,6 +27,9 @@ Estimator: TypeAlias = Callable[[Floats], Floats]
 BLOCK_WEIGHTS = 1 << 16
 """Weights held at once while estimators run through deletions: half a megabyte, which stays in the
 processor's cache and is not handed back to the system each time."""
+
+_COUNTED_AT_ONCE = 1 << 23
+"""Weights that are counted in one pass over the units."""
 
 MAX_DELETIONS = 2_000
 """Groups that are left out one by one; if there are more, several are left out at a time."""
@@ -42,29 +53,35 @@ class Units:
     """
 
     n_units: Integers
-    group: Integers | None
-    kind: Integers
-    count: Integers
+    group: Indices | None
+    kind: Indices
+    count: Indices
 
     @classmethod
-    def of(cls, kind: Integers, *, n_kinds: int, groups: Integers | None) -> Self:
+    def of(cls, kind: Indices, *, n_kinds: int, groups: Indices | None) -> Self:
         """Return the counts of units of given kinds and groups; a negative kind is left out."""
-        if groups is None:
-            n_units = np.bincount(kind[kind >= 0], minlength=n_kinds)
-            return cls(n_units, None, np.arange(n_kinds), n_units)
         kept = kind >= 0
-        cells, count = np.unique(groups[kept] * n_kinds + kind[kept], return_counts=True)
-        return cls.of_cells(*np.divmod(cells, n_kinds), count, n_kinds=n_kinds)
+        if groups is None:
+            n_units = np.bincount(kind[kept], minlength=n_kinds)
+            return cls(n_units, None, np.arange(n_kinds), n_units)
+        cells = groups[kept].astype(np.int64)  # of all units, so what follows is done in place
+        cells *= n_kinds
+        cells += kind[kept]
+        cells.sort()
+        first = run_starts(cells)
+        count = np.diff(first, append=len(cells)).astype(np.int32)
+        group, kind = (part.astype(np.int32) for part in np.divmod(cells[first], n_kinds))
+        return cls.of_cells(group, kind, count, n_kinds=n_kinds)
 
     @classmethod
     def of_cells(
-        cls, group: Integers | None, kind: Integers, count: Integers, *, n_kinds: int
+        cls, group: Indices | None, kind: Indices, count: Indices, *, n_kinds: int
     ) -> Self:
         """Return the counts of cells: of units of one kind and, with groups, of one group."""
         n_units = np.bincount(kind, count, n_kinds).astype(np.int64)
         if group is None:
             return cls(n_units, None, np.arange(n_kinds), n_units)
-        codes = np.unique(group, return_inverse=True)[1]
+        codes = distinct_integers(group)[1].astype(np.int32)
         if count.max(initial=0) == 1 and len(codes) == codes.max(initial=-1) + 1:
             return cls(n_units, None, np.arange(n_kinds), n_units)  # each unit is its own group
         return cls(n_units, codes, kind, count)
@@ -112,12 +129,12 @@ class Units:
         values = np.concatenate(parts, axis=1) if parts else np.empty((len(estimators), 0))
         return Deletions(values, multiplicity)
 
-    def _left_out(self, most: int) -> tuple[int, Integers, Integers, Integers]:
+    def _left_out(self, most: int) -> tuple[int, Indices, Indices, Indices]:
         """Return deletions of single groups or, if they are too many, of blocks, as cells."""
         group, kind, count = self.group, self.kind, self.count
         if group is None:
-            kind = np.repeat(np.arange(len(self.n_units)), self.n_units)
-            group, count = np.arange(len(kind)), np.ones(len(kind), np.int64)
+            kind = np.repeat(np.arange(len(self.n_units), dtype=np.int32), self.n_units)
+            group, count = np.arange(len(kind), dtype=np.int32), np.ones(len(kind), np.int8)
         block = blocks(group, most=most)
         return int(block.max(initial=-1)) + 1, block, kind, count
 
@@ -130,17 +147,19 @@ class Units:
             yield weights
 
     def _without(
-        self, n_deletions: int, left_out: Integers, kind: Integers, count: Integers
+        self, n_deletions: int, left_out: Indices, kind: Indices, count: Indices
     ) -> Iterator[Floats]:
         n_kinds = len(self.n_units)
-        order = np.argsort(left_out, kind="stable")
-        left_out, kind, count = left_out[order], kind[order], count[order]
-        for rows in row_blocks(n_deletions, n_columns=n_kinds, n_entries=BLOCK_WEIGHTS):
+        for rows in row_blocks(n_deletions, n_columns=n_kinds, n_entries=_COUNTED_AT_ONCE):
             size = rows.stop - rows.start
-            cells = slice(*np.searchsorted(left_out, [rows.start, rows.stop]))
+            cells: Mask | slice = slice(None)
+            if size < n_deletions:
+                cells = (left_out >= rows.start) & (left_out < rows.stop)
             places = (left_out[cells] - rows.start) * n_kinds + kind[cells]
             missing = sums_by_code(places, count[cells], n_codes=size * n_kinds)
-            yield self.n_units - missing.reshape(size, n_kinds)
+            missing = missing.reshape(size, n_kinds)
+            for part in row_blocks(size, n_columns=n_kinds, n_entries=BLOCK_WEIGHTS):
+                yield self.n_units - missing[part]
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,13 +249,13 @@ class Deletions:
         return powers
 
 
-def blocks(group: Integers, *, most: int) -> Integers:
+def blocks(group: Indices, *, most: int) -> Indices:
     """Return the block that each group, numbered from 0 on, is left out with: at most so many."""
     n_groups = int(group.max(initial=-1)) + 1
     if n_groups <= most:
         return group
     # any fixed order that is no order
-    return (np.random.default_rng(0).permutation(n_groups) % most)[group]
+    return (np.random.default_rng(0).permutation(n_groups) % most).astype(np.int32)[group]
 
 
 def weighted_sums(weights: Floats, features: Floats) -> Floats:
@@ -261,7 +280,7 @@ def weighted_sums(weights: Floats, features: Floats) -> Floats:
     return sums
 
 
-def sums_by_code(codes: Integers, terms: Floats | Integers, *, n_codes: int) -> Floats:
+def sums_by_code(codes: Indices, terms: Floats | Indices, *, n_codes: int) -> Floats:
     """Return the sum of the terms with each code from 0 on, shape (n_codes,)."""
     return np.bincount(codes, terms, n_codes).astype(np.float64)
 

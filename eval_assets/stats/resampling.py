@@ -8,7 +8,15 @@ from statistics import NormalDist
 import numpy as np
 
 from eval_assets.stats._interval_bounds import TIE, Method, t_quantile
-from eval_assets.stats._numbers import Column, Floats, Integers, Ratings, group_codes, rating_matrix
+from eval_assets.stats._numbers import (
+    Column,
+    Floats,
+    Indices,
+    Integers,
+    Ratings,
+    group_codes,
+    rating_matrix,
+)
 from eval_assets.stats.intervals import Interval, require_confidence
 
 POWER_QUANTILE = 0.84
@@ -221,7 +229,7 @@ def bootstrap_interval(  # noqa: PLR0913 - the data, what of them, and the resam
     return Interval(value, low, high, confidence, method, len(rows), n_groups)
 
 
-def _members(codes: Integers) -> list[Integers]:
+def _members(codes: Indices) -> list[Integers]:
     """Return the rows of each group."""
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(codes) else []

@@ -23,9 +23,11 @@ from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread, 
 from eval_assets.stats._numbers import (
     Column,
     Floats,
+    Indices,
     Integers,
     Mask,
     Ratings,
+    distinct_integers,
     group_codes,
     on_scale,
     rating_matrix,
@@ -84,7 +86,7 @@ class OverallProfile(Profile):
 
 
 def overall_profile(
-    questions: Iterable[tuple[Ratings, Scale]],
+    questions: Iterable[tuple[Ratings | RatingPatterns, Scale]],
     *,
     confidence: float,
     groups: Column | None = None,
@@ -95,7 +97,7 @@ def overall_profile(
 
     Args:
         questions: Ratings of shape (n_responses, n_raters) on each question with its declared
-            scale; row i is the same response in all of them.
+            scale, or their patterns; row i is the same response in all of them.
         confidence: Long-run share of intervals that hold the true value, in (0, 1).
         groups: Which responses are not independent: any label, one for each response.
 
@@ -116,7 +118,7 @@ def overall_profile(
         >>> round(profile.a_hh.value, 4), profile.n_responses, profile.n_units
         (0.7083, 3, 6)
     """
-    every_part = [_QuestionUnits.of(rating_matrix(of), scale) for of, scale in questions]
+    every_part = [_QuestionUnits.of(ratings, scale) for ratings, scale in questions]
     lengths = {len(part.pattern) for part in every_part}
     if len(lengths) > 1:
         raise ValueError(f"questions must have the same responses, got {sorted(lengths)} of them")
@@ -175,7 +177,7 @@ class _QuestionUnits:
     """
 
     sums: Floats
-    pattern: Integers
+    pattern: Indices
     marginals: Floats
     positions: Floats
     by_chance: float
@@ -183,9 +185,13 @@ class _QuestionUnits:
     has_steps: bool
 
     @classmethod
-    def of(cls, matrix: Floats, scale: Scale) -> Self:
+    def of(cls, ratings: Ratings | RatingPatterns, scale: Scale) -> Self:
         """Return what ratings on a scale add."""
-        patterns, pattern = RatingPatterns.by_row(on_scale(matrix, scale))
+        if not isinstance(ratings, RatingPatterns):
+            ratings = RatingPatterns.from_matrix(on_scale(rating_matrix(ratings), scale))
+        patterns, pattern = ratings, ratings.index
+        if pattern is None:
+            raise ValueError("questions must be of the same responses: count patterns of matrices")
         require_on_scale(patterns.values, scale)
         # measured from the middle of the scale, which keeps the sums of squares small
         positions = scale.to_unit(patterns.values) - 0.5
@@ -232,18 +238,18 @@ class _QuestionUnits:
 
 
 def _sums_by_group(
-    parts: Sequence[_QuestionUnits], group: Integers, rated: Mask
+    parts: Sequence[_QuestionUnits], group: Indices, rated: Mask
 ) -> tuple[int, Floats]:
     """Return how many groups have rated responses, and sums (n_blocks, n_components, n_sums)."""
-    codes = np.unique(group[rated], return_inverse=True)[1]
+    codes = distinct_integers(group[rated])[1].astype(np.int32)
     block = blocks(codes, most=MAX_DELETIONS)
     n_blocks = int(block.max(initial=-1)) + 1
     components = [(part, component) for part in parts for component in part.sums]
     sums = np.empty((n_blocks, len(components), _N_SUMS))
     for index, (part, component) in enumerate(components):
+        pattern = part.pattern[rated]
         for column, of_pattern in enumerate(component):
-            terms = of_pattern[part.pattern[rated]]
-            sums[:, index, column] = sums_by_code(block, terms, n_codes=n_blocks)
+            sums[:, index, column] = sums_by_code(block, of_pattern[pattern], n_codes=n_blocks)
     return int(codes.max(initial=-1)) + 1, sums
 
 

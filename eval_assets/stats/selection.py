@@ -14,6 +14,7 @@ from eval_assets.stats._interval_bounds import Evidence, jackknife_df
 from eval_assets.stats._numbers import (
     Column,
     Floats,
+    Indices,
     Integers,
     Mask,
     Ratings,
@@ -187,7 +188,7 @@ def _compared(is_known: Mask, selected: Mask, rng: np.random.Generator) -> Integ
 class _Permutations:
     """Sums over selected units under permuted selections."""
 
-    def __init__(self, centred: Floats, selected: Mask, group: Integers) -> None:
+    def __init__(self, centred: Floats, selected: Mask, group: Indices) -> None:
         n = np.bincount(group)
         self.share = np.bincount(group, selected) / n
         self.totals = np.stack([np.bincount(group, column) for column in centred.T], axis=1)
@@ -248,7 +249,7 @@ class SelectionWeights:
 
     weights: Floats
     without: Floats
-    group: Integers
+    group: Indices
 
     @property
     def n_effective(self) -> float:
@@ -348,7 +349,7 @@ def _fitted_without(  # noqa: PLR0913, PLR0917 - the fitted model
     probability: Floats,
     coefficients: Floats,
     precision: Floats,
-    block: Integers,
+    block: Indices,
 ) -> Floats:
     """Return the coefficients without each block, by one Newton step from those with it."""
     n_blocks, n_columns = int(block.max()) + 1, design.shape[1]
@@ -442,7 +443,7 @@ def weighted_interval(
     return Interval(value, low, high, confidence, method, n_units, len(groups))
 
 
-def _by_kind(weights: Floats, kind: Integers, n_kinds: int) -> Floats:
+def _by_kind(weights: Floats, kind: Indices, n_kinds: int) -> Floats:
     """Return weights summed by kind of unit, as if each set summed to its number of units."""
     sums = np.stack([sums_by_code(kind, row, n_codes=n_kinds) for row in weights])
     n_units = np.count_nonzero(weights, axis=1)

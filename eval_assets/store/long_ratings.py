@@ -88,7 +88,7 @@ def long_ratings(
     kind: RatingSource,
     question_ids: Iterable[str],
     *,
-    group: NDArray[np.int64],
+    group: NDArray[np.integer[Any]],
 ) -> dict[str, LongRatings]:
     """Return the ratings by all raters of one kind, by question.
 
@@ -102,7 +102,7 @@ def ratings_from(
     source: str,
     question_ids: Iterable[str],
     *,
-    group: NDArray[np.int64],
+    group: NDArray[np.integer[Any]],
 ) -> dict[str, LongRatings]:
     """Return the ratings that a query gives: response_id, question_id, rater_id, value."""
     spare_memory(connection)

@@ -49,7 +49,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     humans = HumanRatings(
         ratings=ratings,
         patterns={
-            q.id: RatingPatterns.from_matrix(ratings[q.id].matrix(), groups=ratings[q.id].group)
+            q.id: ratings[q.id].patterns()
             if q.id in first_round_only
             else _patterns(connection, q, ratings[q.id])
             for q in evaluation.rubric
@@ -165,7 +165,7 @@ def rating_patterns(
     than counting its ratings. It needs a scale of equal steps, at most fifteen values and at most
     fifteen ratings a response.
     """
-    if scale.values is None or scale.step is None or len(scale.values) > _MOST_VALUES:
+    if scale.values is None or scale.step is None or not _can_be_packed(scale):
         return None
     spare_memory(connection)  # of which grouping takes as much as it may
     rows = connection.execute(
@@ -187,6 +187,26 @@ def rating_patterns(
     return RatingPatterns.from_counts(
         scale.values, (packed[:, None] >> shifts) & _MOST_RATINGS, rows["n_units"]
     )
+
+
+def patterns_as_counted(ratings: LongRatings, scale: Scale) -> RatingPatterns:
+    """Return patterns in the order in which `rating_patterns` counts them, if it can.
+
+    With many units the order decides which of them the jackknife leaves out together.
+    """
+    patterns = ratings.patterns()
+    n_most = patterns.n_ratings.max(initial=0)
+    if ratings.is_grouped or not _can_be_packed(scale) or n_most > _MOST_RATINGS:
+        return patterns
+    values = np.asarray(scale.values)
+    place = np.searchsorted((values[1:] + values[:-1]) / 2, patterns.values)
+    counts = np.zeros((len(patterns.n_units), len(values)), dtype=np.int64)
+    counts[patterns.pattern, place[patterns.code]] = patterns.count
+    return RatingPatterns.from_counts(values, counts, patterns.n_units)
+
+
+def _can_be_packed(scale: Scale) -> bool:
+    return scale.values is not None and scale.step is not None and len(scale.values) <= _MOST_VALUES
 
 
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
@@ -287,10 +307,11 @@ def _patterns(
     connection: duckdb.DuckDBPyConnection, question: RubricQuestion, values: LongRatings
 ) -> RatingPatterns:
     """Return patterns counted by the database if it can, else from the ratings themselves."""
-    if values.is_grouped:
-        return RatingPatterns.from_matrix(values.matrix(), groups=values.group)
-    patterns = rating_patterns(connection, question.id, question.scale)
-    return RatingPatterns.from_matrix(values.matrix()) if patterns is None else patterns
+    if not values.is_grouped:
+        patterns = rating_patterns(connection, question.id, question.scale)
+        if patterns is not None:
+            return patterns
+    return values.patterns()
 
 
 _SCORES_SQL = """

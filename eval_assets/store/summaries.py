@@ -8,13 +8,19 @@ import numpy as np
 
 from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
+from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.figures import replace_figures_by_query
+from eval_assets.store.inputs import write_rubric
 from eval_assets.store.tables import empty_table, spare_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import duckdb
     import numpy.typing as npt
     import pandas as pd
+
+    from eval_assets.config.rubric import RubricQuestion
 
 
 def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
@@ -110,6 +116,63 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
 _LARGEST_SPREAD = "largest standard deviation of the question"
 _N_LARGEST = 10
 
+_RULE = {"n_largest": _N_LARGEST, "largest": _LARGEST_SPREAD, "noise": TOLERANCE}
+_DISAGREEMENTS = """
+    WITH question AS (
+        SELECT question_id, scale_values = [0, 1] AS is_binary,
+               level = 'nominal' AND len(scale_values) > 2 AS is_unordered,
+               if(is_unordered, 1, scale_max - scale_min) AS width
+        FROM rubric_questions
+    ), class AS (                              -- SD of indicators: the usual one of 0 and 1
+        SELECT response_id, question_id, max(n) AS n_most,
+               sqrt((1 - sum(n ** 2) / sum(n) ** 2) / 2) AS standard_deviation
+        FROM (SELECT response_id, question_id, count(*) AS n
+              FROM human_labels JOIN question USING (question_id) WHERE is_unordered
+              GROUP BY response_id, question_id, value)
+        GROUP BY ALL
+    ), unit AS (
+        SELECT response_id, question_id, count(*) AS n_ratings,
+               max(value) - min(value) AS range,
+               stddev_pop(value) AS standard_deviation
+        FROM human_labels GROUP BY ALL HAVING range > $noise
+    ), spread AS (
+        SELECT response_id, question_id, unit.n_ratings, width, is_binary, is_unordered,
+               if(is_unordered, least(range, 1), range) AS range,
+               if(is_unordered, class.standard_deviation, unit.standard_deviation)
+               AS standard_deviation,
+               if(is_unordered, 2 * n_most <= unit.n_ratings,
+                  unit.range >= width - $noise OR unit.standard_deviation > 0.375 * width
+               ) AS is_far
+        FROM unit JOIN question USING (question_id)
+        LEFT JOIN class USING (response_id, question_id)
+    ), listed AS (
+        SELECT * FROM spread
+        QUALIFY is_far OR (
+            NOT bool_or(is_far) OVER (PARTITION BY question_id)
+            AND row_number() OVER (
+                PARTITION BY question_id ORDER BY standard_deviation DESC, response_id
+            ) <= $n_largest
+        )
+    )
+    SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
+           value_counts,
+           CASE WHEN NOT is_far THEN $largest
+               WHEN is_unordered THEN 'no value has more than half of the ratings'
+               WHEN range < width - $noise
+               THEN 'standard deviation above 3/8 of the scale''s width'
+               WHEN is_binary THEN 'pass against fail'
+               ELSE 'from one end of the scale to the other'
+           END AS reason
+    FROM listed JOIN (
+        SELECT response_id, question_id, to_json(histogram(value)) AS value_counts,
+               to_json(
+                   map(list(rater_id ORDER BY rater_id), list(value ORDER BY rater_id))
+               ) AS ratings
+        FROM human_labels SEMI JOIN listed USING (response_id, question_id) GROUP BY ALL
+    ) USING (response_id, question_id)
+    ORDER BY standard_deviation / width DESC, response_id, question_id
+"""
+
 
 def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `label_disagreements` from the stored labels.
@@ -121,65 +184,20 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     """
     spare_memory(connection)
     empty_table(connection, "label_disagreements")
-    connection.execute(
-        """
-        INSERT INTO label_disagreements
-        WITH question AS (
-            SELECT question_id, scale_values = [0, 1] AS is_binary,
-                   level = 'nominal' AND len(scale_values) > 2 AS is_unordered,
-                   if(is_unordered, 1, scale_max - scale_min) AS width
-            FROM rubric_questions
-        ), class AS (                              -- SD of indicators: the usual one of 0 and 1
-            SELECT response_id, question_id, max(n) AS n_most,
-                   sqrt((1 - sum(n ** 2) / sum(n) ** 2) / 2) AS standard_deviation
-            FROM (SELECT response_id, question_id, count(*) AS n
-                  FROM human_labels JOIN question USING (question_id) WHERE is_unordered
-                  GROUP BY response_id, question_id, value)
-            GROUP BY ALL
-        ), unit AS (
-            SELECT response_id, question_id, count(*) AS n_ratings,
-                   max(value) - min(value) AS range,
-                   stddev_pop(value) AS standard_deviation
-            FROM human_labels GROUP BY ALL HAVING count(*) > 1
-        ), spread AS (
-            SELECT response_id, question_id, unit.n_ratings, width, is_binary, is_unordered,
-                   if(is_unordered, least(range, 1), range) AS range,
-                   if(is_unordered, class.standard_deviation, unit.standard_deviation)
-                   AS standard_deviation,
-                   if(is_unordered, 2 * n_most <= unit.n_ratings,
-                      unit.range >= width - $noise OR unit.standard_deviation > 0.375 * width
-                   ) AS is_far
-            FROM unit JOIN question USING (question_id)
-            LEFT JOIN class USING (response_id, question_id)
-        ), listed AS (
-            SELECT * FROM spread WHERE range > $noise
-            QUALIFY is_far OR (
-                NOT bool_or(is_far) OVER (PARTITION BY question_id)
-                AND row_number() OVER (
-                    PARTITION BY question_id ORDER BY standard_deviation DESC, response_id
-                ) <= $n_largest
-            )
-        )
-        SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
-               value_counts,
-               CASE WHEN NOT is_far THEN $largest
-                   WHEN is_unordered THEN 'no value has more than half of the ratings'
-                   WHEN range < width - $noise
-                   THEN 'standard deviation above 3/8 of the scale''s width'
-                   WHEN is_binary THEN 'pass against fail'
-                   ELSE 'from one end of the scale to the other'
-               END
-        FROM listed JOIN (
-            SELECT response_id, question_id, to_json(histogram(value)) AS value_counts,
-                   to_json(
-                       map(list(rater_id ORDER BY rater_id), list(value ORDER BY rater_id))
-                   ) AS ratings
-            FROM human_labels SEMI JOIN listed USING (response_id, question_id) GROUP BY ALL
-        ) USING (response_id, question_id)
-        ORDER BY standard_deviation / width DESC, response_id, question_id
-        """,
-        {"n_largest": _N_LARGEST, "largest": _LARGEST_SPREAD, "noise": TOLERANCE},
-    )
+    connection.execute(f"INSERT INTO label_disagreements {_DISAGREEMENTS}", _RULE)
+
+
+def disagreements_of(rubric: Iterable[RubricQuestion], labels: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `label_disagreements` that labels outside of a database would have.
+
+    `labels` have response_id, a number in the order of the ids, question_id, rater_id and value.
+    """
+    with connect_in_memory() as connection:
+        connection.execute("SET threads = 1")  # more of them take longer in all
+        write_rubric(connection, rubric)
+        connection.register("file_labels", labels)
+        connection.execute("CREATE TEMP TABLE human_labels AS FROM file_labels")
+        return connection.execute(_DISAGREEMENTS, _RULE).df()
 
 
 def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
@@ -212,6 +230,15 @@ def disagreement_units(connection: duckdb.DuckDBPyConnection) -> dict[str, npt.N
         [_LARGEST_SPREAD],
     ).fetchall()
     return {str(question_id): np.array(units, dtype=np.int64) for question_id, units in rows}
+
+
+def units_by_question(disagreements: pd.DataFrame) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the same of rows of `label_disagreements` whose response_id is a unit."""
+    far = disagreements[disagreements["reason"] != _LARGEST_SPREAD]
+    return {
+        str(question_id): np.sort(units.to_numpy(dtype=np.int64))
+        for question_id, units in far.groupby("question_id", observed=True)["response_id"]
+    }
 
 
 def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -1,4 +1,5 @@
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ def units(seed: int) -> list[npt.NDArray[np.float64]]:
 
 def patterns_of(
     ratings: list[npt.NDArray[np.float64]],
-) -> tuple[RatingPatterns, npt.NDArray[np.int64]]:
+) -> tuple[RatingPatterns, npt.NDArray[np.integer[Any]]]:
     """Patterns, and the index of each unit's."""
     matrix = np.full((len(ratings), 30), np.nan)
     for row, mine in zip(matrix, ratings, strict=True):

@@ -6,6 +6,7 @@ import pytest
 
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import RatingPatterns, agreement_profile, krippendorff_alpha
+from eval_assets.stats import _patterns as module
 
 NAN = math.nan
 
@@ -62,6 +63,46 @@ def test_each_row_has_its_pattern() -> None:
         for i in index
     ] == rows
     assert index[4] == -1
+
+
+@pytest.mark.parametrize("is_grouped", [True, False])
+@pytest.mark.parametrize("block", [3, 1_000_000])
+@pytest.mark.parametrize(
+    "values",
+    [np.arange(1.0, 6.0), np.array([0.1, 0.1 + 1e-17, 0.3]), np.linspace(0, 1, 100)],
+    ids=["steps", "noise", "continuous"],
+)
+def test_ratings_one_by_one_have_the_patterns_of_the_matrix(
+    values: npt.NDArray[np.float64],
+    block: int,
+    *,
+    is_grouped: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_BLOCK_UNITS", block)
+    rng = np.random.default_rng(1)
+    matrix = rng.choice(values, (40, 4))
+    matrix[rng.random(matrix.shape) < 0.4] = NAN
+    matrix[7] = matrix[39] = NAN
+    groups = rng.integers(9, size=40) if is_grouped else None
+    unit, rater = np.nonzero(~np.isnan(matrix))
+
+    counted = RatingPatterns.from_ratings(unit, matrix[unit, rater], n_units=40, groups=groups)
+
+    expected = RatingPatterns.from_matrix(matrix, groups=groups)
+    for column in ("values", "pattern", "code", "count", "index"):
+        np.testing.assert_array_equal(getattr(counted, column), getattr(expected, column))
+    for column in ("n_units", "group", "kind", "count"):
+        of_units, of_expected = getattr(counted.units, column), getattr(expected.units, column)
+        np.testing.assert_array_equal(of_units, of_expected)
+
+
+def test_no_ratings_have_no_patterns() -> None:
+    counted = RatingPatterns.from_ratings(np.empty(0, np.int64), np.empty(0), n_units=3)
+
+    assert len(counted.n_units) == 0
+    assert counted.index is not None
+    assert counted.index.tolist() == [-1] * 3
 
 
 def test_groups_hold_the_patterns_of_their_units() -> None:

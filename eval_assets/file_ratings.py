@@ -1,0 +1,149 @@
+"""Ratings of a file as agreement is measured on them; none of them is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from eval_assets.agreement.gates.evidence import measures_version
+from eval_assets.agreement.ratings import HumanRatings, LongRatings
+from eval_assets.agreement.rounds import first_ratings, first_round_decides
+from eval_assets.store.connection import connect_in_memory
+from eval_assets.store.long_ratings import group_codes
+from eval_assets.store.ratings import patterns_as_counted
+from eval_assets.store.summaries import disagreements_of, units_by_question
+from eval_assets.store.tables import replace_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.readers.ratings_file import RatingsFile
+
+
+@dataclass(frozen=True)
+class FileRatings:
+    """Ratings of a file.
+
+    Args:
+        humans: What agreement is measured on.
+        disagreements: Rows of `label_disagreements`.
+        version: Fingerprint of the ratings.
+    """
+
+    humans: HumanRatings
+    disagreements: pd.DataFrame
+    version: str
+
+
+def file_ratings(evaluation: Evaluation, file: RatingsFile) -> FileRatings:
+    """Return the ratings of a file on the scales of an evaluation."""
+    latest, earlier = file.labels.ratings, file.labels.earlier
+    is_skipped = latest["skipped"].to_numpy()
+    n_skipped = Counter[str](latest["question_id"][is_skipped])
+    latest = latest[~is_skipped] if is_skipped.any() else latest
+    earlier = earlier[earlier["value"].notna()]
+    every = pd.concat([latest, earlier]) if len(earlier) else latest
+    response_ids, question_ids, rater_ids = (
+        pd.Index(np.array(sorted(names), dtype=object))
+        for names in (
+            file.responses["response_id"].tolist(),
+            [question.id for question in evaluation.rubric],
+            every["rater_id"].unique().tolist(),
+        )
+    )
+    coded = pd.DataFrame(
+        {
+            "unit": _codes(every["response_id"], response_ids),
+            "question": _codes(every["question_id"], question_ids),
+            "rater": _codes(every["rater_id"], rater_ids),
+            "value": every["value"].array,
+            "round": every["round"].array,
+        }
+    )
+    labels = coded[: len(latest)]
+    group = _groups(file.responses)
+    ratings, first_round_only = {}, set()
+    for question in evaluation.rubric:
+        labels_of_question, all_of_question = (
+            of[of["question"] == question_ids.get_loc(question.id)] for of in (labels, coded)
+        )
+        ratings[question.id] = _long(labels_of_question, rater_ids, group)
+        rounds = {
+            of: _long(rows, rater_ids, group) for of, rows in _by_round(all_of_question).items()
+        }
+        if first_round_decides(rounds, question):
+            ratings[question.id] = first_ratings(rounds)
+            first_round_only.add(question.id)
+    disagreements = disagreements_of(
+        evaluation.rubric,
+        pd.DataFrame(
+            {
+                "response_id": labels["unit"],
+                "question_id": pd.Categorical.from_codes(labels["question"], question_ids),
+                "rater_id": pd.Categorical.from_codes(labels["rater"], rater_ids),
+                "value": labels["value"],
+            }
+        ),
+    )
+    units = units_by_question(disagreements)
+    disagreements["question_id"] = disagreements["question_id"].astype(str)
+    disagreements["response_id"] = response_ids.take(disagreements["response_id"].array)
+    version = _fingerprint(ratings, response_ids)
+    humans = HumanRatings(
+        ratings=ratings,
+        patterns={q.id: patterns_as_counted(ratings[q.id], q.scale) for q in evaluation.rubric},
+        n_skipped=n_skipped,
+        n_disagreements={name: len(of) for name, of in units.items()},
+        data_version=measures_version(evaluation, "human", data_version=version),
+        disagreements=units,
+        first_round_only=frozenset(first_round_only),
+    )
+    return FileRatings(humans, disagreements, version)
+
+
+def _groups(responses: pd.DataFrame) -> NDArray[np.integer[Any]]:
+    """Return the response group of each response, in the order of their ids."""
+    if list(responses) == ["response_id"]:
+        return np.arange(len(responses))
+    with connect_in_memory() as connection:
+        replace_rows(connection, "responses", responses)
+        return group_codes(connection)
+
+
+def _codes(cells: pd.Series, names: pd.Index) -> NDArray[np.int32]:
+    """Return the place of each cell among the names."""
+    code, distinct = pd.factorize(cells)
+    return names.get_indexer(distinct).astype(np.int32)[code]
+
+
+def _by_round(coded: pd.DataFrame) -> dict[int, pd.DataFrame]:
+    """Return the labels of each round; nothing if there is one."""
+    rounds = np.unique(coded["round"].to_numpy()).tolist()
+    return {of: coded[coded["round"] == of] for of in rounds} if len(rounds) > 1 else {}
+
+
+def _long(coded: pd.DataFrame, rater_ids: pd.Index, group: NDArray[np.integer[Any]]) -> LongRatings:
+    """Return the ratings of one question in order."""
+    unit, rater, value = (coded[name].to_numpy() for name in ("unit", "rater", "value"))
+    place = unit.astype(np.int64) * len(rater_ids) + rater
+    if (place[1:] < place[:-1]).any():
+        order = np.argsort(place)
+        unit, rater, value = unit[order], rater[order], value[order]
+    return LongRatings(unit, rater, value, tuple(rater_ids), group)
+
+
+def _fingerprint(ratings: Mapping[str, LongRatings], response_ids: pd.Index) -> str:
+    digest = hashlib.sha256("\n".join(response_ids.tolist()).encode("utf-8", "surrogatepass"))
+    for name, long in sorted(ratings.items()):
+        digest.update(repr((name, long.rater_ids)).encode())
+        for column in (long.unit, long.rater, long.value):
+            digest.update(column.tobytes())
+    return digest.hexdigest()
