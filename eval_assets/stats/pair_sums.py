@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.scale import Level
-from eval_assets.stats._numbers import Floats, Integers, Ratings, rating_matrix
+from eval_assets.stats._numbers import Floats, Integers, Ratings, distinct_integers, rating_matrix
 from eval_assets.stats.resampling import Jackknife
 
 
@@ -150,8 +150,12 @@ def group_index(groups: npt.ArrayLike | None, kept: npt.NDArray[np.bool_]) -> tu
     if names.shape != kept.shape:
         raise ValueError(f"groups must name one of each of {len(kept)} units, got {names.shape}")
     if names.dtype.kind not in "OU":
-        classes, index = np.unique(names[kept], return_inverse=True)
-        return index.astype(np.int64), len(classes)
+        classes, index = (
+            distinct_integers(names[kept].astype(np.int64))
+            if np.issubdtype(names.dtype, np.integer)
+            else np.unique(names[kept], return_inverse=True)
+        )
+        return index.astype(np.int64, copy=False), len(classes)
     named = names[kept].tolist()  # texts are looked up faster than sorted
     place = {name: code for code, name in enumerate(sorted(set(named)))}
     return np.fromiter(map(place.__getitem__, named), np.int64, len(named)), len(place)
@@ -167,7 +171,11 @@ def pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> Floats:
         Shape (n_units, 3 + 2 d): number of pairs, their squared distances, squared norms of both
         sides, the raters' values (d columns), the judge's values (d columns).
     """
-    values, count, norm, score = _coded(ratings, judge, level=level)
+    return _pair_sums(_coded(ratings, judge, level=level), judge)
+
+
+def _pair_sums(coded: tuple[Floats, Floats, Floats, Floats], judge: Floats) -> Floats:
+    values, count, norm, score = coded
     count = count * ~np.isnan(judge)
     squares = count * (score**2).sum(axis=1) + norm
     distance = squares - 2 * (values * score).sum(axis=1)
@@ -181,13 +189,14 @@ def rater_pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> tuple[Fl
     A pair of judge and rater counts once for every other rater of the unit, so that both have
     the same number of pairs in every unit. Units that lack a score have none.
     """
-    values, count, norm, _ = _coded(ratings, judge, level=level)
+    coded = _coded(ratings, judge, level=level)
+    values, count, norm, _ = coded
     others = np.where(np.isnan(judge), 0.0, np.maximum(count - 1, 0))
     squares = 2 * others * norm
     distance = 2 * (count * norm - (values**2).sum(axis=1)) * (others > 0)
     side = others[:, np.newaxis] * values
     between = np.column_stack([count * others, distance, squares, side, side])
-    return between, others[:, np.newaxis] * pair_sums(ratings, judge, level=level)
+    return between, others[:, np.newaxis] * _pair_sums(coded, judge)
 
 
 def by_group(sums: Floats, index: Integers, n_groups: int) -> Floats:
@@ -231,8 +240,9 @@ def _coded(
     rated = ~np.isnan(ratings)
     count = np.count_nonzero(rated, axis=1).astype(np.float64)
     if level != "nominal":
-        values = np.sort(ratings[rated])
-        middle = values[len(values) // 2] if len(values) else 0.0
+        values = ratings[rated]
+        place = len(values) // 2
+        middle = np.partition(values, place)[place] if len(values) else 0.0
         centred = np.where(rated, ratings - middle, 0.0)
         return (
             centred.sum(axis=1)[:, np.newaxis],

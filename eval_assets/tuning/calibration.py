@@ -61,7 +61,7 @@ def calibrate(train: RatedUnits, scores: Floats) -> Calibration:
         return Calibration(unchanged, undefined, "unchanged", reason)
     best = best_monotone_map(train.ratings, scores, scale=scale)
     gain = agreement_gain(
-        train.ratings, best(scores), scores, level=train.level, groups=train.groups
+        train.ratings, best(scores), scores, level=train.level, groups=train.group_codes
     ).gain
     if best.is_identity:
         return Calibration(unchanged, gain, "unchanged", "no map agrees better on train")

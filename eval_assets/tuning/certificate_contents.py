@@ -322,11 +322,11 @@ def _by_model(test: RatedUnits, scores: Floats) -> tuple[ModelFigures, ...]:
     """
     rows = []
     mean = np.nanmean(test.ratings, axis=1)
-    for model in np.unique(test.models):
+    for model in sorted(set(test.models.tolist())):
         own = test.models == model
         rows.append(
             ModelFigures(
-                model_name=str(model),
+                model_name=model,
                 n_units=int(own.sum()),
                 kappa=or_none(concordance(test.ratings[own], scores[own])),
                 judge_minus_human=float((scores[own] - mean[own]).mean()),

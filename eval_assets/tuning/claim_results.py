@@ -84,7 +84,7 @@ def judge_fitness(
     not agree is meaningless.
     """
     compared = non_inferiority(
-        test.ratings, scores, margin=margin, level=test.level, groups=test.groups
+        test.ratings, scores, margin=margin, level=test.level, groups=test.group_codes
     )
     return fitness_result(
         test,
@@ -234,7 +234,7 @@ def judge_improvement(
 ) -> ImprovementResult:
     """Decide whether a candidate agrees better with people than the judge that it would replace."""
     compared = agreement_gain(
-        test.ratings, candidate, baseline, level=test.level, groups=test.groups
+        test.ratings, candidate, baseline, level=test.level, groups=test.group_codes
     )
     gain, groups_wanted = compared.gain, None
     verdict: ImprovementVerdict

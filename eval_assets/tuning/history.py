@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-
 from eval_assets.stats import cohen_kappa
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.partial_automation import JudgePart
@@ -126,8 +124,11 @@ class SealedEvaluation:
         if not both or len(both) < min(len(labels), len(self.labels)) / 2:
             return False
         own, others = [self.labels[name] for name in both], [labels[name] for name in both]
-        _, codes = np.unique([own, others], return_inverse=True)  # names are compared slowly
-        return own == others or cohen_kappa(*codes, weights=None) >= SAME_LABELS
+        if own == others:
+            return True
+        place = {name: code for code, name in enumerate(dict.fromkeys([*own, *others]))}
+        codes = ([place[name] for name in names] for names in (own, others))  # compared faster
+        return cohen_kappa(*codes, weights=None) >= SAME_LABELS
 
     def _has_read_groups(self, group_labels: Sequence[str]) -> bool:
         """Return whether nearly all groups have the ratings of a group of this reading.

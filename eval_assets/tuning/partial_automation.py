@@ -96,7 +96,7 @@ def partial_comparison(
         part.contains(doubts),
         margin=margin,
         level=units.level,
-        groups=units.groups,
+        groups=units.group_codes,
     )
 
 

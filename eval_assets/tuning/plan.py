@@ -158,7 +158,9 @@ def _planned_gain(
     rejects it.
     """
     scores, baseline = candidate.scores[kept], candidate.baseline[kept]
-    gain = agreement_gain(seen.ratings, scores, baseline, level=seen.level, groups=seen.groups).gain
+    gain = agreement_gain(
+        seen.ratings, scores, baseline, level=seen.level, groups=seen.group_codes
+    ).gain
     if not gain.standard_error > 0 or n_groups < 2:  # noqa: PLR2004 - no degree of freedom
         return _PlannedGain(gain.value, math.nan, None, 0.0)
     detectable = gain.scaled_to(n_groups).detectable(significance=level)
@@ -196,7 +198,11 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
 ) -> _PlannedFitness:
     """Return the power of a test with a number of groups with two ratings for fitness."""
     compared = non_inferiority(
-        seen.ratings, candidate.scores[kept], margin=margin, level=seen.level, groups=seen.groups
+        seen.ratings,
+        candidate.scores[kept],
+        margin=margin,
+        level=seen.level,
+        groups=seen.group_codes,
     )
     shortfall, distance = compared.shortfall, 1 - compared.people.value
     if n_groups < 2:  # noqa: PLR2004 - no degree of freedom

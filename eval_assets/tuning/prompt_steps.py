@@ -346,6 +346,10 @@ def _mapped(dev: RatedUnits, scores: Floats) -> Floats:
 def is_improved(dev: RatedUnits, best: Floats, start: Floats) -> bool:
     """Return whether scores gain more than one standard error on dev, both after a map."""
     gain = agreement_gain(
-        dev.ratings, _mapped(dev, best), _mapped(dev, start), level=dev.level, groups=dev.groups
+        dev.ratings,
+        _mapped(dev, best),
+        _mapped(dev, start),
+        level=dev.level,
+        groups=dev.group_codes,
     ).gain
     return gain.value > gain.standard_error

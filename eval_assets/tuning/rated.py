@@ -47,6 +47,7 @@ def agreement_level(question: RubricQuestion) -> Level:
 
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Texts = NDArray[np.str_]
 
 
@@ -83,11 +84,18 @@ class RatedUnits:
     @property
     def n_groups(self) -> int:
         """Different groups."""
-        return len(set(self.groups.tolist()))
+        return _n_distinct(self.group_codes)
 
     def n_groups_of(self, kept: NDArray[np.bool_]) -> int:
         """Return how many groups the units that are kept are of."""
-        return len(set(self.groups[kept].tolist()))
+        return _n_distinct(self.group_codes[kept])
+
+    @cached_property
+    def group_codes(self) -> Integers:
+        """Number of each unit's group, in the order of names, which are compared slowly."""
+        names = self.groups.tolist()
+        place = {name: code for code, name in enumerate(sorted(set(names)))}
+        return np.fromiter(map(place.__getitem__, names), np.int64, len(names))
 
     def is_in(self, split: Split) -> NDArray[np.bool_]:
         """Return which units are of one split."""
@@ -106,12 +114,14 @@ class RatedUnits:
 
     def are_of(self, groups: Collection[str]) -> NDArray[np.bool_]:
         """Return which units are of one of these groups."""
+        if not len(groups):
+            return np.zeros(len(self.groups), dtype=bool)
         is_selected = frozenset(groups).__contains__
         return np.fromiter(map(is_selected, self.groups.tolist()), np.bool_, len(self.groups))
 
     def only(self, kept: NDArray[np.bool_]) -> "RatedUnits":
         """Return the units that are kept."""
-        return replace(
+        part = replace(
             self,
             response_ids=self.response_ids[kept],
             groups=self.groups[kept],
@@ -124,3 +134,9 @@ class RatedUnits:
             prompt_texts=self.prompt_texts[kept],
             response_texts=self.response_texts[kept],
         )
+        part.__dict__["group_codes"] = self.group_codes[kept]  # as if it were cached
+        return part
+
+
+def _n_distinct(codes: Integers) -> int:
+    return int(np.count_nonzero(np.bincount(codes)))

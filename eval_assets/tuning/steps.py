@@ -207,7 +207,9 @@ def dev_figures(judge: TunedJudge, units: Units) -> dict[str, float]:
     for question, rated in units.items():
         dev, scores = rated.part("dev"), judge.scores[question][rated.is_in("dev")]
         if dev.n_groups:
-            same = agreement_gain(dev.ratings, scores, scores, level=dev.level, groups=dev.groups)
+            same = agreement_gain(
+                dev.ratings, scores, scores, level=dev.level, groups=dev.group_codes
+            )
             figures[question] = same.candidate.value
     return {question: figure for question, figure in figures.items() if not np.isnan(figure)}
 
@@ -291,7 +293,7 @@ def jury_weights(train: RatedUnits, calibrated: Mapping[str, Floats]) -> dict[st
         raise ValueError(f"a jury takes 2 to {MOST_JURORS} judges, got {len(judges)}")
     scores = np.column_stack([calibrated[judge] for judge in judges])
     used = ~np.isnan(scores).any(axis=1) & ~np.isnan(train.ratings).all(axis=1)
-    n_groups = len(np.unique(train.groups[used]))
+    n_groups = len(np.unique(train.group_codes[used]))
     equal = np.full(len(judges), 1 / len(judges))
     fitted = equal
     if used.any():

@@ -215,13 +215,14 @@ def rubric_hash(question: RubricQuestion) -> str:
 
 def scores_hash(units: RatedUnits, scores: Floats) -> str:
     """Return the fingerprint of a judge's scores of units, before any map."""
-    return _hash_of_rows(units.response_ids.tolist(), scores.tolist())
+    return _hash_of_rows(units, scores.tolist())
 
 
+@lru_cache(maxsize=1)  # each judge's certificate asks for that of the same test
 def labels_hash(units: RatedUnits) -> str:
     """Return the fingerprint of the ratings of units, regardless of raters and order."""
     rows = _per_row(units.ratings, tuple)
-    return _hash_of_rows(units.response_ids.tolist(), rows)
+    return _hash_of_rows(units, rows)
 
 
 def training_fingerprints(units: Iterable[RatedUnits]) -> frozenset[str]:
@@ -309,7 +310,16 @@ def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:
     return list(map(known_values.__getitem__, rows))
 
 
-def _hash_of_rows(names: Sequence[str], values: Sequence[Hashable]) -> str:
-    texts = {value: json.dumps(value) for value in set(values)}  # few of many are distinct
-    rows = sorted(zip(names, map(texts.__getitem__, values), strict=True))
-    return json_hash(rows)
+def _hash_of_rows(units: RatedUnits, values: Sequence[Hashable]) -> str:
+    """Return the SHA-256 of the JSON of every response and the JSON of its value, by response."""
+    ends = {value: f"{canonical_json(json.dumps(value))}]" for value in set(values)}  # few distinct
+    rows = [begin + ends[values[i]] for i, begin in _row_beginnings(units)]
+    return _sha256(f"[{','.join(rows)}]")
+
+
+@lru_cache(maxsize=1)
+def _row_beginnings(units: RatedUnits) -> list[tuple[int, str]]:
+    """Return each response's place and its JSON in a row, by response."""
+    as_json = json.JSONEncoder(ensure_ascii=False).encode
+    places = sorted((name, i) for i, name in enumerate(units.response_ids.tolist()))
+    return [(i, f"[{as_json(name)},") for name, i in places]
