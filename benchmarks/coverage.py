@@ -131,10 +131,10 @@ def table() -> str:
     with ProcessPoolExecutor() as pool:
         true = dict(zip(SETTINGS, pool.map(_true_values, SETTINGS), strict=True))
         counted = pool.map(_counted, *zip(*((s, n, true[s]) for s, n in tasks), strict=True))
-        found = dict(zip(tasks, counted, strict=True))
+        result = dict(zip(tasks, counted, strict=True))
     for setting in SETTINGS:
         for place, (name, value) in enumerate(true[setting].items()):
-            by_size = [found[setting, n][place] for n in SIZES]
+            by_size = [result[setting, n][place] for n in SIZES]
             cells = [setting.name, name, f"{value:.3f}", *(_cell(held) for held, _, _ in by_size)]
             ignored, undefined = by_size[SIZES.index(50)][1], by_size[SIZES.index(20)][2]
             cells.append(f"{ignored:.3f}" if setting.is_grouped else "")
@@ -197,8 +197,8 @@ def _true_values(setting: Setting) -> dict[str, float]:
     """Figures of a population."""
     n_groups = POPULATION // (setting.n_responses or 6)
     answers = setting.drawn(n_groups, np.random.default_rng(1))
-    found = figures(setting, answers, grouped=True)
-    return {name: figure.value for name, figure in found.items()}
+    result = figures(setting, answers, grouped=True)
+    return {name: figure.value for name, figure in result.items()}
 
 
 def _counted(

@@ -102,9 +102,9 @@ def _shared_ledgers(environ: dict[str, str]) -> Iterator[Row]:
     with running_postgres(programs) if programs else nullcontext() as server:
         for place in ("SQLite", "PostgreSQL") if server else ("SQLite",):
             for n, bare_seconds in bare.items():
-                given = server.new_database() if server and place == "PostgreSQL" else None
+                inputs = server.new_database() if server and place == "PostgreSQL" else None
                 with tempfile.TemporaryDirectory() as name:
-                    part = partial(_part, n, environ, Path(name), given)
+                    part = partial(_part, n, environ, Path(name), inputs)
                     seconds = _in_processes(n, part)
                 share = bare_seconds / seconds
                 yield Row(
@@ -125,9 +125,9 @@ def _latency_bound(environ: dict[str, str]) -> Iterator[Row]:
         for place in ("SQLite", "PostgreSQL") if server else ("SQLite",):
             alone = math.nan
             for n in (1, 2, 4):
-                given = server.new_database() if server and place != "SQLite" else None
+                inputs = server.new_database() if server and place != "SQLite" else None
                 with tempfile.TemporaryDirectory() as name:
-                    part = partial(_slow_part, environ, Path(name), given)
+                    part = partial(_slow_part, environ, Path(name), inputs)
                     a_second = n * N_SLOW_CALLS / _in_processes(n, part)
                 alone = a_second if n == 1 else alone
                 times = a_second / alone
@@ -162,7 +162,7 @@ def _meet_at(barrier: Any) -> None:  # noqa: ANN401 - a proxy of multiprocessing
 
 
 def _part(
-    n_processes: int, environ: dict[str, str], folder: Path | None, given: str | None, number: int
+    n_processes: int, environ: dict[str, str], folder: Path | None, value: str | None, number: int
 ) -> tuple[float, float]:
     """Ask a part of the calls when all processes are ready, of the client without a folder."""
     units = _units(N_SHARED_CALLS // n_processes, named=f"part{number}x")
@@ -172,16 +172,16 @@ def _part(
         _bare(environ, units)
         return started, time.monotonic()
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_IN_FLIGHT)
-    return _timed(units, judge, environ, folder, given, number)
+    return _timed(units, judge, environ, folder, value, number)
 
 
 def _slow_part(
-    environ: dict[str, str], folder: Path, given: str | None, number: int
+    environ: dict[str, str], folder: Path, value: str | None, number: int
 ) -> tuple[float, float]:
     """Ask as much as every other process when all processes are ready."""
     units = _units(N_SLOW_CALLS, named=f"part{number}x")
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_SLOW_IN_FLIGHT)
-    return _timed(units, judge, environ, folder, given, number)
+    return _timed(units, judge, environ, folder, value, number)
 
 
 def _timed(  # noqa: PLR0913, PLR0917 - what is asked, of whom, and where it is kept
@@ -189,11 +189,11 @@ def _timed(  # noqa: PLR0913, PLR0917 - what is asked, of whom, and where it is 
     judge: Judge,
     environ: dict[str, str],
     folder: Path,
-    given: str | None,
+    value: str | None,
     number: int,
 ) -> tuple[float, float]:
     """Ask once all processes are ready; return start and end."""
-    with _ledger(folder, given=given) as ledger:
+    with _ledger(folder, value=value) as ledger:
         judges = _judges(environ, judge)
         _judge(_units(1, named=f"warm{number}x"), judges, ledger)
         _barriers[0].wait()
@@ -234,11 +234,11 @@ def _whole(environ: dict[str, str]) -> Cost:
 
 
 @contextmanager
-def _ledger(folder: Path, *, given: str | None = None) -> Iterator[Worker]:
+def _ledger(folder: Path, *, value: str | None = None) -> Iterator[Worker]:
     """A ledger as users have it, its tables made."""
     database = folder / "eval.duckdb"
     with (
-        open_ledger(folder, evaluation="benchmark", database=database, setting=given) as ledger,
+        open_ledger(folder, evaluation="benchmark", database=database, setting=value) as ledger,
         Worker(ledger, asset="judge_scores") as worker,
     ):
         yield worker

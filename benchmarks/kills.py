@@ -92,19 +92,21 @@ def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
         second = _start(folder, environment)
         output, _ = second.communicate()
         assert second.returncode in (0, 3), output
-        asked = Counter(each.body for each in provider.log.completions)
+        requested = Counter(item.body for item in provider.log.completions)
         safe = {
-            each.body
-            for each in provider.log.completions
-            if sent_at.get(each.request_id, killed_at) < killed_at - GRACE_SECONDS
+            item.body
+            for item in provider.log.completions
+            if sent_at.get(item.request_id, killed_at) < killed_at - GRACE_SECONDS
         }
         return Round(
             n_recorded=len(kept),
             n_lost=n_lost,
             oldest_lost_seconds=max((killed_at - at for at in lost.values()), default=0.0),
-            n_asked_twice=sum(asked[body] > 1 for body in safe),
+            n_asked_twice=sum(requested[body] > 1 for body in safe),
             n_kept_asked_again=sum(
-                asked[each.body] > 1 for each in provider.log.completions if each.request_id in kept
+                requested[item.body] > 1
+                for item in provider.log.completions
+                if item.request_id in kept
             ),
             n_scored=_n_scored(folder),
             n_damaged=_n_damaged(folder),
@@ -140,14 +142,14 @@ def calls_after_deleting_out() -> int:
 def _environment(
     provider: RunningProvider, folder: Path, ledger_url: str | None
 ) -> Mapping[str, str]:
-    given = {"EVAL_LEDGER": ledger_url} if ledger_url else {}
+    inputs = {"EVAL_LEDGER": ledger_url} if ledger_url else {}
     return {
         "PATH": "/usr/bin:/bin",
         "HOME": str(folder),
         "EVAL_DATA": str(folder),
         "DAGSTER_DISABLE_TELEMETRY": "1",
         **provider.environment,
-        **given,
+        **inputs,
     }
 
 
@@ -197,9 +199,9 @@ def _recorded(folder: Path, ledger_url: str | None) -> set[str]:
         engine = sa.create_engine(ledger_url.replace("postgresql://", "postgresql+psycopg://"))
         with engine.connect() as connection:
             rows = connection.execute(sa.text(query.replace("attempts", "eval_assets.attempts")))
-            found = {str(name) for (name,) in rows}
+            result = {str(name) for (name,) in rows}
         engine.dispose()
-        return found
+        return result
     with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
         return {str(name) for (name,) in connection.execute(query)}
 
@@ -245,12 +247,12 @@ def _rows(rounds: Sequence[Round], *, n_calls: int, is_postgresql: bool) -> list
     def row(work: str, ours: str, target: str, *, met: bool) -> Row:
         return Row(work, ours, "", "", target, met)
 
-    n_lost = sum(each.n_lost for each in rounds)
-    oldest = max(each.oldest_lost_seconds for each in rounds)
-    n_twice = sum(each.n_asked_twice for each in rounds)
-    n_damaged = sum(each.n_damaged for each in rounds)
-    n_complete = sum(each.n_scored == N_UNITS for each in rounds)
-    kept = statistics.median(each.n_recorded for each in rounds)
+    n_lost = sum(item.n_lost for item in rounds)
+    oldest = max(item.oldest_lost_seconds for item in rounds)
+    n_twice = sum(item.n_asked_twice for item in rounds)
+    n_damaged = sum(item.n_damaged for item in rounds)
+    n_complete = sum(item.n_scored == N_UNITS for item in rounds)
+    kept = statistics.median(item.n_recorded for item in rounds)
     rows = [
         row(
             f"{len(rounds)} x kill -9 of a run of {N_UNITS} units, with {kept:.0f} replies by then",
@@ -267,9 +269,9 @@ def _rows(rounds: Sequence[Round], *, n_calls: int, is_postgresql: bool) -> list
         row("requests of these sent again", f"{n_twice}", "0", met=n_twice == 0),
         row(
             "requests sent again although the ledger held a reply",
-            f"{sum(each.n_kept_asked_again for each in rounds)}",
+            f"{sum(item.n_kept_asked_again for item in rounds)}",
             "0",
-            met=not any(each.n_kept_asked_again for each in rounds),
+            met=not any(item.n_kept_asked_again for item in rounds),
         ),
         row("damaged files", f"{n_damaged}", "0", met=n_damaged == 0),
         row("two runs at once: requests sent", f"{n_calls}", f"{N_UNITS}", met=n_calls == N_UNITS),

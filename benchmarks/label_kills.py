@@ -40,7 +40,7 @@ class Answers:
 
     rng: random.Random
     typed: dict[str, set[float]] = field(default_factory=dict)
-    given: dict[str, float] = field(default_factory=dict)
+    final: dict[str, float] = field(default_factory=dict)
 
     def key(self, response_id: str) -> str:
         """Return the key that the rater presses for a response."""
@@ -94,7 +94,7 @@ def _row(kind: str, folder: Path, answers: Answers) -> str:
     }
     lost = [
         name
-        for name, rating in answers.given.items()
+        for name, rating in answers.final.items()
         if name not in stored or stored[name].rating != rating
     ]
     untyped = [
@@ -103,7 +103,7 @@ def _row(kind: str, folder: Path, answers: Answers) -> str:
         if label.history or label.rating not in answers.typed.get(name, ())
     ]
     n_damaged = len(study.sessions.readable()[1]) + sum(s.was_edited for s in study.sessions.all())
-    counts = (N_FAULTS, len(answers.given), len(lost), len(untyped), n_damaged)
+    counts = (N_FAULTS, len(answers.final), len(lost), len(untyped), n_damaged)
     return f"| {kind} | {' | '.join(map(str, counts))} |"
 
 
@@ -116,7 +116,7 @@ def _label(page: "Page", answers: Answers, *, most: int = MOST_KEYS) -> None:
         page.wait_for_function(
             "name => document.querySelector('#responses .text').textContent !== name", arg=name
         )
-        answers.given[name] = float(key)
+        answers.final[name] = float(key)
 
 
 def _settle(page: "Page") -> None:
@@ -248,7 +248,7 @@ def _terminal_faults(
                 key = answers.key(name)
                 terminal.answer(key)
                 terminal.expect("Saved: ")
-                answers.given[name] = float(key)
+                answers.final[name] = float(key)
             terminal.answer(answers.key(_shown_response(terminal)))
             time.sleep(answers.rng.uniform(0, _LATEST_KEY_SECONDS) ** 2)
             terminal.kill()

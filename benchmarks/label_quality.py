@@ -126,8 +126,8 @@ def _labels(
 def _repeats(rater: str, values: Floats, scale: Scale, rng: np.random.Generator) -> pd.DataFrame:
     """A tenth of the responses again, rated one step apart in one case of eight."""
     n = len(values) // 10
-    moved = rng.random(n) < 1 / 8
-    again = values[:n] + np.where(values[:n] >= scale.high, -1, 1) * moved
+    is_shifted = rng.random(n) < 1 / 8
+    repeat = values[:n] + np.where(values[:n] >= scale.high, -1, 1) * is_shifted
     return pd.DataFrame(
         {
             "response_id": [f"a{k:04}" for k in range(n)],
@@ -135,7 +135,7 @@ def _repeats(rater: str, values: Floats, scale: Scale, rng: np.random.Generator)
             "rater_id": rater,
             "kind": "repeat",
             "before": values[:n],
-            "after": again,
+            "after": repeat,
         }
     )
 

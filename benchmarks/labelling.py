@@ -219,12 +219,12 @@ def _offline(folder: Path) -> Row:
 
 def _in_terminal(folder: Path) -> Row:
     """Time from a key to the whole next screen, on a pseudo-terminal."""
-    ours, theirs = os.openpty()
+    ours, program_end = os.openpty()
     command = [PROGRAM, "label", "--data", str(folder), "--rater", "cleo"]
     process = subprocess.Popen(  # noqa: S603 - our own program
-        command, stdin=theirs, stdout=theirs, start_new_session=True
+        command, stdin=program_end, stdout=program_end, start_new_session=True
     )
-    os.close(theirs)
+    os.close(program_end)
     taken = []
     try:
         _read_until(ours, "← →")
@@ -283,9 +283,9 @@ def _served(folder: Path) -> Iterator[dict[str, str]]:
     try:
         links = {}
         for line in process.stdout or ():
-            if not (found := re.fullmatch(r"(\S+)\s+(http\S+)\s*", line)):
+            if not (result := re.fullmatch(r"(\S+)\s+(http\S+)\s*", line)):
                 break
-            links[found[1]] = found[2]
+            links[result[1]] = result[2]
         yield links
     finally:
         process.kill()

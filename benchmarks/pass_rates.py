@@ -97,10 +97,10 @@ def held(
 ) -> dict[str, tuple[float, float, float]]:
     """Return the share of intervals that hold, their mean width and the share that is undefined."""
     rng = np.random.default_rng(n_rated)
-    found = [figures(rate, judge, n_rated, n_alike=n_alike, rng=rng) for _ in range(n_sets)]
+    result = [figures(rate, judge, n_rated, n_alike=n_alike, rng=rng) for _ in range(n_sets)]
     shares = {}
-    for name in found[0]:
-        ends = np.array([(true, i.low, i.high) for true, i in (row[name] for row in found)])
+    for name in result[0]:
+        ends = np.array([(true, i.low, i.high) for true, i in (row[name] for row in result)])
         true, low, high = ends[~np.isnan(ends[:, 1])].T
         holds = (low - 1e-9 <= true) & (true <= high + 1e-9)
         shares[name] = (

@@ -65,8 +65,8 @@ class World:
         """Return what a rater or judge with such an error gives."""
         values = np.asarray(self.scale.values)
         seen = quality + rng.normal(0, noise, len(quality))
-        given: Floats = values[np.searchsorted(self.cuts, seen)]
-        return given
+        inputs: Floats = values[np.searchsorted(self.cuts, seen)]
+        return inputs
 
     def people(self, quality: Floats, rng: np.random.Generator, *, split: str) -> RatedUnits:
         """Return units rated by three people."""
@@ -161,14 +161,14 @@ def certified(
         accepted = False
         for reading in range(1, n_readings + 1):
             scores = candidate(world, quality, judge, rng)
-            found = judge_improvement(
+            result = judge_improvement(
                 test,
                 calibrate(train, scores[:half]).fitted(scores[half:]),
                 baseline,
                 significance=reading_significance(reading, n_candidates=1),
                 n_train_groups=n_groups,
             )
-            if found.verdict == "accepted":
+            if result.verdict == "accepted":
                 accepted = True
                 break
         yield accepted
@@ -195,17 +195,17 @@ def attacked(*, exact: bool, n_readings: int, n_groups: int, seed: int) -> Itera
             chosen = rng.random(len(quality)) < 0.5
             if reading == n_readings:
                 chosen = (np.array(gains) - np.mean(gains)) @ (np.array(choices) - 0.5) > 0
-            found = judge_improvement(
+            result = judge_improvement(
                 test,
                 np.where(chosen, other, judge),
                 judge,
                 significance=_significance(reading),
                 n_train_groups=n_groups,
             )
-            if found.verdict == "accepted":
+            if result.verdict == "accepted":
                 accepted = True
                 break
-            gain = found.compared.gain.value
+            gain = result.compared.gain.value
             gains.append(gain if exact else coarse_gain(gain))
             choices.append(chosen)
         yield accepted
@@ -330,12 +330,12 @@ def selected_by_printed_figures(*, n_judges: int, seed: int) -> Iterator[dict[st
             for error in errors
         ]
         mean = np.nanmean(people.ratings, axis=1)
-        every = np.ones(len(group), dtype=bool)
+        rows = np.ones(len(group), dtype=bool)
         figures: dict[str, list[float]] = {
             "none, at random": [0.0] * n_judges,
             "A^HA on train and dev": [_a_ha(people.ratings, j, ~is_test) for j in judges],
             "means by model and slice nearest to people's": [
-                _nearness(mean, j, cell, every) for j in judges
+                _nearness(mean, j, cell, rows) for j in judges
             ],
             "the same of the test alone, from the files": [
                 _nearness(mean, j, cell, is_test) for j in judges
@@ -387,8 +387,8 @@ def noise_at_margin(world: World, *, margin: float = MARGIN) -> float:
         quality = world.quality(100_000, rng)
         people = world.people(quality, rng, split="test")
         judge = world.rated(quality, rng, noise=middle)
-        found = non_inferiority(people.ratings, judge, margin=MARGIN, level="ordinal")
-        low, high = (middle, high) if found.gap.value > -margin else (low, middle)
+        result = non_inferiority(people.ratings, judge, margin=MARGIN, level="ordinal")
+        low, high = (middle, high) if result.gap.value > -margin else (low, middle)
     return (low + high) / 2
 
 
@@ -417,8 +417,8 @@ def found_fit_in_part(  # noqa: PLR0913 - the world, the judges and the test
     rng = np.random.default_rng(seed)
     others = world.quality(10_000, rng)
     population = world.people(others, rng, split="test")
-    elsewhere = _judges_of(world, others, rng, noise=noise, shared=shared)
-    doubts_elsewhere = np.abs(elsewhere[0] - elsewhere[1])
+    other_place = _judges_of(world, others, rng, noise=noise, shared=shared)
+    doubts_elsewhere = np.abs(other_place[0] - other_place[1])
     is_fit: dict[JudgePart, bool] = {}
     for _ in range(N_EVALUATIONS):
         quality = world.quality(5 * n_groups // 2, rng)
@@ -436,10 +436,10 @@ def found_fit_in_part(  # noqa: PLR0913 - the world, the judges and the test
                 continue
             if chosen.part not in is_fit:
                 truth = partial_comparison(
-                    population, elsewhere[0], doubts_elsewhere, chosen.part, margin=MARGIN
+                    population, other_place[0], doubts_elsewhere, chosen.part, margin=MARGIN
                 )
                 is_fit[chosen.part] = truth.shortfall.value > 0
-            found = judge_part(
+            result = judge_part(
                 units.part("test"),
                 judge[~is_seen],
                 doubts[~is_seen],
@@ -448,9 +448,9 @@ def found_fit_in_part(  # noqa: PLR0913 - the world, the judges and the test
                 significance=level,
                 people_agree=True,
             ).fitness
-            if found.verdict == "fit":
+            if result.verdict == "fit":
                 wrong |= not is_fit[chosen.part]
-                shares.append(found.compared.share)
+                shares.append(result.compared.share)
         yield wrong, max(shares)
 
 
@@ -480,7 +480,7 @@ def _part_table() -> str:
         row = [name]
         for n_groups in (40, 100):
             for n_judges in (1, TRIES):
-                found = list(
+                result = list(
                     found_fit_in_part(
                         world,
                         noise=noise,
@@ -490,8 +490,8 @@ def _part_table() -> str:
                         seed=n_groups,
                     )
                 )
-                share = float(np.mean([share for _, share in found]))
-                row.append(f"{_share(wrong for wrong, _ in found)} ({100 * share:.0f} %)")
+                share = float(np.mean([share for _, share in result]))
+                row.append(f"{_share(wrong for wrong, _ in result)} ({100 * share:.0f} %)")
         rows.append(row)
     heads = [f"{n} groups, {t}" for n in (40, 100) for t in ("1 judge", f"{TRIES} judges")]
     return _markdown(["judge", *heads], rows)
@@ -586,12 +586,12 @@ def _power(n_groups: int) -> tuple[float, str, str]:
         test = world.people(quality, rng, split="test")
         candidate = world.rated(quality, rng, noise=world.noise)
         baseline = world.rated(quality, rng, noise=worse)
-        for reading, found in ((1, first), (TRIES, tenth)):
+        for reading, result in ((1, first), (TRIES, tenth)):
             level = reading_significance(reading, n_candidates=1)
             verdict = judge_improvement(
                 test, candidate, baseline, significance=level, n_train_groups=n_groups
             )
-            found.append(verdict.verdict == "accepted")
+            result.append(verdict.verdict == "accepted")
             if reading == 1:
                 detectable.append(verdict.compared.gain.detectable(significance=level))
     return float(np.median(detectable)), _share(first), _share(tenth)

@@ -54,10 +54,10 @@ class Evaluation:
         seen = quality[:, None] + rng.normal(0, self.noise, (len(quality), N_RATERS))
         ratings = np.asarray(LIKERT5.values)[np.digitize(seen, CUTS)]
         groups = np.repeat(np.arange(self.n_groups), PER_GROUP)
-        found = agreement_profile(
+        result = agreement_profile(
             ratings, scale=LIKERT5, level="ordinal", confidence=0.95, groups=groups
         )
-        figures: dict[GateName, Interval] = {"human_a_hh": found.a_hh, "human_alpha": found.alpha}
+        figures: dict[GateName, Interval] = {"human_a_hh": result.a_hh, "human_alpha": result.alpha}
         evidence = {name: _evidence(interval, len(quality)) for name, interval in figures.items()}
         return evaluate_gates(evidence, default_gates())
 

@@ -185,13 +185,13 @@ def _measured(command: Sequence[str], **variables: str) -> tuple[float, float, f
         "print(json.dumps([code, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss, "
         "time.perf_counter() - begun]))"
     )
-    found = subprocess.run(  # noqa: S603
+    result = subprocess.run(  # noqa: S603
         [sys.executable, "-c", measure, *command],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, **variables},
     )
-    code, seconds, peak, wall = map(float, found.stdout.strip("[]\n").split(","))
-    assert code in {0, 3}, found.stderr
+    code, seconds, peak, wall = map(float, result.stdout.strip("[]\n").split(","))
+    assert code in {0, 3}, result.stderr
     return seconds, peak, wall

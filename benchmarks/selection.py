@@ -95,11 +95,11 @@ def _planted() -> Iterator[str]:
     for cause, (sizes, n_groups) in product(
         (None, *get_args(Cause)), (((1, 1), 100), ((1, 6), 40), ((1, 6), 100))
     ):
-        everything = planted_overlap(
+        complete = planted_overlap(
             np.random.default_rng(SEED), n_groups=POPULATION, sizes=sizes
-        ).everything
-        a_hh = human_agreement(everything, scale=LIKERT5)
-        alpha = krippendorff_alpha(everything, level="ordinal")
+        ).all_ratings
+        a_hh = human_agreement(complete, scale=LIKERT5)
+        alpha = krippendorff_alpha(complete, level="ordinal")
         rng = np.random.default_rng(SEED)
         overlaps = (
             planted_overlap(rng, cause, n_groups=n_groups, sizes=sizes) for _ in range(N_PLANTED)

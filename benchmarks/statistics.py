@@ -63,7 +63,7 @@ class Comparison:
     peer: Callable[[], float]
     peer_name: str
 
-    def row(self, *, wanted: float) -> Row:
+    def row(self, *, target: float) -> Row:
         """Time both, once their results are known to be the same."""
         assert math.isclose(self.ours(), self.peer(), rel_tol=1e-9, abs_tol=1e-9), self.work
         ours, peer = seconds(self.ours), seconds(self.peer)
@@ -72,11 +72,11 @@ class Comparison:
             ours=duration(ours),
             peer=f"{duration(peer)} ({self.peer_name})",
             ratio=times(ours, peer),
-            target=f"{wanted:g} x",
-            met=peer >= wanted * ours,
+            target=f"{target:g} x",
+            met=peer >= target * ours,
         )
 
-    def memory_row(self, *, wanted: float) -> Row:
+    def memory_row(self, *, target: float) -> Row:
         """Peak memory of both."""
         ours, peer = peak_bytes(self.ours), peak_bytes(self.peer)
         return Row(
@@ -84,8 +84,8 @@ class Comparison:
             ours=memory(ours),
             peer=f"{memory(peer)} ({self.peer_name})",
             ratio=times(ours, peer),
-            target=f"{wanted:g} x",
-            met=peer >= wanted * ours,
+            target=f"{target:g} x",
+            met=peer >= target * ours,
         )
 
 
@@ -102,7 +102,7 @@ def _large() -> list[Row]:
     ratings = five_values(1_000_000, missing=0.1)
     work = "1,000,000 x 3, 5 values, 10 % missing"
     alphas = _alpha(ratings, "interval", work), _alpha(ratings, "ordinal", work)
-    return [row for alpha in alphas for row in (alpha.row(wanted=20), alpha.memory_row(wanted=10))]
+    return [row for alpha in alphas for row in (alpha.row(target=20), alpha.memory_row(target=10))]
 
 
 def _many_values() -> list[Row]:
@@ -154,7 +154,7 @@ def _small() -> list[Row]:
             "scikit-learn",
         ),
     ]
-    return [comparison.row(wanted=1) for comparison in comparisons]
+    return [comparison.row(target=1) for comparison in comparisons]
 
 
 def _intervals() -> list[Row]:

@@ -66,9 +66,9 @@ def _map() -> Row:
     units = rated(seed=9)
     rng = np.random.default_rng(10)
     seen = np.nanmean(units.ratings, axis=1) - 1 + rng.normal(0, 0.6, N_RESPONSES)
-    given = np.clip(np.rint(25 * seen), 0, 100)
-    ours = seconds(lambda: best_monotone_map(units.ratings, given, scale=units.question.scale))
-    pairs, values = np.repeat(given, N_RATERS), units.ratings.ravel()
+    inputs = np.clip(np.rint(25 * seen), 0, 100)
+    ours = seconds(lambda: best_monotone_map(units.ratings, inputs, scale=units.question.scale))
+    pairs, values = np.repeat(inputs, N_RATERS), units.ratings.ravel()
     peer = seconds(lambda: IsotonicRegression().fit(pairs, values))
     return Row(
         "the best map of 101 levels onto 5, by agreement beyond chance",
@@ -127,12 +127,12 @@ def rated(*, seed: int) -> RatedUnits:
 def tuned(units: dict[str, RatedUnits]) -> None:
     """Do what a run does behind the gates, without database and calls."""
     raw = {
-        f"j{k}": {question: each.scores[f"j{k}"] for question, each in units.items()}
+        f"j{k}": {question: item.scores[f"j{k}"] for question, item in units.items()}
         for k in range(N_JUDGES)
     }
-    for each in units.values():
-        for judge in each.scores:
-            calibration_rows(each, judge)
+    for item in units.values():
+        for judge in item.scores:
+            calibration_rows(item, judge)
     members = {}
     for judge, scores in raw.items():
         version = declared_version(judge, fingerprint=judge, prompt_text="")
@@ -148,12 +148,12 @@ def tuned(units: dict[str, RatedUnits]) -> None:
         models_returned={},
     )
     seal = Seal.of([])
-    for each in units.values():
-        candidates = candidates_for(each, seal, judges)
-        plan_reading(each, candidates, seal, margin=0.1, people_agree=True)
+    for item in units.values():
+        candidates = candidates_for(item, seal, judges)
+        plan_reading(item, candidates, seal, margin=0.1, people_agree=True)
         now = datetime.now(tz=UTC)
-        reading, _ = due_reading(each, candidates, seal, on_request=False, now=now)
-        make_reading(reading, each, candidates, background)
+        reading, _ = due_reading(item, candidates, seal, on_request=False, now=now)
+        make_reading(reading, item, candidates, background)
 
 
 def _bootstrap(units: RatedUnits, one: Floats, other: Floats) -> None:

@@ -68,10 +68,10 @@ def _sections(noun: type, path: str) -> Iterator[tuple[str, type]]:
 def _keys(noun: type) -> Iterator[tuple[str, Field[Any], Any]]:
     """Yield the keys of a noun, its own first, with field and type; not what the readers set."""
     hints = get_type_hints(noun, include_extras=True)
-    for each in sorted(fields(noun), key=lambda each: each.name not in noun.__annotations__):
-        key = each.metadata.get("alias", each.name)
+    for item in sorted(fields(noun), key=lambda item: item.name not in noun.__annotations__):
+        key = item.metadata.get("alias", item.name)
         if not key.startswith("<"):
-            yield key, each, hints[each.name]
+            yield key, item, hints[item.name]
 
 
 def _noun_of(kind: Any) -> tuple[type | None, str]:  # noqa: ANN401 - types are values here
@@ -92,10 +92,10 @@ def _table(noun: type, path: str) -> Iterator[str]:
     meanings = _meanings(noun)
     yield "| key | takes | without it | means |"
     yield "| --- | --- | --- | --- |"
-    for key, each, kind in _keys(noun):
+    for key, item, kind in _keys(noun):
         place = f"{path}.{key}".replace("[]", "").replace(".<name>", "").removeprefix(".")
-        row = (f"`{key}`", _takes(kind), _OTHERWISE.get(place) or _default(each))
-        yield "| " + " | ".join([*row, meanings.get(each.name, "")]) + " |"
+        row = (f"`{key}`", _takes(kind), _OTHERWISE.get(place) or _default(item))
+        yield "| " + " | ".join([*row, meanings.get(item.name, "")]) + " |"
 
 
 def _takes(kind: Any) -> str:  # noqa: ANN401 - types are values here
@@ -131,15 +131,15 @@ def _in_words(kind: Any) -> str:  # noqa: ANN401 - types are values here
 
 
 def _slots(limit: object) -> dict[str, object]:
-    return {each.name: getattr(limit, each.name) for each in fields(limit)}  # type: ignore[arg-type]
+    return {item.name: getattr(limit, item.name) for item in fields(limit)}  # type: ignore[arg-type]
 
 
-def _default(each: Field[Any]) -> str:
+def _default(entry: Field[Any]) -> str:
     """Return what holds without the key."""
-    if each.default_factory is not MISSING:
-        value = each.default_factory()
-    elif each.default is not MISSING:
-        value = each.default
+    if entry.default_factory is not MISSING:
+        value = entry.default_factory()
+    elif entry.default is not MISSING:
+        value = entry.default
     else:
         return "required"
     if is_dataclass(value):
@@ -152,15 +152,15 @@ def _default(each: Field[Any]) -> str:
 
 def _meanings(noun: type) -> dict[str, str]:
     """Return what the docstrings of a noun and of those that it extends say of each field."""
-    found: dict[str, str] = {}
-    for each in reversed(noun.__mro__):
-        text = inspect.getdoc(each) or ""
+    result: dict[str, str] = {}
+    for item in reversed(noun.__mro__):
+        text = inspect.getdoc(item) or ""
         arguments = re.search(r"^Args:\n((?:    .*\n|\n)*)", f"{text}\n", re.MULTILINE)
         for name, words in re.findall(
             r"^    (\w+): (.*\n(?:        .*\n)*)", arguments[1] if arguments else "", re.MULTILINE
         ):
-            found[name] = " ".join(words.split()).rstrip(".").replace("None", "none")
-    return found
+            result[name] = " ".join(words.split()).rstrip(".").replace("None", "none")
+    return result
 
 
 def _members(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401 - types are values here

@@ -95,8 +95,10 @@ def _summary(name: str) -> str:
 
 def words() -> dict[str, tuple[object, ...]]:
     """Return the exported closed sets of words, with the words that they allow."""
-    found = {name: get_args(getattr(stats, name)) for name in stats.__all__}
-    return {name: given for name, given in found.items() if given and isinstance(given[0], str)}
+    result = {name: get_args(getattr(stats, name)) for name in stats.__all__}
+    return {
+        name: inputs for name, inputs in result.items() if inputs and isinstance(inputs[0], str)
+    }
 
 
 def _entry(name: str) -> str:
@@ -130,8 +132,8 @@ def _as_markdown(docstring: str) -> str:
     text: list[str] = []
     section = ""
     for line in docstring.splitlines():
-        if found := SECTION.match(line):
-            section = found.group(1)
+        if result := SECTION.match(line):
+            section = result.group(1)
             heading = {"Args": "Arguments", "Raises": "Errors"}.get(section, section)
             text += [f"**{heading}**", ""]
         elif not section or not line.strip():

@@ -126,9 +126,9 @@ def running_postgres(programs: Path) -> Iterator[Postgres]:
 
 def postgres_programs() -> Path | None:
     """Return the folder of `initdb` and `postgres`: on the PATH, or Debian's newest; else None."""
-    found = shutil.which("initdb")
-    if found and shutil.which("postgres"):
-        return Path(found).parent
+    result = shutil.which("initdb")
+    if result and shutil.which("postgres"):
+        return Path(result).parent
     debian = sorted(
         Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4])
     )

@@ -109,7 +109,7 @@ def langsmith(
             answer = {"id": number("p"), "tenant_id": number("t"), "reference_dataset_id": None}
             return body, answer
         case "POST", "query":
-            wanted = set(body.get("id") or names)
+            target = set(body.get("id") or names)
             runs = [
                 Run(
                     id=number(name),
@@ -121,12 +121,12 @@ def langsmith(
                     outputs={"output": text},
                 )
                 for name, prompt, text in content["responses"]
-                if number(name) in wanted
+                if number(name) in target
             ]
             rows = [json.loads(run.model_dump_json(include=set(body["select"]))) for run in runs]
             rows, cursor = page(rows, {"cursor": [body.get("cursor") or "0"]})
             return None, {"runs": rows, "cursors": {"next": cursor}}
-    wanted = set(query["run"])
+    target = set(query["run"])
     feedback = [
         Feedback(
             id=number(f"{name} {rater}"),
@@ -143,7 +143,7 @@ def langsmith(
             },
         )
         for name, question, rater, value, is_judge in content["ratings"]
-        if number(name) in wanted
+        if number(name) in target
     ]
     return None, [json.loads(item.model_dump_json()) for item in feedback]
 

@@ -35,19 +35,19 @@ class Terminal:
         folder: Path,
         columns: int = 80,
     ) -> None:
-        self._ours, theirs = os.openpty()
+        self._ours, program_end = os.openpty()
         self.resize(columns=columns)
         self._process = subprocess.Popen(
             command,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=program_end,
+            stdout=program_end,
+            stderr=program_end,
             env=dict(environment),
             cwd=folder,
             start_new_session=True,
             preexec_fn=_take_the_terminal,  # noqa: PLW1509 - tests start no threads of their own
         )
-        os.close(theirs)
+        os.close(program_end)
         self.shown = ""
         self._read_to = 0
 
@@ -67,13 +67,13 @@ class Terminal:
     def expect(self, pattern: str) -> str:
         """Wait until something that matches is shown after what was expected before; return it."""
         deadline = time.monotonic() + _GIVE_UP_SECONDS
-        while not (found := re.compile(pattern).search(self.shown, self._read_to)):
+        while not (result := re.compile(pattern).search(self.shown, self._read_to)):
             ready, _, _ = select.select([self._ours], [], [], deadline - time.monotonic())
             chunk = self._read() if ready else b""
             if not chunk:
                 raise AssertionError(f"{pattern!r} was not shown. Shown:\n{self.shown[-3000:]}")
-        self._read_to = found.end()
-        return found[0]
+        self._read_to = result.end()
+        return result[0]
 
     def press(self, keys: str) -> None:
         """Type keys."""

@@ -37,7 +37,7 @@ def text_of(page: str) -> str:
 
 
 def blocks_of(page: str, language: str) -> list[str]:
-    return [content for found, content in BLOCK.findall(text_of(page)) if found == language]
+    return [content for result, content in BLOCK.findall(text_of(page)) if result == language]
 
 
 def pages_with(language: str) -> list[str]:

@@ -198,9 +198,9 @@ def _imported(path: Path) -> Iterator[str]:
             assert node.level == 0, f"{path.name} imports relatively"
             module = node.module or ""
             inner = [f"{module}.{alias.name}" for alias in node.names]
-            found = [name for name in inner if name in names()]
-            yield from found
-            if len(found) < len(inner):
+            result = [name for name in inner if name in names()]
+            yield from result
+            if len(result) < len(inner):
                 yield module
 
 
@@ -235,10 +235,10 @@ def test_a_layer_imports_only_lower_layers_and_its_own_libraries(layer: str) -> 
     for path in modules():
         if layer_of(path) == layer:
             ours = {m for m in imported(path) if m.split(".")[0] == "eval_assets"}
-            theirs = {m.split(".")[0] for m in imported(path)} - {"eval_assets"}
+            libraries = {m.split(".")[0] for m in imported(path)} - {"eval_assets"}
             if layer not in JOINING:
                 assert {layer_named(m) for m in ours} <= {layer, *GROUND, *BELOW[layer]}, path
-            assert theirs - sys.stdlib_module_names <= LIBRARIES[layer], path
+            assert libraries - sys.stdlib_module_names <= LIBRARIES[layer], path
 
 
 def test_the_layers_named_here_are_those_that_exist() -> None:
@@ -270,9 +270,9 @@ def test_modules_share_a_name_only_if_they_share_a_subject() -> None:
 
 
 def test_only_the_store_contains_sql() -> None:
-    found = {layer_of(path) for path in modules() if any(map(SQL.search, texts(path)))}
+    result = {layer_of(path) for path in modules() if any(map(SQL.search, texts(path)))}
 
-    assert found == {"store"}
+    assert result == {"store"}
 
 
 def test_database_file_is_opened_in_one_place() -> None:
@@ -307,7 +307,7 @@ def test_nothing_catches_every_exception() -> None:
 
 def test_the_statistics_run_with_numpy_alone() -> None:
     """Neither on import nor when figures and intervals are computed is another library needed."""
-    found = in_fresh_python(
+    result = in_fresh_python(
         """
 import sys
 class NothingElse:
@@ -338,7 +338,7 @@ print(len(profiles), len(intervals), stats.wilcoxon_signed_rank(*ratings.T[:2]) 
 """
     )
 
-    assert found == "3 2 True"
+    assert result == "3 2 True"
 
 
 def test_dagster_loads_the_assets_without_the_vendors_sdks() -> None:

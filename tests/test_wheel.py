@@ -103,8 +103,10 @@ def test_the_installed_wheel_makes_a_folder_and_evaluates_it(tmp_path: Path) -> 
     python, packages = installed(tmp_path)
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
 
-    where = run(python, "-c", "import eval_assets; print(eval_assets.__file__)", folder=tmp_path)
-    assert Path(where.strip()).is_relative_to(packages)
+    condition = run(
+        python, "-c", "import eval_assets; print(eval_assets.__file__)", folder=tmp_path
+    )
+    assert Path(condition.strip()).is_relative_to(packages)
     program = python.with_name("eval-assets")
     run(program, "init", "mine", folder=tmp_path)
     assert "Human agreement:" in run(program, "run", "--data", "mine", folder=tmp_path)

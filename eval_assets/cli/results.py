@@ -129,14 +129,14 @@ def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
     judges = [
         PublishedVerdict(
             f"judge.{of.judge_id}.{of.question_id}",
-            "cannot be judged" if why else _words(of.verdict),
-            f"{why.capitalize()}."
-            if why
+            "cannot be judged" if reason else _words(of.verdict),
+            f"{reason.capitalize()}."
+            if reason
             else f"On {of.n_units} responses it {of.verdict.sentence}.",
         )
         for of in figures
         if of.unit == "response"
-        for why in [why_not_judged(of, outcomes)]
+        for reason in [why_not_judged(of, outcomes)]
     ]
     certificates = [
         PublishedVerdict(

@@ -339,8 +339,8 @@ def _why_not_judged(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> 
 
 
 def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:
-    if why := _why_not_judged(row, outcomes):
-        return f"cannot be judged: {why}"
+    if reason := _why_not_judged(row, outcomes):
+        return f"cannot be judged: {reason}"
     return row.verdict.sentence
 
 

@@ -298,14 +298,14 @@ class GwetAC(PatternCoefficient):
                 terms = [("squared", ranks), ("absolute", ranks)]
             case _:
                 assert_never(self.weights)
-        once = np.ones((1, len(categories)))
-        ends = np.zeros_like(once)
+        ones = np.ones((1, len(categories)))
+        ends = np.zeros_like(ones)
         ends[:, [0, -1]] = 1.0
         within, longest, in_all = np.zeros(len(patterns.n_units)), 0.0, 0.0
         for distance, position in terms:
             within += sums_within(patterns, position[index], distance)
             longest += float(sums_between(ends, position, distance)[0])
-            in_all += float(sums_between(once, position, distance)[0])
+            in_all += float(sums_between(ones, position, distance)[0])
         credit = 1 - _per_pair(within / longest, patterns)
         return credit, len(categories) ** 2 - 2 * in_all / longest
 

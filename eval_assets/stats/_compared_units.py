@@ -354,12 +354,12 @@ def _sums(
         n_values: Values.
     """
     n = np.bincount(scores.cell).astype(np.float64)
-    mine, cell = scores.score[scores.of_score], scores.cell[scores.of_score]
+    score, cell = scores.score[scores.of_score], scores.cell[scores.of_score]
     weight = 1 / np.bincount(scores.of_score, minlength=len(scores.score))[scores.of_score]
     distance = (
-        (mine != scores.rating).astype(np.float64)
+        (score != scores.rating).astype(np.float64)
         if places is None
-        else np.abs(places[mine] - places[scores.rating])
+        else np.abs(places[score] - places[scores.rating])
     )
     own = sums_by_code(cell, weight * distance, n_codes=len(n))
     keys = [scores.cell * n_values + scores.score, cell * n_values + scores.rating]

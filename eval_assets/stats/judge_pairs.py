@@ -237,11 +237,11 @@ def alternative_annotator_test(
     p_values = np.full(matrix.shape[1], np.nan)
     advantages = []
     for rater in range(matrix.shape[1]):
-        mine = ~np.isnan(matrix[:, rater])
-        if mine.sum() < MIN_UNITS:
+        is_rated = ~np.isnan(matrix[:, rater])
+        if is_rated.sum() < MIN_UNITS:
             continue
-        own, others = matrix[mine, rater], np.delete(matrix[mine], rater, axis=1)
-        lead = _nearness(score[mine], others, scoring) - _nearness(own, others, scoring)
+        own, others = matrix[is_rated, rater], np.delete(matrix[is_rated], rater, axis=1)
+        lead = _nearness(score[is_rated], others, scoring) - _nearness(own, others, scoring)
         judge_as_near, rater_as_near = lead >= -_TIE, lead <= _TIE
         advantages.append(judge_as_near.mean())
         difference = rater_as_near.astype(np.float64) - judge_as_near

@@ -151,15 +151,15 @@ def grouped_kappa(
     n_values = len(table.values)
     for block in row_blocks(n_groups, n_columns=n_values, n_entries=BLOCK_MARGINALS):
         size = block.stop - block.start
-        mine = slice(*np.searchsorted(group, [block.start, block.stop]))
-        row = group[mine] - block.start
+        in_block = slice(*np.searchsorted(group, [block.start, block.stop]))
+        row = group[in_block] - block.start
         one_given, other_given = (
             sums_by_code(
-                row * n_values + code[mine], np.ones(len(row)), n_codes=size * n_values
+                row * n_values + code[in_block], np.ones(len(row)), n_codes=size * n_values
             ).reshape(size, n_values)
             for code in (first, second)
         )
-        observed = sums_by_code(row, distances[mine], n_codes=size)
+        observed = sums_by_code(row, distances[in_block], n_codes=size)
         by_group[block] = _kappa(observed, one_given, other_given, table.values, weights)
     defined = by_group[~np.isnan(by_group)]
     return GroupedKappa(

@@ -69,8 +69,8 @@ class MonotoneMap:
         if self.target is None:
             is_between = (above > 0) & (above < len(seen))
             unseen = np.where(is_between, np.interp(score, seen, mapped), unseen)
-        moved = np.where(is_seen, mapped[np.minimum(above, len(seen) - 1)], unseen)
-        return np.where(np.isnan(score), np.nan, moved)
+        result = np.where(is_seen, mapped[np.minimum(above, len(seen) - 1)], unseen)
+        return np.where(np.isnan(score), np.nan, result)
 
     @property
     def is_identity(self) -> bool:

@@ -112,10 +112,10 @@ def agreement_profile(
         GwetAC(None, categories),
         None if is_nominal else GwetAC("quadratic", categories),
     ]
-    nothing = inapplicable(n_kinds=len(patterns.n_units))
+    undefined = inapplicable(n_kinds=len(patterns.n_units))
     a_hh, exact, adjacent, alpha, kappa, ac1, ac2 = intervals(
         [
-            nothing if coefficient is None else coefficient.measure(patterns)
+            undefined if coefficient is None else coefficient.measure(patterns)
             for coefficient in coefficients
         ],
         patterns.units,

@@ -29,7 +29,7 @@ _SHARED = {"n_groups": "n_groups", "interval_method": "method", "data_version": 
 _SQL_TYPES = {int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 
 
-def view_sql(record: type[FigureRecord], *, where: str = "") -> str:
+def view_sql(record: type[FigureRecord], *, condition: str = "") -> str:
     """Return the query that a view makes of `figures`: a column per field, a row per record."""
     n_field = _n_field(record)
     columns = []
@@ -51,7 +51,7 @@ def view_sql(record: type[FigureRecord], *, where: str = "") -> str:
             columns.append(
                 f'({text})::{kind} AS "{field.name}"' if kind else f'{text} AS "{field.name}"'
             )
-    rows = f"figures WHERE table_name = '{record.table}'{where}"
+    rows = f"figures WHERE table_name = '{record.table}'{condition}"
     grouped = 'GROUP BY "row", subject, key ORDER BY "row"'
     return f"SELECT {', '.join(columns)} FROM {rows} {grouped}"  # noqa: S608 - our own names
 
@@ -225,15 +225,15 @@ def read_figures(
     """
     quoted = (subject.replace("'", "''") for subject in subjects or ())
     listed = ", ".join(f"'{subject}'" for subject in quoted) or "NULL"  # IN () is an error
-    where = f" AND subject IN ({listed})" if subjects is not None else ""
+    condition = f" AND subject IN ({listed})" if subjects is not None else ""
     # A run reads the same figures at every gate: a fingerprint takes a tenth of the view's time.
     version = connection.execute(
         f"""SELECT count(*), sum(hash(figures)::HUGEINT) FROM figures
-            WHERE table_name = '{record.table}'{where}"""  # noqa: S608 - names of our own records
+            WHERE table_name = '{record.table}'{condition}"""  # noqa: S608 - names of our own records
     ).fetchone()
-    key = (record, where)
+    key = (record, condition)
     if key not in _last_read or _last_read[key][0] != version:
-        rows = connection.execute(view_sql(record, where=where)).fetchall()
+        rows = connection.execute(view_sql(record, condition=condition)).fetchall()
         _last_read[key] = version, tuple(_record(record, row) for row in rows)
     return cast("tuple[Record, ...]", _last_read[key][1])
 

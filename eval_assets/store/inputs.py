@@ -82,7 +82,7 @@ def write_labels(
         names = {column.name for column in columns_of(connection, table)}
         values = {name: name for name in rows if name in names and rows[name].notna().any()}
         columns = {**values, "source": "concat(file, ':', line)"}
-        insert_rows(connection, table, rows, columns=columns, where=condition)
+        insert_rows(connection, table, rows, columns=columns, condition=condition)
     replace_rows(connection, "rejected_rows", rejected)
 
 

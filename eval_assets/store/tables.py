@@ -45,19 +45,19 @@ def insert_rows(
     rows: pd.DataFrame,
     *,
     columns: Mapping[str, str] | None = None,
-    where: str = "true",
+    condition: str = "true",
 ) -> None:
     """Add `rows` to `table`; columns are matched by name, NaN is NULL.
 
     `columns` holds SQL for each column that is filled; None stands for the columns of `rows`.
-    `where` is a condition that rows must meet.
+    `condition` is a condition that rows must meet.
     """
     if rows.empty:
         return
     columns = {str(name): f'"{name}"' for name in rows} if columns is None else columns
     names = ", ".join(f'"{name}"' for name in columns)
     # DuckDB finds `rows` by its name here. If it were registered, the transaction would keep it.
-    selected = f"SELECT {', '.join(columns.values())} FROM rows WHERE {where}"  # noqa: S608 - ours
+    selected = f"SELECT {', '.join(columns.values())} FROM rows WHERE {condition}"  # noqa: S608 - ours
     with single_thread(connection, n_rows=len(rows)):
         connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
 

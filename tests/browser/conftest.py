@@ -47,9 +47,9 @@ def browser() -> Iterator["Browser"]:
 
 def new_context(browser: "Browser", **options: Any) -> "BrowserContext":
     """Return a context whose pages wait long for a condition: the machine may be busy."""
-    made = browser.new_context(**options)
-    made.set_default_timeout(_PATIENCE_MS)
-    return made
+    context = browser.new_context(**options)
+    context.set_default_timeout(_PATIENCE_MS)
+    return context
 
 
 @pytest.fixture
@@ -61,9 +61,9 @@ def open_page(browser: "Browser", tmp_path: Path) -> Iterator[OpenPage]:
     def opened(html: str, *, width: int = 1440, anchor: str = "", **context: Any) -> "Page":
         file = tmp_path / "page.html"
         file.write_text(html, encoding="utf-8")
-        made = new_context(browser, viewport={"width": width, "height": 900}, **context)
-        contexts.append(made)
-        page = made.new_page()
+        page_context = new_context(browser, viewport={"width": width, "height": 900}, **context)
+        contexts.append(page_context)
+        page = page_context.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: complaints.extend(_outside(request.url)))
@@ -87,10 +87,10 @@ def axe() -> str:
 def violations(page: "Page", axe: str) -> list[str]:
     """Return what axe-core finds wrong: rule, element and reason."""
     page.evaluate(axe)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
     return [
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
-        for violation in found
+        for violation in result
         for node in violation["nodes"]
     ]
 

@@ -55,7 +55,7 @@ class Team:
 
     folder: Path
     rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
-    given: dict[tuple[str, str], int] = field(default_factory=dict)
+    labels: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def write(self) -> None:
         """Write the evaluation, the gold answers and the attention check."""
@@ -76,8 +76,8 @@ class Team:
             return "1" if rater == INATTENTIVE and kind == "choose" else str(number)
         truth = 1 + number % 5
         rating = truth if self.rng.random() < 0.8 else truth + self.rng.choice((-1, 1))
-        self.given[rater, f"a{number}"] = min(5, max(1, rating))
-        return str(self.given[rater, f"a{number}"])
+        self.labels[rater, f"a{number}"] = min(5, max(1, rating))
+        return str(self.labels[rater, f"a{number}"])
 
     def call(self, command: str, *arguments: str) -> str:
         """Run a command, all of whose options docs/labelling.md has, and return its output."""
@@ -215,9 +215,9 @@ class OfflineRater:
 
 @pytest.fixture
 def team(tmp_path: Path) -> Team:
-    made = Team(tmp_path / "team")
-    made.write()
-    return made
+    result = Team(tmp_path / "team")
+    result.write()
+    return result
 
 
 @pytest.fixture
@@ -241,8 +241,8 @@ def test_ten_raters_label_from_assignments_to_the_gate(
         rater.calibrate()
     for rater in raters.values():
         rater.label(HALF)
-    moved = team.call("assign", "--reassign", LEAVES)
-    assert re.match(rf"Reassigned from {LEAVES}: (8|9|10)\n", moved)
+    output = team.call("assign", "--reassign", LEAVES)
+    assert re.match(rf"Reassigned from {LEAVES}: (8|9|10)\n", output)
     for name, rater in raters.items():
         if name != LEAVES:
             rater.label(N_RESPONSES)
@@ -261,7 +261,7 @@ def assert_every_label_is_stored(team: Team) -> None:
         rows = connection.execute(
             "SELECT rater_id, response_id, value FROM human_labels"
         ).fetchall()
-    assert {(rater, name): value for rater, name, value in rows} == team.given
+    assert {(rater, name): value for rater, name, value in rows} == team.labels
     assert len(rows) == 3 * N_RESPONSES
     assert {*Counter(name for _, name, _ in rows).values()} == {3}
     assert {rater for rater, _, _ in rows} == {*RATERS}
@@ -270,7 +270,7 @@ def assert_every_label_is_stored(team: Team) -> None:
 def assert_gate_is_decided_by_them(team: Team) -> None:
     """The gate compares the agreement of what was given with its minimum."""
     ratings = np.full((N_RESPONSES, len(RATERS)), np.nan)
-    for (rater, name), rating in team.given.items():
+    for (rater, name), rating in team.labels.items():
         ratings[int(name[1:]), RATERS.index(rater)] = rating
     expected = human_agreement(ratings, low=1, high=5)
     with connect(team.folder / "out" / "eval.duckdb", is_reading=True) as connection:

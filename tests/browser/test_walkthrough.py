@@ -57,14 +57,14 @@ def given_by(rater: str) -> Given:
     return {(row["response_id"], row["question_id"]): row["rating"] for row in rows}
 
 
-def keys_of(folder: Path, rater: str, given: Given) -> list[str]:
+def keys_of(folder: Path, rater: str, value: Given) -> list[str]:
     """The key for each unit in the rater's order; what the sample leaves unrated is a 1."""
     evaluation = read_evaluation(folder)
     shown = response_views(evaluation, read_responses(evaluation))
     study = Study(evaluation, shown, read_assignments(evaluation))
     keys = []
     for unit in study.queue(rater).units:
-        rating = given[unit.response.response_id, unit.question.id] or "1"
+        rating = value[unit.response.response_id, unit.question.id] or "1"
         keys.append({"1": "y", "0": "n"}[rating] if unit.question.scale.is_binary else rating)
     return keys
 

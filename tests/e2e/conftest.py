@@ -108,7 +108,9 @@ class Evaluated:
             selection=selection if checks else selection.without_checks(),
             resources={"folder": EvaluationFolder(data=str(self.path))},
             instance=empty_instance(),
-            run_config={"ops": {name: {"config": given} for name, given in (config or {}).items()}},
+            run_config={
+                "ops": {name: {"config": inputs} for name, inputs in (config or {}).items()}
+            },
             raise_on_error=False,
         )
 
@@ -153,8 +155,8 @@ class Evaluated:
         """Return the questions of `judge_splits`, with the number of responses of each."""
         return self.rows("SELECT question_id, count(*) FROM judge_splits GROUP BY ALL ORDER BY ALL")
 
-    def _write(self, name: str, by: str, given: str, prefix: str, ratings: Ratings) -> None:
-        lines = [f"response_id,{by},question_id,{given}"]
+    def _write(self, name: str, by: str, text: str, prefix: str, ratings: Ratings) -> None:
+        lines = [f"response_id,{by},question_id,{text}"]
         for question, by_rater in ratings.items():
             for rater, values in enumerate(by_rater, start=1):
                 lines += [
@@ -174,12 +176,12 @@ def clean_environment() -> dict[str, str]:
 def make(path: Path, humans: Sequence[Sequence[float]]) -> Evaluated:
     """A folder on whose two questions two humans rate so, and two judges agree."""
     path.mkdir()
-    made = Evaluated(path)
-    made.declare()
-    made.respond()
-    made.label({"clarity": humans, "depth": humans})
-    made.judge({"clarity": AGREEING, "depth": AGREEING})
-    return made
+    folder = Evaluated(path)
+    folder.declare()
+    folder.respond()
+    folder.label({"clarity": humans, "depth": humans})
+    folder.judge({"clarity": AGREEING, "depth": AGREEING})
+    return folder
 
 
 def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
@@ -194,17 +196,17 @@ def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def open_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     """A folder whose raters agree, after one run of everything: not to be written."""
-    made = make(tmp_path_factory.mktemp("open") / "data", AGREEING)
-    assert made.materialize().success
-    return made
+    folder = make(tmp_path_factory.mktemp("open") / "data", AGREEING)
+    assert folder.materialize().success
+    return folder
 
 
 @pytest.fixture(scope="session")
 def closed_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     """A folder whose raters contradict one another, after one run of everything: likewise."""
-    made = make(tmp_path_factory.mktemp("closed") / "data", OPPOSING)
-    assert not made.materialize().success
-    return made
+    folder = make(tmp_path_factory.mktemp("closed") / "data", OPPOSING)
+    assert not folder.materialize().success
+    return folder
 
 
 @pytest.fixture

@@ -14,18 +14,18 @@ from tests.terminal import Terminal
 @pytest.fixture
 def folder(tmp_path: Path) -> Evaluated:
     """Three responses; raters are four points apart on one of them and one point on another."""
-    made = Evaluated(tmp_path / "data")
-    made.path.mkdir()
-    made.declare(scales={"depth": "likert5"}, judges=())
+    evaluated = Evaluated(tmp_path / "data")
+    evaluated.path.mkdir()
+    evaluated.declare(scales={"depth": "likert5"}, judges=())
     rows = [f"a{n},Prompt {n},Answer {n},m" for n in range(3)]
     header = "response_id,prompt_text,response_text,model_name"
-    (made.path / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
-    given = {"anna": (5, 3, 2), "ben": (1, 4, 2)}
+    (evaluated.path / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
+    inputs = {"anna": (5, 3, 2), "ben": (1, 4, 2)}
     labels = ["response_id,rater_id,question_id,rating,notes"]
-    for rater, values in given.items():
+    for rater, values in inputs.items():
         labels += [f"a{n},{rater},depth,{v},note of {rater}" for n, v in enumerate(values)]
-    (made.path / "labels.csv").write_text("\n".join(labels) + "\n")
-    return made
+    (evaluated.path / "labels.csv").write_text("\n".join(labels) + "\n")
+    return evaluated
 
 
 def adjudicating(folder: Evaluated) -> Terminal:

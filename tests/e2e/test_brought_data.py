@@ -36,9 +36,9 @@ def rows(path: Path) -> list[Row]:
 
 def as_label_studio(source: Path, models: list[str]) -> str:
     """Return tasks with an annotation for each rater and a prediction for each model."""
-    given: dict[str, dict[str, list[Row]]] = {}
+    inputs: dict[str, dict[str, list[Row]]] = {}
     for row in rows(source / "labels.csv"):
-        given.setdefault(row["response_id"], {}).setdefault(row["rater_id"], []).append(row)
+        inputs.setdefault(row["response_id"], {}).setdefault(row["rater_id"], []).append(row)
     scored: dict[str, dict[str, list[Row]]] = {}
     for row in rows(*source.glob("judge_scores.csv*")):
         if row["judge_model"] in models and row["score"]:
@@ -62,7 +62,7 @@ def as_label_studio(source: Path, models: list[str]) -> str:
             "data": response,
             "annotations": [
                 {"id": place, "completed_by": {"email": rater}, "result": results(of)}
-                for place, (rater, of) in enumerate(given.get(response["response_id"], {}).items())
+                for place, (rater, of) in enumerate(inputs.get(response["response_id"], {}).items())
             ],
             "predictions": [
                 {"model_version": model, "result": results(of)}
@@ -133,18 +133,18 @@ def test_real_data_have_their_figures_in_every_form(tmp_path: Path, name: str, f
         folder, "human_agreement", {"scope": "overall"}, expected["humans_overall"], HUMANS_OVERALL
     )
     for question, figures in expected["humans"].items():
-        where: dict[str, str | None] = {"question_id": question}
-        wrong += differences(folder, "human_agreement", where, figures, HUMANS)
+        condition: dict[str, str | None] = {"question_id": question}
+        wrong += differences(folder, "human_agreement", condition, figures, HUMANS)
     if form == "label-studio":
-        given = folder.rows("SELECT model, judge_id FROM judges")
-        judges = {str(model): str(judge) for model, judge in given}
+        inputs = folder.rows("SELECT model, judge_id FROM judges")
+        judges = {str(model): str(judge) for model, judge in inputs}
         assert sorted(judges) == sorted(models)
         for model, judge in judges.items():
             for question in expected["humans"]:
                 figures = expected["judge_vs_human"][model][question]
-                where = {"judge_id": judge, "question_id": question}
+                condition = {"judge_id": judge, "question_id": question}
                 wrong += differences(
-                    folder, "judge_human_agreement", where, figures, JUDGES_AND_HUMANS
+                    folder, "judge_human_agreement", condition, figures, JUDGES_AND_HUMANS
                 )
     assert wrong == []
 
@@ -169,7 +169,11 @@ def test_criteria_that_belong_to_prompts_are_asked_of_their_responses_only(
     write_csv(
         folder.path / "rubric.csv",
         ["question_id", "question", "scale", "level", "prompt_id"],
-        [[q, f"It {q}", "0-1:0.25", "interval", p] for p, asked in CRITERIA.items() for q in asked],
+        [
+            [q, f"It {q}", "0-1:0.25", "interval", p]
+            for p, requested in CRITERIA.items()
+            for q in requested
+        ],
     )
     write_csv(
         folder.path / "labels.csv",
@@ -199,19 +203,21 @@ def test_criteria_that_belong_to_prompts_are_asked_of_their_responses_only(
         SELECT split_part(response_id, '-', 1), question_id FROM judge_scores
         GROUP BY ALL HAVING count(*) = 8 ORDER BY ALL
     """
-    assert folder.rows(by_prompt) == sorted((p, q) for p, asked in CRITERIA.items() for q in asked)
+    assert folder.rows(by_prompt) == sorted(
+        (p, q) for p, requested in CRITERIA.items() for q in requested
+    )
     people = "SELECT question_id, n_responses, a_hh FROM human_agreement WHERE scope = 'question'"
     assert sorted(folder.rows(people)) == sorted(
-        (q, N_OF_PROMPT, 1.0) for asked in CRITERIA.values() for q in asked
+        (q, N_OF_PROMPT, 1.0) for requested in CRITERIA.values() for q in requested
     )
     assert folder.rows("SELECT n_units FROM judge_agreement WHERE scope = 'overall'") == [
         (n_units,)
     ]
 
 
-@pytest.mark.parametrize("given", ["score", "raw_output"])
+@pytest.mark.parametrize("value", ["score", "raw_output"])
 def test_scores_of_conversations_are_compared_with_the_mean_rating_of_their_turns(
-    tmp_path: Path, given: str
+    tmp_path: Path, value: str
 ) -> None:
     """A judge who gives each conversation the mean of its turns is right, score or reply alone."""
     folder = Evaluated(tmp_path / "data")
@@ -234,7 +240,7 @@ def test_scores_of_conversations_are_compared_with_the_mean_rating_of_their_turn
     )
     write_csv(
         folder.path / "scores.csv",
-        ["convo_id", "model_name", given],
+        ["convo_id", "model_name", value],
         [[convo, "m", sum(both) // 2] for convo, both in ratings.items()],
     )
     (folder.path / "evaluation.yaml").write_text(

@@ -161,9 +161,9 @@ def test_ratings_arrive_once_and_the_verdict_goes_back(tool: Tool) -> None:
     assert sorted(row["rating"] for row in tool.rows("labels")) == sorted(
         str(value) for _, _, _, value, is_judge in CONTENT["ratings"] if not is_judge
     )
-    again = tool.read()
-    assert again.count(": nothing new\n") == 3
-    assert "wrote" not in again
+    repeat = tool.read()
+    assert repeat.count(": nothing new\n") == 3
+    assert "wrote" not in repeat
 
     program = tool.programs / "eval-assets"
     evaluated = ended(program, "run", "--data", "folder", folder=tool.folder)

@@ -47,13 +47,13 @@ class Deployment:
     def __init__(self, folder: Path, database: str) -> None:
         self.folder = folder
         self.port = free_port()
-        given = dict(
+        inputs = dict(
             line.split("=", 1)
             for line in (DEPLOY / "environment.example").read_text().splitlines()
             if line and not line.startswith("#")
         )
         self.environment = {
-            name: value.replace("/srv/eval-assets", str(folder)) for name, value in given.items()
+            name: value.replace("/srv/eval-assets", str(folder)) for name, value in inputs.items()
         }
         driver = self.environment["DAGSTER_POSTGRES_URL"].partition("://")[0]
         database = f"{driver}://{database.partition('://')[2]}"
@@ -140,8 +140,8 @@ class Deployment:
             entries = self.ask(query)["workspaceOrError"]["locationEntries"]
         except (urllib.error.URLError, ConnectionError):
             return False
-        found = [entry["locationOrLoadError"] for entry in entries]
-        return found == [{"__typename": "RepositoryLocation"}]
+        result = [entry["locationOrLoadError"] for entry in entries]
+        return result == [{"__typename": "RepositoryLocation"}]
 
 
 @contextmanager

@@ -33,8 +33,8 @@ def declare(folder: Evaluated, *, every_days: float, anchors: int = 20) -> None:
 
 def check_of(result: dg.ExecuteInProcessResult) -> dg.AssetCheckEvaluation:
     """Return what `judge_stable` said."""
-    [found] = [e for e in result.get_asset_check_evaluations() if e.check_name == "judge_stable"]
-    return found
+    [actual] = [e for e in result.get_asset_check_evaluations() if e.check_name == "judge_stable"]
+    return actual
 
 
 def test_a_judge_that_moved_is_found_and_other_answers_are_not_a_move(
@@ -62,9 +62,9 @@ def test_a_judge_that_moved_is_found_and_other_answers_are_not_a_move(
 
         (tmp_path / "responses.csv").write_text(answers(30))
         scores.update({text: (score - 1, 3.0) for text, (score, _) in scores.items()})
-        moved, n_asked = run()
-        assert (moved.passed, n_asked) == (False, 6 + 20)
-        assert moved.description == (
+        shifted, n_asked = run()
+        assert (shifted.passed, n_asked) == (False, 6 + 20)
+        assert shifted.description == (
             "gpt on clarity: the same 20 answers are scored -1.00 [-1.00, -1.00] from what they "
             "were; the 6 answers judged since then have a mean -0.25 from the 4 before, of which "
             "-1.00 [-1.00, -1.00] is the judge and +0.75 the answers"
@@ -75,8 +75,8 @@ def test_a_judge_that_moved_is_found_and_other_answers_are_not_a_move(
         # Rounds are in the ledger, and a run between two of them asks nothing.
         declare(folder, every_days=7, anchors=9)
         shutil.rmtree(tmp_path / "out")
-        again, n_asked = run()
-        assert (again.passed, n_asked) == (False, 0)
+        repeat, n_asked = run()
+        assert (repeat.passed, n_asked) == (False, 0)
         assert len(folder.rows(verdicts)) == 2
         assert folder.rows("SELECT count(*) FROM drift_anchors") == [(20,)]
 

@@ -82,7 +82,7 @@ def ask(folder: Path, provider: RunningProvider) -> subprocess.CompletedProcess[
 
 
 def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
-    return {each.check_name: each for each in result.get_asset_check_evaluations()}
+    return {item.check_name: item for item in result.get_asset_check_evaluations()}
 
 
 @pytest.mark.slow
@@ -94,22 +94,24 @@ def test_documents_are_judged_stored_and_not_asked_about_again(
     first, second = ask(tmp_path, provider), ask(tmp_path, provider)
 
     assert (first.returncode, first.stderr) == (0, "")
-    told, again = json.loads(first.stdout), json.loads(second.stdout)
-    assert told["status"] == "success"
-    assert (told["successful_evaluations"], told["total_evaluations"], told["n_calls"]) == (10,) * 3
-    assert (told["judge1_model"], told["judge2_model"]) == ("gpt-6-luna", "claude-haiku-5-5")
-    assert all(0 <= x <= 1 for x in told["judge1_scores"] + told["judge2_scores"])
-    assert told["estimated_cost_usd"] > 0
-    assert told["latency_seconds"] > 0.5
+    output, repeat = json.loads(first.stdout), json.loads(second.stdout)
+    assert output["status"] == "success"
+    assert (output["successful_evaluations"], output["total_evaluations"], output["n_calls"]) == (
+        10,
+    ) * 3
+    assert (output["judge1_model"], output["judge2_model"]) == ("gpt-6-luna", "claude-haiku-5-5")
+    assert all(0 <= x <= 1 for x in output["judge1_scores"] + output["judge2_scores"])
+    assert output["estimated_cost_usd"] > 0
+    assert output["latency_seconds"] > 0.5
     # Documents are judged side by side, and so are the two judges.
     assert provider.log.max_in_flight > 2
-    assert (again["n_calls"], again["estimated_cost_usd"]) == (0, 0.0)
-    assert again["judge1_scores"] == told["judge1_scores"]
+    assert (repeat["n_calls"], repeat["estimated_cost_usd"]) == (0, 0.0)
+    assert repeat["judge1_scores"] == output["judge1_scores"]
     stored = Evaluated(tmp_path).rows(
         "SELECT id, docs, judge1_score, judge2_score, kappa FROM ground_truth"
     )
     ids = [str(document["id"]) for document in DOCUMENTS]
-    assert stored == [(1, ids, told["judge1_scores"], told["judge2_scores"], told["kappa"])]
+    assert stored == [(1, ids, output["judge1_scores"], output["judge2_scores"], output["kappa"])]
     assert Evaluated(tmp_path).rows("SELECT count(*) FROM judge_calls") == [(10,)]
 
 
@@ -121,14 +123,20 @@ def test_a_refused_document_is_null_and_the_others_are_kept(
 
     code = dual_judge.main(arguments(tmp_path), standalone_mode=False)
 
-    told = json.loads(capsys.readouterr().out)
-    assert (code, told["status"]) == (0, "partial")
-    assert [score is None for score in told["judge1_scores"]] == [False, True, False, False, False]
-    assert [(each["document"], each["status"]) for each in told["failures"]] == [
+    output = json.loads(capsys.readouterr().out)
+    assert (code, output["status"]) == (0, "partial")
+    assert [score is None for score in output["judge1_scores"]] == [
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert [(item["document"], item["status"]) for item in output["failures"]] == [
         (12, "refused"),
         (12, "refused"),
     ]
-    assert told["successful_evaluations"] == 8
+    assert output["successful_evaluations"] == 8
 
 
 @pytest.mark.usefixtures("keys")
@@ -147,11 +155,11 @@ def test_keys_that_are_refused_end_in_an_error_without_the_key(
     code = dual_judge.main(arguments(tmp_path), standalone_mode=False)
 
     printed = capsys.readouterr()
-    told = json.loads(printed.out)
-    assert (code, told["status"]) == (1, "error")
-    assert told["judge1_scores"] == [None] * 5
-    assert (told["kappa"], told["kappa_reason"]) == (None, "no_pairs")
-    assert len(told["stopped"]) == 2
+    output = json.loads(printed.out)
+    assert (code, output["status"]) == (1, "error")
+    assert output["judge1_scores"] == [None] * 5
+    assert (output["kappa"], output["kappa_reason"]) == (None, "no_pairs")
+    assert len(output["stopped"]) == 2
     assert KEY not in printed.out + printed.err
     [stored] = Evaluated(tmp_path).rows("SELECT judge1_model, judge2_model FROM ground_truth")
     assert stored == (None, None)
@@ -190,14 +198,14 @@ def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
     )
 
     assert (ended.returncode, ended.stderr) == (0, "")
-    told = json.loads(ended.stdout)
-    assert [query["query_id"] for query in told["queries"]] == [1, 2]
-    assert told["queries"][0]["expected_docs"] == [11, 14]
-    assert told["target_kappa"] == 0.7
-    kappas = (told["kappa_micro"], told["kappa_macro"])
-    assert told["meets_target"] == (None if None in kappas else min(kappas) >= 0.7)
-    assert told["n_calls"] == 14
-    assert {query["status"] for query in told["queries"]} == {"success"}
+    output = json.loads(ended.stdout)
+    assert [query["query_id"] for query in output["queries"]] == [1, 2]
+    assert output["queries"][0]["expected_docs"] == [11, 14]
+    assert output["target_kappa"] == 0.7
+    kappas = (output["kappa_micro"], output["kappa_macro"])
+    assert output["meets_target"] == (None if None in kappas else min(kappas) >= 0.7)
+    assert output["n_calls"] == 14
+    assert {query["status"] for query in output["queries"]} == {"success"}
     bodies = [request.json for request in provider.log.requests if request.vendor == "openai"]
     assert {body["max_completion_tokens"] for body in bodies[-7:]} == {10}
     stored = Evaluated(tmp_path)
@@ -239,8 +247,8 @@ def test_a_judge_without_any_score_fails_the_command(
 
     code = dual_judge.main(arguments(tmp_path), standalone_mode=False)
 
-    told = json.loads(capsys.readouterr().out)
-    assert (code, told["status"], told["judges_without_scores"]) == (1, "partial", ["gpt"])
+    output = json.loads(capsys.readouterr().out)
+    assert (code, output["status"], output["judges_without_scores"]) == (1, "partial", ["gpt"])
 
 
 def test_problems_of_queries_are_reported_together(tmp_path: Path) -> None:
@@ -263,15 +271,15 @@ def test_problems_of_queries_are_reported_together(tmp_path: Path) -> None:
 def test_prompts_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
     result = live.materialize(*JUDGING, "judge_disagreements")
 
-    found = checks(result)
-    assert {name for name, each in found.items() if each.passed} >= {
+    actual = checks(result)
+    assert {name for name, item in actual.items() if item.passed} >= {
         "judge_coverage",
         "judge_models_alive",
         "judges_independent",
         "within_budget",
         "prompts_not_leaked",
     }
-    assert "OPENAI_API_KEY" in str(found["prompts_not_leaked"].description)
+    assert "OPENAI_API_KEY" in str(actual["prompts_not_leaked"].description)
     truth = live.rows(
         """SELECT len(docs), len(judge1_score), len(judge2_score), judge1_model
            FROM ground_truth"""
@@ -302,10 +310,10 @@ def test_a_judge_that_is_stopped_is_named_and_the_other_scores_everything(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-quota")
 
-    found = checks(live.materialize(*JUDGING))["judges_answered"]
+    result = checks(live.materialize(*JUDGING))["judges_answered"]
 
-    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.ERROR)
-    assert str(found.description).startswith("gpt is stopped: 429 insufficient_quota")
+    assert (result.passed, result.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert str(result.description).startswith("gpt is stopped: 429 insufficient_quota")
     scored = live.rows("SELECT judge_id, count(score) > 0 FROM judge_scores GROUP BY 1 ORDER BY 1")
     assert scored == [("gpt", False), ("haiku", True)]
 
@@ -333,12 +341,12 @@ def test_a_budget_that_ends_early_is_reported_and_covers_too_little(
     declared = live.path / "evaluation.yaml"
     declared.write_text(declared.read_text() + "budget_usd: 0.0001\n")
 
-    found = checks(live.materialize(*JUDGING))
+    result = checks(live.materialize(*JUDGING))
 
-    assert not found["within_budget"].passed
-    assert not found["judge_coverage"].passed
-    assert found["within_budget"].metadata["budget_usd"].value == 0.0001
-    assert found["within_budget"].severity is dg.AssetCheckSeverity.WARN
+    assert not result["within_budget"].passed
+    assert not result["judge_coverage"].passed
+    assert result["within_budget"].metadata["budget_usd"].value == 0.0001
+    assert result["within_budget"].severity is dg.AssetCheckSeverity.WARN
     assert "the budget did not reach 48 scores or responses; 0.0001 USD are left" in caplog.text
 
 

@@ -81,8 +81,8 @@ def test_the_figures_that_the_data_describe_themselves_with_come_out(
         if line.startswith(f"| `{name}`, ")
         for row in [[cell.strip() for cell in line.strip("|").split("|")]]
     }
-    given = shutil.ignore_patterns("out")
-    folder = Evaluated(shutil.copytree(DATA / name, tmp_path / name, ignore=given))
+    inputs = shutil.ignore_patterns("out")
+    folder = Evaluated(shutil.copytree(DATA / name, tmp_path / name, ignore=inputs))
     result = folder.materialize()
     measured = {str(row[0]): row[1:] for row in folder.rows(TABLE)}
 
@@ -116,20 +116,20 @@ def measured(
 
 
 def differences(
-    folder: Evaluated, table: str, where: dict[str, str | None], expected: dict[str, Any],
+    folder: Evaluated, table: str, condition: dict[str, str | None], expected: dict[str, Any],
     columns: dict[str, str],
 ) -> list[str]:  # fmt: skip
-    """Figures of the one row at `where` that are not as expected; every one must be there."""
+    """Figures of the one row at `condition` that are not as expected; every one must be there."""
     conditions = " AND ".join(
         f"{name} IS NULL" if value is None else f"{name} = '{value}'"
-        for name, value in where.items()
+        for name, value in condition.items()
     )
     named = {name: column for name, column in columns.items() if name in expected}
     [row] = folder.rows(f"SELECT {', '.join(named.values())} FROM {table} WHERE {conditions}")  # noqa: S608
     return [
-        f"{table} {where} {column}: {found}, expected {expected[name]}"
-        for (name, column), found in zip(named.items(), row, strict=True)
-        if found != pytest.approx(expected[name], abs=TO_SIX_PLACES, rel=0)
+        f"{table} {condition} {column}: {actual}, expected {expected[name]}"
+        for (name, column), actual in zip(named.items(), row, strict=True)
+        if actual != pytest.approx(expected[name], abs=TO_SIX_PLACES, rel=0)
     ]
 
 
@@ -153,8 +153,8 @@ def test_agreement_between_judges_on_real_data(
     folder, expected = measured
     wrong: list[str] = []
     for question, figures in expected.get("judge_judge", {}).items():
-        where = {"scope": "question", "question_id": question}
-        wrong += differences(folder, "judge_agreement", dict(where), figures, JUDGES)
+        condition = {"scope": "question", "question_id": question}
+        wrong += differences(folder, "judge_agreement", dict(condition), figures, JUDGES)
 
     assert wrong == []
 
@@ -167,9 +167,9 @@ def test_each_judge_against_humans_on_real_data(
     n_compared = 0
     for judge, by_question in expected["judge_vs_human"].items():
         for question in expected["humans"]:
-            where = {"judge_id": judge, "question_id": question}
+            condition = {"judge_id": judge, "question_id": question}
             wrong += differences(
-                folder, "judge_human_agreement", dict(where), by_question[question],
+                folder, "judge_human_agreement", dict(condition), by_question[question],
                 JUDGES_AND_HUMANS,
             )  # fmt: skip
             n_compared += 1

@@ -36,14 +36,14 @@ def gated_assets() -> list[str]:
 
 def verdicts(folder: Evaluated) -> dict[str, str]:
     """The overall verdict of each gate, as the table holds it."""
-    found = folder.rows("SELECT gate, verdict FROM gate_verdicts WHERE question_id IS NULL")
-    return {str(gate): str(verdict) for gate, verdict in found}
+    result = folder.rows("SELECT gate, verdict FROM gate_verdicts WHERE question_id IS NULL")
+    return {str(gate): str(verdict) for gate, verdict in result}
 
 
 def check_of(result: dg.ExecuteInProcessResult, name: str) -> dg.AssetCheckEvaluation:
     """The evaluation of one check in a run."""
-    [found] = [e for e in result.get_asset_check_evaluations() if e.check_name == name]
-    return found
+    [actual] = [e for e in result.get_asset_check_evaluations() if e.check_name == name]
+    return actual
 
 
 def test_the_checks_of_gates_block_and_no_others() -> None:
@@ -99,10 +99,10 @@ def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
     result = closed_folder.materialize(asset, checks=checks)
 
     assert not result.success
-    said = failures(result)[asset]
-    assert "Gate human_a_hh is closed: 0.4" in said
-    assert "Gate human_alpha is closed: -0." in said
-    assert "is below the minimum 0.667. Discuss the 18 disagreements with the raters" in said
+    message = failures(result)[asset]
+    assert "Gate human_a_hh is closed: 0.4" in message
+    assert "Gate human_alpha is closed: -0." in message
+    assert "is below the minimum 0.667. Discuss the 18 disagreements with the raters" in message
     assert closed_folder.splits() == []
 
 
@@ -204,12 +204,12 @@ def test_worse_labels_mark_the_splits_as_stale_until_the_gate_opens_again(
     before = open_folder.rows(split)
     open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
     result = open_folder.materialize(*UP_TO_TUNING)
-    [(because,)] = open_folder.rows(marks)
+    [(reason,)] = open_folder.rows(marks)
 
     assert not result.success
     assert verdicts(open_folder)["human_a_hh"] == "fail"
     assert open_folder.rows(split) == before
-    assert str(because).startswith("gate closed: human_a_hh: 0.4")
+    assert str(reason).startswith("gate closed: human_a_hh: 0.4")
 
     open_folder.declare(gates="human_a_hh: {min: 0.1}, human_alpha: {min: -1}")
     assert open_folder.materialize("human_agreement").success
@@ -238,12 +238,12 @@ def test_judges_that_were_exchanged_make_their_gate_stale_until_they_are_asked(
     assert measuring.startswith("judge_scores: holds scores of other judges than are declared now")
 
 
-@pytest.mark.parametrize("also", [[], ["rubric_questions"]], ids=["declared", "stored"])
-def test_a_scale_that_changed_makes_a_pass_stale(open_folder: Evaluated, also: list[str]) -> None:
+@pytest.mark.parametrize("assets", [[], ["rubric_questions"]], ids=["declared", "stored"])
+def test_a_scale_that_changed_makes_a_pass_stale(open_folder: Evaluated, assets: list[str]) -> None:
     """As soon as it is declared otherwise, and after the questions are stored again."""
     open_folder.declare(scales={"clarity": "likert5", "depth": "{min: 1, max: 9}"})
-    if also:
-        assert open_folder.materialize(*also).success
+    if assets:
+        assert open_folder.materialize(*assets).success
     result = open_folder.materialize("judge_splits")
 
     assert "Gate human_a_hh is closed: stale: " in failures(result)["judge_splits"]
@@ -454,8 +454,8 @@ def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are
     assert str(reason).startswith("7 rated groups in train; 10 are needed, which takes about ")
     for text in [*texts, reported]:
         assert f"sealed tests of clarity and depth were not evaluated: {reason}." in text
-    [made] = result.asset_materializations_for_node("judge_certificates")
-    assert str(reason) in str(made.metadata["not_evaluated"].value)
+    [materialization] = result.asset_materializations_for_node("judge_certificates")
+    assert str(reason) in str(materialization.metadata["not_evaluated"].value)
 
 
 def test_certificates_state_the_gates_that_hold_them_back(closed_folder: Evaluated) -> None:

@@ -125,7 +125,7 @@ def web_server(folder: Evaluated, home: Path) -> Iterator[WebServer]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = home / "web.log"
-    with log.open("w") as told:
+    with log.open("w") as output:
         process = subprocess.Popen(
             [
                 Path(sys.executable).parent / "dagster-webserver",
@@ -134,7 +134,7 @@ def web_server(folder: Evaluated, home: Path) -> Iterator[WebServer]:
             ],
             cwd=home,
             env=clean_environment() | {"DAGSTER_HOME": str(home), "EVAL_DATA": str(folder.path)},
-            stdout=told,
+            stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
@@ -167,7 +167,7 @@ def test_the_web_server_refuses_tuning_alone_and_shows_why(
     """One server: closed gates first, then lower minimums, which let the same button through."""
     with web_server(closed_folder, tmp_path / "home") as server:
         refused = server.materialize("judge_splits")
-        nothing = closed_folder.splits()
+        empty = closed_folder.splits()
         closed_folder.declare(gates="human_a_hh: {min: 0}, human_alpha: {min: -1}")
         let_through = server.materialize("judge_splits")
 
@@ -180,7 +180,7 @@ def test_the_web_server_refuses_tuning_alone_and_shows_why(
     assert failure["stepKey"] == "judge_splits"
     assert "Gate human_a_hh is closed: 0.4" in failure["failureMetadata"]["description"]
     assert "revise the rubric" in failure["failureMetadata"]["description"]
-    assert nothing == []
+    assert empty == []
     assert let_through["status"] == "SUCCESS"
     assert closed_folder.splits() != []
 
@@ -226,9 +226,9 @@ def test_the_job_that_only_scores_leaves_tuning_out(
 
     assert not result.asset_materializations_for_node("judge_splits")
     assert open_folder.rows(split) == before
-    said = failures(result)
-    assert set(said) == {"human_gates"}
-    gates = [line.split()[1] for line in said["human_gates"].splitlines()]
+    message = failures(result)
+    assert set(message) == {"human_gates"}
+    gates = [line.split()[1] for line in message["human_gates"].splitlines()]
     assert gates == ["human_a_hh", "human_alpha"]
 
 
@@ -251,11 +251,11 @@ def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated
         done = closed_folder.call(*arguments)
 
         assert (done.returncode, done.stderr) == (3, ""), arguments
-        told = done.stdout.splitlines()
-        [line] = [line for line in told if line.strip().startswith("human_alpha")]
+        output = done.stdout.splitlines()
+        [line] = [line for line in output if line.strip().startswith("human_alpha")]
         assert "CLOSED" in line
         assert "is below the minimum 0.667. Discuss the 18 disagreements" in line
-        assert told[-1] == f"A gate is closed (exit code 3). Not run: {', '.join(held_back)}"
+        assert output[-1] == f"A gate is closed (exit code 3). Not run: {', '.join(held_back)}"
 
 
 def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) -> None:
@@ -384,5 +384,5 @@ def test_published_verdicts_say_what_the_report_says(closed_folder: Evaluated) -
     assert verdicts["gate.human_alpha"].value == "closed"
     assert judged
     for of in judged:
-        why = of.comment.removesuffix(".")
-        assert of.value != "cannot be judged" or f"{why[0].lower()}{why[1:]}" in report
+        reason = of.comment.removesuffix(".")
+        assert of.value != "cannot be judged" or f"{reason[0].lower()}{reason[1:]}" in report

@@ -129,8 +129,8 @@ def test_missing_key_is_said_before_anything_is_asked(
         for event in result.all_events
         if event.is_step_failure and event.step_key == "generated_responses"
     ]
-    told = failure.step_failure_data.user_failure_data
-    assert told is not None
-    assert told.description is not None
-    assert "luna needs OPENAI_API_KEY, which is not set" in told.description
+    output = failure.step_failure_data.user_failure_data
+    assert output is not None
+    assert output.description is not None
+    assert "luna needs OPENAI_API_KEY, which is not set" in output.description
     assert not provider.log.completions

@@ -96,10 +96,10 @@ def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[[], 
         process.communicate()
 
 
-def counted(folder: Path, what: str) -> int:
+def counted(folder: Path, text: str) -> int:
     """Return the counts of the ledger."""
     with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
-        return int(connection.execute(f"SELECT {what} FROM attempts").fetchone()[0])  # noqa: S608 - counts below
+        return int(connection.execute(f"SELECT {text} FROM attempts").fetchone()[0])  # noqa: S608 - counts below
 
 
 def n_replies(folder: Path) -> int:
@@ -111,8 +111,8 @@ def statuses(process: Started) -> list[str]:
     """Return the result of a run that ended well."""
     output, _ = process.communicate(timeout=600)
     assert process.returncode == 0
-    found: list[str] = json.loads(output)
-    return found
+    result: list[str] = json.loads(output)
+    return result
 
 
 @pytest.mark.slow
@@ -189,8 +189,8 @@ budget_usd: 1.0
     assert n_attempts >= n_units
     assert isinstance(cost, float)
     assert 0 < cost < 1
-    told = capfd.readouterr()
-    assert KEY not in told.out + told.err
+    output = capfd.readouterr()
+    assert KEY not in output.out + output.err
     for table in ("judge_calls", "judge_scores", "judges"):
         text = str(new_folder.rows(f"SELECT * FROM {table}"))  # noqa: S608 - names are above
         assert KEY not in text
@@ -221,7 +221,7 @@ def test_judges_see_the_turns_before_a_response_and_those_alone(
     prompts = [json.dumps(request.json["messages"]) for request in provider.log.completions]
     assert len(prompts) == len(("a", "b", "z"))
     [of_second] = [prompt for prompt in prompts if "Two hours by train." in prompt]
-    told = [of_second.index(part) for part in ("Where is Ulm?", "On the Danube.", "Is it far?")]
-    assert told == sorted(told)
+    output = [of_second.index(part) for part in ("Where is Ulm?", "On the Danube.", "Is it far?")]
+    assert output == sorted(output)
     assert "Another talk?" not in of_second
     assert not any("Two hours" in prompt for prompt in prompts if prompt != of_second)

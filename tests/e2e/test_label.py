@@ -16,17 +16,17 @@ KEYS_SHOWN = "← →"
 @pytest.fixture
 def folder(tmp_path: Path) -> Evaluated:
     """Four responses, one of them trying to control the terminal, and nobody's labels."""
-    made = Evaluated(tmp_path / "data")
-    made.path.mkdir()
-    made.declare(
+    evaluated = Evaluated(tmp_path / "data")
+    evaluated.path.mkdir()
+    evaluated.declare(
         scales={"clear": "binary", "depth": "likert5", "share": "{min: 0, max: 1, step: null}"},
         judges=(),
     )
     rows = [f"a{n},Prompt {n},Answer {n},m" for n in range(3)]
     rows.append('a3,Prompt 3,"\x1b[2Jgone\x1b]0;title\x07",m')
     header = "response_id,prompt_text,response_text,model_name"
-    (made.path / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
-    return made
+    (evaluated.path / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
+    return evaluated
 
 
 def labelling(folder: Evaluated, *options: str, columns: int = 80) -> Terminal:

@@ -27,23 +27,23 @@ def study_of(folder: Evaluated) -> Study:
 @pytest.fixture
 def labelled(tmp_path: Path) -> Evaluated:
     """A folder whose two raters labelled everything in sessions, and nothing in a file."""
-    made = make(tmp_path / "data", (BASE, NEAR))
-    (made.path / "labels.csv").unlink()
-    declared = (made.path / "evaluation.yaml").read_text()
-    (made.path / "evaluation.yaml").write_text(f"{declared}labelling: {{raters: [r1, r2]}}\n")
-    study = study_of(made)
+    folder = make(tmp_path / "data", (BASE, NEAR))
+    (folder.path / "labels.csv").unlink()
+    declared = (folder.path / "evaluation.yaml").read_text()
+    (folder.path / "evaluation.yaml").write_text(f"{declared}labelling: {{raters: [r1, r2]}}\n")
+    study = study_of(folder)
     for rater, values in (("r1", BASE), ("r2", NEAR)):
         queue = study.queue(rater)
         for unit in queue.units:
             value = values[int(unit.response.response_id[1:])]
             queue.answer(unit, Answer(rating=value, seconds=5), at=now())
-    return made
+    return folder
 
 
 def settle(folder: Evaluated, response_id: str, value: float | None) -> None:
     study = study_of(folder)
-    found = Disagreement(response_id, "clarity", {"r1": 1.0, "r2": 2.0}, 0.25)
-    queue = study.adjudication_queue(lambda: [found], by="lea")
+    result = Disagreement(response_id, "clarity", {"r1": 1.0, "r2": 2.0}, 0.25)
+    queue = study.adjudication_queue(lambda: [result], by="lea")
     queue.rate(queue.cases()[0], 2.0, at=now())
     queue.settle(queue.cases()[0], value, reason="because", at=now())
 
@@ -128,9 +128,9 @@ def test_changes_and_repeats_are_history(labelled: Evaluated) -> None:
     path.write_text(json.dumps(stored))
     assert labelled.materialize(*MEASURED, checks=False).success
 
-    found = labelled.rows("SELECT kind, before, after FROM label_history ORDER BY kind")
-    assert [(kind, after) for kind, _, after in found] == [("change", 5.0), ("repeat", 1.0)]
-    assert [before for _, before, _ in found] == [first["rating"], second["rating"]]
+    result = labelled.rows("SELECT kind, before, after FROM label_history ORDER BY kind")
+    assert [(kind, after) for kind, _, after in result] == [("change", 5.0), ("repeat", 1.0)]
+    assert [before for _, before, _ in result] == [first["rating"], second["rating"]]
 
 
 def test_rounds_are_compared_in_a_table_and_on_the_page_of_human_agreement(
@@ -139,15 +139,15 @@ def test_rounds_are_compared_in_a_table_and_on_the_page_of_human_agreement(
     """In round 1 the raters of clarity contradict each other, in round 2 they agree."""
     lines = ["response_id,rater_id,question_id,rating,round"]
     for number, values in ((1, OPPOSING), (2, AGREEING)):
-        for rater, given in zip(("r1", "r2"), values, strict=True):
-            lines += [f"a{k:02},{rater},clarity,{value},{number}" for k, value in enumerate(given)]
+        for rater, inputs in zip(("r1", "r2"), values, strict=True):
+            lines += [f"a{k:02},{rater},clarity,{value},{number}" for k, value in enumerate(inputs)]
     (new_folder.path / "labels.csv").write_text("\n".join(lines) + "\n")
 
     result = new_folder.materialize(*MEASURED, checks=False)
 
     assert result.success
-    found = "SELECT round, alpha_gain_low > 0 FROM agreement_by_round ORDER BY round"
-    assert new_folder.rows(found) == [(1, None), (2, True)]
+    actual = "SELECT round, alpha_gain_low > 0 FROM agreement_by_round ORDER BY round"
+    assert new_folder.rows(actual) == [(1, None), (2, True)]
     decides = "SELECT alpha > 0.9 FROM human_agreement WHERE question_id = 'clarity'"
     assert new_folder.rows(decides) == [(True,)]
     [page] = result.asset_materializations_for_node("human_agreement")

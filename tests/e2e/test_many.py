@@ -55,8 +55,8 @@ def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_
     first = job.execute_in_process(
         instance=instance, asset_selection=selected, raise_on_error=False
     )
-    made = first.get_asset_materialization_events()
-    keys = {event.asset_key for event in made if event.asset_key}
+    materializations = first.get_asset_materialization_events()
+    keys = {event.asset_key for event in materializations if event.asset_key}
     before = versions(instance, keys)
     job.execute_in_process(instance=instance, asset_selection=selected, raise_on_error=False)
 
@@ -67,7 +67,7 @@ def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_
 
     [figures] = [
         event.materialization.metadata
-        for event in made
+        for event in materializations
         if event.asset_key == dg.AssetKey(["opposing", "human_agreement"])
     ]
     lineage = figures["dagster/column_lineage"].value
@@ -86,8 +86,8 @@ def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_
         and event.step_failure_data.user_failure_data
     }
     assert sentence.startswith("Gate human_a_hh is closed: 0.4")
-    said, *_ = observed(instance, "opposing", "judge_splits")
-    assert str(said.description).startswith("Not run. Gate human_")
+    message, *_ = observed(instance, "opposing", "judge_splits")
+    assert str(message.description).startswith("Not run. Gate human_")
 
     [seen] = observed(instance, "opposing", "label_files")
     Evaluated(data / "opposing").label({"clarity": ([1, 2, 3], [1, 2, 3])})

@@ -92,11 +92,11 @@ def test_an_unchanged_folder_is_not_run_again(
 ) -> None:
     first = shared_folder.call("run")
     calls.clear()
-    again = shared_folder.call("run")
+    repeat = shared_folder.call("run")
     n_rendered = calls["render_html"]
     forced = shared_folder.call("run", "--force")
 
-    assert (first.returncode, again.returncode, forced.returncode) == (0, 0, 0)
+    assert (first.returncode, repeat.returncode, forced.returncode) == (0, 0, 0)
     assert (n_rendered, calls["render_html"]) == (0, 1)
 
 

@@ -48,9 +48,9 @@ def made(path: Path, *, steps: str, writer: str = ", writer: gpt") -> Evaluated:
     (path / "labels.csv").write_text(
         "response_id,rater_id,question_id,rating\n"
         + "".join(
-            f"{name},r{r},clarity,{given}\n"
+            f"{name},r{r},clarity,{inputs}\n"
             for r, ratings in enumerate(people)
-            for name, given in zip(names, ratings, strict=True)
+            for name, inputs in zip(names, ratings, strict=True)
         )
     )
     (path / "planted.json").write_text(
@@ -99,8 +99,8 @@ def run(
 def certificate_of(folder: Evaluated) -> dict[str, Any]:
     """Return the certificate of the tuned judge."""
     path = folder.path / "out" / "certificates" / "gpt-1.1.0.json"
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+    result: dict[str, Any] = json.loads(path.read_text())
+    return result
 
 
 def test_instructions_that_undo_the_error_are_found_tested_and_certified(
@@ -153,9 +153,9 @@ def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
     def required() -> str:
         """Return what is said if the judge is required to be fit."""
         arguments = ["--require", "gpt", "--data", str(folder.path)]
-        found = CliRunner().invoke(certificates_command, arguments, standalone_mode=False)
-        assert found.return_value == 0
-        return found.stdout
+        result = CliRunner().invoke(certificates_command, arguments, standalone_mode=False)
+        assert result.return_value == 0
+        return result.stdout
 
     def follow() -> None:
         certificates.append(certificate_of(folder))

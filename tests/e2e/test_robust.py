@@ -118,8 +118,8 @@ def test_a_kill_at_any_moment_leaves_each_table_as_it_was_or_as_it_was_to_be(
             process.stdin.write(f"{rng.uniform(0.02, 0.6)}\n")
             process.stdin.flush()
             assert process.stdout.readline() == f"{signal.SIGKILL.value}\n"
-            for tables, found in snapshots(new_folder.database).items():
-                matching = [str(i) for i, state in enumerate(states) if state[tables] == found]
+            for tables, actual in snapshots(new_folder.database).items():
+                matching = [str(i) for i, state in enumerate(states) if state[tables] == actual]
                 assert matching, f"kill {kill} left {tables} in no complete state"
                 seen |= set(matching)
 
@@ -130,9 +130,9 @@ def snapshots_of_nothing(folder: Evaluated) -> dict[tuple[str, ...], str]:
     """Snapshots of a new database."""
     with connect(folder.database):
         pass
-    found = snapshots(folder.database)
+    result = snapshots(folder.database)
     folder.database.unlink()
-    return found
+    return result
 
 
 @pytest.mark.slow
@@ -165,10 +165,10 @@ def started(folder: Evaluated, *arguments: str) -> subprocess.Popen[str]:
 def told_until(run: subprocess.Popen[str], words: str) -> str:
     """Return the output of a run up to the line with these words; all of it if none comes."""
     assert run.stdout is not None
-    told = ""
-    while words not in told and (line := run.stdout.readline()):
-        told += line
-    return told
+    output = ""
+    while words not in output and (line := run.stdout.readline()):
+        output += line
+    return output
 
 
 @pytest.mark.slow
@@ -185,10 +185,10 @@ def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
     while "human_labels" not in program.stdout.readline():
         assert program.poll() is None
     program.send_signal(signal.SIGINT)
-    _, said = program.communicate(timeout=600)
+    _, message = program.communicate(timeout=600)
 
     assert program.returncode == 130
-    assert said.strip() == "Stopped. What was stored is kept; run again to continue."
+    assert message.strip() == "Stopped. What was stored is kept; run again to continue."
     assert new_folder.rows("SELECT count(*) FROM human_labels") == [(96,)]
 
 
@@ -200,8 +200,8 @@ def test_the_report_is_written_when_the_database_lies_elsewhere(
     home = tmp_path / "history"
     home.mkdir()
     (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
-    elsewhere = {"DAGSTER_HOME": str(home), "EVAL_DATABASE": str(tmp_path / "eval.duckdb")}
-    done = new_folder.call("run", environment=elsewhere)
+    other_place = {"DAGSTER_HOME": str(home), "EVAL_DATABASE": str(tmp_path / "eval.duckdb")}
+    done = new_folder.call("run", environment=other_place)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert (new_folder.path / "out" / "report.html").is_file()
@@ -220,11 +220,11 @@ def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluate
     assert session.stdout.readline() == "held\n"
     runs = [started(open_folder, "run") for _ in range(2)]
     waiting = f"{open_folder.database} is in use by "
-    told = [told_until(run, waiting) for run in runs]
+    output = [told_until(run, waiting) for run in runs]
     session.communicate()
     rest = [run.communicate(timeout=600)[0] for run in runs]
 
-    assert all(waiting in text for text in told), told
+    assert all(waiting in text for text in output), output
     assert [run.returncode for run in runs] == [0, 0], rest
     assert open_folder.splits() == [("clarity", 24), ("depth", 24)]
 
@@ -294,8 +294,8 @@ def test_a_damaged_database_is_moved_aside_with_one_line_and_made_again(
 def test_a_folder_that_may_not_be_written_is_one_line(
     new_folder: Evaluated, read_only_folder: Path
 ) -> None:
-    elsewhere = {"EVAL_DATABASE": str(read_only_folder / "eval.duckdb")}
-    line = one_line(new_folder.call("run", environment=elsewhere))
+    other_place = {"EVAL_DATABASE": str(read_only_folder / "eval.duckdb")}
+    line = one_line(new_folder.call("run", environment=other_place))
 
     assert line.startswith(f"{read_only_folder}/eval.duckdb: cannot be written. Give write access")
 
@@ -415,10 +415,10 @@ def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated)
 
     open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
     assert open_folder.materialize("model_responses", "human_labels", "judge_scores").success
-    again = open_folder.rows("SELECT table_name, imported_at FROM imports ORDER BY ALL")
+    repeat = open_folder.rows("SELECT table_name, imported_at FROM imports ORDER BY ALL")
 
     assert after == before
-    assert {name for name, _ in again} == {
+    assert {name for name, _ in repeat} == {
         "adjudicated_labels",
         "generated_responses",
         "human_labels",
@@ -427,7 +427,7 @@ def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated)
         "ledger",
         "responses",
     }
-    assert [name for name, at in again if (name, at) not in imported] == ["human_labels"]
+    assert [name for name, at in repeat if (name, at) not in imported] == ["human_labels"]
 
 
 @pytest.mark.slow
@@ -435,9 +435,9 @@ def test_labels_whose_file_is_gone_stay_stored_until_the_folder_says_that_there_
     open_folder: Evaluated,
 ) -> None:
     stored = open_folder.rows("SELECT * FROM human_labels ORDER BY ALL")
-    given = open_folder.path / "labels.csv"
+    inputs = open_folder.path / "labels.csv"
     folder = open_folder.path / "labels"
-    given.rename(open_folder.path / "ratings.csv")
+    inputs.rename(open_folder.path / "ratings.csv")
     refused = failures(open_folder.materialize("human_labels", checks=False))["human_labels"]
 
     folder.mkdir()

@@ -22,9 +22,9 @@ def test_draft_never_replaces_a_file(closed_folder: Evaluated) -> None:
     closed_folder.call("rubric", "draft", "clarity")
     path = closed_folder.path / "guidelines" / "clarity.draft.md"
     path.write_text("edited", "utf-8")
-    again = closed_folder.call("rubric", "draft", "clarity")
+    repeat = closed_folder.call("rubric", "draft", "clarity")
 
-    assert again.returncode == 2
+    assert repeat.returncode == 2
     assert path.read_text("utf-8") == "edited"
 
 
@@ -42,11 +42,11 @@ def test_live_judge_words_the_definitions_once(
         done = closed_folder.call("rubric", "draft", "clarity", "--judge", "gpt")
         worded = path.read_text("utf-8")
         path.unlink()
-        again = closed_folder.call("rubric", "draft", "clarity", "--judge", "gpt")
+        repeat = closed_folder.call("rubric", "draft", "clarity", "--judge", "gpt")
         n_requests = len(provider.log.completions)
         sent = json.dumps(provider.log.requests[-1].json)
 
-    assert (done.returncode, again.returncode) == (0, 0), done.stderr
+    assert (done.returncode, repeat.returncode) == (0, 0), done.stderr
     assert n_requests == 1
     assert worded == path.read_text("utf-8")
     assert "Rate the clarity" in sent

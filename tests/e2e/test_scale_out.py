@@ -133,15 +133,15 @@ def step_process(worker: subprocess.Popen[bytes]) -> int:
     """Return the process in which a worker executes its step: its only child."""
     children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children")
     deadline = time.monotonic() + LONGEST_SECONDS
-    while not (found := children.read_text().split()):  # between two steps
+    while not (result := children.read_text().split()):  # between two steps
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    return int(found[-1])
+    return int(result[-1])
 
 
 def busiest_minute(provider: RunningProvider, vendor: str) -> int:
     """Most requests that a vendor received within any 60 seconds."""
-    at = [each.at_seconds for each in provider.log.completions if each.vendor == vendor]
+    at = [item.at_seconds for item in provider.log.completions if item.vendor == vendor]
     return max(bisect.bisect_right(at, start + 60) - first for first, start in enumerate(at))
 
 
@@ -153,12 +153,12 @@ def unit_of(body: bytes) -> str:
 
 def figures(folder: Evaluated) -> list[tuple[object, ...]]:
     """Return scores and what they amount to."""
-    found = folder.rows(
+    result = folder.rows(
         "SELECT response_id, judge_id, score, status FROM judge_scores ORDER BY ALL"
     )
     for table in ("judge_agreement", "judge_human_agreement"):
-        found += folder.rows(f"SELECT * FROM {table} ORDER BY ALL")  # noqa: S608 - our own names
-    return found
+        result += folder.rows(f"SELECT * FROM {table} ORDER BY ALL")  # noqa: S608 - our own names
+    return result
 
 
 def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_takes(
@@ -214,7 +214,7 @@ def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_take
         assert not twice
         # What a kill loses: replies that were on their way, of at most 64 in flight to a vendor.
         # One that is sent again may have another limit of tokens, which is learned from replies.
-        answered = Counter(unit_of(each.body) for each in requests if each.status == 200)
+        answered = Counter(unit_of(item.body) for item in requests if item.status == 200)
         assert len(answered) == N_RATINGS
         assert sum(answered.values()) - N_RATINGS <= 2 * 64 * (1 + N_WORKERS)
         for vendor in ("openai", "anthropic"):

@@ -89,17 +89,17 @@ def test_scores_under_a_seal_are_not_compared(tmp_path: Path) -> None:
     )
     second = sorted({row["rater_id"] for row in labels})[1]
     responses = sorted({row["response_id"] for row in labels})
-    once = set(responses[::3])
+    single = set(responses[::3])
     replace_rows(
         folder.path / "labels.csv",
-        [r for r in labels if r["response_id"] not in once or r["rater_id"] < second],
+        [r for r in labels if r["response_id"] not in single or r["rater_id"] < second],
     )
     run(folder)
     before = folder.rows(ALL)
     scores = rows_of(folder.path / "judge_scores.csv")
     for row in scores:
         if split_of(row["response_id"].partition("-")[0], SplitShares()) == "test":
-            row["score"] = "5" if row["response_id"] in once else "1"
+            row["score"] = "5" if row["response_id"] in single else "1"
     replace_rows(folder.path / "judge_scores.csv", scores)
 
     run(folder)

@@ -69,10 +69,10 @@ def score(
 def figures(folder: Evaluated) -> list[tuple[object, ...]]:
     """Return scores and what they amount to."""
     scores = "response_id, question_id, judge_id, score, status, raw_output"
-    found = folder.rows(f"SELECT {scores} FROM judge_scores ORDER BY ALL")  # noqa: S608 - our own
+    result = folder.rows(f"SELECT {scores} FROM judge_scores ORDER BY ALL")  # noqa: S608 - our own
     for table in ("judge_agreement", "judge_human_agreement"):
-        found += folder.rows(f"SELECT * FROM {table} ORDER BY ALL")  # noqa: S608 - likewise
-    return found
+        result += folder.rows(f"SELECT * FROM {table} ORDER BY ALL")  # noqa: S608 - likewise
+    return result
 
 
 def test_shards_ask_nothing_twice_and_end_with_the_scores_of_one_part(
@@ -93,9 +93,9 @@ def test_shards_ask_nothing_twice_and_end_with_the_scores_of_one_part(
             for event in in_shards.get_asset_materialization_events()
             if event.asset_key == dg.AssetKey("judge_scores")
         ]
-        made = event.step_materialization_data.materialization
-        assert made.metadata["n_ok"].value == N_RATINGS
-        version = (made.tags or {})["dagster/data_version"]
+        materialization = event.step_materialization_data.materialization
+        assert materialization.metadata["n_ok"].value == N_RATINGS
+        version = (materialization.tags or {})["dagster/data_version"]
 
         (live_folder.path / "ledger.sqlite").unlink()
         in_one = score(live_folder, provider, monkeypatch, shards=1)
@@ -148,8 +148,8 @@ def backfilled(
 ) -> list[str]:
     """Judge partitions as the runs of one backfill; return those that Dagster shows as done."""
     job = definitions.resolve_implicit_global_asset_job_def()
-    given = ["model_responses", "rubric_questions"]
-    job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey(key) for key in given])
+    inputs = ["model_responses", "rubric_questions"]
+    job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey(key) for key in inputs])
     for partition in partitions:
         job.execute_in_process(
             instance=instance,

@@ -46,15 +46,15 @@ VERDICTS = """SELECT judge_id, kind, verdict FROM tuned_judge_evaluation
 @pytest.fixture(scope="module")
 def planted_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     """The made-up judges after one run of everything: not to be written."""
-    made = Evaluated(
+    folder = Evaluated(
         shutil.copytree(
             DATA,
             tmp_path_factory.mktemp("planted") / "data",
             ignore=shutil.ignore_patterns("out", "ledger.sqlite*"),
         )
     )
-    assert made.materialize().success
-    return made
+    assert folder.materialize().success
+    return folder
 
 
 @pytest.fixture
@@ -87,15 +87,15 @@ def relabelled(folder: Evaluated, *, splits: set[str]) -> None:
 def test_each_judge_gets_the_verdicts_that_were_planted(planted_once: Evaluated) -> None:
     with (DATA / "planted.csv").open(newline="") as file:
         expected = {row["judge_id"]: row for row in csv.DictReader(file)}
-    found = planted_once.rows(VERDICTS)
+    actual = planted_once.rows(VERDICTS)
 
-    assert ("harsh", "improvement", "accepted") in found
-    assert ("steady", "fitness", "fit") in found
-    assert ("verbose", "fitness", "unfit") in found
-    assert ("steady", "improvement", "unchanged") in found
-    assert ("verbose", "improvement", "unchanged") in found
-    assert len(found) == 6
-    for judge_id, kind, verdict in found:
+    assert ("harsh", "improvement", "accepted") in actual
+    assert ("steady", "fitness", "fit") in actual
+    assert ("verbose", "fitness", "unfit") in actual
+    assert ("steady", "improvement", "unchanged") in actual
+    assert ("verbose", "improvement", "unchanged") in actual
+    assert len(actual) == 6
+    for judge_id, kind, verdict in actual:
         planted_verdict = expected[str(judge_id)][str(kind)]
         assert planted_verdict in ("", verdict)
 
@@ -441,10 +441,10 @@ def test_every_judge_needs_ten_groups_in_train_and_twenty_in_the_test(
     open_once: Evaluated,
 ) -> None:
     """Twelve prompts are too few: each judge says so, and no reading is spent."""
-    found = open_once.rows("SELECT DISTINCT verdict, reading FROM tuned_judge_evaluation")
+    result = open_once.rows("SELECT DISTINCT verdict, reading FROM tuned_judge_evaluation")
     reasons = open_once.rows("SELECT DISTINCT reason FROM tuned_judge_evaluation")
 
-    assert found == [("not_evaluable", None)]
+    assert result == [("not_evaluable", None)]
     assert all("are needed" in str(reason) for (reason,) in reasons)
     assert open_once.rows("SELECT count(*) FROM test_set_uses") == [(0,)]
     assert open_once.rows("SELECT count(*) FROM judge_certificates") == [(0,)]
@@ -508,26 +508,26 @@ def test_every_figure_of_a_certificate_is_computed_again_on_another_machine(
 ) -> None:
     for name in ("harsh-1.0.1.json", "steady-1.0.0.json"):
         path = planted.path / "out" / "certificates" / name
-        found = called(planted, certificates_command, "verify", str(path))
-        assert (found.return_value, found.stdout) == (
+        result = called(planted, certificates_command, "verify", str(path))
+        assert (result.return_value, result.stdout) == (
             0,
             f"{path}: every figure of 1 question(s) was computed again\n",
         )
 
     path = planted.path / "out" / "certificates" / "steady-1.0.0.json"
-    given = path.read_text()
+    inputs = path.read_text()
 
     def verified(*place: str | int, value: object) -> str:
         """Return what is said once one value of the file is another one."""
-        edited = json.loads(given)
+        edited = json.loads(inputs)
         inner = edited
         for step in place[:-1]:
             inner = inner[step]
         inner[place[-1]] = value
         path.write_text(json.dumps(edited))
-        found = called(planted, certificates_command, "verify", str(path))
-        assert found.return_value == 3
-        return found.stdout
+        result = called(planted, certificates_command, "verify", str(path))
+        assert result.return_value == 3
+        return result.stdout
 
     predicate, question = ("predicate",), ("predicate", "questions", 0)
     assert verified(*question, "claims", "fitness", "kappa", value=0.776).startswith(
@@ -544,18 +544,18 @@ def test_every_figure_of_a_certificate_is_computed_again_on_another_machine(
     assert verified(*predicate, "supersedes", value="0.9.0").startswith("predicate.supersedes: ")
     assert verified("subject", 0, "name", value="gpt").startswith("subject[0].name: ")
 
-    path.write_text(json.dumps({**json.loads(given), "predicate": {"questions": []}}))
+    path.write_text(json.dumps({**json.loads(inputs), "predicate": {"questions": []}}))
     with pytest.raises(InputError, match="not a certificate of a judge"):
         called(planted, certificates_command, "verify", str(path))
 
 
 def test_a_plan_says_what_the_next_reading_could_show(planted_once: Evaluated) -> None:
-    found = called(planted_once, tune, "--plan")
+    result = called(planted_once, tune, "--plan")
 
-    assert found.return_value == 0
-    assert "2 of 20" in found.stdout
-    assert "harsh 1.0.1" in found.stdout
-    assert "The declared steps ask no model anything: they cost nothing." in found.stdout
+    assert result.return_value == 0
+    assert "2 of 20" in result.stdout
+    assert "harsh 1.0.1" in result.stdout
+    assert "The declared steps ask no model anything: they cost nothing." in result.stdout
 
 
 def verbose_alone(folder: Evaluated, *, evaluate: str = "") -> None:
@@ -588,10 +588,10 @@ def test_an_evaluation_that_is_held_back_does_not_count_and_is_explained(
     assert (verdict, reading) == ("not_evaluated", None)
     assert str(stored).startswith(reason)
     assert planted.rows("SELECT count(*) FROM test_set_uses") == [(0,)]
-    said = f"The sealed test of completeness was not evaluated: {stored}."
+    message = f"The sealed test of completeness was not evaluated: {stored}."
     assert "completeness: chances of claims in evaluation 1 of the sealed test" in run.stdout
     for text in (run.stdout, listed.stdout, (planted.path / "out" / "report.md").read_text()):
-        assert said in text
+        assert message in text
     required = called(planted, certificates_command, "--require", "verbose")
     assert (required.return_value, required.stdout) == (
         4,
@@ -630,17 +630,17 @@ def test_an_undecided_verdict_says_how_many_labels_would_decide(planted_once: Ev
 
 
 def test_opening_the_seal_prints_everything_and_ends_it(planted: Evaluated) -> None:
-    found = called(planted, tune, "--open-seal", "completeness", "--yes")
+    result = called(planted, tune, "--open-seal", "completeness", "--yes")
     [verbose] = [
-        line for line in found.stdout.splitlines() if "fitness" in line and "unfit" in line
+        line for line in result.stdout.splitlines() if "fitness" in line and "unfit" in line
     ]
 
-    assert found.return_value == 0
+    assert result.return_value == 0
     assert verbose.split()[:4] == ["verbose", "1.0.0", "fitness", "unfit"]
     assert float(verbose.split()[4]) == pytest.approx(0, abs=0.15)
     assert planted.rows("SELECT k FROM test_set_uses ORDER BY k") == [(1,), (21,)]
-    again = called(planted, tune, "--open-seal", "completeness", "--yes")
-    assert "0 rated groups in the test; 20 are needed" in again.stdout
+    repeat = called(planted, tune, "--open-seal", "completeness", "--yes")
+    assert "0 rated groups in the test; 20 are needed" in repeat.stdout
 
 
 @pytest.mark.slow

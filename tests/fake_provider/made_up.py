@@ -152,11 +152,11 @@ def plain_answer(prompt: str, *, subject: str, model: str, as_json: bool) -> str
     Returns:
         A score, or a short text that says of itself that it is made up.
     """
-    asked = _ASKED_FOR.search(prompt) or _LISTED.search(prompt)
-    if asked is None or not float(asked["low"]) < float(asked["high"]):
+    requested = _ASKED_FOR.search(prompt) or _LISTED.search(prompt)
+    if requested is None or not float(requested["low"]) < float(requested["high"]):
         text = made_up_text(prompt, model=model)
         return json.dumps({"text": text}) if as_json else text
-    low, high = asked["low"], asked["high"]
+    low, high = requested["low"], requested["high"]
     values = levels(float(low), float(high), whole="." not in low + high)
     score = _pick(values, position(subject, model=model, prompt=prompt))
     if as_json or "json" in prompt.lower():

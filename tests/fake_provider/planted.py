@@ -48,13 +48,15 @@ class Planted:
             ValueError: If the file is no such object.
         """
         try:
-            given: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            inputs: dict[str, Any] = json.loads(path.read_text("utf-8"))
             scores = {
-                str(each["text"]).strip(): (float(each["score"]), float(each["cured"]))
-                for each in given["responses"]
+                str(item["text"]).strip(): (float(item["score"]), float(item["cured"]))
+                for item in inputs["responses"]
             }
             lists: dict[str, Any] = {
-                name: tuple(map(str, given[name])) for name in ("cures", "writes") if name in given
+                name: tuple(map(str, inputs[name]))
+                for name in ("cures", "writes")
+                if name in inputs
             }
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(

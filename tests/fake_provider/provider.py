@@ -162,10 +162,13 @@ class FakeProvider:
     def _completion_reply(
         self, request: Request, wire: Wire, ask: _Ask, fault: FaultKind | None
     ) -> Reply:
-        asked, like = json_object(request.body), self._behaviour.like if wire is OPENAI else None
-        if like and (refused := refusal(asked, like)):
+        requested, like = (
+            json_object(request.body),
+            self._behaviour.like if wire is OPENAI else None,
+        )
+        if like and (refused := refusal(requested, like)):
             return refused
-        question = wire.read(asked, self._live_model)
+        question = wire.read(requested, self._live_model)
         headers = self._admit(request.key, wire, question)
         if fault == "html_page":
             return Reply(200, _HTML_PAGE, headers, content_type="text/html")

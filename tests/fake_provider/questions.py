@@ -50,8 +50,8 @@ def subject_of(user_texts: Iterable[str]) -> str:
     """Return the text that a score depends on, among the user's messages, first to last."""
     texts = list(user_texts)
     for text in texts:
-        if found := _RESPONSE.search(text):
-            return found[2].strip()
+        if result := _RESPONSE.search(text):
+            return result[2].strip()
     return texts[0] if texts else ""
 
 
@@ -69,7 +69,7 @@ def model_named(name: object, find_model: FindModel, *, vendor: VendorName) -> M
     return model
 
 
-def text_of(content: object, *, where: str) -> str:
+def text_of(content: object, *, condition: str) -> str:
     """Return the text of a message: a string, or a list of text blocks.
 
     Raises:
@@ -82,7 +82,7 @@ def text_of(content: object, *, where: str) -> str:
     ):
         return "\n".join(block["text"] for block in content)
     raise ProviderError(
-        "bad_request", f"{where}.content: Input should be a string or a list of text blocks"
+        "bad_request", f"{condition}.content: Input should be a string or a list of text blocks"
     )
 
 
@@ -95,12 +95,14 @@ def messages_of(body: JsonObject) -> list[tuple[str, str]]:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise ProviderError("bad_request", "messages: at least one message is required")
-    found = []
+    result = []
     for number, message in enumerate(messages):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise ProviderError("bad_request", f"messages.{number}.role: Field required")
-        found.append((message["role"], text_of(message.get("content"), where=f"messages.{number}")))
-    return found
+        result.append(
+            (message["role"], text_of(message.get("content"), condition=f"messages.{number}"))
+        )
+    return result
 
 
 def token_limit(body: JsonObject, name: str) -> int | None:

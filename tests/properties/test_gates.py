@@ -33,8 +33,10 @@ counts = st.sampled_from([0, 1, 2, 30])
 @st.composite
 def evidences(draw: st.DrawFn) -> GateEvidence:
     measured = draw(st.sampled_from([None, "v1", "v1", "v1", "v0"]))
-    asked = draw(st.sampled_from([(), (None,), (None, *QUESTIONS), QUESTIONS]))
-    figures = tuple(GateFigure(q, draw(values), math.nan, math.nan, draw(counts)) for q in asked)
+    requested = draw(st.sampled_from([(), (None,), (None, *QUESTIONS), QUESTIONS]))
+    figures = tuple(
+        GateFigure(q, draw(values), math.nan, math.nan, draw(counts)) for q in requested
+    )
     unusable = None if measured == "v1" else Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it"))
     return GateEvidence(figures if measured else (), measured or "", unusable)
 

@@ -19,16 +19,16 @@ ACTIONS = st.lists(
 
 def played(actions: list[tuple[str, object, bool]], *, offset: float) -> Session:
     """A session after some labels, repeats and undos, 25 seconds apart."""
-    made = session()
-    for step, (response, what, repeat) in enumerate(actions):
+    state = session()
+    for step, (response, text, repeat) in enumerate(actions):
         at = offset + 25 * step
-        if what != "undo":
-            made = made.with_label(label(response, what, at=at, repeat=repeat))  # type: ignore[arg-type]
+        if text != "undo":
+            state = state.with_label(label(response, text, at=at, repeat=repeat))  # type: ignore[arg-type]
             continue
-        events = [e for one in made.labels if one.unit == (response, repeat) for e in one.events]
+        events = [e for one in state.labels if one.unit == (response, repeat) for e in one.events]
         if events and (after(at) - events[-1].labelled_at).total_seconds() <= 60:
-            made = made.without_latest((response, repeat), at=after(at))
-    return made
+            state = state.without_latest((response, repeat), at=after(at))
+    return state
 
 
 @given(ACTIONS, ACTIONS, ACTIONS)
@@ -47,18 +47,18 @@ def test_merging_is_idempotent_and_does_not_depend_on_the_order(
 
 @given(ACTIONS)
 def test_a_session_is_read_back_as_it_was_written(actions: list[tuple[str, object, bool]]) -> None:
-    made = played(actions, offset=0.25)
+    state = played(actions, offset=0.25)
 
-    assert parse_session(session_text(made), file="x.json") == made
+    assert parse_session(session_text(state), file="x.json") == state
 
 
 @given(ACTIONS)
 def test_one_label_a_unit_decides_and_it_is_its_first_rating(
     actions: list[tuple[str, object, bool]],
 ) -> None:
-    made = played(actions, offset=0)
+    state = played(actions, offset=0)
 
-    assert len({one.unit for one in made.labels}) == len(made.labels)
-    for one in made.labels:
+    assert len({one.unit for one in state.labels}) == len(state.labels)
+    for one in state.labels:
         rated = [event for event in one.events if event.rating is not None]
         assert one.labelled_at == (rated or one.events)[0].labelled_at

@@ -139,8 +139,8 @@ def gwet_by_definition(
     return (observed - expected) / (1 - expected) if expected < 1 - 1e-12 else math.nan
 
 
-def same(found: float, expected: float, *, tolerance: float = 1e-9) -> bool:
-    return found == pytest.approx(expected, abs=tolerance, rel=tolerance, nan_ok=True)
+def same(actual: float, expected: float, *, tolerance: float = 1e-9) -> bool:
+    return actual == pytest.approx(expected, abs=tolerance, rel=tolerance, nan_ok=True)
 
 
 @checked
@@ -235,8 +235,8 @@ def values_of(ratings: Floats) -> list[float]:
     return [estimate(coefficient, patterns) for coefficient in COEFFICIENTS]
 
 
-def close(found: list[float], expected: list[float]) -> None:
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+def close(actual: list[float], expected: list[float]) -> None:
+    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
 
 
 @checked
@@ -270,10 +270,10 @@ def test_however_ratings_are_held_they_give_the_same(ratings: Floats) -> None:
 def test_units_rated_once_change_neither_alpha_nor_human_agreement(
     ratings: Floats, extra: list[float]
 ) -> None:
-    once = np.full((len(extra), ratings.shape[1]), math.nan)
-    once[:, 0] = extra
+    single = np.full((len(extra), ratings.shape[1]), math.nan)
+    single[:, 0] = extra
     # Fleiss' and Gwet's coefficients do use them: they show how often each value is given
-    close(values_of(np.vstack([ratings, once]))[:6], values_of(ratings)[:6])
+    close(values_of(np.vstack([ratings, single]))[:6], values_of(ratings)[:6])
 
 
 @checked
@@ -283,10 +283,10 @@ def test_at_the_nominal_level_values_are_only_names(ratings: Floats, names: list
     for value, name in zip((1, 2, 3, 4, 5), names, strict=True):
         renamed[ratings == value] = name
     for coefficient in (Alpha("nominal"), FleissKappa(), GwetAC(None)):
-        found, expected = (
+        actual, expected = (
             estimate(coefficient, RatingPatterns.from_matrix(x)) for x in (renamed, ratings)
         )
-        assert same(found, expected)
+        assert same(actual, expected)
 
 
 @checked
@@ -297,15 +297,15 @@ def test_at_the_interval_level_unit_and_origin_do_not_matter(
     spread = np.ptp(ratings[~np.isnan(ratings)]) if (~np.isnan(ratings)).any() else 0.0
     if 0 < spread < 1e-3:
         return  # the shift itself rounds such values together
-    found = krippendorff_alpha(ratings * factor + offset, level="interval")
-    assert same(found, krippendorff_alpha(ratings, level="interval"), tolerance=1e-4)
+    result = krippendorff_alpha(ratings * factor + offset, level="interval")
+    assert same(result, krippendorff_alpha(ratings, level="interval"), tolerance=1e-4)
 
 
 @checked
 @given(matrices(STEPS))
 def test_at_the_ordinal_level_only_order_matters(ratings: Floats) -> None:
-    found = krippendorff_alpha(np.exp(ratings), level="ordinal")
-    assert same(found, krippendorff_alpha(ratings, level="ordinal"))
+    result = krippendorff_alpha(np.exp(ratings), level="ordinal")
+    assert same(result, krippendorff_alpha(ratings, level="ordinal"))
 
 
 @checked
@@ -326,11 +326,11 @@ def test_coefficients_stay_in_their_bounds(ratings: Floats) -> None:
 @given(RATINGS)
 def test_copies_of_a_unit_are_counted_like_units(ratings: Floats) -> None:
     twice = RatingPatterns.from_matrix(np.vstack([ratings, ratings]))
-    once = RatingPatterns.from_matrix(ratings)
-    weights = 2 * once.n_units[np.newaxis].astype(np.float64)
+    single = RatingPatterns.from_matrix(ratings)
+    weights = 2 * single.n_units[np.newaxis].astype(np.float64)
     for coefficient in COEFFICIENTS:
-        found = float(coefficient.measure(once).estimator(weights)[0])
-        assert same(found, estimate(coefficient, twice), tolerance=1e-6)
+        result = float(coefficient.measure(single).estimator(weights)[0])
+        assert same(result, estimate(coefficient, twice), tolerance=1e-6)
 
 
 @checked
@@ -344,8 +344,8 @@ def test_weighted_patterns_stand_for_their_rows(ratings: Floats, seed: int) -> N
     weights = np.bincount(index[drawn], minlength=len(patterns.n_units))
     for coefficient in COEFFICIENTS[:7]:  # AC's categories are those of the sample, not the rows'
         estimator = coefficient.measure(patterns).estimator
-        found = float(estimator(weights[np.newaxis].astype(float))[0])
-        assert same(found, estimate(coefficient, ratings[drawn]))
+        result = float(estimator(weights[np.newaxis].astype(float))[0])
+        assert same(result, estimate(coefficient, ratings[drawn]))
 
 
 TWO_COLUMNS: list[Coefficient] = [
@@ -367,18 +367,18 @@ def test_every_interval_holds_its_value_within_its_bounds_and_is_wide(
     labels = st.lists(st.integers(0, 4), min_size=len(ratings), max_size=len(ratings))
     groups = data.draw(st.none() | labels)
     for coefficient in [*COEFFICIENTS, *(TWO_COLUMNS if ratings.shape[1] == 2 else [])]:
-        found = coefficient_interval(ratings, coefficient, confidence=0.95, groups=groups)
-        if found.method is None:
-            assert math.isnan(found.low)
-            assert math.isnan(found.high)
+        result = coefficient_interval(ratings, coefficient, confidence=0.95, groups=groups)
+        if result.method is None:
+            assert math.isnan(result.low)
+            assert math.isnan(result.high)
         else:
-            assert found.low <= found.value <= found.high
-            assert found.high - found.low > 0.005
-            assert found.high <= 1
+            assert result.low <= result.value <= result.high
+            assert result.high - result.low > 0.005
+            assert result.high <= 1
             if not isinstance(coefficient, GwetAC):  # at worst -P_e / (1 - P_e)
                 is_share = isinstance(coefficient, HumanAgreement | PairwiseAgreement)
-                assert found.low >= min(0 if is_share else -1, found.value)
-        assert found.n_groups <= found.n_units <= len(ratings)
+                assert result.low >= min(0 if is_share else -1, result.value)
+        assert result.n_groups <= result.n_units <= len(ratings)
 
 
 @checked
@@ -386,11 +386,11 @@ def test_every_interval_holds_its_value_within_its_bounds_and_is_wide(
 def test_copies_within_groups_change_no_interval(ratings: Floats, n_copies: int) -> None:
     groups = np.repeat(np.arange(len(ratings)), n_copies)
     for coefficient in COEFFICIENTS[:4]:
-        once = coefficient_interval(ratings, coefficient, confidence=0.95)
+        single = coefficient_interval(ratings, coefficient, confidence=0.95)
         copies = coefficient_interval(
             np.repeat(ratings, n_copies, axis=0), coefficient, confidence=0.95, groups=groups
         )
-        assert copies.n_groups == once.n_groups
+        assert copies.n_groups == single.n_groups
         if "Alpha" not in str(coefficient):  # whose small-sample factor n - 1 copies do change
-            assert same(copies.low, once.low)
-            assert same(copies.high, once.high)
+            assert same(copies.low, single.low)
+            assert same(copies.high, single.high)

@@ -19,15 +19,15 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_judges_that_are_no_better_are_seldom_certified_in_several_tries(
     judge: promises.Judge,
 ) -> None:
-    found = promises.certified(promises.FIVE_LEVELS, judge, n_groups=40, n_readings=3, seed=1)
+    result = promises.certified(promises.FIVE_LEVELS, judge, n_groups=40, n_readings=3, seed=1)
 
-    assert sum(found) <= 0.05 * N_EVALUATIONS
+    assert sum(result) <= 0.05 * N_EVALUATIONS
 
 
 def test_who_learns_from_what_readings_print_is_seldom_certified() -> None:
-    found = promises.attacked(exact=False, n_readings=10, n_groups=40, seed=2)
+    result = promises.attacked(exact=False, n_readings=10, n_groups=40, seed=2)
 
-    assert sum(found) <= 0.05 * N_EVALUATIONS
+    assert sum(result) <= 0.05 * N_EVALUATIONS
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_judges_at_the_margin_are_seldom_found_fit_on_groups_of_any_shape(
     sizes: promises.Sizes, shared: float
 ) -> None:
     world = promises.FIVE_LEVELS
-    found = promises.found_fit_in_turn(
+    result = promises.found_fit_in_turn(
         world,
         sizes,
         noise=0.89,
@@ -49,7 +49,7 @@ def test_judges_at_the_margin_are_seldom_found_fit_on_groups_of_any_shape(
         seed=4,
     )
 
-    assert sum(found) <= 0.05 * N_EVALUATIONS
+    assert sum(result) <= 0.05 * N_EVALUATIONS
 
 
 def test_a_judge_equal_to_people_is_found_fit_more_often_than_one_at_the_margin() -> None:

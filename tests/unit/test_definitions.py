@@ -18,9 +18,9 @@ def definitions(folder: Path) -> dg.Definitions:
     return definitions_of(EvaluationFolder(data=str(folder)))
 
 
-def keys(found: dg.Definitions) -> set[str]:
+def keys(result: dg.Definitions) -> set[str]:
     """Return the keys of all assets as text."""
-    return {key.to_user_string() for key in found.resolve_asset_graph().get_all_asset_keys()}
+    return {key.to_user_string() for key in result.resolve_asset_graph().get_all_asset_keys()}
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def several(tmp_path: Path) -> Path:
 
 
 def test_one_folder_has_assets_without_prefix() -> None:
-    found = definitions(DATA / "sample")
-    repository = found.get_repository_def()
+    result = definitions(DATA / "sample")
+    repository = result.get_repository_def()
 
-    assert {"human_agreement", "judge_splits"} <= keys(found)
+    assert {"human_agreement", "judge_splits"} <= keys(result)
     assert {sensor.name for sensor in repository.sensor_defs} >= {"new_files", "check_alerts"}
     schedules = {schedule.name for schedule in repository.schedule_defs}
     assert schedules == {"scheduled_rerun", "daily_removal"}
@@ -46,18 +46,18 @@ def test_one_folder_has_assets_without_prefix() -> None:
 
 def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Path) -> None:
     single = keys(definitions(several / "sample"))
-    found = definitions(several)
-    repository = found.get_repository_def()
+    result = definitions(several)
+    repository = result.get_repository_def()
 
-    assert keys(found) == {f"{name}/{key}" for name in ("sample", "contested") for key in single}
+    assert keys(result) == {f"{name}/{key}" for name in ("sample", "contested") for key in single}
     checks = {check.asset_key.path[0] for check in repository.asset_graph.asset_check_keys}
     assert checks == {"sample", "contested"}
     names = [sensor.name for sensor in repository.sensor_defs]
     names += [schedule.name for schedule in repository.schedule_defs]
     assert sorted(names) == ["check_alerts", "daily_removal", "ended_batches", "new_files"]
-    own = found.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
+    own = result.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
     assert {key.path[0] for key in own} == {"sample"}
-    assert found.resolve_job_def("evaluate").description == (
+    assert result.resolve_job_def("evaluate").description == (
         "Starts contested_evaluate, sample_evaluate, each as a run."
     )
 
@@ -84,38 +84,38 @@ def test_a_broken_file_takes_down_its_own_evaluation_only(several: Path) -> None
         for event in result.all_events
         if event.is_step_failure and event.step_failure_data.user_failure_data
     }
-    [said] = failed
-    assert said is not None
-    assert "evaluation.yaml" in said
-    assert "likert55" in said
+    [message] = failed
+    assert message is not None
+    assert "evaluation.yaml" in message
+    assert "likert55" in message
     [done] = result.get_asset_materialization_events()
     assert done.asset_key == dg.AssetKey(["sample", "rubric_questions"])
 
 
 def test_owners_and_schedule_are_those_of_the_file(several: Path) -> None:
-    given = several / "sample" / "evaluation.yaml"
-    with given.open("a") as lines:
+    inputs = several / "sample" / "evaluation.yaml"
+    with inputs.open("a") as lines:
         lines.write('owners: [anna@example.org, "team:evaluation"]\n')
         lines.write('schedule: {cron: "30 5 * * 1", timezone: Europe/Berlin}\n')
-    found = definitions(several)
-    graph = found.resolve_asset_graph()
+    result = definitions(several)
+    graph = result.resolve_asset_graph()
 
     assert list(graph.get(dg.AssetKey(["sample", "human_labels"])).owners) == [
         "anna@example.org",
         "team:evaluation",
     ]
     assert list(graph.get(dg.AssetKey(["contested", "human_labels"])).owners) == []
-    schedule = found.resolve_schedule_def("sample_scheduled_rerun")
+    schedule = result.resolve_schedule_def("sample_scheduled_rerun")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 5 * * 1", "Europe/Berlin")
 
 
 def test_partitions_of_responses_are_an_asset_beside_what_runs_together(several: Path) -> None:
     declared = several / "sample" / "evaluation.yaml"
     declared.write_text(declared.read_text() + "judging: {partition_by: difficulty}\n")
-    found = definitions(several)
+    result = definitions(several)
 
     key = dg.AssetKey(["sample", "judge_replies"])
-    asset = found.resolve_asset_graph().get(key)
+    asset = result.resolve_asset_graph().get(key)
     assert asset.partitions_def == dg.DynamicPartitionsDefinition(name="sample/difficulty")
     assert asset.automation_condition is None
     assert asset.group_name == "sample_judge_scores"
@@ -125,15 +125,17 @@ def test_partitions_of_responses_are_an_asset_beside_what_runs_together(several:
     }
     assert not asset.child_keys
     for job in ("sample_evaluate", "sample_score"):
-        assert key not in found.resolve_job_def(job).asset_layer.selected_asset_keys
+        assert key not in result.resolve_job_def(job).asset_layer.selected_asset_keys
 
 
 def test_shards_are_steps_of_their_own_before_one_that_collects(several: Path) -> None:
     declared = several / "sample" / "evaluation.yaml"
     declared.write_text(declared.read_text() + "judging: {shards: 3}\n")
-    found = definitions(several)
+    result = definitions(several)
 
-    steps = found.resolve_job_def("sample_evaluate").get_job_index().job_snapshot.node_defs_snapshot
+    steps = (
+        result.resolve_job_def("sample_evaluate").get_job_index().job_snapshot.node_defs_snapshot
+    )
     names = {op.name for op in steps.op_def_snaps}
     assert {f"sample_judge_shard_{k}_of_3" for k in (1, 2, 3)} <= names
     assert "sample_collect_judge_scores" in names
@@ -151,9 +153,9 @@ def test_shards_are_steps_of_their_own_before_one_that_collects(several: Path) -
         assert getattr(sharded.get(key), of_asset) == getattr(plain.get(key), of_asset)
 
 
-def pools(found: dg.Definitions) -> dict[str, str | None]:
+def pools(result: dg.Definitions) -> dict[str, str | None]:
     """Return the pool of each asset of one op."""
-    graph = found.resolve_asset_graph()
+    graph = result.resolve_asset_graph()
     return {
         key.to_user_string(): next(iter(graph.get(key).pools or ()), None)
         for key in graph.get_all_asset_keys()

@@ -82,7 +82,7 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> FileTable:
         bad_rows: list[InputProblem] = []
         n_lines_read = reader.line_num
         while rows := list(islice(reader, _ROWS_AT_ONCE)):
-            starts = _starts(rows, after=n_lines_read, until=reader.line_num)
+            starts = _starts(rows, after=n_lines_read, end=reader.line_num)
             n_lines_read = reader.line_num
             if set(map(len, rows)) != {width} or not all(map(str.strip, map(_FIRST_CELL, rows))):
                 # Spreadsheets write blank cells behind the last column.
@@ -152,10 +152,10 @@ def _is_filled(row: list[str]) -> bool:
     return any(map(str.strip, row))
 
 
-def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
-    """Return the line on which each row of the lines `after` + 1 to `until` starts."""
-    if until - after == len(rows):
-        return list(range(after + 1, until + 1))
+def _starts(rows: list[list[str]], *, after: int, end: int) -> list[int]:
+    """Return the line on which each row of the lines `after` + 1 to `end` starts."""
+    if end - after == len(rows):
+        return list(range(after + 1, end + 1))
     n_lines = (1 + len(_NEWLINE.findall(",".join(row))) for row in rows)
     return list(accumulate(n_lines, initial=after + 1))[:-1]
 

@@ -60,12 +60,12 @@ def unquoted_columns(
 
 def _blocks(data: bytes, start: int) -> Iterator[bytes]:
     """Yield whole lines; blank ones at the end are no rows."""
-    until = len(data)
-    while until > start and data[until - 1] == ord("\n"):
-        until -= 1
-    while start < until:
-        end = data.find(b"\n", min(start + _BLOCK_BYTES, until), until)
-        end = until if end < 0 else end
+    stop = len(data)
+    while stop > start and data[stop - 1] == ord("\n"):
+        stop -= 1
+    while start < stop:
+        end = data.find(b"\n", min(start + _BLOCK_BYTES, stop), stop)
+        end = stop if end < 0 else end
         yield data[start:end] + b"\n"
         start = end + 1
 

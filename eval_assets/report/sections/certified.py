@@ -83,8 +83,8 @@ def section(data: ReportData) -> Section | None:
         ),
     )
     notes = [*(_note(data, row) for row in rows), *unevaluated]
-    why = Bullets(cells(*notes), heading="Why")
-    blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), *([table] if rows else []), why]
+    reasons = Bullets(cells(*notes), heading="Why")
+    blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), *([table] if rows else []), reasons]
     if parts := _parts_table(data):
         blocks += [Text(_PARTS_LEAD), parts]
     if held:

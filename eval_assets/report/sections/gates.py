@@ -52,8 +52,8 @@ def section(data: ReportData) -> Section:
 def tuning_sentence(data: ReportData) -> str:
     """Return the questions for which judges may be tuned, as a sentence."""
     if is_blocked(data):
-        why = [_why_closed(outcome) for outcome in data.gates if outcome.is_closed]
-        return f"Judge tuning is blocked: {listed([*dict.fromkeys(why)]) or _NONE_PASSES}"
+        reasons = [_why_closed(outcome) for outcome in data.gates if outcome.is_closed]
+        return f"Judge tuning is blocked: {listed([*dict.fromkeys(reasons)]) or _NONE_PASSES}"
     n_all = len(data.evaluation.rubric)
     n_open = len(data.tunable)
     questions = counted(n_all, "question") if n_open == n_all else f"{n_open} of {n_all} questions"

@@ -274,13 +274,13 @@ def _a_hh_line(row: HumanFigures) -> Line:
 def _shares(row: HumanFigures, question: RubricQuestion) -> Iterator[tuple[Figure, Line]]:
     """Yield the shares of agreeing pairs that suit the scale."""
     exact, adjacent, scale = row.exact_agreement, row.adjacent_agreement, question.scale
-    why, meaning = _why_undefined(row), "pairs of equal ratings"
-    yield exact, share_of_pairs(exact, "Exact agreement", meaning=meaning, undefined=why)
+    undefined, meaning = _why_undefined(row), "pairs of equal ratings"
+    yield exact, share_of_pairs(exact, "Exact agreement", meaning=meaning, undefined=undefined)
     # Of two values all pairs are at most one step apart; classes and continua have no steps.
     if not scale.is_binary and question.has_order and scale.values is not None:
-        why = _why_undefined(row, "the scale has no equal steps")
+        undefined = _why_undefined(row, "the scale has no equal steps")
         meaning = "pairs at most one step apart"
-        line = share_of_pairs(adjacent, "Adjacent agreement", meaning=meaning, undefined=why)
+        line = share_of_pairs(adjacent, "Adjacent agreement", meaning=meaning, undefined=undefined)
         yield adjacent, line
 
 

@@ -70,8 +70,8 @@ def _verdict_parts(data: ReportData, judge_id: str) -> list[str]:
     by_words: dict[tuple[str, str], list[str]] = {}
     for row in sorted(rows.values(), key=lambda row: row.verdict.rank):
         words, exception = _words(data, row), ""
-        if why := why_not_judged(row, data.gates):
-            words, exception = "cannot be judged", f", where {why}"
+        if reason := why_not_judged(row, data.gates):
+            words, exception = "cannot be judged", f", where {reason}"
         by_words.setdefault((words, exception), []).append(row.question_id)
     not_compared, order = JudgeVerdict.NOT_COMPARED.sentence, list(rows)
     return [

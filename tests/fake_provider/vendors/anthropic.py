@@ -91,7 +91,7 @@ def _read(body: JsonObject, find_model: FindModel) -> Question:
                 "The Messages API accepts a top-level `system` parameter.",
             )
     system = body.get("system", "")
-    system_text = text_of(system, where="system")
+    system_text = text_of(system, condition="system")
     cacheable = n_tokens(system_text) >= _SMALLEST_CACHED_TOKENS and (
         "cache_control" in body
         or (isinstance(system, list) and any("cache_control" in block for block in system))

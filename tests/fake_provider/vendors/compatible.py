@@ -41,10 +41,10 @@ _KNOWN: Final = {
 """Fields that a server takes which refuses all others."""
 
 
-def refusal(asked: JsonObject, like: Like) -> Reply | None:
+def refusal(requested: JsonObject, like: Like) -> Reply | None:
     """Return the error response for what a server does not take; None if it takes everything."""
-    unknown = sorted(asked.keys() - _KNOWN[like]) if like in _KNOWN else []
-    kind = (asked.get("response_format") or {}).get("type")
+    unknown = sorted(requested.keys() - _KNOWN[like]) if like in _KNOWN else []
+    kind = (requested.get("response_format") or {}).get("type")
     match like:
         case "mistral" if unknown:
             detail = [
@@ -52,7 +52,7 @@ def refusal(asked: JsonObject, like: Like) -> Reply | None:
                     "type": "extra_forbidden",
                     "loc": ["body", name],
                     "msg": "Extra inputs are not permitted",
-                    "input": asked[name],
+                    "input": requested[name],
                 }
                 for name in unknown
             ]
@@ -73,7 +73,9 @@ def refusal(asked: JsonObject, like: Like) -> Reply | None:
             return json_reply([{"error": status}], status=_BAD_REQUEST)
         case "deepseek" if kind == "json_schema":
             return _deepseek_error("This response_format type is unavailable now")
-        case "deepseek" if kind == "json_object" and "json" not in str(asked["messages"]).lower():
+        case "deepseek" if (
+            kind == "json_object" and "json" not in str(requested["messages"]).lower()
+        ):
             return _deepseek_error(
                 "Prompt must contain the word 'json' in some form to use 'response_format' of "
                 "type 'json_object'."

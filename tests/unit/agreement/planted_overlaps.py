@@ -32,12 +32,12 @@ class PlantedOverlap:
     Args:
         humans: Its ratings.
         features: Features of its responses.
-        everything: Ratings by both raters of all responses.
+        all_ratings: Ratings by both raters of all responses.
     """
 
     humans: HumanRatings
     features: ResponseFeatures
-    everything: Floats
+    all_ratings: Floats
 
 
 def planted_overlap(  # noqa: PLR0913 - one parameter for each part of the design
@@ -75,7 +75,7 @@ def planted_overlap(  # noqa: PLR0913 - one parameter for each part of the desig
     judge_score = 1 / (1 + np.exp(-quality - rng.normal(0, 0.5, n)))
     noise = 0.35 + 0.5 * _rank(length) + 0.3 * (model == 0)
     latent = quality[:, None] + noise[:, None] * rng.normal(size=(n, 2))
-    everything = np.clip(np.round(3 + 1.2 * latent), 1, 5)
+    complete = np.clip(np.round(3 + 1.2 * latent), 1, 5)
     placed = {
         "long": _rank(length) - 0.5,
         "model": (model == 0) - 1 / N_MODELS,
@@ -99,7 +99,7 @@ def planted_overlap(  # noqa: PLR0913 - one parameter for each part of the desig
     rater = np.concatenate([np.zeros(n, np.int64), np.ones(is_rated.sum(), np.int64)])
     order = np.lexsort((rater, unit))
     ratings = LongRatings(
-        unit[order], rater[order], everything[unit, rater][order], ("anna", "ben"), group
+        unit[order], rater[order], complete[unit, rater][order], ("anna", "ben"), group
     )
     return PlantedOverlap(
         HumanRatings({QUESTION.id: ratings}, {}, {}, {}, "v1"),
@@ -111,7 +111,7 @@ def planted_overlap(  # noqa: PLR0913 - one parameter for each part of the desig
             applicable={QUESTION.id: np.ones(n, np.bool_)},
             judge_scores={QUESTION.id: judge_score},
         ),
-        everything,
+        complete,
     )
 
 

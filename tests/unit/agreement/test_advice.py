@@ -27,8 +27,8 @@ def patterns(question: RubricQuestion, **ratings: list[float]) -> list[str]:
     """Return the patterns of raters who rated responses 0, 1, 2 ...; NaN if one did not."""
     matrix = np.array(list(ratings.values())).T
     unit, rater = np.nonzero(~np.isnan(matrix))
-    given = LongRatings(unit, rater, matrix[unit, rater], tuple(ratings), np.arange(len(matrix)))
-    return [finding.finding for finding in rater_patterns(question, given)]
+    inputs = LongRatings(unit, rater, matrix[unit, rater], tuple(ratings), np.arange(len(matrix)))
+    return [finding.finding for finding in rater_patterns(question, inputs)]
 
 
 def advice(  # noqa: PLR0913 - the figures that decide
@@ -42,7 +42,7 @@ def advice(  # noqa: PLR0913 - the figures that decide
     most_frequent_share: float = 0.3,
     n_disagreements: int = 0,
 ) -> str:
-    found = suggestions(
+    result = suggestions(
         question,
         a_hh=a_hh,
         exact=exact,
@@ -52,8 +52,8 @@ def advice(  # noqa: PLR0913 - the figures that decide
         minimum_alpha=0.667,
         n_disagreements=n_disagreements,
     )
-    assert all((f.question_id, f.kind) == (question.id, "suggestion") for f in found)
-    return "\n".join(finding.finding for finding in found)
+    assert all((f.question_id, f.kind) == (question.id, "suggestion") for f in result)
+    return "\n".join(finding.finding for finding in result)
 
 
 def test_a_rater_who_never_varies_is_named_if_others_do_on_the_same_responses() -> None:
@@ -75,18 +75,18 @@ def test_nothing_is_said_of_a_rater_with_fewer_than_five_shared_responses() -> N
 
 
 def test_without_raters_nothing_is_said() -> None:
-    nothing = np.array([], dtype=np.int64)
-    given = LongRatings(nothing, nothing, nothing.astype(np.float64), (), np.arange(6))
+    empty = np.array([], dtype=np.int64)
+    inputs = LongRatings(empty, empty, empty.astype(np.float64), (), np.arange(6))
 
-    assert rater_patterns(CLARITY, given) == []
+    assert rater_patterns(CLARITY, inputs) == []
 
 
 def test_raters_half_a_scale_apart_on_the_same_responses_are_named() -> None:
     """2 points apart on every response: 1 above and 1 below the mean of both."""
     strict, lenient = [2.0, 3, 1, 2, 3], [4.0, 5, 3, 4, 5]
 
-    [found] = patterns(CLARITY, strict=strict, lenient=lenient)
-    assert found == (
+    [result] = patterns(CLARITY, strict=strict, lenient=lenient)
+    assert result == (
         "lenient lies 1.00 above and strict 1.00 below the mean of all raters of the same "
         "responses (5 and 5 of them): at least half the scale apart"
     )

@@ -23,9 +23,9 @@ BEFORE = np.array([2.0, 3, 4, 5] * 5)
 
 
 def row(
-    again: np.ndarray, scores: MeanScores = NONE_SINCE, *, round_: int = 1
+    repeat: np.ndarray, scores: MeanScores = NONE_SINCE, *, round_: int = 1
 ) -> dict[str, object]:
-    return drift_row(BEFORE, again, scores, question=QUESTION, round_=round_, n_tests=2)
+    return drift_row(BEFORE, repeat, scores, question=QUESTION, round_=round_, n_tests=2)
 
 
 def test_the_levels_of_all_rounds_and_tests_add_up_to_one_in_twenty() -> None:
@@ -37,37 +37,38 @@ def test_the_levels_of_all_rounds_and_tests_add_up_to_one_in_twenty() -> None:
 
 
 def test_a_judge_that_scores_all_anchors_lower_has_moved() -> None:
-    found = row(BEFORE - 1)
+    result = row(BEFORE - 1)
 
-    assert (found["verdict"], found["n_anchors"], found["n_moved"]) == ("moved", 20, 20)
-    assert (found["shift"], found["shift_low"], found["shift_high"]) == (-1, -1, -1)
+    assert (result["verdict"], result["n_anchors"], result["n_moved"]) == ("moved", 20, 20)
+    assert (result["shift"], result["shift_low"], result["shift_high"]) == (-1, -1, -1)
     assert (
-        found["reason"] == "the same 20 answers are scored -1.00 [-1.00, -1.00] from what they were"
+        result["reason"]
+        == "the same 20 answers are scored -1.00 [-1.00, -1.00] from what they were"
     )
 
 
 def test_a_moved_score_is_split_into_what_the_judge_and_what_the_answers_are() -> None:
-    found = row(BEFORE - 1, MeanScores(100, 3.5, 40, 2.25))
+    result = row(BEFORE - 1, MeanScores(100, 3.5, 40, 2.25))
 
-    assert found["score_change"] == -1.25
-    assert str(found["reason"]).endswith(
+    assert result["score_change"] == -1.25
+    assert str(result["reason"]).endswith(
         "; the 40 answers judged since then have a mean -1.25 from the 100 before, of which -1.00 "
         "[-1.00, -1.00] is the judge and -0.25 the answers"
     )
 
 
 def test_scores_that_come_and_go_are_no_drift() -> None:
-    again = BEFORE + np.tile([1, -1, 0, 0, 0], 4)
+    repeat = BEFORE + np.tile([1, -1, 0, 0, 0], 4)
 
-    assert row(again)["verdict"] == "stable"
-    assert "may be chance" in str(row(again)["reason"])
+    assert row(repeat)["verdict"] == "stable"
+    assert "may be chance" in str(row(repeat)["reason"])
 
 
 def test_a_round_with_few_anchors_shows_nothing() -> None:
-    again = np.where(np.arange(20) < 6, BEFORE - 1, np.nan)
-    found = row(again)
+    repeat = np.where(np.arange(20) < 6, BEFORE - 1, np.nan)
+    result = row(repeat)
 
-    assert (found["verdict"], found["n_anchors"], found["n_moved"]) == ("not_evaluable", 6, 6)
+    assert (result["verdict"], result["n_anchors"], result["n_moved"]) == ("not_evaluable", 6, 6)
 
 
 def test_the_latest_round_decides_whether_a_judge_has_moved() -> None:
@@ -106,7 +107,7 @@ def due(
     anchors: pd.DataFrame, rounds: pd.DataFrame = NONE, *, days: float, **now: dict[str, str]
 ) -> tuple[list[tuple[object, ...]], int]:
     """Return judge, question and round of what is due, and the number of tests."""
-    found, n_tests = due_anchors(
+    result, n_tests = due_anchors(
         anchors,
         rounds,
         judges=now.get("judges", {"gpt": "f1"}),
@@ -114,9 +115,9 @@ def due(
         pause=timedelta(days=7),
         now=DAY + timedelta(days=days),
     )
-    if found.empty:
+    if result.empty:
         return [], n_tests
-    of_tests = found[["judge_id", "question_id", "round"]].drop_duplicates()
+    of_tests = result[["judge_id", "question_id", "round"]].drop_duplicates()
     return sorted(of_tests.itertuples(index=False, name=None)), n_tests
 
 

@@ -35,13 +35,13 @@ def figure(  # noqa: PLR0913 - the fields of a GateFigure
     question_id: str | None = None,
     *,
     n_units: int = 50,
-    why: str = "",
+    reason: str = "",
     half_width: float = 0.001,
     alike: str = "",
     n_disagreements: int = 0,
 ) -> GateFigure:
     low, high = value - half_width, value + half_width
-    return GateFigure(question_id, value, low, high, n_units, why, alike, n_disagreements)
+    return GateFigure(question_id, value, low, high, n_units, reason, alike, n_disagreements)
 
 
 def shown(*figures: GateFigure) -> GateEvidence:
@@ -108,7 +108,7 @@ def test_a_figure_that_rests_on_a_single_response_opens_no_gate(
 
 
 def test_an_undefined_value_is_not_evaluable_and_closes_the_gate() -> None:
-    outcome = outcome_of(shown(figure(NAN, why="undefined: no variation")))
+    outcome = outcome_of(shown(figure(NAN, reason="undefined: no variation")))
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
     assert outcome.reason.startswith("undefined: no variation. Add responses that differ more")
@@ -132,10 +132,10 @@ def test_fewer_than_two_units_are_not_evaluable_whatever_the_value(n_units: int)
 
 
 def test_a_gate_without_figures_is_closed_and_says_what_to_materialize() -> None:
-    nothing = GateEvidence(
+    empty = GateEvidence(
         (), unusable=Unusable("nothing measured yet", Remedy(RemedyKind.MATERIALIZE, "it"))
     )
-    outcome = outcome_of(nothing)
+    outcome = outcome_of(empty)
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
     assert outcome.reason == "nothing measured yet. Materialize it"
@@ -419,8 +419,8 @@ def test_the_remedy_of_a_gate_on_judges_never_sends_people_to_rate() -> None:
         figure(0.6, half_width=0.1),
         figure(NAN, n_units=0),
     )
-    for each in figures:
-        reason = outcome_of(shown(each), gate="judge_alpha", minimum=0.667).reason
+    for item in figures:
+        reason = outcome_of(shown(item), gate="judge_alpha", minimum=0.667).reason
         assert "rated" not in reason
         assert "rater" not in reason
 
@@ -600,7 +600,9 @@ def test_a_question_below_the_minimum_leaves_a_gate_open_in_part_or_warns(
 
 def test_an_undefined_question_is_farther_from_the_minimum_than_any_other() -> None:
     outcome = outcome_of(
-        shown(figure(0.8), figure(0.9, "a"), figure(0.1, "b"), figure(NAN, "c", why="no variety"))
+        shown(
+            figure(0.8), figure(0.9, "a"), figure(0.1, "b"), figure(NAN, "c", reason="no variety")
+        )
     )
 
     assert outcome.remedy == Remedy(RemedyKind.ADD_VARIETY)

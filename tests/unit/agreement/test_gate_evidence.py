@@ -182,7 +182,7 @@ def test_figures_that_cannot_be_compared_close_the_gates_with_the_reason() -> No
     edited = outcomes_of(Case(), edited={"judge"})
     older = outcomes_of(Case(), versions={"human": "v2", "judge": "v1"})
     newer = outcomes_of(Case(), versions={"human": "v0", "judge": "v1"})
-    nothing = outcomes_of(Case(), measured={"human": (), "judge": ()})
+    empty = outcomes_of(Case(), measured={"human": (), "judge": ()})
 
     assert {g: o.overall.explanation for g, o in changed.items()} == {
         "human_a_hh": human,
@@ -197,7 +197,7 @@ def test_figures_that_cannot_be_compared_close_the_gates_with_the_reason() -> No
             "Materialize human_agreement"
         )
         assert not stale["judge_alpha"].is_closed
-    assert nothing["judge_alpha"].reason == "nothing measured yet. Materialize judge_agreement"
+    assert empty["judge_alpha"].reason == "nothing measured yet. Materialize judge_agreement"
 
 
 def test_single_responses_are_no_figures_of_a_gate() -> None:

@@ -70,8 +70,8 @@ def test_rare_groups_hold_a_rating_other_than_the_most_frequent_one() -> None:
 
     assert (row.n_groups, row.n_rare_groups) == (3, 1)
     assert overall.n_rare_groups is None
-    nothing = LongRatings(unit[:1], unit[:1], values[:1], ("a", "b"), np.arange(1))
-    assert measured(clarity=nothing)[1].n_rare_groups == 0
+    empty = LongRatings(unit[:1], unit[:1], values[:1], ("a", "b"), np.arange(1))
+    assert measured(clarity=empty)[1].n_rare_groups == 0
 
 
 def test_settled_disagreements_show_what_a_discussion_would_reach() -> None:

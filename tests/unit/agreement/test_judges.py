@@ -108,8 +108,8 @@ THREE: list[list[float]] = [[1, 2, 5], [2, 2, 4], [3, 4, 1], [4, 4, 3], [5, NAN,
 
 def test_alpha_without_a_judge_is_that_of_the_others() -> None:
     """The third judge contradicts the other two, who agree."""
-    given = {"clarity": scores(THREE, ("a", "b", "odd"))}
-    rows = measure_leave_one_judge_out(given, evaluation(CLARITY), data_version="v1")
+    inputs = {"clarity": scores(THREE, ("a", "b", "odd"))}
+    rows = measure_leave_one_judge_out(inputs, evaluation(CLARITY), data_version="v1")
 
     odd = row_of(rows, "question", "odd")
     matrix = np.array(THREE)
@@ -122,27 +122,27 @@ def test_alpha_without_a_judge_is_that_of_the_others() -> None:
 
 def test_a_judge_lies_from_the_mean_of_the_others_on_shared_units() -> None:
     """Of b: (2 - 3) + (2 - 3) + (4 - 2) + (4 - 3.5), over four units."""
-    given = {"clarity": scores(THREE, ("a", "b", "odd"))}
-    rows = measure_leave_one_judge_out(given, evaluation(CLARITY), data_version="v1")
+    inputs = {"clarity": scores(THREE, ("a", "b", "odd"))}
+    rows = measure_leave_one_judge_out(inputs, evaluation(CLARITY), data_version="v1")
 
     assert row_of(rows, "question", "b").mean_difference == pytest.approx(0.125)
     assert row_of(rows, "overall", "b").mean_difference == pytest.approx(0.125 / 4)
 
 
 def test_of_two_judges_nothing_is_left_without_one() -> None:
-    given = {"clarity": scores([[1, 2], [3, 3], [5, NAN]], ("a", "b"))}
-    rows = measure_leave_one_judge_out(given, evaluation(CLARITY), data_version="v1")
+    inputs = {"clarity": scores([[1, 2], [3, 3], [5, NAN]], ("a", "b"))}
+    rows = measure_leave_one_judge_out(inputs, evaluation(CLARITY), data_version="v1")
 
     assert all(math.isnan(row.alpha_without) for row in rows)
     assert [row.n_units for row in rows] == [2, 2, 2, 2]
 
 
 def test_overall_pools_the_questions_on_their_scales() -> None:
-    given = {
+    inputs = {
         "clarity": scores(THREE, ("a", "b", "odd")),
         "quality": scores([[0.1, 0.2, 0.9], [0.7, 0.8, 0.1]], ("a", "b", "odd")),
     }
-    rows = measure_leave_one_judge_out(given, evaluation(CLARITY, QUALITY), data_version="v1")
+    rows = measure_leave_one_judge_out(inputs, evaluation(CLARITY, QUALITY), data_version="v1")
 
     pooled = np.concatenate([(np.array(THREE) - 1) / 4, [[0.1, 0.2, 0.9], [0.7, 0.8, 0.1]]])
     assert row_of(rows, "overall", "odd").alpha_without == pytest.approx(
@@ -151,6 +151,6 @@ def test_overall_pools_the_questions_on_their_scales() -> None:
 
 
 def test_judges_who_share_no_unit_have_no_row() -> None:
-    given = {"clarity": scores([[1, NAN], [NAN, 3]], ("a", "b"))}
+    inputs = {"clarity": scores([[1, NAN], [NAN, 3]], ("a", "b"))}
 
-    assert measure_leave_one_judge_out(given, evaluation(CLARITY), data_version="v1") == ()
+    assert measure_leave_one_judge_out(inputs, evaluation(CLARITY), data_version="v1") == ()

@@ -42,7 +42,7 @@ def measured(
     )
     judges = list(next(iter(prompts.values()), {}))
     scores = {
-        judge: np.concatenate([np.asarray(given[judge], float) for given in prompts.values()])
+        judge: np.concatenate([np.asarray(inputs[judge], float) for inputs in prompts.values()])
         for judge in judges
     }
     judged = JudgedUnits(
@@ -103,25 +103,25 @@ def test_an_offset_hides_agreement_from_kappa() -> None:
 
 
 def test_opposite_scores_differ_though_their_means_do_not() -> None:
-    found = measured({"a": {"one": [1, 0, 1, 0], "two": [0, 1, 0, 1]}}).disagreements
+    result = measured({"a": {"one": [1, 0, 1, 0], "two": [0, 1, 0, 1]}}).disagreements
 
-    prompt = found[found["scope"] == "prompt"].iloc[0]
+    prompt = result[result["scope"] == "prompt"].iloc[0]
     assert prompt["judge1_score"] == prompt["judge2_score"] == 0.5
     assert prompt["difference"] == 1.0
     assert prompt["reason"] == "mean difference above 0.4, kappa below 0.7"
-    assert (found["scope"] == "response").sum() == 4
+    assert (result["scope"] == "response").sum() == 4
 
 
 def test_only_differences_above_the_limits_are_listed_worst_first() -> None:
     # On a 1-5 scale .3 is 1.2 points: of the differences 1.2, 1.21 and 3 the last two count.
-    found = measured(
+    result = measured(
         {"a": {"one": [1.0, 1.0, 5.0], "two": [2.2, 2.21, 2.0]}}, low=1, high=5
     ).disagreements
 
-    responses = found[found["scope"] == "response"]
+    responses = result[result["scope"] == "response"]
     assert responses["response_id"].tolist() == ["a2", "a1"]
     assert responses["difference"].tolist() == pytest.approx([0.75, 0.3025])
-    assert found["difference"].is_monotonic_decreasing
+    assert result["difference"].is_monotonic_decreasing
 
 
 def test_what_passes_and_what_is_listed_goes_by_the_declared_limits() -> None:
@@ -139,7 +139,7 @@ def test_what_passes_and_what_is_listed_goes_by_the_declared_limits() -> None:
         "mean difference above 0.1, kappa below 0.7",
     ]
     assert lenient.disagreements.empty
-    statuses = [found.validation.status for found in (usual, lenient) if found.validation]
+    statuses = [result.validation.status for result in (usual, lenient) if result.validation]
     assert statuses == ["fail", "pass"]
     assert strict.validation is not None
     assert "kappa is below 0.6 on 1 of 1 prompts" in strict.validation.notes
@@ -151,9 +151,9 @@ def test_a_low_kappa_is_not_above_the_one_that_passes() -> None:
 
 
 def test_float_noise_at_the_limit_is_no_disagreement() -> None:
-    found = measured({"a": {"one": [0.8, 0.1], "two": [0.5, 0.1]}})  # .8 - .5 is above .3 by 5e-17
+    result = measured({"a": {"one": [0.8, 0.1], "two": [0.5, 0.1]}})  # .8 - .5 is above .3 by 5e-17
 
-    assert "response" not in set(found.disagreements["scope"])
+    assert "response" not in set(result.disagreements["scope"])
 
 
 def test_prompts_without_a_kappa_are_left_out_of_the_mean_and_the_pooled_kappa_decides() -> None:
@@ -161,9 +161,9 @@ def test_prompts_without_a_kappa_are_left_out_of_the_mean_and_the_pooled_kappa_d
     agreeing: dict[str, dict[str, Sequence[float]]] = {
         f"g{k}": {"one": [1, 1, 1], "two": [1, 1, 1]} for k in range(9)
     }
-    found = measured(agreeing | {"h": {"one": [1, 1, 1], "two": [1, 1, 0]}})
+    result = measured(agreeing | {"h": {"one": [1, 1, 1], "two": [1, 1, 0]}})
 
-    validation = found.validation
+    validation = result.validation
     assert validation is not None
     assert (validation.kappa_macro, validation.kappa_micro) == (0.0, 0.0)
     assert (validation.n_prompts, validation.n_prompts_defined) == (10, 1)
@@ -232,24 +232,24 @@ def test_arrays_are_as_long_as_the_prompt_has_responses_with_none_for_a_missing_
 
 
 def test_every_pair_of_three_judges_is_listed_and_the_first_two_are_validated() -> None:
-    found = measured({"a": {"x": [1.0, 0.0], "b": [1.0, 0.0], "c": [0.0, 1.0]}})
+    result = measured({"a": {"x": [1.0, 0.0], "b": [1.0, 0.0], "c": [0.0, 1.0]}})
 
-    listed = found.disagreements[found.disagreements["scope"] == "prompt"]
+    listed = result.disagreements[result.disagreements["scope"] == "prompt"]
     assert sorted(zip(listed["judge1_id"], listed["judge2_id"], strict=True)) == [
         ("b", "c"),
         ("x", "c"),
     ]
-    assert found.validation is not None
-    assert (found.validation.judge1_id, found.validation.judge2_id) == ("x", "b")
-    assert found.validation.status == "pass"
+    assert result.validation is not None
+    assert (result.validation.judge1_id, result.validation.judge2_id) == ("x", "b")
+    assert result.validation.status == "pass"
 
 
 def test_one_judge_has_nobody_to_disagree_with() -> None:
-    found = measured({"a": {"one": [1.0, 0.0]}})
+    result = measured({"a": {"one": [1.0, 0.0]}})
 
-    assert found.validation is None
-    assert found.prompts.empty
-    assert found.disagreements.empty
+    assert result.validation is None
+    assert result.prompts.empty
+    assert result.disagreements.empty
 
 
 def judged(references: list[float]) -> JudgedUnits:

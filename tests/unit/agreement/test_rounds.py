@@ -56,9 +56,9 @@ def test_each_round_is_measured_by_itself_and_compared_with_the_one_before() -> 
 
 def test_a_gain_is_measured_on_responses_rated_twice_in_both_rounds() -> None:
     """The first two responses were not rated again, the last by one rater only."""
-    again = np.array(CLOSE, dtype=float)
-    again[:2], again[7, 1] = NAN, NAN
-    rounds = {"clarity": {1: ratings(APART), 3: ratings(again)}}
+    repeat = np.array(CLOSE, dtype=float)
+    repeat[:2], repeat[7, 1] = NAN, NAN
+    rounds = {"clarity": {1: ratings(APART), 3: ratings(repeat)}}
 
     _, second = measure_rounds(rounds, EVALUATION, data_version="v1")
 
@@ -83,9 +83,9 @@ def test_rounds_that_share_no_response_have_no_gain() -> None:
 
 
 def test_questions_that_were_labelled_once_are_not_listed() -> None:
-    once = {"clarity": {1: ratings(CLOSE)}}
+    single = {"clarity": {1: ratings(CLOSE)}}
 
-    assert measure_rounds(once, EVALUATION, data_version="v1") == ()
+    assert measure_rounds(single, EVALUATION, data_version="v1") == ()
     assert measure_rounds({}, EVALUATION, data_version="v1") == ()
 
 
@@ -95,9 +95,9 @@ def labelled_again(*, chosen: str) -> dict[int, LongRatings]:
     first = np.repeat(rng.integers(1, 6, 60)[:, None], 2, axis=1).astype(float)
     differ = rng.permutation(60)[:20]
     first[differ, 1] = 1 + (first[differ, 0] + rng.integers(1, 4, 20)) % 5
-    again = differ if chosen == "disagreements" else rng.permutation(60)[:20]
+    repeat = differ if chosen == "disagreements" else rng.permutation(60)[:20]
     second = np.full((60, 2), NAN)
-    second[again] = first[again, :1]
+    second[repeat] = first[repeat, :1]
     return {1: ratings(first), 2: ratings(second)}
 
 
@@ -115,10 +115,10 @@ def test_a_round_that_relabels_the_disagreements_has_no_gain() -> None:
 
 def test_a_round_that_relabels_any_responses_or_all_has_a_gain() -> None:
     some = labelled_again(chosen="any")
-    every = {1: ratings(APART), 2: ratings(CLOSE)}
+    rows = {1: ratings(APART), 2: ratings(CLOSE)}
 
     assert not first_round_decides(some, CLARITY)
-    assert not first_round_decides(every, CLARITY)
+    assert not first_round_decides(rows, CLARITY)
     _, second = measure_rounds({"clarity": some}, EVALUATION, data_version="v1")
     assert second.n_in_both == 20
 
@@ -159,9 +159,9 @@ def test_new_responses_are_compared_with_those_of_the_wording_before() -> None:
 
 def test_responses_rated_before_are_not_new() -> None:
     versions = halves()
-    again = np.array(CLOSE * 4, dtype=float)
-    again[24:] = NAN
-    versions["clarity"][2] = ratings(again)
+    repeat = np.array(CLOSE * 4, dtype=float)
+    repeat[24:] = NAN
+    versions["clarity"][2] = ratings(repeat)
 
     _, second = measure_rewordings(
         RewordedRatings(versions, np.arange(32)), EVALUATION, data_version="v1"

@@ -63,18 +63,21 @@ def test_questions_with_one_overlap_are_tested_once() -> None:
     [ratings] = overlap.humans.ratings.values()
     two = replace(EVALUATION, rubric=(*EVALUATION.rubric, DEPTH))
     humans = HumanRatings({"clarity": ratings, "depth": ratings}, {}, {}, {}, "v1")
-    [asked], [scores] = overlap.features.applicable.values(), overlap.features.judge_scores.values()
+    [requested], [scores] = (
+        overlap.features.applicable.values(),
+        overlap.features.judge_scores.values(),
+    )
     features = replace(
         overlap.features,
-        applicable={"clarity": asked, "depth": asked},
+        applicable={"clarity": requested, "depth": requested},
         judge_scores={"clarity": scores, "depth": scores},
     )
 
-    once = measure_selection(overlap.humans, overlap.features, EVALUATION)
+    single = measure_selection(overlap.humans, overlap.features, EVALUATION)
     twice = measure_selection(humans, features, two)
 
     assert [test.adjusted_p for test in twice.tests if test.question_id == "depth"] == [
-        test.adjusted_p for test in once.tests
+        test.adjusted_p for test in single.tests
     ]
     assert [row.question_id for row in twice.weighted] == ["clarity", "depth"]
     [text] = selection_sentences(twice.tests)
@@ -93,7 +96,7 @@ def test_a_difference_is_reported_among_many_questions() -> None:
         unit = np.repeat(np.arange(80), 1 + is_second)
         rater = np.concatenate([np.arange(1 + second) for second in is_second])
         by_question[question.id] = replace(
-            ratings, unit=unit, rater=rater, value=plain.everything[unit, rater]
+            ratings, unit=unit, rater=rater, value=plain.all_ratings[unit, rater]
         )
     by_question["q29"] = ratings
     features = replace(
@@ -117,7 +120,7 @@ def test_agreement_is_weighted_to_all_responses() -> None:
 
     [row] = measure_selection(overlap.humans, overlap.features, EVALUATION).weighted
 
-    of_all = human_agreement(overlap.everything, scale=LIKERT5)
+    of_all = human_agreement(overlap.all_ratings, scale=LIKERT5)
     assert row.a_hh.high < of_all
     assert row.a_hh_weighted.low < of_all < row.a_hh_weighted.high
     assert row.n_asked == 2_000

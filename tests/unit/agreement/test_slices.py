@@ -52,10 +52,10 @@ def rows() -> pd.DataFrame:
 def row_of(rows: pd.DataFrame, **cells: str | None) -> pd.Series:
     """Return the one row with these cells; None stands for NULL."""
     for column in ("slice_value", "model_name", "question_id"):
-        given = cells.get(column)
-        rows = rows[rows[column].isna() if given is None else rows[column] == given]
-    [found] = [row for _, row in rows[rows["slice"] == cells["slice"]].iterrows()]
-    return found
+        inputs = cells.get(column)
+        rows = rows[rows[column].isna() if inputs is None else rows[column] == inputs]
+    [result] = [row for _, row in rows[rows["slice"] == cells["slice"]].iterrows()]
+    return result
 
 
 def by_hand(is_in: np.ndarray, *questions: int) -> tuple[float, float, float]:
@@ -100,8 +100,8 @@ def test_a_slice_has_the_agreement_of_its_responses(
     row = row_of(rows, **cells)
 
     assert (row["alpha"], row["mean"], row["spread"]) == pytest.approx(by_hand(is_in, *questions))
-    given = np.concatenate([RATED[q][1].unit for q in questions])
-    assert row["n_responses"] == len(np.unique(given[is_in[given]]))
+    inputs = np.concatenate([RATED[q][1].unit for q in questions])
+    assert row["n_responses"] == len(np.unique(inputs[is_in[inputs]]))
     assert row["rater_kind"] == "judge"
 
 
@@ -147,10 +147,10 @@ def test_units_rated_once_count_in_means_and_not_in_alpha() -> None:
     """Two units rated twice; the third, rated once, is far from both."""
     unit, judge = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 0])
     value = np.array([1.0, 2.0, 4.0, 4.0, 5.0])
-    given = LongRatings(unit, judge, value, ("a", "b"), np.arange(N))
-    found = measured("judge", [(CLARITY, given)])
-    found = found[found["slice"] == "all"]
-    [row] = [row for _, row in found.iterrows() if pd.isna(row["question_id"])]
+    inputs = LongRatings(unit, judge, value, ("a", "b"), np.arange(N))
+    actual = measured("judge", [(CLARITY, inputs)])
+    actual = actual[actual["slice"] == "all"]
+    [row] = [row for _, row in actual.iterrows() if pd.isna(row["question_id"])]
 
     expected = krippendorff_alpha([[1, 2], [4, 4]], level="interval")
     assert row["alpha"] == pytest.approx(expected)
@@ -159,11 +159,11 @@ def test_units_rated_once_count_in_means_and_not_in_alpha() -> None:
 
 
 def test_a_part_with_a_single_unit_rated_twice_has_no_row() -> None:
-    given = LongRatings(
+    inputs = LongRatings(
         np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1.0, 5, 3]), ("a", "b"), np.arange(N)
     )
 
-    assert measured("judge", [(CLARITY, given)]).empty
+    assert measured("judge", [(CLARITY, inputs)]).empty
 
 
 def test_prompts_with_one_response_each_are_no_slice() -> None:

@@ -192,12 +192,12 @@ def test_slices_and_judges_left_out_measure_what_the_gates_measure(
         rubric=rubric,
         judges=tuple(Judge(f"r{index}", "openai", f"m{index}") for index in range(4)),
     )
-    left_out = measure_leave_one_judge_out(
+    figures = measure_leave_one_judge_out(
         {question.id: of_question for question, of_question in rated}, evaluation, data_version="v"
     )
 
     assert rows[is_overall]["alpha"].to_numpy() == pytest.approx(overall.alpha.value)
-    assert left_out[0].alpha == pytest.approx(overall.alpha.value)
+    assert figures[0].alpha == pytest.approx(overall.alpha.value)
     by_question = rows[rows["question_id"].notna() & rows["model_name"].isna()]
     for question in rubric:
         level: Level = "interval" if question.has_order else "nominal"
@@ -214,11 +214,11 @@ def test_two_classes_keep_the_figures_of_an_order() -> None:
 
 
 def test_slices_without_a_rating_have_no_rows() -> None:
-    nothing = long(np.full((5, 2), np.nan))
+    empty = long(np.full((5, 2), np.nan))
     models = (np.zeros(5, np.int64), ["m"])
 
-    assert measure_slices("judge", [(CLEAR, nothing)], models, {}).empty
-    assert measure_slices("judge", [(TONES, nothing), (CLEAR, nothing)], models, {}).empty
+    assert measure_slices("judge", [(CLEAR, empty)], models, {}).empty
+    assert measure_slices("judge", [(TONES, empty), (CLEAR, empty)], models, {}).empty
 
 
 def test_spearman_of_the_codes_of_classes_decides_no_verdict() -> None:

@@ -64,8 +64,8 @@ def test_a_mail_arrives_and_a_refusal_is_reported() -> None:
 
 def test_a_channel_that_is_down_or_unknown_is_an_error_and_no_exception() -> None:
     with webhook() as received:
-        gone = received.address
-    down, unknown = channels_of({"EVAL_ALERT_WEBHOOK": gone, "EVAL_ALERT_URLS": "nonsense://x"})[
+        address = received.address
+    down, unknown = channels_of({"EVAL_ALERT_WEBHOOK": address, "EVAL_ALERT_URLS": "nonsense://x"})[
         ::-1
     ]
 

@@ -36,8 +36,8 @@ def automated(
 def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:
     folder = EvaluationFolder(data=str(tmp_path), name="mine")
     declared = Schedule(cron="30 5 * * 1-5", timezone="Europe/Berlin")
-    mine = automated(folder, before="mine_", schedule=declared)
-    _, [schedule, removal] = automation_of([mine])
+    first = automated(folder, before="mine_", schedule=declared)
+    _, [schedule, removal] = automation_of([first])
     at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
     with dg.build_schedule_context(scheduled_execution_time=at) as context:
         [request] = schedule.evaluate_tick(context).run_requests or []
@@ -95,14 +95,14 @@ def test_each_state_of_the_files_requests_one_run(tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("one")
     first, seen = look(tmp_path, None)
-    again, seen = look(tmp_path, seen)
+    repeat, seen = look(tmp_path, seen)
     labels.write_text("another")
     changed, seen = look(tmp_path, seen)
     (tmp_path / "responses").mkdir()
     (tmp_path / "responses" / "more.csv").write_text("x")
     added, _ = look(tmp_path, seen)
 
-    assert again == []
+    assert repeat == []
     assert len({*first, *changed, *added}) == 3
 
 
@@ -124,10 +124,10 @@ def test_one_sensor_runs_the_evaluation_whose_files_changed(tmp_path: Path) -> N
         look_for_files_of_all(first, evaluations)
     (tmp_path / "good" / "labels.csv").write_text("another")
     with dg.build_sensor_context(cursor=first.cursor) as second:
-        found = look_for_files_of_all(second, evaluations)
+        result = look_for_files_of_all(second, evaluations)
 
-    assert isinstance(found, dg.SensorResult)
-    assert [request.job_name for request in found.run_requests or []] == ["good_evaluate"]
+    assert isinstance(result, dg.SensorResult)
+    assert [request.job_name for request in result.run_requests or []] == ["good_evaluate"]
     sensors, schedules = automation_of(evaluations)
     assert [sensor.name for sensor in sensors] == ["new_files", "ended_batches", "check_alerts"]
     assert [schedule.name for schedule in schedules] == ["daily_removal"]

@@ -50,9 +50,9 @@ def coverage(*rows: tuple[str, int, int]) -> pd.DataFrame:
 
 
 def test_nine_of_ten_scores_are_enough_and_one_less_is_not() -> None:
-    found = uncovered(coverage(("a", 100, 90), ("b", 100, 89)))
+    result = uncovered(coverage(("a", 100, 90), ("b", 100, 89)))
 
-    assert found == [CheckFinding("b scored 89 of 100 units of q")]
+    assert result == [CheckFinding("b scored 89 of 100 units of q")]
 
 
 def test_a_judge_that_tried_nothing_covers_nothing() -> None:
@@ -60,19 +60,19 @@ def test_a_judge_that_tried_nothing_covers_nothing() -> None:
 
 
 def test_a_model_that_ended_is_an_error_and_one_that_ends_within_60_days_a_warning() -> None:
-    asked: list[Judge | Generator] = [
+    requested: list[Judge | Generator] = [
         HAIKU,
         Judge("old", "anthropic", "claude-3-5-haiku-20241022"),
         Generator("g", "openai", "gpt-4o"),
     ]
 
-    found = ending_models(asked, on=TODAY)
+    result = ending_models(requested, on=TODAY)
 
-    assert [(each.text.split(":")[0], each.severity) for each in found] == [
+    assert [(item.text.split(":")[0], item.severity) for item in result] == [
         ("old", ERROR),
         ("g", WARN),
     ]
-    assert "2026-02-19" in found[0].text
+    assert "2026-02-19" in result[0].text
 
 
 def test_a_recorded_judge_may_be_of_a_model_that_ended_and_needs_no_key() -> None:
@@ -89,7 +89,7 @@ def test_judges_of_two_vendors_on_a_third_vendors_model_are_independent() -> Non
 def test_two_judges_of_one_family_and_a_judge_of_its_own_family_are_told() -> None:
     twins = evaluation(GPT, Judge("gpt2", "openai", "gpt-4o"))
 
-    texts = [each.text for each in dependences(twins, ["claude-haiku-4-5", "gpt-4o-mini"])]
+    texts = [item.text for item in dependences(twins, ["claude-haiku-4-5", "gpt-4o-mini"])]
 
     assert texts == [
         "gpt-6-luna and gpt-4o are both of openai, so their agreement is weaker evidence",
@@ -100,9 +100,9 @@ def test_two_judges_of_one_family_and_a_judge_of_its_own_family_are_told() -> No
 
 def test_a_judge_of_many_models_of_its_family_is_one_finding() -> None:
     judged = [f"gpt-4o-mini/{k}" for k in range(13)]
-    [found] = dependences(evaluation(GPT), judged)
+    [result] = dependences(evaluation(GPT), judged)
 
-    assert found.text == (
+    assert result.text == (
         "gpt-6-luna judges gpt-4o-mini/0, gpt-4o-mini/1, gpt-4o-mini/2 and 10 more, of openai like "
         "itself: it may favour them"
     )
@@ -124,9 +124,9 @@ def test_a_budget_that_reached_everything_is_no_finding() -> None:
 
 
 def test_a_budget_that_did_not_says_how_much_is_left_and_what_to_do() -> None:
-    [found] = over_budget(67, cap=0.5, left=0.0123)
+    [result] = over_budget(67, cap=0.5, left=0.0123)
 
-    assert found.text == (
+    assert result.text == (
         "The budget of 0.5 USD (0.0123 USD are left) did not reach 67 scores. Raise it and "
         "run again: nothing is asked twice"
     )
@@ -135,9 +135,9 @@ def test_a_budget_that_did_not_says_how_much_is_left_and_what_to_do() -> None:
 def test_four_fifths_of_a_months_budget_are_a_finding_and_less_is_not() -> None:
     assert most_of_the_month(1.599, cap=2.0) == []
     assert most_of_the_month(5.0, cap=None) == []
-    [found] = most_of_the_month(1.6, cap=2.0)
+    [result] = most_of_the_month(1.6, cap=2.0)
 
-    assert found == CheckFinding(
+    assert result == CheckFinding(
         "1.6000 of 2 USD (80%) of this month's budget are spent. Raise the monthly limit, or "
         "wait for the next month"
     )
@@ -155,10 +155,10 @@ def test_keys_are_those_of_the_live_judges_and_long_enough_to_be_searched_for() 
 
 
 def test_a_key_that_was_found_is_an_error_that_names_its_variable() -> None:
-    found = leaks({"A_KEY": ["responses", "the event log of run 1"], "B_KEY": []})
+    result = leaks({"A_KEY": ["responses", "the event log of run 1"], "B_KEY": []})
 
-    assert [each.severity for each in found] == [ERROR]
-    assert "A_KEY stands in responses, the event log of run 1" in found[0].text
+    assert [item.severity for item in result] == [ERROR]
+    assert "A_KEY stands in responses, the event log of run 1" in result[0].text
 
 
 @pytest.mark.parametrize(
@@ -177,4 +177,4 @@ def test_a_check_is_as_bad_as_its_worst_finding(
     result = result_of(findings, default="fine", metadata={})
 
     assert (result.passed, result.severity) == (passed, severity)
-    assert result.description == ("\n".join(each.text for each in findings) or "fine")
+    assert result.description == ("\n".join(item.text for item in findings) or "fine")

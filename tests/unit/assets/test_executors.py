@@ -12,13 +12,13 @@ from eval_assets.errors import InputError
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("value", "name"),
     [("", "in_process"), *((name, name) for name in ("multiprocess", "celery"))],
 )
 def test_the_environment_names_the_executor(
-    monkeypatch: pytest.MonkeyPatch, given: str, name: str
+    monkeypatch: pytest.MonkeyPatch, value: str, name: str
 ) -> None:
-    monkeypatch.setenv("EVAL_EXECUTOR", given)
+    monkeypatch.setenv("EVAL_EXECUTOR", value)
     assert executor().name == name
     job = definitions_of(EvaluationFolder(data="data/sample")).resolve_job_def("evaluate")
     assert job.executor_def.name == name
@@ -63,8 +63,8 @@ def test_ends_of_steps_are_reported_by_way_of_the_broker(
     monkeypatch.setenv("EVAL_BROKER", broker)
     monkeypatch.setenv("EVAL_EXECUTOR", "celery")
     workers = runpy.run_path("deploy/celery/dagster_celery_config.py")
-    given = executor().apply_config_mapping({"config": {}}).value
-    assert given is not None
-    run = given["config"]
+    inputs = executor().apply_config_mapping({"config": {}}).value
+    assert inputs is not None
+    run = inputs["config"]
     assert (workers["broker_url"], workers["result_backend"]) == (broker, backend)
     assert (run["broker"], run["backend"]) == (broker, backend)

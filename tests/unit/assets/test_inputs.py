@@ -31,10 +31,10 @@ def declare(
         "judging: {partition_by: month}\n"
     )
     (folder.path / "responses.csv").touch()
-    given = responses(*(f"a{k}" for k in range(len(months))))
-    given["attributes"] = [json.dumps({"month": month} if month else {}) for month in months]
+    inputs = responses(*(f"a{k}" for k in range(len(months))))
+    inputs["attributes"] = [json.dumps({"month": month} if month else {}) for month in months]
     with folder.connect() as connection:
-        replace_rows(connection, "responses", given)
+        replace_rows(connection, "responses", inputs)
         declare_partitions(connection, folder, instance)
     return instance.get_dynamic_partitions("/".join(filter(None, (name, "month"))))
 

@@ -27,13 +27,13 @@ def test_every_format_is_written(data: Any, tmp_path: Path) -> None:
 
 
 def test_a_link_in_place_of_the_report_is_not_followed(data: Any, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "mine.html"
-    elsewhere.write_text("mine")
-    (tmp_path / "report.html").symlink_to(elsewhere)
+    other_place = tmp_path / "mine.html"
+    other_place.write_text("mine")
+    (tmp_path / "report.html").symlink_to(other_place)
 
     with pytest.raises(StoreError, match=r"report\.html: is a link, .* Remove it\.$"):
         write_report(data, tmp_path)
-    assert elsewhere.read_text() == "mine"
+    assert other_place.read_text() == "mine"
 
 
 def test_a_folder_in_place_of_the_report_is_one_line(data: Any, tmp_path: Path) -> None:

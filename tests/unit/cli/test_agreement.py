@@ -42,9 +42,9 @@ def test_raters_who_disagree_close_them_and_learn_where_they_do(tmp_path: Path) 
     assert "guessed" not in result.stdout
     assert "human_alpha  CLOSED" in result.stdout
     assert "label_disagreements: the largest of 8 (--json has all)\n" in result.stdout
-    everything = json.loads(invoke(tmp_path, OPPOSED, "--scale", "1-5", "--json").stdout)
-    assert len(everything["disagreements"]) == everything["n_disagreements"] == 8
-    assert everything["disagreements"][0]["ratings"] == {"anna": 1, "ben": 5}
+    complete = json.loads(invoke(tmp_path, OPPOSED, "--scale", "1-5", "--json").stdout)
+    assert len(complete["disagreements"]) == complete["n_disagreements"] == 8
+    assert complete["disagreements"][0]["ratings"] == {"anna": 1, "ben": 5}
     assert "anna 1, ben 5" in result.stdout
     assert "rating: Raters contradict one another" in result.stdout
 
@@ -53,10 +53,10 @@ def test_undefined_figures_are_null_in_json(tmp_path: Path) -> None:
     result = invoke(tmp_path, "item,rater,rating\n1,a,2\n2,a,4\n", "--json", "--level", "interval")
 
     assert result.return_value == 3
-    found = json.loads(result.stdout)
-    assert {row["alpha"] for row in found["agreement"]} == {None}
-    assert [gate["is_closed"] for gate in found["gates"]] == [True, True]
-    [question] = found["questions"]
+    actual = json.loads(result.stdout)
+    assert {row["alpha"] for row in actual["agreement"]} == {None}
+    assert [gate["is_closed"] for gate in actual["gates"]] == [True, True]
+    [question] = actual["questions"]
     assert question == {
         "question_id": "rating",
         "scale_min": 2,

@@ -107,9 +107,11 @@ def test_responses_go_to_teams_of_raters(folder: Path) -> None:
 def test_open_responses_of_a_rater_go_to_a_new_one(folder: Path) -> None:
     run(folder)
     (folder / "labels.csv").write_text("response_id,rater_id,question_id,rating\n")
-    theirs = [row["response_id"] for row in rows(folder) if row["rater_id"] == "anna"]
-    labels = [f"{name},anna,{question},1" for name in theirs[:4] for question in ("clear", "deep")]
-    labels.append(f"{theirs[4]},anna,clear,1")
+    response_ids = [row["response_id"] for row in rows(folder) if row["rater_id"] == "anna"]
+    labels = [
+        f"{name},anna,{question},1" for name in response_ids[:4] for question in ("clear", "deep")
+    ]
+    labels.append(f"{response_ids[4]},anna,clear,1")
     (folder / "labels.csv").write_text(
         "response_id,rater_id,question_id,rating\n" + "\n".join(labels)
     )
@@ -126,8 +128,11 @@ def test_open_responses_of_a_rater_go_to_a_new_one(folder: Path) -> None:
         ]
         for rater in ("anna", "cleo")
     }
-    assert by_rater["anna"] == [*((name, "") for name in theirs[:4]), (theirs[4], "clear")]
-    assert (theirs[4], "deep") in by_rater["cleo"]
+    assert by_rater["anna"] == [
+        *((name, "") for name in response_ids[:4]),
+        (response_ids[4], "clear"),
+    ]
+    assert (response_ids[4], "deep") in by_rater["cleo"]
     assert "Reassigned from anna: 0" in run(folder, "--reassign", "anna").stdout
     assert "max has no assignments" in str(run(folder, "--reassign", "max").exception)
 
@@ -148,11 +153,11 @@ def test_a_file_that_another_program_saved_in_another_form_is_kept(folder: Path)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--stratify", "mood"], "the responses have no column mood"),
         (["--question", "nice"], "There is no question nice (one of "),
     ],
 )
-def test_misuse_is_named(folder: Path, options: list[str], said: str) -> None:
-    assert said in str(run(folder, *options).exception)
+def test_misuse_is_named(folder: Path, options: list[str], message: str) -> None:
+    assert message in str(run(folder, *options).exception)

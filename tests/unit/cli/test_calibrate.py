@@ -24,13 +24,13 @@ def called(*arguments: str) -> Result:
 
 
 def test_figures_stand_beside_their_targets_and_the_confusion_table() -> None:
-    found = called("--judge", "steady", "--scale", "1-5")
+    result = called("--judge", "steady", "--scale", "1-5")
 
-    assert found.return_value == 0
-    assert "450 items with ratings and a result" in found.stdout
-    [rho] = [line.split() for line in found.stdout.splitlines() if line.startswith("rho")]
+    assert result.return_value == 0
+    assert "450 items with ratings and a result" in result.stdout
+    [rho] = [line.split() for line in result.stdout.splitlines() if line.startswith("rho")]
     assert rho[-1] == "yes"
-    assert "False positives (passed by the judge alone): 36. False negatives: 30." in found.stdout
+    assert "False positives (passed by the judge alone): 36. False negatives: 30." in result.stdout
 
 
 def test_json_has_every_figure_and_targets_of_the_folder(tmp_path: Path) -> None:
@@ -38,10 +38,10 @@ def test_json_has_every_figure_and_targets_of_the_folder(tmp_path: Path) -> None
     (tmp_path / "evaluation.yaml").write_text(text)
     for name in ("responses.csv", "judge_scores.csv"):
         (tmp_path / name).symlink_to(FOLDER / name)
-    found = json.loads(called("--judge", "steady", "--json", "--data", str(tmp_path)).stdout)
+    result = json.loads(called("--judge", "steady", "--json", "--data", str(tmp_path)).stdout)
 
-    assert found["n_items"] == 450
-    assert found["rho"]["low"] < found["rho"]["value"] < found["rho"]["high"]
-    [rho] = [target for target in found["targets"] if target["name"] == "rho"]
+    assert result["n_items"] == 450
+    assert result["rho"]["low"] < result["rho"]["value"] < result["rho"]["high"]
+    [rho] = [target for target in result["targets"] if target["name"] == "rho"]
     assert (rho["target"], rho["is_met"]) == (0.99, False)
-    assert sum(cell["n"] for cell in found["confusion"]) == 450
+    assert sum(cell["n"] for cell in result["confusion"]) == 450

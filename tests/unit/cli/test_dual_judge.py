@@ -28,10 +28,10 @@ def refused(arguments: Sequence[str]) -> list[str]:
 
 
 def test_a_query_and_its_documents_are_read_in_order(tmp_path: Path) -> None:
-    found = read_document_query(1, "capital of France", written(tmp_path, GOOD))
+    result = read_document_query(1, "capital of France", written(tmp_path, GOOD))
 
-    assert (found.id, found.text) == (1, "capital of France")
-    assert found.documents == (Document(1, "Paris."), Document(2, "Bananas."))
+    assert (result.id, result.text) == (1, "capital of France")
+    assert result.documents == (Document(1, "Paris."), Document(2, "Bananas."))
 
 
 def test_everything_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
@@ -42,9 +42,9 @@ def test_everything_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
     )
     arguments = ["--query-id", "1", "--query", " ", "--docs", str(docs), "--data", str(tmp_path)]
 
-    told = [line.removeprefix(f"{tmp_path}/") for line in refused(arguments)]
+    output = [line.removeprefix(f"{tmp_path}/") for line in refused(arguments)]
 
-    assert [line.split(". ")[0] for line in told] == [
+    assert [line.split(". ")[0] for line in output] == [
         "--query: the query is empty",
         "docs.json:2:id: the document has no id",
         "docs.json:3:id: the id is not an integer of 64 bits",
@@ -70,7 +70,7 @@ def test_a_query_id_that_is_not_a_number_from_one_on_is_misuse(
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "part"),
     [
         ("[]", "the list is empty"),
         ('{"id": 1, "content": "Paris."}', "the file is not a list"),
@@ -80,12 +80,12 @@ def test_a_query_id_that_is_not_a_number_from_one_on_is_misuse(
         (f'[{{"id": {2**63}, "content": "x"}}]', "the id is not an integer of 64 bits"),
     ],
 )
-def test_a_file_without_documents_is_refused(tmp_path: Path, text: str, what: str) -> None:
+def test_a_file_without_documents_is_refused(tmp_path: Path, text: str, part: str) -> None:
     docs = written(tmp_path, text)
     arguments = ["--query-id", "1", "--query", "q", "--docs", str(docs), "--data", str(tmp_path)]
 
     [line] = refused(arguments)
-    assert what in line
+    assert part in line
 
 
 def declare(folder: Path, *judges: str) -> None:

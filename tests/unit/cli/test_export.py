@@ -68,10 +68,10 @@ def test_an_empty_text_is_not_a_missing_one(folder: Path) -> None:
 
 def test_combined_scores_have_the_nine_columns(folder: Path, tmp_path: Path) -> None:
     """A row per response and rater; the unrated response has one with blank cells."""
-    made = tmp_path / "combined_scores.csv"
-    exported(folder, "hij_combined_scores", "--output", str(made))
+    path = tmp_path / "combined_scores.csv"
+    exported(folder, "hij_combined_scores", "--output", str(path))
 
-    header, *rows = made.read_text("utf-8").splitlines()
+    header, *rows = path.read_text("utf-8").splitlines()
     assert header == (
         "indicator_id,convo_id,model_name,seed,turn_index,difficulty,hij_rater_id,hij_score,"
         "llm_aiescore"
@@ -81,7 +81,7 @@ def test_combined_scores_have_the_nine_columns(folder: Path, tmp_path: Path) -> 
         "clarity,c,m1,1,1,easy,r2,5.0,2.5",
         "clarity,c,m2,1,2,easy,,,",
     ]
-    assert pd.read_csv(made)["hij_score"].isna().sum() == 1
+    assert pd.read_csv(path)["hij_score"].isna().sum() == 1
 
 
 def test_what_cannot_be_named_is_misuse_and_lists_what_can(folder: Path) -> None:

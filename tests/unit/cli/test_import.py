@@ -22,8 +22,8 @@ def export(tmp_path: Path) -> Path:
 
 
 def invoke(*arguments: str | Path) -> Result:
-    given = [str(argument) for argument in arguments]
-    return CliRunner().invoke(import_, given, standalone_mode=False)
+    inputs = [str(argument) for argument in arguments]
+    return CliRunner().invoke(import_, inputs, standalone_mode=False)
 
 
 def test_a_folder_is_written_and_what_was_not_understood_is_listed(

@@ -292,10 +292,10 @@ def test_the_texts_of_a_sheet_become_the_responses(tmp_path: Path) -> None:
     rows = (tmp_path / "mine" / "responses.csv").read_text().splitlines()
     assert rows[0] == "response_id,prompt_text,response_text,model_name,topic"
     assert rows[1] == "row 2,Why 0?,Since 0.,unknown,t0"
-    again = CliRunner().invoke(
+    repeat = CliRunner().invoke(
         init, [str(tmp_path / "sheet.csv"), str(tmp_path / "mine")], standalone_mode=False
     )
-    assert isinstance(again.exception, InputError)
+    assert isinstance(repeat.exception, InputError)
 
 
 def test_a_file_with_two_layouts_names_both(tmp_path: Path) -> None:

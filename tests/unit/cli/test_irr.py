@@ -13,13 +13,13 @@ def test_a_folder_without_figures_is_reported_what_to_run_and_stays_as_it_is(
 ) -> None:
     folder = tmp_path / "not run"
     CliRunner().invoke(init, [str(folder)], standalone_mode=False)
-    given = sorted(folder.iterdir())
+    inputs = sorted(folder.iterdir())
 
     outcome = CliRunner().invoke(irr, ["--data", str(folder)], standalone_mode=False)
 
     assert outcome.return_value == 1
     assert outcome.stderr == (f"There are no results. Run: eval-assets run --data '{folder}'\n")
-    assert sorted(folder.iterdir()) == given
+    assert sorted(folder.iterdir()) == inputs
 
 
 def test_a_folder_that_does_not_exist_is_reported_as_such(tmp_path: Path) -> None:

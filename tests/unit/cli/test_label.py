@@ -50,7 +50,7 @@ def test_without_a_terminal_it_says_what_to_use_instead(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ([], "Say who labels: --rater NAME"),
         (["--rater", "anna"], "Name the run: --run-id (one of one, two)"),
@@ -63,8 +63,10 @@ def test_without_a_terminal_it_says_what_to_use_instead(folder: Path) -> None:
         (["--export", "--session-id", "x"], "There is no session x. Sessions: none yet."),
     ],
 )
-def test_misuse_is_named_with_what_is_possible(folder: Path, options: list[str], said: str) -> None:
-    assert said in str(run(folder, *options).exception)
+def test_misuse_is_named_with_what_is_possible(
+    folder: Path, options: list[str], message: str
+) -> None:
+    assert message in str(run(folder, *options).exception)
 
 
 def test_former_option_name_works_with_a_warning(folder: Path) -> None:
@@ -79,8 +81,8 @@ def test_a_session_is_exported_as_json_with_the_fields_of_its_dimension(folder: 
 
     assert exported["exportedAt"].endswith("Z")
     assert (exported["dimension"], exported["runId"]) == ("code_validity", "two")
-    [given] = exported["labels"]
-    assert (given["scenarioId"], given["codeParses"], given["codeRuns"]) == ("b", True, True)
+    [inputs] = exported["labels"]
+    assert (inputs["scenarioId"], inputs["codeParses"], inputs["codeRuns"]) == ("b", True, True)
 
 
 def test_a_session_is_exported_as_csv_in_the_long_form(folder: Path) -> None:

@@ -57,8 +57,8 @@ class Program:
 
     def __call__(self, *arguments: str) -> str:
         """Return what the command prints."""
-        given = [*arguments, "--data", str(self.folder)]
-        done = CliRunner().invoke(ledger, given, standalone_mode=False, catch_exceptions=False)
+        inputs = [*arguments, "--data", str(self.folder)]
+        done = CliRunner().invoke(ledger, inputs, standalone_mode=False, catch_exceptions=False)
         return done.stdout
 
 
@@ -117,6 +117,6 @@ def test_a_batch_is_forgotten_on_request(folder: Path) -> None:
     command = ["--data", str(folder), "--forget-batch"]
     result = CliRunner().invoke(ledger, [*command, "batch-1"])
     assert result.output == "batch-1 is forgotten. The next run submits its 2 requests again.\n"
-    again = CliRunner().invoke(ledger, [*command, "batch-1"])
-    assert again.exit_code == 2
-    assert "no such batch is open" in again.output
+    repeat = CliRunner().invoke(ledger, [*command, "batch-1"])
+    assert repeat.exit_code == 2
+    assert "no such batch is open" in repeat.output

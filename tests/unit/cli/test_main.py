@@ -82,18 +82,18 @@ def test_of_many_errors_the_first_fifty_are_printed_with_the_count(
 def test_many_errors_with_one_cause_are_one_line_and_all_are_in_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = [f"labels.csv:{line}:rating: 6 is off. Use 1 to 5." for line in range(2, 32)]
-    found.insert(3, "labels.csv:5:rater_id: missing. Fill it in.")
+    result = [f"labels.csv:{line}:rating: 6 is off. Use 1 to 5." for line in range(2, 32)]
+    result.insert(3, "labels.csv:5:rater_id: missing. Fill it in.")
     all_in = tmp_path / "out" / "problems.txt"
 
-    print_errors(found, all_in=all_in)
+    print_errors(result, all_in=all_in)
 
     assert capsys.readouterr().err.splitlines() == [
         "labels.csv:2:rating: 6 is off. Use 1 to 5. Likewise 29 more lines: 3, 4, 5, 6, 7, ...",
         "labels.csv:5:rater_id: missing. Fill it in.",
         f"All of them: {all_in}",
     ]
-    assert all_in.read_text().splitlines() == found
+    assert all_in.read_text().splitlines() == result
 
 
 def test_a_list_of_problems_goes_with_the_problems(tmp_path: Path) -> None:

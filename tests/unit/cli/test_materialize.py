@@ -66,17 +66,17 @@ def test_a_run_in_a_project_is_recorded_where_its_ui_shows_it(
 
     options = ["--data", "data/one/"]
     first = run.main(options, standalone_mode=False)
-    again = run.main(options, standalone_mode=False)
+    repeat = run.main(options, standalone_mode=False)
 
-    assert (first, again) == (0, 0)
+    assert (first, repeat) == (0, 0)
     assert "Nothing changed in data/one since the last run" in capsys.readouterr().out
     assert "DAGSTER_HOME" not in os.environ
     assert not (tmp_path / "data" / "one" / "out" / "dagster").exists()
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))  # as in `make ui`
     with dg.DagsterInstance.get() as instance:
         assert {key.path[0] for key in instance.get_asset_keys()} == {"one"}
-        made = instance.get_latest_materialization_event(dg.AssetKey(["one", "agreement_report"]))
-    assert made is not None
+        event = instance.get_latest_materialization_event(dg.AssetKey(["one", "agreement_report"]))
+    assert event is not None
 
 
 def test_records_are_kept_open_and_no_other_database_waits_less_for_the_disk(

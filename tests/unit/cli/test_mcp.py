@@ -33,15 +33,15 @@ def test_two_judges_are_asked_and_what_they_say_is_stored(
     with running(Behaviour()) as provider:
         for name, value in provider.environment.items():
             monkeypatch.setenv(name, value)
-        asked = {"query_id": 7, "query": "capital of France", "docs": docs}
-        first = call(tmp_path, "store_dual_judge_scores", **asked)
-        again = call(tmp_path, "store_dual_judge_scores", **asked)
+        requested = {"query_id": 7, "query": "capital of France", "docs": docs}
+        first = call(tmp_path, "store_dual_judge_scores", **requested)
+        repeat = call(tmp_path, "store_dual_judge_scores", **requested)
 
     assert (first["query_id"], first["status"]) == (7, "success")
     assert len(first["judge1_scores"]) == len(first["judge2_scores"]) == 2
     assert first["n_calls"] == 4
-    assert again["judge1_scores"] == first["judge1_scores"]
-    assert again["n_calls"] == 0
+    assert repeat["judge1_scores"] == first["judge1_scores"]
+    assert repeat["n_calls"] == 0
     json.dumps(first, allow_nan=False)
 
 
@@ -62,5 +62,5 @@ def test_results_are_read_and_their_absence_is_said(tmp_path: Path) -> None:
 
     assert "Nothing is measured yet" in call(tmp_path, "human_agreement")["error"]
     assert call(tmp_path, "certificates") == {"certificates": []}
-    found = call(tmp_path, "gates")
-    assert (found["evaluation"], found["gates"][0]["is_closed"]) == ("pilot", True)
+    result = call(tmp_path, "gates")
+    assert (result["evaluation"], result["gates"][0]["is_closed"]) == ("pilot", True)

@@ -24,9 +24,9 @@ def test_a_row_shows_price_source_capabilities_and_end() -> None:
 
 def test_models_are_found_by_part_of_a_name_retired_ones_included() -> None:
     assert "claude-2.1" in printed("--all")
-    found = printed("claude-3-5")
-    assert "2026-02-19 ended" in found
-    assert "gpt" not in found
+    result = printed("claude-3-5")
+    assert "2026-02-19 ended" in result
+    assert "gpt" not in result
 
 
 def test_a_model_that_is_not_known_may_be_asked_all_the_same() -> None:
@@ -36,7 +36,7 @@ def test_a_model_that_is_not_known_may_be_asked_all_the_same() -> None:
 
 
 def test_json_holds_everything_that_is_known() -> None:
-    (found,) = json.loads(printed("gpt-6-luna", "--json"))
-    assert found["price"]["cache_write_usd"] == 0.125
-    assert found["capabilities"]["max_tokens_name"] == "max_completion_tokens"
-    assert found["is_second_hand"] is True
+    (result,) = json.loads(printed("gpt-6-luna", "--json"))
+    assert result["price"]["cache_write_usd"] == 0.125
+    assert result["capabilities"]["max_tokens_name"] == "max_completion_tokens"
+    assert result["is_second_hand"] is True

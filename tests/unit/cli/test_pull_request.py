@@ -23,10 +23,10 @@ def outcome(value: float, half: float = 0.03) -> GateOutcome:
         GateFigure(question, value, value - half, value + half, 72)
         for question in (None, "clarity")
     )
-    [found] = evaluate_gates(
+    [result] = evaluate_gates(
         {"human_a_hh": GateEvidence(figures, "v1")}, {"human_a_hh": Gate(minimum=0.75)}
     )
-    return found
+    return result
 
 
 def base(value: float) -> Base:

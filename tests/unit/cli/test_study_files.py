@@ -44,8 +44,8 @@ def test_sessions_begun_since_the_study_was_read_are_queued(files: StudyFiles) -
     label(files, "anna", 5, 3)
     label(files, "ben", 1, 3)
 
-    [found] = disagreements_now(files, between_judges=[])
-    assert (found.spread, sorted(found.ratings.values())) == (1.0, [1.0, 5.0])
+    [result] = disagreements_now(files, between_judges=[])
+    assert (result.spread, sorted(result.ratings.values())) == (1.0, [1.0, 5.0])
 
 
 def test_quality_covers_sessions_begun_since_the_study_was_read(files: StudyFiles) -> None:
@@ -65,8 +65,8 @@ def test_judges_who_disagree_join_unless_raters_disagree_on_the_same(files: Stud
         for name in ("a1", "a2")
     ]
 
-    found = disagreements_now(files, between_judges=between_judges)
-    assert [(one.response_id, one.between) for one in found] == [
+    result = disagreements_now(files, between_judges=between_judges)
+    assert [(one.response_id, one.between) for one in result] == [
         (between_raters.response_id, "raters"),
         (other, "judges"),
     ]

@@ -21,7 +21,7 @@ def test_every_key_says_what_it_means() -> None:
 
 def test_the_keys_of_the_sample_are_on_the_page() -> None:
     page = keys_page()
-    given = yaml.safe_load((TOP / "data" / "sample" / "evaluation.yaml").read_text("utf-8"))
+    inputs = yaml.safe_load((TOP / "data" / "sample" / "evaluation.yaml").read_text("utf-8"))
 
-    for key in [*given, *given["rubric"][0], *given["judges"][0]]:
+    for key in [*inputs, *inputs["rubric"][0], *inputs["judges"][0]]:
         assert f"| `{key}` |" in page, key

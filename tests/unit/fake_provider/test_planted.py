@@ -26,8 +26,8 @@ def asked(prompt: str, subject: str = "Yes.") -> dict[str, object] | None:
         cacheable="",
     )
     answer = PLANTED.answer(question)
-    found: dict[str, object] | None = None if answer is None else json.loads(answer)
-    return found
+    result: dict[str, object] | None = None if answer is None else json.loads(answer)
+    return result
 
 
 def test_the_error_disappears_with_a_cure_in_the_prompt() -> None:

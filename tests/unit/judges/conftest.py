@@ -55,36 +55,36 @@ class MemoryLedger:
 
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
         """Replies recorded before."""
-        wanted, found = set(call_keys), {}
-        for each in self.attempts:
-            match each.status:
+        target, result = set(call_keys), {}
+        for item in self.attempts:
+            match item.status:
                 case "timeout" | "api_error" | "missing" | "budget_stopped":
                     continue
-                case status if each.call_key in wanted:
-                    found[each.call_key] = Reply(each.raw_output or "", status)
-        return found
+                case status if item.call_key in target:
+                    result[item.call_key] = Reply(item.raw_output or "", status)
+        return result
 
     def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
         """Requests refused before."""
         return frozenset(
-            each.call_key
-            for each in self.attempts
-            if each.call_key in call_keys and each.error and each.http_status in {400, 413, 422}
+            item.call_key
+            for item in self.attempts
+            if item.call_key in call_keys and item.error and item.http_status in {400, 413, 422}
         )
 
-    def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+    def claim(self, requested: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim everything that is in no batch: nobody else asks."""
         self.subjects |= {
-            each.call_key: CallSubject(
-                each.operation, each.response_id, each.question_id, each.replicate
+            item.call_key: CallSubject(
+                item.operation, item.response_id, item.question_id, item.replicate
             )
-            for each in asked
+            for item in requested
         }
         held = {key for batch in self.batches for key in batch.call_keys}
-        found: dict[str, Reply | ClaimState] = {
-            each.call_key: "in_batch" if each.call_key in held else "claimed" for each in asked
+        result: dict[str, Reply | ClaimState] = {
+            item.call_key: "in_batch" if item.call_key in held else "claimed" for item in requested
         }
-        return found | self.replies(found)
+        return result | self.replies(result)
 
     @property
     def holds_since(self) -> int | None:
@@ -94,16 +94,16 @@ class MemoryLedger:
     def release(self, call_keys: Collection[str]) -> None:
         """Give up nothing."""
 
-    def record(self, made: Sequence[Attempt]) -> None:
+    def record(self, new_attempts: Sequence[Attempt]) -> None:
         """Keep attempts."""
         self.n_commits += 1
-        self.attempts += made
+        self.attempts += new_attempts
 
     def withdraw(self, call_keys: Collection[str], error: str) -> None:
         """Turn replies into failures."""
         self.attempts = [
-            replace(each, status="api_error", error=error) if each.call_key in call_keys else each
-            for each in self.attempts
+            replace(item, status="api_error", error=error) if item.call_key in call_keys else item
+            for item in self.attempts
         ]
 
     @property
@@ -122,22 +122,24 @@ class MemoryLedger:
     def grant(
         self,
         limits: RateLimits,
-        wanted: Amount,
+        target: Amount,
         *,
         unused: Mapping[int, Amount],
         delay_seconds: float = 0.0,
     ) -> Grant:
         """Grant everything at once: nobody else asks."""
         del limits, unused, delay_seconds
-        return Grant(0, wanted, 0.0)
+        return Grant(0, target, 0.0)
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Refusals recorded before."""
-        return frozenset(what for *where, what in self.refused if where == [base_url, model])
+        return frozenset(
+            text for *condition, text in self.refused if condition == [base_url, model]
+        )
 
     def record_refusals(self, refused: Collection[Refusal]) -> None:
         """Remember refusals."""
-        self.refused |= {(each.base_url, each.model, each.capability) for each in refused}
+        self.refused |= {(item.base_url, item.model, item.capability) for item in refused}
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Batches under way."""
@@ -149,7 +151,7 @@ class MemoryLedger:
 
     def known_batches(self) -> frozenset[str]:
         """Names of all batches."""
-        return frozenset(each.batch_id for each in self.batches + self.closed if each.batch_id)
+        return frozenset(item.batch_id for item in self.batches + self.closed if item.batch_id)
 
     def intend_batch(self, batch: Batch) -> None:
         """Remember a batch."""

@@ -66,15 +66,15 @@ def test_a_batch_costs_half(
     provider.behave(Behaviour(batch_polls=0))
     judge_all(units(3), BY_BATCH)
     judge_all(units(3), BY_BATCH)
-    batched = {each.call_key: each for each in ledger.attempts}
-    assert all(each.in_batch for each in batched.values())
+    batched = {item.call_key: item for item in ledger.attempts}
+    assert all(item.in_batch for item in batched.values())
     ledger.attempts.clear()
     judge_all(units(3))
-    for each in ledger.attempts:
-        cost = batched[each.call_key].cost_usd
+    for item in ledger.attempts:
+        cost = batched[item.call_key].cost_usd
         assert cost is not None
-        assert each.cost_usd == pytest.approx(2 * cost)
-        assert batched[each.call_key].response_id == each.response_id
+        assert item.cost_usd == pytest.approx(2 * cost)
+        assert batched[item.call_key].response_id == item.response_id
     assert provider.log.completions != ()
 
 
@@ -85,8 +85,8 @@ def test_what_failed_or_expired_in_a_batch_is_asked_again_and_nothing_else(
     provider.behave(Behaviour(faults=faults, batch_polls=0))
     judge_all(units(5), BY_BATCH)
     provider.behave(Behaviour(batch_polls=0))
-    again = judge_all(units(5), BY_BATCH)
-    assert Counter(s.status for s in again.scores) == {"ok": 4, "missing": 4, "refused": 2}
+    repeat = judge_all(units(5), BY_BATCH)
+    assert Counter(s.status for s in repeat.scores) == {"ok": 4, "missing": 4, "refused": 2}
     assert [len(batch.call_keys) for batch in ledger.batches] == [2, 2]
     done = judge_all(units(5), BY_BATCH)
     assert Counter(s.status for s in done.scores) == {"ok": 8, "refused": 2}
@@ -110,7 +110,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_more_strictly_in_the_next_batc
     provider.behave(Behaviour(batch_polls=0))
     judge_all(units(3), BY_BATCH)
     assert [len(batch.call_keys) for batch in ledger.batches] == [1, 1]
-    uploads = [each for each in provider.log.requests if b"could not be read" in each.body]
+    uploads = [item for item in provider.log.requests if b"could not be read" in item.body]
     assert len(uploads) == 2
     assert {score.status for score in judge_all(units(3), BY_BATCH).scores} == {"ok"}
 
@@ -245,7 +245,7 @@ def test_settings_go_into_batches_as_into_requests(
     (upload, create) = (e for e in provider.log.requests if e.path in {"/v1/files", BATCHES})
     line = next(part for part in upload.body.splitlines() if part.startswith(b'{"custom_id"'))
     (entry,) = json.loads(create.body)["requests"]
-    live = {each.vendor: json.loads(each.body) for each in provider.log.completions}
+    live = {item.vendor: json.loads(item.body) for item in provider.log.completions}
     assert json.loads(line)["body"] == live["openai"]
     assert entry["params"] == live["anthropic"]
     assert entry["params"]["temperature"] == 0
@@ -276,19 +276,19 @@ class BrokenOffError(RuntimeError):
 
 
 @pytest.mark.parametrize("judge", BY_BATCH, ids=lambda judge: judge.provider)
-@pytest.mark.parametrize("when", ["intend_batch", "confirm_batch"])
+@pytest.mark.parametrize("time", ["intend_batch", "confirm_batch"])
 def test_a_batch_of_a_run_that_broke_off_is_looked_for_and_submitted_once(
-    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll, when: str, judge: Judge
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll, time: str, judge: Judge
 ) -> None:
-    def break_off(*given: Any) -> None:
-        if when == "intend_batch":
-            MemoryLedger.intend_batch(ledger, *given)
+    def break_off(*value: Any) -> None:
+        if time == "intend_batch":
+            MemoryLedger.intend_batch(ledger, *value)
         raise BrokenOffError
 
     provider.behave(Behaviour(batch_polls=0))
     judge_all(units(2), [judge])  # another batch of two requests, which is not the one
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ledger, when, break_off)
+        patched.setattr(ledger, time, break_off)
         with pytest.raises(BrokenOffError):
             judge_all(units(4), [judge])
     for _ in range(2):
@@ -296,9 +296,9 @@ def test_a_batch_of_a_run_that_broke_off_is_looked_for_and_submitted_once(
 
     assert {score.status for score in last.scores} == {"ok"}
     created = [
-        each.path
-        for each in provider.log.requests
-        if each.method == "POST" and each.path.endswith("/batches")
+        item.path
+        for item in provider.log.requests
+        if item.method == "POST" and item.path.endswith("/batches")
     ]
     assert len(created) == 2
     assert ledger.batches == []
@@ -310,7 +310,7 @@ def test_a_batch_that_the_vendor_refuses_stops_its_judge_with_the_reason(
     judge_all: JudgeAll,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batching, "in_batches", lambda asked: [[*asked, asked[0]]])
+    monkeypatch.setattr(batching, "in_batches", lambda requested: [[*requested, requested[0]]])
     provider.behave(Behaviour(batch_polls=0))
     judge_all(units(2), BY_BATCH[:1])
     summary = judge_all(units(2), BY_BATCH[:1])
@@ -349,6 +349,6 @@ def test_what_another_run_has_in_flight_is_in_no_batch(
 ) -> None:
     provider.behave(Behaviour(batch_polls=1000))
     judge_all(units(2), BY_BATCH[:1])
-    again = judge_all(units(3), BY_BATCH[:1])
-    assert [score.status for score in again.scores] == ["missing"] * 3
+    repeat = judge_all(units(3), BY_BATCH[:1])
+    assert [score.status for score in repeat.scores] == ["missing"] * 3
     assert [len(batch.call_keys) for batch in ledger.batches] == [2, 1]

@@ -42,7 +42,7 @@ def generate(
             (TALK, QUESTION),
             live_generators(evaluation, environ=environ, today=date(2026, 11, 21)),
             ledger,
-            name=lambda talk, turn, who, seed: f"{talk.convo_id}/{turn.index}/{who}/{seed}",
+            name=lambda talk, turn, rater, seed: f"{talk.convo_id}/{turn.index}/{rater}/{seed}",
             options=RequestOptions(
                 api_keys(generators, environ=environ),
                 budget_usd=budget_usd,
@@ -57,20 +57,20 @@ def test_every_turn_is_answered_for_every_generator_and_seed_once(
     provider: RunningProvider, ledger: MemoryLedger
 ) -> None:
     summary = generate(provider, ledger)
-    made = {
+    answers = {
         (r.conversation.convo_id, r.turn.index, r.generator_id, r.seed) for r in summary.responses
     }
-    assert made == {
-        (talk, turn, who, seed)
+    assert answers == {
+        (talk, turn, rater, seed)
         for talk, turn in (("c1", 1), ("c1", 2), ("c2", 1))
-        for who, seed in (("gpt", 1), ("gpt", 2), ("haiku", 0))
+        for rater, seed in (("gpt", 1), ("gpt", 2), ("haiku", 0))
     }
     assert {response.status for response in summary.responses} == {"ok"}
     assert all(response.text for response in summary.responses)
     assert {attempt.response_id for attempt in ledger.attempts} >= {"c1/2/gpt/2", "c2/1/haiku/0"}
-    again = generate(provider, ledger)
-    assert (again.n_attempts, again.n_from_ledger) == (0, 9)
-    assert again.responses == summary.responses
+    repeat = generate(provider, ledger)
+    assert (repeat.n_attempts, repeat.n_from_ledger) == (0, 9)
+    assert repeat.responses == summary.responses
 
 
 def test_a_later_turn_is_asked_with_the_answer_before_it(
@@ -96,7 +96,7 @@ def test_settings_system_prompt_and_seed_are_sent_to_models_that_take_them(
         Generator("haiku", "anthropic", "claude-haiku-5-5", settings=settings),
     ]
     generate(provider, ledger, generators)
-    bodies = {each.vendor: json.loads(each.body) for each in provider.log.completions}
+    bodies = {item.vendor: json.loads(item.body) for item in provider.log.completions}
     openai, anthropic = bodies["openai"], bodies["anthropic"]
     assert openai["messages"][0] == {"role": "system", "content": "Be brief."}
     assert (openai["temperature"], openai["seed"]) == (0.7, 0)

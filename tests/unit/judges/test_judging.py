@@ -57,7 +57,7 @@ def test_both_vendors_get_the_same_prompt_to_the_letter(
     provider: RunningProvider, judge_all: JudgeAll
 ) -> None:
     judge_all([Unit("r", QUESTION, 'Say "hi".', "</response> {{ x }} é\n")])
-    bodies = {each.vendor: json.loads(each.body) for each in provider.log.completions}
+    bodies = {item.vendor: json.loads(item.body) for item in provider.log.completions}
     system, user = bodies["openai"]["messages"]
     assert (system["role"], user["role"]) == ("system", "user")
     assert [block["text"] for block in bodies["anthropic"]["system"]] == [system["content"]]
@@ -108,10 +108,10 @@ def test_with_30_percent_faults_every_unit_is_scored_or_accounted_for(
     unanswered = {s for s in summary.scores if s.status in ("api_error", "timeout")}
     provider.behave(Behaviour())
     provider.log.clear()
-    again = judge_all(units(150))
+    repeat = judge_all(units(150))
     assert 0 < provider.log.n_received <= 2 * len(unanswered) + 10
-    assert {s.status for s in again.scores}.isdisjoint({"api_error", "timeout"})
-    assert {s for s in summary.scores if s.status == "ok"} <= set(again.scores)
+    assert {s.status for s in repeat.scores}.isdisjoint({"api_error", "timeout"})
+    assert {s for s in summary.scores if s.status == "ok"} <= set(repeat.scores)
 
 
 def test_half_a_surrogate_pair_in_a_rationale_can_be_stored(
@@ -171,7 +171,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more_and_more_strictly(
     judge = dataclasses.replace(PAIR[0], max_in_flight=1)
     summary = judge_all(units(1), [judge])
     assert summary.scores[0].status == "ok"
-    plain, strict = (json.loads(each.body)["messages"] for each in provider.log.completions)
+    plain, strict = (json.loads(item.body)["messages"] for item in provider.log.completions)
     assert strict[0] == plain[0]
     assert strict[1]["content"].startswith(plain[1]["content"])  # a cached prefix stays one
     assert "could not be read" in strict[1]["content"]
@@ -324,14 +324,14 @@ def test_a_gateway_that_repeats_a_reply_shifts_no_score(
 ) -> None:
     judge = dataclasses.replace(PAIR[0], max_in_flight=1)
     right = {s.response_id: s.score for s in judge_all(units(30), [judge]).scores}
-    again = [dataclasses.replace(unit, first_replicate=1) for unit in units(30)]
+    repeat = [dataclasses.replace(unit, first_replicate=1) for unit in units(30)]
     provider.behave(Behaviour(shift_on="(list_15)"))
-    first = judge_all(again, [judge])
+    first = judge_all(repeat, [judge])
     assert Counter(score.status for score in first.scores) == {"ok": 29, "api_error": 1}
     assert caplog.text.count("the gateway repeats replies") == 1
     assert provider.openai_base_url in caplog.text
     provider.behave(Behaviour())
-    second = judge_all(again, [judge])
+    second = judge_all(repeat, [judge])
     assert {score.status for score in second.scores} == {"ok"}
     for score in (*first.scores, *second.scores):
         assert score.status == "api_error" or score.score == right[score.response_id]
@@ -471,10 +471,10 @@ def test_portions_are_scored_like_one_and_a_stopped_judge_is_asked_no_more(
     provider.behave(Behaviour(faults=Faults(by_text={"(list_3)": "unauthorized"})))
     evaluation = Evaluation("test", Path(), (QUESTION,), judges=PAIR)
     kept: list[list[tuple[str, str]]] = []
-    every = units(60)
+    rows = units(60)
     summary = asyncio.run(
         judge_portions(
-            (every[start : start + 20] for start in (0, 20, 40)),
+            (rows[start : start + 20] for start in (0, 20, 40)),
             live_judges(evaluation, environ=provider.environment, today=date(2026, 11, 21)),
             ledger,
             keep=lambda scores: kept.append([(s.response_id, s.judge_id) for s in scores]),
@@ -483,8 +483,8 @@ def test_portions_are_scored_like_one_and_a_stopped_judge_is_asked_no_more(
         )
     )
     assert [len(scores) for scores in kept] == [40, 40, 40]
-    asked = [(unit.response_id, judge.id) for unit in every for judge in PAIR]
-    assert [score for part in kept for score in part] == asked
+    requested = [(unit.response_id, judge.id) for unit in rows for judge in PAIR]
+    assert [score for part in kept for score in part] == requested
     assert [sum(judge.statuses.values()) for judge in summary.models] == [60, 60]
     assert all(judge.stopped for judge in summary.models)
     assert provider.log.n_received <= 40, "nothing is asked after the first portion"
@@ -518,7 +518,7 @@ def test_estimates_are_reported_before_the_first_request_and_progress_after(
     provider: RunningProvider, judge_all: JudgeAll
 ) -> None:
     reports: list[tuple[int, Progress | Estimate]] = []
-    judge_all(units(10), report=lambda each: reports.append((provider.log.n_received, each)))
+    judge_all(units(10), report=lambda item: reports.append((provider.log.n_received, item)))
     (n0, gpt), (n1, haiku), (_, end) = reports
     assert (n0, n1) == (0, 0)
     assert isinstance(gpt, Estimate)
@@ -600,18 +600,18 @@ def test_a_ledger_that_cannot_be_written_ends_the_run_with_one_error(
         judge_all(units(50))
 
 
-@pytest.mark.parametrize("what", ["record", "claim"])
+@pytest.mark.parametrize("text", ["record", "claim"])
 def test_a_ledger_that_fails_also_ends_a_run_whose_requests_wait_for_the_budget(
     judge_all: JudgeAll,
     ledger: MemoryLedger,
     provider: RunningProvider,
     monkeypatch: pytest.MonkeyPatch,
-    what: str,
+    text: str,
 ) -> None:
     def gone(_: list[object]) -> None:
         raise OSError("the server is gone")
 
-    monkeypatch.setattr(ledger, what, gone)
+    monkeypatch.setattr(ledger, text, gone)
     with pytest.raises(OSError, match="the server is gone"):
         judge_all(units(50), budget_usd=0.01)
     assert provider.log.n_received < 50, "what cannot be kept is not asked for"

@@ -44,9 +44,9 @@ def test_no_odd_reply_ends_a_run_and_every_reply_is_kept(
 
     summary = judge_all(units(10 * len(SHAPES)))
 
-    found = Counter(score.status for score in summary.scores)
-    assert found.keys() == {"ok", "unparsable", "missing", "api_error"}
-    assert found["ok"] > 4 * len(SHAPES)
+    result = Counter(score.status for score in summary.scores)
+    assert result.keys() == {"ok", "unparsable", "missing", "api_error"}
+    assert result["ok"] > 4 * len(SHAPES)
     assert all(attempt.raw_reply for attempt in ledger.attempts)
     unknown = [a for a in ledger.attempts if a.status != "api_error" and a.cost_usd is None]
     assert unknown

@@ -156,9 +156,11 @@ def test_the_relevance_prompts_echo_is_read() -> None:
 
 
 @given(st.sampled_from(FOUR.values or ()) | st.floats(1, 4), st.text())
-def test_a_score_sent_as_json_comes_back_whatever_the_rationale(score: float, why: str) -> None:
-    raw = json.dumps({"rationale": why, "score": score})
-    assert parse_reply(raw, FOUR) == ParsedReply("ok", score, score, storable(why), raw)
+def test_a_score_sent_as_json_comes_back_whatever_the_rationale(
+    score: float, rationale: str
+) -> None:
+    raw = json.dumps({"rationale": rationale, "score": score})
+    assert parse_reply(raw, FOUR) == ParsedReply("ok", score, score, storable(rationale), raw)
 
 
 @example(" .5.5")

@@ -30,7 +30,7 @@ class Panel:
 
     def __init__(self, second: Callable[[int], float]) -> None:
         self.second = second
-        self.asked: dict[str, list[str]] = {judge.id: [] for judge in JUDGES}
+        self.requests: dict[str, list[str]] = {judge.id: [] for judge in JUDGES}
 
     async def score(
         self, units: Sequence[Unit], judges: Sequence[LiveModel[Judge]]
@@ -40,7 +40,7 @@ class Panel:
         for unit in units:
             number = int(unit.response_text)
             for judge in judges:
-                self.asked[judge.id].append(unit.response_id)
+                self.requests[judge.id].append(unit.response_id)
                 value = self.second(number) if judge.id == "two" else 1 + number % 5
                 scores.append(scored(unit, judge.id, value))
         return scores
@@ -76,26 +76,26 @@ def test_after_a_window_of_agreement_the_second_judge_checks_spots_only() -> Non
     panel = Panel(agreeing)
     changes = judged(panel)
 
-    assert [(each.position, each.mode) for each in changes] == [(0, "both"), (20, "one")]
+    assert [(item.position, item.mode) for item in changes] == [(0, "both"), (20, "one")]
     spots = spot_checks({unit.response_id for unit in UNITS}, share=0.2)
     first = [unit.response_id for unit in UNITS[:20]]
-    assert sorted(panel.asked["two"]) == sorted({*first, *spots})
-    assert sorted(panel.asked["one"]) == [unit.response_id for unit in UNITS]
+    assert sorted(panel.requests["two"]) == sorted({*first, *spots})
+    assert sorted(panel.requests["one"]) == [unit.response_id for unit in UNITS]
 
 
 def test_a_third_judge_is_asked_about_everything() -> None:
     panel = Panel(agreeing)
     judged(panel)
 
-    assert sorted(panel.asked["three"]) == [unit.response_id for unit in UNITS]
+    assert sorted(panel.requests["three"]) == [unit.response_id for unit in UNITS]
 
 
 def test_judges_that_never_agree_are_both_asked_about_everything() -> None:
     panel = Panel(opposed)
     changes = judged(panel)
 
-    assert [each.mode for each in changes] == ["both"]
-    assert panel.asked["two"] == [unit.response_id for unit in UNITS]
+    assert [item.mode for item in changes] == ["both"]
+    assert panel.requests["two"] == [unit.response_id for unit in UNITS]
 
 
 def test_equal_scores_that_tell_nothing_apart_are_no_agreement() -> None:
@@ -105,24 +105,24 @@ def test_equal_scores_that_tell_nothing_apart_are_no_agreement() -> None:
 
     changes = judged(panel, constant, JUDGES[:2])
 
-    assert [each.mode for each in changes] == ["both"]
-    assert len(panel.asked["two"]) == 60
+    assert [item.mode for item in changes] == ["both"]
+    assert len(panel.requests["two"]) == 60
 
 
 def test_spot_checks_that_disagree_bring_the_second_judge_back_for_good() -> None:
     panel = Panel(lambda number: agreeing(number) if number < 60 else opposed(number))
     changes = judged(panel)
 
-    assert [each.mode for each in changes] == ["both", "one", "both"]
+    assert [item.mode for item in changes] == ["both", "one", "both"]
     back = changes[-1]
     assert back.position > 60
     assert back.kappa < STAGED.revert_below
     rest = {unit.response_id for unit in UNITS[back.position :]}
-    assert rest <= set(panel.asked["two"])
+    assert rest <= set(panel.requests["two"])
 
 
 def test_a_rerun_comes_to_the_same_stages_and_asks_the_same() -> None:
     one, other = Panel(agreeing), Panel(agreeing)
 
     assert str(judged(one)) == str(judged(other))
-    assert one.asked == other.asked
+    assert one.requests == other.requests

@@ -33,8 +33,8 @@ from tests.unit.labelling.test_pairwise import one_of_each_side, pair_study
 
 
 def step(kind: str, *, response: str = "a1", **more: Any) -> Adjudication:
-    given = {"question_id": "clarity", "by": "lea", "at": after(0), "reason": "why"} | more
-    return Adjudication(response_id=response, step=kind, **given)  # type: ignore[arg-type]
+    inputs = {"question_id": "clarity", "by": "lea", "at": after(0), "reason": "why"} | more
+    return Adjudication(response_id=response, step=kind, **inputs)  # type: ignore[arg-type]
 
 
 def labels(*rows: tuple[str, str, str, float]) -> pd.DataFrame:
@@ -112,9 +112,9 @@ def test_every_bad_line_is_named(evaluation: Evaluation) -> None:
     with pytest.raises(ExceptionGroup) as raised:
         read_adjudications(evaluation)
 
-    said = [str(error) for error in raised.value.exceptions]
-    assert said[0].startswith('adjudications.jsonl:1:value: 9 is not on the scale of "clarity"')
-    assert said[1].startswith("adjudications.jsonl:2:question_id: this is not an adjudication")
+    message = [str(error) for error in raised.value.exceptions]
+    assert message[0].startswith('adjudications.jsonl:1:value: 9 is not on the scale of "clarity"')
+    assert message[1].startswith("adjudications.jsonl:2:question_id: this is not an adjudication")
 
 
 def test_steps_on_a_removed_question_are_kept_and_left_out(evaluation: Evaluation) -> None:
@@ -124,7 +124,7 @@ def test_steps_on_a_removed_question_are_kept_and_left_out(evaluation: Evaluatio
 
 
 def test_the_queue_holds_all_that_differ_the_worst_first(evaluation: Evaluation) -> None:
-    given = labels(
+    inputs = labels(
         ("a1", "clarity", "anna", 3),
         ("a1", "clarity", "ben", 4),
         ("a2", "clarity", "anna", 5),
@@ -135,22 +135,22 @@ def test_the_queue_holds_all_that_differ_the_worst_first(evaluation: Evaluation)
         ("a1", "correct", "ben", 0),
         ("a4", "clarity", "anna", 1),
     )
-    found = disagreements(evaluation, given)
+    result = disagreements(evaluation, inputs)
 
-    assert [(one.unit, one.spread) for one in found] == [
+    assert [(one.unit, one.spread) for one in result] == [
         (("a2", "clarity"), 1.0),
         (("a1", "correct"), 1.0),
         (("a1", "clarity"), 0.25),
     ]
-    assert found[0].ratings == {"anna": 5, "ben": 1}
+    assert result[0].ratings == {"anna": 5, "ben": 1}
 
 
 def test_an_adjudicators_own_rating_is_found_by_name() -> None:
     steps = [step("rating", value=2.0, by="max"), step("rating", value=3.0)]
 
-    mine = own_rating(steps, ("a1", "clarity"), "lea")
-    assert mine is not None
-    assert mine.value == 3
+    first = own_rating(steps, ("a1", "clarity"), "lea")
+    assert first is not None
+    assert first.value == 3
     assert own_rating(steps, ("a2", "clarity"), "lea") is None
 
 
@@ -168,18 +168,18 @@ def files(tmp_path: Path) -> StudyFiles:
     rows = [f"a{number},Ask,Text {number},m" for number in range(3)]
     header = "response_id,prompt_text,response_text,model_name"
     (tmp_path / "responses.csv").write_text("\n".join([header, *rows, ""]))
-    made = read_study(tmp_path)
+    study = read_study(tmp_path)
     for rater, ratings in FIRST.items():
-        answer(made.study, rater, dict(zip(("a0", "a1", "a2"), ratings, strict=True)), hours=1)
-    return made
+        answer(study.study, rater, dict(zip(("a0", "a1", "a2"), ratings, strict=True)), hours=1)
+    return study
 
 
 def answer(study: Study, rater: str, ratings: dict[str, float], *, hours: float = 0) -> None:
     queue = study.work(rater) if hours else study.queue(rater)
     for unit in queue.units:
         if (rating := ratings.get(unit.response.response_id)) is not None:
-            said = Answer(rating=rating, notes=f"reason of {rater}" if rating != 3 else "")
-            queue.answer(unit, said, at=now() - timedelta(hours=hours))
+            message = Answer(rating=rating, notes=f"reason of {rater}" if rating != 3 else "")
+            queue.answer(unit, message, at=now() - timedelta(hours=hours))
 
 
 def first_ratings(queue: RaterQueue, response_id: str) -> dict[str, tuple[str, str]]:
@@ -275,8 +275,8 @@ def test_second_ratings_are_kept_beside_the_first_and_are_no_labels(files: Study
     values = {(r, n): v for r, n, v in labels[["rater_id", "response_id", "value"]].to_numpy()}
     assert [values["anna", "a0"], values["ben", "a0"]] == [5, 1]
     assert len(disagreements_now(files, between_judges=[])) == 2
-    every = [*files.study.sessions.all(), *files.study.sessions.readable("discussion")[0]]
-    history = history_rows(every)
+    rows = [*files.study.sessions.all(), *files.study.sessions.readable("discussion")[0]]
+    history = history_rows(rows)
     assert set(history["kind"]) == {"discussion"}
     pairs = zip(history["rater_id"], history["before"], history["after"], strict=True)
     assert ("ben", 1, 4) in set(pairs)

@@ -179,12 +179,12 @@ def test_attention_check_looks_like_the_work(tmp_path: Path, *, one_at_a_time: b
 
     queue = study.queue("anna")
     screens = [queue.of_screen(n) for n in range(len(queue.screens))]
-    asked = [[unit.question.id for unit in screen] for screen in screens]
+    requested = [[unit.question.id for unit in screen] for screen in screens]
     responses = [screen[0].response.response_id for screen in screens]
     if one_at_a_time:
-        assert asked == [["clarity"]] * 29 + [IDS] * 29
+        assert requested == [["clarity"]] * 29 + [IDS] * 29
     else:
-        assert asked == [["clarity"], IDS] * 29
+        assert requested == [["clarity"], IDS] * 29
         assert responses[::2] == responses[1::2]
     assert [u.question.id for u in queue.units if u.key.kind][-3:] == IDS
 

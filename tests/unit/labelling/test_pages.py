@@ -46,9 +46,9 @@ def test_repeats_and_controls_look_like_any_other_unit(tmp_path: Path) -> None:
 def test_page_action_changes_the_queue(tmp_path: Path) -> None:
     queue = study_of(tmp_path).queue("anna")
     units = {unit.code: unit for unit in queue.units}
-    said = {"unit": queue.units[0].code, "rating": 4, "ageMs": 5000, "confidence": "low"}
+    message = {"unit": queue.units[0].code, "rating": 4, "ageMs": 5000, "confidence": "low"}
 
-    PAGE_ACTION.validate_python(said).apply(queue, units, at=after(10))
+    PAGE_ACTION.validate_python(message).apply(queue, units, at=after(10))
 
     assert queue.labels()[0].labelled_at == after(5)
     assert page_answers(queue)[queue.units[0].code]["confidence"] == "low"

@@ -58,8 +58,8 @@ def test_sides_are_drawn_by_rater_and_pair(tmp_path: Path) -> None:
     # 200 fair coins lie outside with probability 0.0001.
     assert 0.35 <= sum(anna.values()) / N_PAIRS <= 0.65
     assert 0.35 <= sum(anna[name] == ben[name] for name in anna) / N_PAIRS <= 0.65
-    again = pair_study(tmp_path).queue("anna").units
-    assert {unit.response.response_id: unit.is_swapped for unit in again} == anna
+    repeat = pair_study(tmp_path).queue("anna").units
+    assert {unit.response.response_id: unit.is_swapped for unit in repeat} == anna
 
 
 def test_repeat_shows_the_other_side_first(tmp_path: Path) -> None:

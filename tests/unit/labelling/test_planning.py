@@ -55,17 +55,19 @@ def noisy(n: int, noise: float) -> np.ndarray:
 
 
 def test_more_labels_make_the_interval_narrower() -> None:
-    found = plan(noisy(30, 0.9))
+    result = plan(noisy(30, 0.9))
 
-    few, many = found.outlooks
-    assert found.now.high - found.now.low > few.width > many.width > 0
+    few, many = result.outlooks
+    assert result.now.high - result.now.low > few.width > many.width > 0
 
 
 def test_the_width_shrinks_as_the_root_of_the_number() -> None:
     ratings = noisy(160, 0.9)
-    found = plan(ratings, n_more=(480,), minimum=plan(ratings, n_more=()).now.value)
+    result = plan(ratings, n_more=(480,), minimum=plan(ratings, n_more=()).now.value)
 
-    assert found.outlooks[0].width == pytest.approx((found.now.high - found.now.low) / 2, rel=0.25)
+    assert result.outlooks[0].width == pytest.approx(
+        (result.now.high - result.now.low) / 2, rel=0.25
+    )
 
 
 def test_a_verdict_near_the_minimum_stays_uncertain_and_one_far_from_it_is_certain() -> None:
@@ -107,8 +109,8 @@ def test_too_few_labels_say_nothing() -> None:
 
 def test_copies_of_a_response_in_one_group_promise_no_more_than_the_response() -> None:
     """30 responses, each of them six times: six times as many make a group of each."""
-    once, copied = noisy(30, 0.9), np.repeat(noisy(30, 0.9), 6, axis=0)
-    alone = plan(once, n_more=(30,))
+    single, copied = noisy(30, 0.9), np.repeat(noisy(30, 0.9), 6, axis=0)
+    alone = plan(single, n_more=(30,))
     grouped = plan(copied, n_more=(180,), groups=np.repeat(np.arange(30), 6))
     apart = plan(copied, n_more=(180,))
 
@@ -118,10 +120,10 @@ def test_copies_of_a_response_in_one_group_promise_no_more_than_the_response() -
 
 
 def test_raters_who_do_not_differ_leave_alpha_undefined() -> None:
-    found = plan(np.full((20, 2), 3.0))
+    result = plan(np.full((20, 2), 3.0))
 
-    assert math.isnan(found.now.value)
-    assert found.outlooks == ()
+    assert math.isnan(result.now.value)
+    assert result.outlooks == ()
 
 
 def test_labels_without_a_disagreement_promise_nothing() -> None:
@@ -143,7 +145,7 @@ def test_the_same_seed_gives_the_same_plan() -> None:
 
 
 def test_a_hh_is_planned_like_alpha() -> None:
-    found = plan_gate(
+    result = plan_gate(
         noisy(30, 0.9)[:, None],
         figure_by(HumanAgreement(Scale(low=1, high=5))),
         groups=np.arange(30),
@@ -155,7 +157,7 @@ def test_a_hh_is_planned_like_alpha() -> None:
         rng=np.random.default_rng(3),
     )
 
-    assert found.outlooks[0].width < found.now.high - found.now.low
+    assert result.outlooks[0].width < result.now.high - result.now.low
 
 
 def test_new_responses_show_a_gain_in_four_of_five_studies() -> None:
@@ -168,8 +170,8 @@ def test_new_responses_show_a_gain_in_four_of_five_studies() -> None:
 
     def figure(ratings: np.ndarray) -> tuple[float, float, float]:
         patterns = RatingPatterns.from_matrix(ratings, groups=np.arange(len(ratings)))
-        found = coefficient_interval(patterns, Alpha("interval"), confidence=0.95)
-        return found.value, found.low, found.high
+        result = coefficient_interval(patterns, Alpha("interval"), confidence=0.95)
+        return result.value, result.low, result.high
 
     many = [figure(study(4_000, noise))[0] for noise in (0.9, 0.62)]
     gain = many[1] - many[0]
@@ -187,9 +189,9 @@ def test_new_responses_show_a_gain_in_four_of_five_studies() -> None:
 
 
 def test_uncertain_labels_show_no_small_gain() -> None:
-    found = plan(noisy(12, 2.5)).now
+    result = plan(noisy(12, 2.5)).now
 
-    assert math.isinf(responses_to_show(0.05, now=found, n_responses=12))
+    assert math.isinf(responses_to_show(0.05, now=result, n_responses=12))
 
 
 def test_number_is_recommended_by_the_lower_end_of_its_probability() -> None:

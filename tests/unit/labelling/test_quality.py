@@ -53,22 +53,22 @@ def labels(
 
 def figures(  # noqa: PLR0913 - one for each source
     evaluation: Evaluation,
-    given: pd.DataFrame,
+    value: pd.DataFrame,
     *,
     history: pd.DataFrame = NO_HISTORY,
     assigned: Mapping[tuple[str, str], int] | None = None,
     controls: Mapping[ControlUnit, float] | None = None,
     checks: Mapping[tuple[str, str, str], CheckResult] | None = None,
 ) -> dict[tuple[str, str], QualityFigure]:
-    found = measure_quality(
+    result = measure_quality(
         evaluation,
-        lambda question: given[given["question_id"] == question.id],
+        lambda question: value[value["question_id"] == question.id],
         history,
         assigned=assigned or {},
         controls=controls or {},
         checks=checks or {},
     )
-    return {(figure.rater_id, figure.measure): figure for figure in found}
+    return {(figure.rater_id, figure.measure): figure for figure in result}
 
 
 @pytest.fixture
@@ -77,25 +77,25 @@ def evaluation(tmp_path: Path) -> Evaluation:
 
 
 def test_raters_who_agree_and_use_the_scale_need_no_advice(evaluation: Evaluation) -> None:
-    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": GOOD}))
+    result = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": GOOD}))
 
-    assert found["anna", "agreement"].value == 1
-    assert found["anna", "severity"].value == 0
-    assert found["anna", "alpha_without"].value == 1
-    assert {figure.advice for figure in found.values()} == {""}
+    assert result["anna", "agreement"].value == 1
+    assert result["anna", "severity"].value == 0
+    assert result["anna", "alpha_without"].value == 1
+    assert {figure.advice for figure in result.values()} == {""}
 
 
 def test_every_figure_is_one_of_those_declared(evaluation: Evaluation) -> None:
-    given = labels({"anna": GOOD, "ben": [*GOOD[:-1], math.nan]})
+    inputs = labels({"anna": GOOD, "ben": [*GOOD[:-1], math.nan]})
 
-    assert {measure for _, measure in figures(evaluation, given)} <= set(MEASURES)
+    assert {measure for _, measure in figures(evaluation, inputs)} <= set(MEASURES)
 
 
 def test_severity_is_the_mean_difference_in_share_of_the_scale(evaluation: Evaluation) -> None:
-    found = figures(evaluation, labels({"anna": [2] * 12, "ben": [4] * 12, "cleo": [3] * 12}))
+    result = figures(evaluation, labels({"anna": [2] * 12, "ben": [4] * 12, "cleo": [3] * 12}))
 
-    assert found["anna", "severity"].value == pytest.approx(-1.5 / 4)
-    assert "rates 38% of the scale lower" in found["anna", "severity"].advice
+    assert result["anna", "severity"].value == pytest.approx(-1.5 / 4)
+    assert "rates 38% of the scale lower" in result["anna", "severity"].advice
 
 
 def test_one_value_throughout_is_noticed_only_if_others_told_responses_apart(
@@ -112,100 +112,100 @@ def test_opposite_ends_are_counted_on_any_scale(tmp_path: Path) -> None:
     question = RubricQuestion("fit", "?", Scale.from_steps(low=1, high=4), "ordinal")
     evaluation = evaluation_of(tmp_path, rubric=(question,))
     upright, reversed_ = 10 * [4, 1, 2, 3], 10 * [1, 4, 2, 3]
-    given = labels({"anna": reversed_, "ben": upright, "cleo": upright}, question)
-    found = figures(evaluation, given)
+    inputs = labels({"anna": reversed_, "ben": upright, "cleo": upright}, question)
+    result = figures(evaluation, inputs)
 
-    assert found["anna", "opposite_ends"].value == 0.5
-    assert "20 responses at opposite ends" in found["anna", "opposite_ends"].advice
-    assert found["ben", "opposite_ends"].value == 0.5
-    assert found["ben", "opposite_ends"].advice == ""
+    assert result["anna", "opposite_ends"].value == 0.5
+    assert "20 responses at opposite ends" in result["anna", "opposite_ends"].advice
+    assert result["ben", "opposite_ends"].value == 0.5
+    assert result["ben", "opposite_ends"].advice == ""
 
 
 def test_of_two_values_nobody_is_said_to_be_at_opposite_ends(tmp_path: Path) -> None:
     question = RubricQuestion("safe", "?", BINARY, "nominal")
     evaluation = evaluation_of(tmp_path, rubric=(question,))
-    found = figures(evaluation, labels({"anna": [0, 1, 1, 0], "ben": [1, 0, 1, 0]}, question))
+    result = figures(evaluation, labels({"anna": [0, 1, 1, 0], "ben": [1, 0, 1, 0]}, question))
 
-    assert found["anna", "opposite_ends"].value == 0.5
-    assert found["anna", "opposite_ends"].advice == ""
+    assert result["anna", "opposite_ends"].value == 0.5
+    assert result["anna", "opposite_ends"].advice == ""
 
 
 def test_alpha_without_a_rater_is_alpha_of_the_others(evaluation: Evaluation) -> None:
     rng = np.random.default_rng(5)
     noise = rng.integers(1, 6, 30).tolist()
-    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": noise}))
+    result = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": noise}))
 
-    assert found["cleo", "alpha_without"].value == 1
+    assert result["cleo", "alpha_without"].value == 1
     both = krippendorff_alpha(np.column_stack([GOOD, noise]), level="ordinal")
-    assert found["ben", "alpha_without"].value == pytest.approx(both)
-    assert "Without cleo alpha would be 1.00" in found["cleo", "alpha_without"].advice
+    assert result["ben", "alpha_without"].value == pytest.approx(both)
+    assert "Without cleo alpha would be 1.00" in result["cleo", "alpha_without"].advice
 
 
 def test_advice_names_the_gate_that_the_question_fails(evaluation: Evaluation) -> None:
-    given = labels({"anna": GOOD[::-1], "ben": GOOD, "cleo": GOOD})
-    found = figures(evaluation, given)
+    inputs = labels({"anna": GOOD[::-1], "ben": GOOD, "cleo": GOOD})
+    result = figures(evaluation, inputs)
 
-    said = found["anna", "agreement"].advice
-    assert "label ten responses together" in said
-    assert said.endswith("human_a_hh is 0.600 on clarity, below 0.75.")
-    assert found["ben", "agreement"].advice == ""
+    message = result["anna", "agreement"].advice
+    assert "label ten responses together" in message
+    assert message.endswith("human_a_hh is 0.600 on clarity, below 0.75.")
+    assert result["ben", "agreement"].advice == ""
 
 
 def test_no_rater_is_blamed_if_all_agree_little(evaluation: Evaluation) -> None:
     rng = np.random.default_rng(6)
     drawn = {name: rng.integers(1, 6, 40).tolist() for name in ("anna", "ben", "cleo")}
-    found = figures(evaluation, labels(drawn))
+    result = figures(evaluation, labels(drawn))
 
-    assert found["anna", "agreement"].value < 0.75
+    assert result["anna", "agreement"].value < 0.75
     for rater in drawn:
-        assert found[rater, "agreement"].advice == found[rater, "opposite_ends"].advice == ""
+        assert result[rater, "agreement"].advice == result[rater, "opposite_ends"].advice == ""
 
 
 def test_experts_are_compared_with_nobody_and_others_with_them(tmp_path: Path) -> None:
     labelling = Labelling(raters=("anna", "ben", "cleo"), experts=("anna",))
     evaluation = evaluation_of(tmp_path, rubric=(CLARITY,), labelling=labelling)
-    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": GOOD[::-1]}))
+    result = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": GOOD[::-1]}))
 
-    assert found["ben", "expert_agreement"].value == 1
-    assert found["cleo", "expert_agreement"].value == pytest.approx(0.4)
-    assert ("anna", "expert_agreement") not in found
+    assert result["ben", "expert_agreement"].value == 1
+    assert result["cleo", "expert_agreement"].value == pytest.approx(0.4)
+    assert ("anna", "expert_agreement") not in result
 
 
 def test_skips_are_counted_and_compared_with_what_others_say_of_them(
     evaluation: Evaluation,
 ) -> None:
     values = [math.nan if value == 1 else value for value in GOOD]
-    found = figures(evaluation, labels({"anna": values, "ben": GOOD}))
+    result = figures(evaluation, labels({"anna": values, "ben": GOOD}))
 
-    assert found["anna", "skipped_share"].value == pytest.approx(0.2)
-    assert found["anna", "skipped_difference"].value == pytest.approx(0 - (3.5 - 1) / 4)
-    assert "rated worse by others" in found["anna", "skipped_difference"].advice
+    assert result["anna", "skipped_share"].value == pytest.approx(0.2)
+    assert result["anna", "skipped_difference"].value == pytest.approx(0 - (3.5 - 1) / 4)
+    assert "rated worse by others" in result["anna", "skipped_difference"].advice
 
 
 def test_confidence_that_goes_with_less_agreement_says_nothing(evaluation: Evaluation) -> None:
     anna = [6 - v if k < 15 else v for k, v in enumerate(GOOD)]
-    given = labels({"anna": anna, "ben": GOOD})
-    unsure = (given["rater_id"] == "anna") & (given["response_id"] >= "a15")
-    given.loc[unsure, "confidence"] = "low"
-    found = figures(evaluation, given)
+    inputs = labels({"anna": anna, "ben": GOOD})
+    unsure = (inputs["rater_id"] == "anna") & (inputs["response_id"] >= "a15")
+    inputs.loc[unsure, "confidence"] = "low"
+    result = figures(evaluation, inputs)
 
-    assert found["anna", "confidence_gain"].value == pytest.approx(0.4 - 1)
-    assert "confidence says nothing" in found["anna", "confidence_gain"].advice
+    assert result["anna", "confidence_gain"].value == pytest.approx(0.4 - 1)
+    assert "confidence says nothing" in result["anna", "confidence_gain"].advice
 
 
 def test_drift_compares_the_last_third_with_the_first(evaluation: Evaluation) -> None:
     anna = [v if k < 15 else min(5, v + 1) for k, v in enumerate(GOOD)]
-    found = figures(evaluation, labels({"anna": anna, "ben": GOOD}))
+    result = figures(evaluation, labels({"anna": anna, "ben": GOOD}))
 
-    assert found["anna", "drift"].value == pytest.approx(0.8 / 4)
-    assert "became milder" in found["anna", "drift"].advice
+    assert result["anna", "drift"].value == pytest.approx(0.8 / 4)
+    assert "became milder" in result["anna", "drift"].advice
 
 
 def test_labels_faster_than_anybody_reads_are_noticed(evaluation: Evaluation) -> None:
-    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}, seconds=0.8))
+    result = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}, seconds=0.8))
 
-    assert found["anna", "seconds"].value == pytest.approx(0.8)
-    assert "ask whether responses are read" in found["anna", "seconds"].advice
+    assert result["anna", "seconds"].value == pytest.approx(0.8)
+    assert "ask whether responses are read" in result["anna", "seconds"].advice
 
 
 def test_repeats_show_whether_raters_agree_with_themselves(evaluation: Evaluation) -> None:
@@ -219,23 +219,23 @@ def test_repeats_show_whether_raters_agree_with_themselves(evaluation: Evaluatio
             "after": 4 * [5, 2, 1, 1, 1],
         }
     )
-    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}), history=history)
+    result = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}), history=history)
 
-    assert found["anna", "self_agreement"].value == pytest.approx(1 - 13 / 4 / 5)
-    assert "does not give the same answer twice" in found["anna", "self_agreement"].advice
-    assert found["anna", "changed_share"].value == 0
+    assert result["anna", "self_agreement"].value == pytest.approx(1 - 13 / 4 / 5)
+    assert "does not give the same answer twice" in result["anna", "self_agreement"].advice
+    assert result["anna", "changed_share"].value == 0
 
 
 def test_labels_of_control_responses_are_compared_with_what_was_settled(
     evaluation: Evaluation,
 ) -> None:
     controls = {ControlUnit(f"a{k:02}", "clarity", "anna"): 5.0 for k in range(30)}
-    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}), controls=controls)
+    result = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}), controls=controls)
 
-    control = found["anna", "control_agreement"]
+    control = result["anna", "control_agreement"]
     assert (control.value, control.n) == (0.5, 30)
     assert "differs from what was settled on 30 control responses" in control.advice
-    assert ("ben", "control_agreement") not in found
+    assert ("ben", "control_agreement") not in result
 
 
 def noisy(seed: int, *, n: int = 100, n_raters: int = 4) -> dict[str, list[float]]:
@@ -268,17 +268,17 @@ def test_two_good_raters_among_careless_ones_are_not_taken_for_copies(
         name: np.where(rng.random(200) < share, rng.integers(1, 6, 200), quality).tolist()
         for name, share in shares.items()
     }
-    found = figures(evaluation, labels(ratings))
+    result = figures(evaluation, labels(ratings))
 
-    assert found["anna", "identical_share"].value > 0.85
-    assert {found[name, "identical_share"].advice for name in shares} == {""}
+    assert result["anna", "identical_share"].value > 0.85
+    assert {result[name, "identical_share"].advice for name in shares} == {""}
 
 
 def test_copies_of_thousands_of_answers_are_found(evaluation: Evaluation) -> None:
     ratings = noisy(5, n=3000)
-    given = labels({**ratings, "ben": ratings["anna"]}, labelled_at=None)
+    inputs = labels({**ratings, "ben": ratings["anna"]}, labelled_at=None)
 
-    assert figures(evaluation, given)["ben", "identical_share"].advice
+    assert figures(evaluation, inputs)["ben", "identical_share"].advice
 
 
 def test_copies_are_not_looked_for_between_two_raters(evaluation: Evaluation) -> None:
@@ -288,12 +288,12 @@ def test_copies_are_not_looked_for_between_two_raters(evaluation: Evaluation) ->
 
 
 def test_labels_faster_than_the_response_can_be_read_are_counted(evaluation: Evaluation) -> None:
-    given = labels(noisy(3)).assign(words=200.0)
-    found = figures(evaluation, given)
-    slow = figures(evaluation, given.assign(seconds=12.5))
+    inputs = labels(noisy(3)).assign(words=200.0)
+    result = figures(evaluation, inputs)
+    slow = figures(evaluation, inputs.assign(seconds=12.5))
 
-    assert found["anna", "too_fast_share"].value == 1
-    assert "gave 100% of the labels faster than" in found["anna", "too_fast_share"].advice
+    assert result["anna", "too_fast_share"].value == 1
+    assert "gave 100% of the labels faster than" in result["anna", "too_fast_share"].advice
     assert slow["anna", "too_fast_share"].value == 0
     assert slow["anna", "too_fast_share"].advice == ""
 
@@ -301,59 +301,59 @@ def test_labels_faster_than_the_response_can_be_read_are_counted(evaluation: Eva
 def test_same_value_many_times_in_a_row_is_noticed(evaluation: Evaluation) -> None:
     ratings = noisy(4)
     ratings["anna"] = [*ratings["anna"][:60], *[3.0] * 40]
-    found = figures(evaluation, labels(ratings))
+    result = figures(evaluation, labels(ratings))
 
-    assert found["anna", "longest_run"].value >= 40
-    assert "the same value 40 times in a row" in found["anna", "longest_run"].advice
-    assert found["ben", "longest_run"].advice == ""
+    assert result["anna", "longest_run"].value >= 40
+    assert "the same value 40 times in a row" in result["anna", "longest_run"].advice
+    assert result["ben", "longest_run"].advice == ""
 
 
 def test_confidence_at_random_leads_to_no_advice(evaluation: Evaluation) -> None:
     advised = 0
     for seed in range(20):
-        given = labels(noisy(seed))
+        inputs = labels(noisy(seed))
         rng = np.random.default_rng(seed)
-        given["confidence"] = rng.choice(["high", "medium", "low"], len(given))
-        advised += any(figure.advice for figure in figures(evaluation, given).values())
+        inputs["confidence"] = rng.choice(["high", "medium", "low"], len(inputs))
+        advised += any(figure.advice for figure in figures(evaluation, inputs).values())
 
     assert advised <= 1
 
 
 def test_work_that_was_never_begun_is_counted(evaluation: Evaluation) -> None:
-    found = figures(
+    result = figures(
         evaluation,
         labels({"anna": GOOD}),
         assigned={("anna", "clarity"): 40, ("ben", "clarity"): 40},
     )
 
-    assert found["anna", "completeness"].value == 0.75
-    assert found["anna", "completeness"].advice == "anna has 10 of 40 responses left."
-    assert [m for r, m in found if r == "ben"] == ["completeness"]
-    assert ("anna", "agreement") not in found
+    assert result["anna", "completeness"].value == 0.75
+    assert result["anna", "completeness"].advice == "anna has 10 of 40 responses left."
+    assert [m for r, m in result if r == "ben"] == ["completeness"]
+    assert ("anna", "agreement") not in result
 
 
 def test_labels_of_texts_that_changed_are_named(evaluation: Evaluation) -> None:
-    found = figures(evaluation, labels({"anna": GOOD}, is_outdated=[True] * 3 + [False] * 27))
+    result = figures(evaluation, labels({"anna": GOOD}, is_outdated=[True] * 3 + [False] * 27))
 
-    assert "3 labels by anna are of texts that changed" in found["anna", "outdated_share"].advice
+    assert "3 labels by anna are of texts that changed" in result["anna", "outdated_share"].advice
 
 
 def test_yes_and_no_agree_or_do_not(tmp_path: Path) -> None:
     evaluation = evaluation_of(tmp_path, rubric=(CORRECT,))
-    found = figures(evaluation, labels({"anna": [1, 0, 1, 1], "ben": [1, 0, 0, 0]}, CORRECT))
+    result = figures(evaluation, labels({"anna": [1, 0, 1, 1], "ben": [1, 0, 0, 0]}, CORRECT))
 
-    assert found["anna", "agreement"].value == 0.5
-    assert found["anna", "severity"].value == 0.5
+    assert result["anna", "agreement"].value == 0.5
+    assert result["anna", "severity"].value == 0.5
 
 
 def test_categories_without_order_have_no_severity(tmp_path: Path) -> None:
     question = RubricQuestion("kind", "?", Scale.from_steps(low=1, high=3), "nominal")
     evaluation = evaluation_of(tmp_path, rubric=(question,))
-    found = figures(evaluation, labels({"anna": [1, 2, 3], "ben": [1, 2, 1]}, question))
+    result = figures(evaluation, labels({"anna": [1, 2, 3], "ben": [1, 2, 1]}, question))
 
-    assert found["anna", "agreement"].value == pytest.approx(2 / 3)
-    assert ("anna", "severity") not in found
-    assert ("anna", "opposite_ends") not in found
+    assert result["anna", "agreement"].value == pytest.approx(2 / 3)
+    assert ("anna", "severity") not in result
+    assert ("anna", "opposite_ends") not in result
 
 
 def test_raters_who_agree_as_little_as_the_others_are_not_singled_out() -> None:

@@ -30,9 +30,9 @@ def queue(tmp_path: Path) -> RaterQueue:
 def test_an_answer_is_on_disk_when_it_is_given(queue: RaterQueue, tmp_path: Path) -> None:
     queue.answer(queue.units[0], Answer(rating=4, notes="good"), at=after(0))
 
-    again = RaterQueue(queue.units, SessionFolder(tmp_path))
-    assert {place: label.rating for place, label in again.labels().items()} == {0: 4}
-    assert again.labels()[0].hashes == queue.units[0].response.hashes(CLARITY)
+    repeat = RaterQueue(queue.units, SessionFolder(tmp_path))
+    assert {place: label.rating for place, label in repeat.labels().items()} == {0: 4}
+    assert repeat.labels()[0].hashes == queue.units[0].response.hashes(CLARITY)
 
 
 def test_a_value_off_the_scale_is_refused(queue: RaterQueue) -> None:

@@ -63,18 +63,18 @@ def test_a_column_that_no_response_has_is_named(tmp_path: Path) -> None:
     with pytest.raises(ExceptionGroup) as raised:
         response_views(evaluation, response_rows([{}]))
 
-    said = [str(error) for error in raised.value.exceptions]
-    assert said[0].startswith(
+    message = [str(error) for error in raised.value.exceptions]
+    assert message[0].startswith(
         'evaluation.yaml:labelling.show: the responses have no column "plugin". Use columns'
     )
-    assert said[1].startswith("evaluation.yaml:labelling.hide: ")
+    assert message[1].startswith("evaluation.yaml:labelling.hide: ")
 
 
 def test_a_label_is_tied_to_the_texts_that_were_seen(tmp_path: Path) -> None:
     def hashes(**changed: object) -> tuple[str, str, str]:
         shown = response_views(evaluation_of(tmp_path), response_rows([changed]))["a0"]
-        made = shown.hashes(CLARITY)
-        return made.prompt, made.response, made.guidelines
+        hashes = shown.hashes(CLARITY)
+        return hashes.prompt, hashes.response, hashes.guidelines
 
     base = hashes()
     assert hashes(prompt_text="other")[1:] == base[1:]

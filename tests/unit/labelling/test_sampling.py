@@ -24,15 +24,15 @@ def by_rater(assignments: list[Assignment], purpose: str) -> dict[str, set[str]]
 
 
 def test_everybody_labels_everything_by_default() -> None:
-    made = assign(STRATA, AssignmentPlan(raters=RATERS), existing=[])
+    assignments = assign(STRATA, AssignmentPlan(raters=RATERS), existing=[])
 
-    assert all(len(of) == 120 for of in by_rater(made, "shared").values())
+    assert all(len(of) == 120 for of in by_rater(assignments, "shared").values())
 
 
 def test_a_share_goes_to_everybody_and_the_rest_is_split_evenly() -> None:
     plan = AssignmentPlan(raters=RATERS, n_responses=60, overlap=0.5)
-    made = assign(STRATA, plan, existing=[])
-    shared, single = by_rater(made, "shared"), by_rater(made, "single")
+    assignments = assign(STRATA, plan, existing=[])
+    shared, single = by_rater(assignments, "shared"), by_rater(assignments, "single")
 
     assert shared["anna"] == shared["ben"] == shared["cleo"]
     assert len(shared["anna"]) == 30
@@ -41,8 +41,8 @@ def test_a_share_goes_to_everybody_and_the_rest_is_split_evenly() -> None:
 
 
 def test_raters_meet_the_same_responses_in_orders_of_their_own() -> None:
-    made = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=20), existing=[])
-    orders = {r: [a.response_id for a in made if a.rater_id == r] for r in RATERS}
+    assignments = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=20), existing=[])
+    orders = {r: [a.response_id for a in assignments if a.rater_id == r] for r in RATERS}
 
     assert len({tuple(order) for order in orders.values()}) == 3
 
@@ -76,19 +76,19 @@ def test_a_second_call_adds_nothing_once_the_number_is_reached() -> None:
 @pytest.mark.parametrize("per_rater", [1, 7, 40])
 def test_no_rater_gets_more_than_the_limit(overlap: float, per_rater: int) -> None:
     plan = AssignmentPlan(raters=RATERS, overlap=overlap, per_rater=per_rater)
-    made = assign(STRATA, plan, existing=[])
+    assignments = assign(STRATA, plan, existing=[])
 
-    loads = Counter(one.rater_id for one in made)
+    loads = Counter(one.rater_id for one in assignments)
     assert max(loads.values(), default=0) <= per_rater
-    assert not assign(STRATA, plan, existing=made)
+    assert not assign(STRATA, plan, existing=assignments)
 
 
 def test_a_new_round_assigns_again() -> None:
     before = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=10), existing=[])
-    again = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=10, round=2), existing=before)
+    repeat = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=10, round=2), existing=before)
 
-    assert {one.round for one in again} == {2}
-    assert len(again) == 30
+    assert {one.round for one in repeat} == {2}
+    assert len(repeat) == 30
 
 
 def test_strata_are_sampled_in_proportion_or_equally() -> None:
@@ -120,12 +120,12 @@ def test_repeats_are_in_the_second_half_in_their_own_order() -> None:
     orders = []
     for rater in ("anna", "ben", "cleo", "dora"):
         plan = AssignmentPlan(raters=[rater], n_responses=60, repeat_share=0.2)
-        made = assign(STRATA, plan, existing=[])
-        order = [one.response_id for one in made]
-        places = [place for place, one in enumerate(made) if one.purpose == "repeat"]
+        assignments = assign(STRATA, plan, existing=[])
+        order = [one.response_id for one in assignments]
+        places = [place for place, one in enumerate(assignments) if one.purpose == "repeat"]
         firsts = [order.index(order[place]) for place in places]
 
-        assert len(made) == 72
+        assert len(assignments) == 72
         assert len(places) == 12
         assert min(places) >= 30
         assert places[0] < 60
@@ -136,9 +136,9 @@ def test_repeats_are_in_the_second_half_in_their_own_order() -> None:
 
 def test_every_response_can_be_repeated() -> None:
     plan = AssignmentPlan(raters=["anna"], n_responses=9, repeat_share=1)
-    made = assign(STRATA, plan, existing=[])
-    repeats = [one.response_id for one in made if one.purpose == "repeat"]
-    place = {(one.response_id, one.purpose == "repeat"): n for n, one in enumerate(made)}
+    assignments = assign(STRATA, plan, existing=[])
+    repeats = [one.response_id for one in assignments if one.purpose == "repeat"]
+    place = {(one.response_id, one.purpose == "repeat"): n for n, one in enumerate(assignments)}
 
     assert len({*repeats}) == 9
     assert all(place[name, False] < place[name, True] for name in repeats)
@@ -147,13 +147,13 @@ def test_every_response_can_be_repeated() -> None:
 def test_controls_are_mixed_in_silently_and_once() -> None:
     plan = AssignmentPlan(raters=["anna"], n_responses=40, n_controls=3)
     settled = [f"settled{k}" for k in range(10)]
-    made = assign(STRATA, plan, existing=[], controls=settled)
-    places = [k for k, one in enumerate(made) if one.purpose == "control"]
+    assignments = assign(STRATA, plan, existing=[], controls=settled)
+    places = [k for k, one in enumerate(assignments) if one.purpose == "control"]
 
     assert len(places) == 3
     assert places != [40, 41, 42]
-    again = assign(STRATA, plan, existing=made, controls=settled)
-    assert not {a.response_id for a in again} & {made[k].response_id for k in places}
+    repeat = assign(STRATA, plan, existing=assignments, controls=settled)
+    assert not {a.response_id for a in repeat} & {assignments[k].response_id for k in places}
 
 
 @pytest.mark.parametrize(
@@ -177,14 +177,14 @@ def test_teams_have_even_loads_and_pairs(n_raters: int, k: int, n: int) -> None:
     raters = [f"r{number}" for number in range(n_raters)]
     strata = {f"a{number}": "" for number in range(n)}
     plan = AssignmentPlan(raters=raters, overlap=0.0, raters_per_response=k)
-    made = assign(strata, plan, existing=[])
-    loads = Counter(one.rater_id for one in made)
-    pairs = shared_responses(made)
+    assignments = assign(strata, plan, existing=[])
+    loads = Counter(one.rater_id for one in assignments)
+    pairs = shared_responses(assignments)
     numbers = [pairs[frozenset(pair)] for pair in combinations(raters, 2)]
     expected = n * k * (k - 1) / (n_raters * (n_raters - 1))
 
-    assert set(Counter(one.response_id for one in made).values()) == {k}
-    assert {one.purpose for one in made} == {"shared"}
+    assert set(Counter(one.response_id for one in assignments).values()) == {k}
+    assert {one.purpose for one in assignments} == {"shared"}
     assert max(loads.values()) - min(loads[rater] for rater in raters) <= 2
     assert expected - 2 < min(numbers)
     assert max(numbers) < expected + 2
@@ -202,10 +202,10 @@ def test_teams_go_on_evenly_when_responses_are_added() -> None:
 
 def test_no_rater_of_a_team_gets_more_than_the_limit() -> None:
     plan = AssignmentPlan(raters=RATERS, overlap=0.0, raters_per_response=2, per_rater=7)
-    made = assign(STRATA, plan, existing=[])
+    assignments = assign(STRATA, plan, existing=[])
 
-    assert max(Counter(one.rater_id for one in made).values()) <= 7
-    assert set(Counter(one.response_id for one in made).values()) == {2}
+    assert max(Counter(one.rater_id for one in assignments).values()) <= 7
+    assert set(Counter(one.response_id for one in assignments).values()) == {2}
 
 
 def test_open_assignments_go_to_the_least_loaded_rater_who_has_not_the_response() -> None:

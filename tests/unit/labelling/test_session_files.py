@@ -22,7 +22,7 @@ from tests.unit.labelling.conftest import KEY, after, label, session
 
 
 def test_a_stored_session_is_read_back_unchanged(tmp_path: Path) -> None:
-    made = session(
+    state = session(
         replace(label("a", 3, at=0), notes="two\nlines", issues=("x", "y"), seconds=2.5),
         label("b", None, at=10),
         label("a", 5, at=100),
@@ -30,15 +30,15 @@ def test_a_stored_session_is_read_back_unchanged(tmp_path: Path) -> None:
     ).without_latest(("c", False), at=after(210))
     folder = SessionFolder(tmp_path)
 
-    assert folder.change(KEY, lambda _: made) == made
-    assert SessionFolder(tmp_path).read(KEY) == made
-    assert SessionFolder(tmp_path).find("anna+clarity+r1") == made
+    assert folder.change(KEY, lambda _: state) == state
+    assert SessionFolder(tmp_path).read(KEY) == state
+    assert SessionFolder(tmp_path).find("anna+clarity+r1") == state
 
 
 def test_a_session_counts_what_is_rated_and_what_is_skipped() -> None:
-    given = session_json(session(label("a", 3, at=0), label("b", None, at=10)))
+    inputs = session_json(session(label("a", 3, at=0), label("b", None, at=10)))
 
-    assert (given["totalScenarios"], given["completedScenarios"], given["skippedScenarios"]) == (
+    assert (inputs["totalScenarios"], inputs["completedScenarios"], inputs["skippedScenarios"]) == (
         10,
         1,
         1,
@@ -47,14 +47,14 @@ def test_a_session_counts_what_is_rated_and_what_is_skipped() -> None:
 
 def test_labels_of_the_four_dimensions_have_their_own_fields() -> None:
     key = SessionKey(rater_id="anna", question_id="trigger-accuracy")
-    made = replace(session(replace(label("a", 0, at=0), issues=("agent x",))), key=key)
+    state = replace(session(replace(label("a", 0, at=0), issues=("agent x",))), key=key)
 
-    [given] = json.loads(session_text(made))["labels"]
+    [inputs] = json.loads(session_text(state))["labels"]
 
-    assert given["triggerCorrect"] is False
-    assert given["triggerComponentObserved"] == "agent x"
-    assert "rating" not in given
-    assert parse_session(session_text(made), file="s.json") == made
+    assert inputs["triggerCorrect"] is False
+    assert inputs["triggerComponentObserved"] == "agent x"
+    assert "rating" not in inputs
+    assert parse_session(session_text(state), file="s.json") == state
 
 
 @pytest.mark.parametrize(
@@ -63,27 +63,27 @@ def test_labels_of_the_four_dimensions_have_their_own_fields() -> None:
 )
 def test_every_dimension_is_read_back_unchanged(question: str, rating: float) -> None:
     key = SessionKey(rater_id="anna", question_id=question)
-    made = replace(session(label("a", rating, at=0), label("b", None, at=5)), key=key)
+    state = replace(session(label("a", rating, at=0), label("b", None, at=5)), key=key)
 
-    assert parse_session(session_text(made), file="s.json") == made
+    assert parse_session(session_text(state), file="s.json") == state
 
 
 def test_code_that_parses_but_does_not_run_has_both_verdicts() -> None:
     key = SessionKey(rater_id="anna", question_id="code-validity")
     verdicts = {"a": True, "b": False, "c": None}
     labels = [replace(label(name, 0), parses=parses) for name, parses in verdicts.items()]
-    made = replace(session(*labels), key=key).with_label(label("a", 1, at=500))
-    stored = json.loads(session_text(made))["labels"]
+    state = replace(session(*labels), key=key).with_label(label("a", 1, at=500))
+    stored = json.loads(session_text(state))["labels"]
 
     assert [one["codeRuns"] for one in stored] == [False] * 3
     assert [one.get("codeParses") for one in stored] == [True, False, None]
     assert stored[0]["history"][0]["codeParses"] is True
     assert "parses" not in stored[0]
-    assert parse_session(session_text(made), file="s.json") == made
+    assert parse_session(session_text(state), file="s.json") == state
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda text: text[: len(text) // 2], "line"),
         (lambda _: "[]", "dictionary"),
@@ -97,13 +97,13 @@ def test_code_that_parses_but_does_not_run_has_both_verdicts() -> None:
     ],
 )
 def test_a_file_that_is_not_a_session_is_named_with_what_is_wrong(
-    change: Callable[[str], str], said: str
+    change: Callable[[str], str], message: str
 ) -> None:
     text = change(session_text(session(label())))
 
     with pytest.raises(InputError, match=r"sessions/x.json: this is not a labelling session") as e:
         parse_session(text, file="sessions/x.json")
-    assert said in str(e.value)
+    assert message in str(e.value)
 
 
 @pytest.mark.parametrize(
@@ -144,11 +144,11 @@ def test_names_of_raters_cannot_leave_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_file_that_another_program_changed_is_read_again(tmp_path: Path) -> None:
-    here, there = SessionFolder(tmp_path), SessionFolder(tmp_path)
-    here.change(KEY, lambda _: session(label("a", at=0)))
-    there.change(KEY, lambda stored: stored.with_label(label("b", at=1)))  # type: ignore[union-attr]
+    first, second = SessionFolder(tmp_path), SessionFolder(tmp_path)
+    first.change(KEY, lambda _: session(label("a", at=0)))
+    second.change(KEY, lambda stored: stored.with_label(label("b", at=1)))  # type: ignore[union-attr]
 
-    assert [one.response_id for one in here.read(KEY).labels] == ["a", "b"]  # type: ignore[union-attr]
+    assert [one.response_id for one in first.read(KEY).labels] == ["a", "b"]  # type: ignore[union-attr]
 
 
 def test_programs_that_label_at_once_lose_no_label(tmp_path: Path) -> None:
@@ -168,10 +168,10 @@ def test_programs_that_label_at_once_lose_no_label(tmp_path: Path) -> None:
 def _label_many(folder: Path, worker: int) -> None:
     sessions = SessionFolder(folder)
     for number in range(15):
-        given = label(f"{worker}-{number}", at=worker + number * 10)
+        inputs = label(f"{worker}-{number}", at=worker + number * 10)
 
-        def add(stored: Session | None, given: object = given) -> Session:
-            return (stored or session()).with_label(given)  # type: ignore[arg-type]
+        def add(stored: Session | None, inputs: object = inputs) -> Session:
+            return (stored or session()).with_label(inputs)  # type: ignore[arg-type]
 
         sessions.change(KEY, add)
 
@@ -220,10 +220,10 @@ def test_closing_a_session_puts_its_journal_into_the_file(tmp_path: Path) -> Non
     assert not journal.exists()
     assert parse_session(file.read_text(), file="x.json") == closed
     journal.write_bytes(left_by_a_crash)
-    again = SessionFolder(tmp_path).read(KEY)
-    assert again is not None
-    assert again.labels == closed.labels
-    assert not again.was_edited
+    repeat = SessionFolder(tmp_path).read(KEY)
+    assert repeat is not None
+    assert repeat.labels == closed.labels
+    assert not repeat.was_edited
 
 
 def test_journal_as_long_as_its_session_is_put_into_the_file(tmp_path: Path) -> None:
@@ -312,16 +312,16 @@ def test_kills_lose_no_label_of_a_long_session(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     reported: list[str] = []
     for number in range(25):
-        here, there = context.Pipe(duplex=False)
-        worker = context.Process(target=_label_until_killed, args=(tmp_path, number, there))
+        receiver, sender = context.Pipe(duplex=False)
+        worker = context.Process(target=_label_until_killed, args=(tmp_path, number, sender))
         worker.start()
-        there.close()
-        reported += [here.recv() for _ in range(number % 7 + 1)]
+        sender.close()
+        reported += [receiver.recv() for _ in range(number % 7 + 1)]
         worker.kill()
         worker.join()
         with suppress(EOFError):
             while True:
-                reported.append(here.recv())
+                reported.append(receiver.recv())
 
     stored = SessionFolder(tmp_path).read(KEY)
 

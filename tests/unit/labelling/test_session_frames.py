@@ -16,13 +16,13 @@ def test_control_values_are_those_settled_of_what_a_rater_labels_as_a_control() 
             reason="why",
         )
 
-    given = [
+    inputs = [
         Assignment("a", "anna", purpose="control"),
         Assignment("a", "ben", "correct", purpose="control"),
         Assignment("a", "cleo"),
     ]
 
-    assert control_values(given, {("a", "clarity"): settled(4)}) == {
+    assert control_values(inputs, {("a", "clarity"): settled(4)}) == {
         ControlUnit("a", "clarity", "anna"): 4
     }
-    assert control_values(given, {("a", "clarity"): settled(None)}) == {}
+    assert control_values(inputs, {("a", "clarity"): settled(None)}) == {}

@@ -3,62 +3,62 @@ import pytest
 from tests.unit.labelling.conftest import START, after, label, session
 
 
-def ratings(made: object) -> list[float | None]:
-    return [one.rating for one in made.labels]  # type: ignore[attr-defined]
+def ratings(state: object) -> list[float | None]:
+    return [one.rating for one in state.labels]  # type: ignore[attr-defined]
 
 
 def test_an_answer_is_added_in_order_of_time() -> None:
-    made = session(label("a", 3, at=0), label("b", 5, at=10))
+    state = session(label("a", 3, at=0), label("b", 5, at=10))
 
-    assert [(one.response_id, one.rating) for one in made.labels] == [("a", 3), ("b", 5)]
-    assert made.updated_at == after(10)
+    assert [(one.response_id, one.rating) for one in state.labels] == [("a", 3), ("b", 5)]
+    assert state.updated_at == after(10)
 
 
 def test_the_same_answer_again_changes_nothing() -> None:
-    once = session(label(at=0))
+    single = session(label(at=0))
 
-    assert once.with_label(label(at=500)) == once
+    assert single.with_label(label(at=500)) == single
 
 
 def test_an_answer_within_a_minute_replaces_the_last_one_without_trace_in_the_labels() -> None:
-    made = session(label(rating=3, at=0), label(rating=4, at=60))
+    state = session(label(rating=3, at=0), label(rating=4, at=60))
 
-    assert ratings(made) == [4]
-    assert made.labels[0].history == ()
+    assert ratings(state) == [4]
+    assert state.labels[0].history == ()
 
 
 def test_a_later_answer_is_kept_beside_the_first_which_decides() -> None:
-    made = session(label(rating=3, at=0), label(rating=4, at=61))
+    state = session(label(rating=3, at=0), label(rating=4, at=61))
 
-    assert ratings(made) == [3]
-    assert [one.rating for one in made.labels[0].history] == [4]
+    assert ratings(state) == [3]
+    assert [one.rating for one in state.labels[0].history] == [4]
 
 
 def test_the_first_rating_decides_even_if_the_rater_skipped_the_response_before() -> None:
-    made = session(label(rating=None, at=0), label(rating=4, at=100), label(rating=5, at=200))
+    state = session(label(rating=None, at=0), label(rating=4, at=100), label(rating=5, at=200))
 
-    assert ratings(made) == [4]
-    assert [one.rating for one in made.labels[0].history] == [None, 5]
+    assert ratings(state) == [4]
+    assert [one.rating for one in state.labels[0].history] == [None, 5]
 
 
 def test_a_repeat_is_a_label_of_its_own() -> None:
-    made = session(label(rating=3, at=0), label(rating=4, at=600, repeat=True))
+    state = session(label(rating=3, at=0), label(rating=4, at=600, repeat=True))
 
-    assert ratings(made) == [3, 4]
-    assert all(one.history == () for one in made.labels)
+    assert ratings(state) == [3, 4]
+    assert all(one.history == () for one in state.labels)
 
 
 def test_an_undo_within_a_minute_leaves_no_label() -> None:
-    made = session(label(at=0)).without_latest(("a", False), at=after(59))
+    state = session(label(at=0)).without_latest(("a", False), at=after(59))
 
-    assert made.labels == ()
-    assert len(made.withdrawn) == 1
+    assert state.labels == ()
+    assert len(state.withdrawn) == 1
 
 
 def test_an_undo_of_a_change_brings_the_first_answer_back() -> None:
-    made = session(label(rating=3, at=0), label(rating=4, at=100))
+    state = session(label(rating=3, at=0), label(rating=4, at=100))
 
-    assert made.without_latest(("a", False), at=after(130)).labels[0] == label(rating=3, at=0)
+    assert state.without_latest(("a", False), at=after(130)).labels[0] == label(rating=3, at=0)
 
 
 def test_a_label_older_than_a_minute_cannot_be_taken_back() -> None:
@@ -72,10 +72,10 @@ def test_what_was_never_labelled_cannot_be_taken_back() -> None:
 
 
 def test_merging_adds_what_only_the_other_holds() -> None:
-    here = session(label("a", at=0), label("b", at=10))
-    there = session(label("a", at=0), label("c", at=20))
+    first = session(label("a", at=0), label("b", at=10))
+    second = session(label("a", at=0), label("c", at=20))
 
-    merged = here.merged(there)
+    merged = first.merged(second)
 
     assert [one.response_id for one in merged.labels] == ["a", "b", "c"]
     assert merged.updated_at == after(20)

@@ -35,19 +35,19 @@ def rows_of(
 
 
 def test_the_header_is_exactly_that_of_the_format(tmp_path: Path) -> None:
-    made = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), ROWS)
+    sheet = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), ROWS)
 
-    assert tuple(made[0]) == SHEET_COLUMNS
-    assert {row["rater_id"] for row in made} == {"anna"}
-    assert {row["score"] for row in made} == {""}
-    assert {row["model"] for row in made} == {"m1"}
+    assert tuple(sheet[0]) == SHEET_COLUMNS
+    assert {row["rater_id"] for row in sheet} == {"anna"}
+    assert {row["score"] for row in sheet} == {""}
+    assert {row["model"] for row in sheet} == {"m1"}
 
 
 def test_a_reworded_question_has_its_fingerprint_after_the_header(tmp_path: Path) -> None:
-    made = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), ROWS, reworded={CLARITY.id})
+    sheet = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), ROWS, reworded={CLARITY.id})
 
-    assert tuple(made[0]) == (*SHEET_COLUMNS, "guideline_hash")
-    assert {row["guideline_hash"] for row in made} == {guideline_hash(CLARITY)}
+    assert tuple(sheet[0]) == (*SHEET_COLUMNS, "guideline_hash")
+    assert {row["guideline_hash"] for row in sheet} == {guideline_hash(CLARITY)}
 
 
 def test_rows_name_their_question_if_their_response_has_several(tmp_path: Path) -> None:
@@ -68,11 +68,11 @@ def test_turns_of_a_conversation_follow_one_another(tmp_path: Path) -> None:
         for number in range(4)
     ]
 
-    made = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), rows)
+    sheet = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), rows)
 
-    assert [row["turn_index"] for row in made] == ["1", "2", "3"] * 4
-    assert all(len({row["convo_id"] for row in made[n : n + 3]}) == 1 for n in range(0, 12, 3))
-    assert "history" not in made[0]
+    assert [row["turn_index"] for row in sheet] == ["1", "2", "3"] * 4
+    assert all(len({row["convo_id"] for row in sheet[n : n + 3]}) == 1 for n in range(0, 12, 3))
+    assert "history" not in sheet[0]
 
 
 def test_turns_that_are_not_in_the_sheet_stand_in_its_last_column(tmp_path: Path) -> None:
@@ -90,17 +90,17 @@ def test_turns_that_are_not_in_the_sheet_stand_in_its_last_column(tmp_path: Path
 
 
 def test_several_questions_are_told_apart_by_a_column(evaluation: Evaluation) -> None:
-    made = rows_of(evaluation, ROWS)
+    sheet = rows_of(evaluation, ROWS)
 
-    assert tuple(made[0]) == (*SHEET_COLUMNS, "question_id")
-    assert [row["question_id"] for row in made] == ["clarity"] * 2 + ["correct"] * 2
+    assert tuple(sheet[0]) == (*SHEET_COLUMNS, "question_id")
+    assert [row["question_id"] for row in sheet] == ["clarity"] * 2 + ["correct"] * 2
 
 
 def test_responses_that_the_header_cannot_tell_apart_are_named_by_their_id(tmp_path: Path) -> None:
-    made = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), [{}, {}])
+    sheet = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), [{}, {}])
 
-    assert tuple(made[0]) == (*SHEET_COLUMNS, "response_id")
-    assert {row["response_id"] for row in made} == {"a0", "a1"}
+    assert tuple(sheet[0]) == (*SHEET_COLUMNS, "response_id")
+    assert {row["response_id"] for row in sheet} == {"a0", "a1"}
 
 
 def test_a_hidden_column_is_empty_in_the_sheet_too(tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ def test_a_later_round_is_named(tmp_path: Path) -> None:
 
 def test_formulas_are_written_as_text(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{**ROWS[0], "response_text": '=HYPERLINK("x")'}]
-    [made] = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), rows)
+    [line] = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), rows)
 
-    assert made["response_text"] == '\'=HYPERLINK("x")'
+    assert line["response_text"] == '\'=HYPERLINK("x")'
 
 
 @given(st.text(alphabet="'=+-@\t\r\nab1."), st.text(alphabet="'=+-@\t\r\nab1."))
@@ -140,7 +140,7 @@ def test_an_empty_sheet_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"\xef\xbb\xbfscore,rater_id\r\n4,anna\r\n,anna\r\n", "1 scores are filled in"),
         (b"score;rater_id\r\n4;anna\r\n", "not a sheet as it was written"),
@@ -148,11 +148,11 @@ def test_an_empty_sheet_is_replaced(tmp_path: Path) -> None:
     ],
 )
 def test_a_sheet_that_may_hold_scores_is_never_replaced(
-    tmp_path: Path, content: bytes, said: str
+    tmp_path: Path, content: bytes, message: str
 ) -> None:
     path = tmp_path / "anna.csv"
     path.write_bytes(content)
 
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         write_sheet(path, "score\r\n")
     assert path.read_bytes() == content

@@ -40,12 +40,12 @@ def read(folder: Path, judge: str | None = "gpt", dimension: str = "clarity") ->
 
 
 def test_items_of_one_dimension_have_ratings_and_the_score_of_one_judge(write: Write) -> None:
-    found = read(write({"labels.csv": LABELS, "scores.csv": SCORES}))
+    result = read(write({"labels.csv": LABELS, "scores.csv": SCORES}))
 
-    assert found.item_ids == ("a1", "a2")
-    assert found.scores.tolist() == [4.5, 2.0]
-    assert found.ratings == pytest.approx(np.array([[4, 5], [1, np.nan]]), nan_ok=True)
-    assert found.n_unrated == 1
+    assert result.item_ids == ("a1", "a2")
+    assert result.scores.tolist() == [4.5, 2.0]
+    assert result.ratings == pytest.approx(np.array([[4, 5], [1, np.nan]]), nan_ok=True)
+    assert result.n_unrated == 1
 
 
 def test_a_result_without_a_turn_is_about_the_conversation(write: Write) -> None:
@@ -56,10 +56,10 @@ L4,c1,1,1,And?,Yes.,gem,easy,r1,4
 L4,c2,0,1,Hello?,No.,gem,easy,r1,5
 """
     results = "indicator_id,convo_id,model_name,seed,aiescore\nL4,c1,gem,1,3\nL4,c2,gem,1,4\n"
-    found = read(write({"labels.csv": sheet, "scores.csv": results}), judge=None, dimension="L4")
+    result = read(write({"labels.csv": sheet, "scores.csv": results}), judge=None, dimension="L4")
 
-    assert found.ratings.tolist() == [[3.0], [5.0]]
-    assert found.scores.tolist() == [3.0, 4.0]
+    assert result.ratings.tolist() == [[3.0], [5.0]]
+    assert result.scores.tolist() == [3.0, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -84,5 +84,5 @@ def test_what_cannot_be_compared_is_reported(  # noqa: PLR0913, PLR0917 - fixtur
 ) -> None:
     folder = write({"labels.csv": LABELS, "scores.csv": scores})
 
-    [found] = reported(lambda: read(folder, judge, dimension))
-    assert message in found
+    [result] = reported(lambda: read(folder, judge, dimension))
+    assert message in result

@@ -26,8 +26,8 @@ def study(folder: Path, gold: str, *, declared: str = DECLARED, checks: bool = T
         "response_id,prompt_text,response_text,model_name,topic\na,p,r,m,law\n"
     )
     (folder / "gold.csv").write_text(gold)
-    made = Study(read_evaluation(folder), {})
-    return with_checks(made) if checks else made
+    result = Study(read_evaluation(folder), {})
+    return with_checks(result) if checks else result
 
 
 def test_each_column_of_a_question_asks_it_with_its_gold_answers(tmp_path: Path) -> None:
@@ -60,9 +60,9 @@ def test_ids_of_checks_are_used_once(tmp_path: Path) -> None:
     (tmp_path / "obvious.csv").write_text(f"{header}g1,Ask,Two,law,1\no1,Ask,Two,law,1\n")
     declared = DECLARED.replace("calibration", "attention: obvious.csv, calibration")
     responses = {name: ResponseView(name, "p", "r") for name in ("a", "o1")}
-    made = study(tmp_path, f"{header}g1,Ask,One,law,4\n", declared=declared, checks=False)
+    loaded = study(tmp_path, f"{header}g1,Ask,One,law,4\n", declared=declared, checks=False)
     with pytest.raises(ExceptionGroup) as error:
-        with_checks(replace(made, responses=responses))
+        with_checks(replace(loaded, responses=responses))
 
     assert [str(one) for one in leaves(error.value)] == [
         'obvious.csv:2:response_id: "g1" is also in gold.csv. Use another id.',

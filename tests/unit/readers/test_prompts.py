@@ -28,7 +28,7 @@ def test_turns_of_one_conversation_come_in_their_order(write: Write) -> None:
 def test_a_prompt_without_a_conversation_is_one_by_itself(write: Write) -> None:
     folder = write({"prompts.csv": "prompt_text\nOne?\nTwo?\n"})
     conversations = read_prompts(read_evaluation(folder))
-    assert [(each.convo_id, each.turns[0].text) for each in conversations] == [
+    assert [(item.convo_id, item.turns[0].text) for item in conversations] == [
         ("2", "One?"),
         ("3", "Two?"),
     ]

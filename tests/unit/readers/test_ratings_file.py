@@ -294,8 +294,8 @@ def test_an_export_of_another_tool_is_read_as_its_labels(
 ) -> None:
     path = tmp_path / f"export.{EXPORTS[name][0]}"
     path.write_text(written(name))
-    tool, found = import_files([path], source=None)
-    rated = {(item, question, rater) for item, question, rater in found.ratings}
+    tool, result = import_files([path], source=None)
+    rated = {(item, question, rater) for item, question, rater in result.ratings}
 
     if rated:
         labels = read_ratings_file(path, RatingsOptions(level="nominal")).labels
@@ -340,11 +340,11 @@ def test_the_latest_round_counts(tmp_path: Path) -> None:
 def test_bad_rows_are_reported_together(
     tmp_path: Path, reported: Reported, content: str, problems: list[str]
 ) -> None:
-    found = reported(lambda: read(tmp_path, content, scale=LIKERT5))
+    result = reported(lambda: read(tmp_path, content, scale=LIKERT5))
 
-    assert [line.startswith(start) for line, start in zip(found, problems, strict=True)] == [
+    assert [line.startswith(start) for line, start in zip(result, problems, strict=True)] == [
         True
-    ] * len(problems), found
+    ] * len(problems), result
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_numbers_of_which_some_are_named_are_one_scale(tmp_path: Path) -> None:
 
     [question] = evaluation.rubric
     assert question.scale.values == (1, 2, 3, 4, 5)
-    assert {each[-1] for each in ratings(labels)} == {1, 2, 4, 5}
+    assert {item[-1] for item in ratings(labels)} == {1, 2, 4, 5}
 
 
 @pytest.mark.parametrize(
@@ -474,8 +474,8 @@ def test_crosses_of_raters_or_questions_are_yes_and_no(
 ) -> None:
     evaluation, labels = read(tmp_path, content)
 
-    found = {(item, rater, value) for item, _, rater, value in ratings(labels)}
-    assert expected <= found
+    actual = {(item, rater, value) for item, _, rater, value in ratings(labels)}
+    assert expected <= actual
     assert {question.scale for question in evaluation.rubric} == {BINARY}
 
 

@@ -296,7 +296,7 @@ def test_faults_of_responses_do_not_hide_those_of_labels_and_scores(
 
 
 @pytest.mark.parametrize(
-    ("given", "fault"),
+    ("value", "fault"),
     [
         ("response_id,prompt_text,response_text,model\na1,p,r\n", "responses.csv:2"),
         ("response_id,prompt_text,response_text,model\n,p,r,m\n", "responses.csv:2:response_id"),
@@ -304,13 +304,13 @@ def test_faults_of_responses_do_not_hide_those_of_labels_and_scores(
     ],
 )
 def test_labels_of_responses_that_could_not_be_read_are_one_line(
-    write: Write, reported: Reported, given: str, fault: str
+    write: Write, reported: Reported, value: str, fault: str
 ) -> None:
     labels = "".join(f"a{number},anna,{1 + number // 999}\n" for number in range(1000))
     folder = write(
         {
             "evaluation.yaml": RATED.split("judges:", maxsplit=1)[0],
-            "responses.csv": given,
+            "responses.csv": value,
             "labels.csv": f"response_id,rater_id,rating\n{labels}",
         }
     )

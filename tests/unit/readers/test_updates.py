@@ -115,8 +115,8 @@ def saved(files: ToolFiles, table: str, text: str, encoding: str) -> Path:
 def test_a_file_saved_by_a_spreadsheet_is_updated(files: ToolFiles, encoding: str) -> None:
     lines = (files.folder / files.name("labels.csv")).read_text().splitlines()
     header, *rows = (line.split(",") for line in lines)
-    moved = [[*row[1:], row[0], "Jürgen"] for row in rows]
-    table = [[*header[1:], header[0], "reviewed_by"], *moved]
+    rotated = [[*row[1:], row[0], "Jürgen"] for row in rows]
+    table = [[*header[1:], header[0], "reviewed_by"], *rotated]
     saved(files, "labels.csv", "\n".join(map(";".join, table)), encoding)
 
     written, changes = update_folder(export(RATINGS), files, drops_deleted=False)

@@ -20,15 +20,15 @@ def cards(section: Section) -> dict[str, Card]:
 
 def table(section: Section, label: str) -> list[dict[str, str]]:
     """Return the rows of the table of that label: the text of each cell by column."""
-    [found] = [b for b in blocks_in(section.blocks) if isinstance(b, Table) and b.label == label]
-    names = [column.name for column in found.columns]
-    return [dict(zip(names, (c.text for c in row.cells), strict=False)) for row in found.rows]
+    [result] = [b for b in blocks_in(section.blocks) if isinstance(b, Table) and b.label == label]
+    names = [column.name for column in result.columns]
+    return [dict(zip(names, (c.text for c in row.cells), strict=False)) for row in result.rows]
 
 
 def notes(section: Section, label: str) -> list[list[str]]:
     """Return the small print in the rows of that table."""
-    [found] = [b for b in blocks_in(section.blocks) if isinstance(b, Table) and b.label == label]
-    return [[cell.note for cell in row.cells] for row in found.rows]
+    [result] = [b for b in blocks_in(section.blocks) if isinstance(b, Table) and b.label == label]
+    return [[cell.note for cell in row.cells] for row in result.rows]
 
 
 def items(card: Card, heading: str) -> list[str]:

@@ -147,10 +147,10 @@ def test_headings_skip_no_level(case: Case) -> None:
     runs = [("2026-11-18", 0.95), ("2026-11-19", 0.88)]
     history = pd.DataFrame(
         {
-            "measured_at": [when for when, _ in runs],
+            "measured_at": [time for time, _ in runs],
             "scope": "overall",
             **{f"a_hh{end}": [a_hh for _, a_hh in runs] for end in ("", "_low", "_high")},
-            "data_version": [when for when, _ in runs],
+            "data_version": [time for time, _ in runs],
         }
     )
     html = render_html(with_tables(case.data(), agreement_history=history))

@@ -62,20 +62,20 @@ def events() -> list[dict[str, Any]]:
 
 
 def attributes(event: dict[str, Any]) -> dict[str, Any]:
-    return {each["key"]: next(iter(each["value"].values())) for each in event["attributes"]}
+    return {item["key"]: next(iter(item["value"].values())) for item in event["attributes"]}
 
 
 def test_each_rating_is_an_event_of_the_conventions() -> None:
-    made = events()
-    first, refused = attributes(made[0]), attributes(made[-1])
+    lines = events()
+    first, refused = attributes(lines[0]), attributes(lines[-1])
 
-    assert {event["eventName"] for event in made} == {"gen_ai.evaluation.result"}
-    assert made[0]["timeUnixNano"] == "1767225600000000000"
+    assert {event["eventName"] for event in lines} == {"gen_ai.evaluation.result"}
+    assert lines[0]["timeUnixNano"] == "1767225600000000000"
     assert first["gen_ai.evaluation.name"] == "clarity"
     assert first["gen_ai.evaluation.score.value"] == 4.0
     assert first["gen_ai.evaluation.explanation"] == "Good."
     assert first["gen_ai.response.id"] == "a"
-    assert attributes(made[3])["gen_ai.evaluation.score.label"] == "kind"
+    assert attributes(lines[3])["gen_ai.evaluation.score.label"] == "kind"
     assert refused["error.type"] == "refused"
     assert "gen_ai.evaluation.score.value" not in refused
 
@@ -95,18 +95,18 @@ def records() -> dict[str, str]:
 
 def test_each_system_has_a_log_that_its_lines_refer_to() -> None:
     """The keys that schema 0.3.0 requires, and the links that its validator follows."""
-    made = records()
-    logs = {path: json.loads(text) for path, text in made.items() if path.endswith(".json")}
+    files = records()
+    logs = {path: json.loads(text) for path, text in files.items() if path.endswith(".json")}
 
     assert {path.rsplit("/", 1)[0] for path in logs} == {
         "data/trial/acme/m1",
         "data/trial/unknown/m2",
     }
     for path, log in logs.items():
-        samples = made[log["detailed_evaluation_results"]["file_path"]]
+        samples = files[log["detailed_evaluation_results"]["file_path"]]
         lines = [json.loads(line) for line in samples.splitlines()]
-        results = {each["evaluation_result_id"]: each for each in log["evaluation_results"]}
-        assert path.removesuffix(".json") + "_samples.jsonl" in made
+        results = {item["evaluation_result_id"]: item for item in log["evaluation_results"]}
+        assert path.removesuffix(".json") + "_samples.jsonl" in files
         assert log["detailed_evaluation_results"]["total_rows"] == len(lines)
         digest = hashlib.sha256(samples.encode()).hexdigest()
         assert log["detailed_evaluation_results"]["checksum"] == digest
@@ -131,15 +131,15 @@ def test_the_same_ratings_make_the_same_files() -> None:
 
 @pytest.mark.parametrize("form", ["opentelemetry", "every-eval-ever"])
 def test_what_was_exported_is_imported_as_it_was(tmp_path: Path, form: str) -> None:
-    given = tmp_path / "given"
+    inputs = tmp_path / "given"
     if form == "opentelemetry":
         lines = evaluation_events(RATINGS, RUBRIC, {"a": "g", "b": "g"}, name="trial", at=AT)
-        write_files(given, {"events.jsonl": "".join(f"{line}\n" for line in lines)})
+        write_files(inputs, {"events.jsonl": "".join(f"{line}\n" for line in lines)})
     else:
-        write_files(given, records())
+        write_files(inputs, records())
 
-    tool, found = import_files([given], source=None)
-    write_draft(found, tmp_path / "folder", name="trial", tool=tool)
+    tool, result = import_files([inputs], source=None)
+    write_draft(result, tmp_path / "folder", name="trial", tool=tool)
     evaluation = read_evaluation(tmp_path / "folder")
     responses = read_responses(evaluation)
     labels = read_labels(evaluation, responses).ratings

@@ -43,8 +43,8 @@ def study(tmp_path: Path) -> Study:
 @pytest.fixture
 def client(study: Study) -> Iterator[TestClient]:
     app = make_app(study, hosts=["testserver"])
-    with TestClient(app, raise_server_exceptions=False) as made:
-        yield made
+    with TestClient(app, raise_server_exceptions=False) as test_client:
+        yield test_client
 
 
 def link(study: Study, rater: str) -> str:
@@ -72,9 +72,9 @@ def units(client: TestClient, study: Study, rater: str) -> list[str]:
 
 
 def label(
-    client: TestClient, study: Study, rater: str, unit: str, **said: object
+    client: TestClient, study: Study, rater: str, unit: str, **message: object
 ) -> tuple[int, dict[str, object]]:
-    reply = client.post(f"{link(study, rater)}/labels", json={"unit": unit, "rating": 4, **said})
+    reply = client.post(f"{link(study, rater)}/labels", json={"unit": unit, "rating": 4, **message})
     return reply.status_code, reply.json()
 
 
@@ -113,9 +113,9 @@ def test_no_byte_of_the_answers_to_a_rater_is_from_another_rater(
     seen.append(client.post(f"{anna}/close"))
 
     for reply in seen:
-        everything = reply.text + str(reply.headers)
+        complete = reply.text + str(reply.headers)
         for secret in ("ben", "own words", "only ben sees", "id-of-", link(study, "ben")[3:]):
-            assert secret not in everything.replace("benefit", "")
+            assert secret not in complete.replace("benefit", "")
 
 
 def test_no_byte_of_the_answers_to_a_rater_is_from_a_judge_or_a_label_file(tmp_path: Path) -> None:
@@ -147,9 +147,9 @@ def test_no_byte_of_the_answers_to_a_rater_is_from_a_judge_or_a_label_file(tmp_p
     page = offline_page(study, "anna")
 
     assert "law" in seen[0].text
-    for said in [page, *(reply.text + str(reply.headers) for reply in seen)]:
+    for message in [page, *(reply.text + str(reply.headers) for reply in seen)]:
         for secret in ("4.125", "hidden-", "cleo", "because", "expected", "under-test", "ben"):
-            assert secret not in said
+            assert secret not in message
 
 
 def test_raters_cannot_label_what_is_not_theirs(client: TestClient, study: Study) -> None:
@@ -162,12 +162,12 @@ def test_raters_cannot_label_what_is_not_theirs(client: TestClient, study: Study
 
 
 @pytest.mark.parametrize(
-    "said", [{"rating": 9}, {"rating": "x"}, {"rating": True}, {"confidence": "sure"}]
+    "message", [{"rating": 9}, {"rating": "x"}, {"rating": True}, {"confidence": "sure"}]
 )
 def test_what_cannot_be_a_label_is_refused_with_a_reason(
-    client: TestClient, study: Study, said: dict[str, object]
+    client: TestClient, study: Study, message: dict[str, object]
 ) -> None:
-    status, reply = label(client, study, "anna", units(client, study, "anna")[0], **said)
+    status, reply = label(client, study, "anna", units(client, study, "anna")[0], **message)
 
     assert status == 422
     assert reply["refused"]

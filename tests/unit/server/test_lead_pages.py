@@ -37,8 +37,8 @@ def client(study: Study) -> Iterator[TestClient]:
         ],
         quality=lambda: [QUALITY],
     )
-    with TestClient(make_app(study, hosts=["testserver"], lead=sources)) as made:
-        yield made
+    with TestClient(make_app(study, hosts=["testserver"], lead=sources)) as test_client:
+        yield test_client
 
 
 def case_links(client: TestClient, study: Study, by: str = "lea") -> list[str]:
@@ -76,8 +76,8 @@ def test_ratings_are_shown_only_after_ones_own(client: TestClient, study: Study)
 
 
 def test_values_stand_under_the_names_that_raters_know(study: Study) -> None:
-    found = Disagreement("a2", "correct", {"anna": 1.0, "ben": 0.0}, 1.0)
-    sources = LeadSources(disagreements=lambda: [found], quality=list)
+    result = Disagreement("a2", "correct", {"anna": 1.0, "ben": 0.0}, 1.0)
+    sources = LeadSources(disagreements=lambda: [result], quality=list)
     with TestClient(make_app(study, hosts=["testserver"], lead=sources)) as client:
         [link] = case_links(client, study)
         page = client.post(link, data={"step": "rate", "by": "lea", "value": "0"}).text
@@ -108,15 +108,15 @@ def test_a_consensus_is_kept_with_what_was_given_and_why(client: TestClient, stu
 def test_a_response_can_be_left_out_and_opened_again(client: TestClient, study: Study) -> None:
     link = case_links(client, study)[0]
     client.post(link, data={"step": "rate", "by": "lea", "value": "2"})
-    left_out = client.post(link, data={"step": "exclude", "by": "lea", "reason": "two readings"})
+    exclusion = client.post(link, data={"step": "exclude", "by": "lea", "reason": "two readings"})
     reopened = client.post(link, data={"step": "reopen", "by": "lea", "reason": "new guideline"})
 
-    assert "Left out as ambiguous" in left_out.text
+    assert "Left out as ambiguous" in exclusion.text
     assert "Or: why no value can be settled" in reopened.text
 
 
 @pytest.mark.parametrize(
-    ("form", "said"),
+    ("form", "message"),
     [
         (
             {"step": "settle", "by": "lea", "value": "4", "reason": "x"},
@@ -130,12 +130,12 @@ def test_a_response_can_be_left_out_and_opened_again(client: TestClient, study: 
     ],
 )
 def test_a_step_that_cannot_be_saved_says_why(
-    client: TestClient, study: Study, form: dict[str, str], said: str
+    client: TestClient, study: Study, form: dict[str, str], message: str
 ) -> None:
     reply = client.post(case_links(client, study)[0], data=form)
 
     assert reply.status_code == 422
-    assert said in reply.text
+    assert message in reply.text
     assert read_adjudications(study.evaluation) == []
 
 
@@ -222,8 +222,8 @@ def test_a_disagreement_that_is_gone_is_not_found(client: TestClient, study: Stu
 def answer(study: Study, rater: str, *places: int, seconds: float | None = 30) -> None:
     queue = study.queues[rater]
     for place in places:
-        given = Answer(rating=4, seconds=seconds)
-        queue.answer(queue.units[place], given, at=after(100 * place))
+        inputs = Answer(rating=4, seconds=seconds)
+        queue.answer(queue.units[place], inputs, at=after(100 * place))
 
 
 def progress(study: Study, rater: str, *, days: float = 1) -> RaterProgress:
@@ -239,12 +239,12 @@ def ten_responses(tmp_path: Path) -> Study:
 def test_hours_are_the_times_of_answers_without_breaks(ten_responses: Study) -> None:
     answer(ten_responses, "anna", 0, 1)
     answer(ten_responses, "anna", 2, seconds=9000)
-    found = progress(ten_responses, "anna")
+    result = progress(ten_responses, "anna")
 
-    assert found.hours == pytest.approx((30 + 30 + 600) / 3600)
-    assert found.labels_per_hour == pytest.approx(3 * 3600 / 660)
-    assert (found.n_done, found.n_units, found.n_skipped) == (3, 10, 0)
-    assert (found.first_at, found.last_at) == (after(0), after(200))
+    assert result.hours == pytest.approx((30 + 30 + 600) / 3600)
+    assert result.labels_per_hour == pytest.approx(3 * 3600 / 660)
+    assert (result.n_done, result.n_units, result.n_skipped) == (3, 10, 0)
+    assert (result.first_at, result.last_at) == (after(0), after(200))
 
 
 def test_end_is_expected_at_the_pace_of_the_last_days(ten_responses: Study) -> None:

@@ -42,14 +42,14 @@ def client(
 
 def test_the_report_and_its_figures_are_served(tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("<h1>Report</h1>")
-    made = client(tmp_path)
+    browser = client(tmp_path)
 
-    assert made.get("/").text == "<h1>Report</h1>"
-    assert "script-src 'unsafe-inline'" in made.get("/").headers["content-security-policy"]
-    assert made.get("/workshops/pilot/irr").json() == IRR
-    assert made.get("/certificates").json() == [{"judge_id": "gpt", "fitness": "fit"}]
-    assert made.get("/health").json() == {"status": "ok"}
-    assert made.get("/status").json() == {
+    assert browser.get("/").text == "<h1>Report</h1>"
+    assert "script-src 'unsafe-inline'" in browser.get("/").headers["content-security-policy"]
+    assert browser.get("/workshops/pilot/irr").json() == IRR
+    assert browser.get("/certificates").json() == [{"judge_id": "gpt", "fitness": "fit"}]
+    assert browser.get("/health").json() == {"status": "ok"}
+    assert browser.get("/status").json() == {
         "workshop_id": "pilot",
         "has_sufficient_data": True,
         "ready_for_calculation": True,
@@ -59,12 +59,12 @@ def test_the_report_and_its_figures_are_served(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_said_with_404(tmp_path: Path) -> None:
-    made = client(tmp_path, irr=None)
+    browser = client(tmp_path, irr=None)
 
-    replies = [made.get(path) for path in ("/", "/workshops/pilot/irr", "/workshops/other/irr")]
+    replies = [browser.get(path) for path in ("/", "/workshops/pilot/irr", "/workshops/other/irr")]
     assert [reply.status_code for reply in replies] == [404, 404, 404]
     assert replies[2].json() == {"error": "There is no evaluation other here, but pilot."}
-    assert made.get("/status").json()["has_sufficient_data"] is False
+    assert browser.get("/status").json()["has_sufficient_data"] is False
 
 
 def test_each_evaluation_of_a_folder_is_addressed_by_its_name(tmp_path: Path) -> None:
@@ -80,16 +80,16 @@ def test_each_evaluation_of_a_folder_is_addressed_by_its_name(tmp_path: Path) ->
         )
         for name in names
     ]
-    made = TestClient(make_results_app(both, hosts=["testserver"], token=SECRET))
-    made.headers["authorization"] = f"Bearer {SECRET}"
+    browser = TestClient(make_results_app(both, hosts=["testserver"], token=SECRET))
+    browser.headers["authorization"] = f"Bearer {SECRET}"
 
-    assert made.get("/workshops").json() == list(names)
-    assert made.get("/workshops/b%20%26%20%3Cc%3E/irr").json()["workshop_id"] == "b & <c>"
-    assert made.get("/workshops/pilot/status").json()["workshop_id"] == "pilot"
-    assert "b &amp; &lt;c&gt;</a>" in made.get("/").text
-    assert '"/workshops/b%20%26%20%3Cc%3E/report"' in made.get("/").text
-    assert made.get("/workshops/b%20%26%20%3Cc%3E/report").text == "<h1>Second</h1>"
-    assert made.get("/status").status_code == 404
+    assert browser.get("/workshops").json() == list(names)
+    assert browser.get("/workshops/b%20%26%20%3Cc%3E/irr").json()["workshop_id"] == "b & <c>"
+    assert browser.get("/workshops/pilot/status").json()["workshop_id"] == "pilot"
+    assert "b &amp; &lt;c&gt;</a>" in browser.get("/").text
+    assert '"/workshops/b%20%26%20%3Cc%3E/report"' in browser.get("/").text
+    assert browser.get("/workshops/b%20%26%20%3Cc%3E/report").text == "<h1>Second</h1>"
+    assert browser.get("/status").status_code == 404
 
 
 def test_results_that_cannot_be_read_now_are_503(tmp_path: Path) -> None:
@@ -100,16 +100,16 @@ def test_results_that_cannot_be_read_now_are_503(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/health", "/certificates", "/workshops/pilot/irr"])
 def test_nothing_is_shown_without_the_token(tmp_path: Path, path: str) -> None:
-    made = client(tmp_path, token=SECRET)
+    browser = client(tmp_path, token=SECRET)
     (tmp_path / "report.html").write_text("<h1>Report</h1>")
 
-    assert made.get(path).status_code == 401
-    assert made.get(path, headers={"Authorization": "Bearer other"}).status_code == 401
-    assert made.get(path, headers={"Authorization": f"Bearer {SECRET}"}).status_code == 200
-    assert made.get(f"{path}?token={SECRET}").status_code == 200
+    assert browser.get(path).status_code == 401
+    assert browser.get(path, headers={"Authorization": "Bearer other"}).status_code == 401
+    assert browser.get(path, headers={"Authorization": f"Bearer {SECRET}"}).status_code == 200
+    assert browser.get(f"{path}?token={SECRET}").status_code == 200
 
 
 def test_nothing_can_be_changed(tmp_path: Path) -> None:
-    made = client(tmp_path)
+    browser = client(tmp_path)
 
-    assert {made.post(path).status_code for path in ("/", "/certificates", "/status")} == {405}
+    assert {browser.post(path).status_code for path in ("/", "/certificates", "/status")} == {405}

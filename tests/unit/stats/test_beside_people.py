@@ -18,10 +18,10 @@ def literal(people: np.ndarray, judge: np.ndarray, *, nominal: bool) -> tuple[fl
     raters: list[tuple[Fraction, Fraction]] = []
     judged: list[tuple[Fraction, Fraction]] = []
     for row, score in zip(people, judge, strict=True):
-        given = [Fraction(float(y)) for y in row if not np.isnan(y)]
+        inputs = [Fraction(float(y)) for y in row if not np.isnan(y)]
         if not np.isnan(score):
-            raters += itertools.permutations(given, 2)
-            judged += [(a, Fraction(float(score))) for a, _ in itertools.permutations(given, 2)]
+            raters += itertools.permutations(inputs, 2)
+            judged += [(a, Fraction(float(score))) for a, _ in itertools.permutations(inputs, 2)]
     distance = (lambda a, b: Fraction(a != b)) if nominal else (lambda a, b: (a - b) ** 2)
 
     def figure(pairs: list[tuple[Fraction, Fraction]]) -> float:
@@ -50,12 +50,12 @@ def simulated(seed: int, n_units: int = 24) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", range(5))
 def test_both_figures_equal_the_definition_in_exact_numbers(level: Level, seed: int) -> None:
     people, judge = simulated(seed)
-    found = non_inferiority(people, judge, margin=MARGIN, level=level)
+    actual = non_inferiority(people, judge, margin=MARGIN, level=level)
 
     expected = literal(people, judge, nominal=level == "nominal")
-    assert (found.people.value, found.judge.value) == pytest.approx(expected, abs=1e-12)
-    assert found.gap.value == pytest.approx(expected[1] - expected[0], abs=1e-12)
-    assert found.shortfall.value == pytest.approx(
+    assert (actual.people.value, actual.judge.value) == pytest.approx(expected, abs=1e-12)
+    assert actual.gap.value == pytest.approx(expected[1] - expected[0], abs=1e-12)
+    assert actual.shortfall.value == pytest.approx(
         math.log(1 - expected[0] + MARGIN) - math.log(1 - expected[1]), abs=1e-12
     )
 
@@ -63,7 +63,7 @@ def test_both_figures_equal_the_definition_in_exact_numbers(level: Level, seed: 
 def test_errors_come_from_leaving_out_whole_groups() -> None:
     people, judge = simulated(7)
     groups = np.arange(len(judge)) // 3
-    found = non_inferiority(people, judge, margin=MARGIN, level="ordinal", groups=groups)
+    result = non_inferiority(people, judge, margin=MARGIN, level="ordinal", groups=groups)
 
     deleted = []
     for group in np.unique(groups):
@@ -73,46 +73,46 @@ def test_errors_come_from_leaving_out_whole_groups() -> None:
         deleted.append(math.log(1 - kappa_people + MARGIN) - math.log(1 - kappa_judge))
     n_groups = len(deleted)
     error = math.sqrt((n_groups - 1) * np.var(deleted))
-    assert found.shortfall.standard_error == pytest.approx(error, rel=1e-9)
-    reach = stats.t.ppf(1 - 0.0125, found.shortfall.n_effective - 1) * error
-    assert found.shortfall.ends(significance=0.025) == pytest.approx(
-        (found.shortfall.value - reach, found.shortfall.value + reach), rel=1e-9
+    assert result.shortfall.standard_error == pytest.approx(error, rel=1e-9)
+    reach = stats.t.ppf(1 - 0.0125, result.shortfall.n_effective - 1) * error
+    assert result.shortfall.ends(significance=0.025) == pytest.approx(
+        (result.shortfall.value - reach, result.shortfall.value + reach), rel=1e-9
     )
 
 
 def test_the_test_statistic_is_zero_exactly_at_the_margin() -> None:
     people = np.array([[1, 1], [1, 2], [2, 1], [2, 2]] * 4 + [[1, 1], [2, 2]] * 4)
     figure_of_people = literal(people, np.ones(len(people)), nominal=False)[0]
-    found = non_inferiority(people, np.ones(len(people)), margin=figure_of_people, level="ordinal")
+    result = non_inferiority(people, np.ones(len(people)), margin=figure_of_people, level="ordinal")
 
-    assert found.judge.value == 0  # a constant, exactly the margin below
-    assert found.shortfall.value == pytest.approx(0, abs=1e-12)
+    assert result.judge.value == 0  # a constant, exactly the margin below
+    assert result.shortfall.value == pytest.approx(0, abs=1e-12)
 
 
 def test_a_judge_that_agrees_with_everybody_is_measured_by_the_plain_difference() -> None:
     people = [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0], [NAN, 5.0]]
-    found = non_inferiority(people, [1, 2, 3, 4, 1], margin=0.1, level="ordinal")
+    result = non_inferiority(people, [1, 2, 3, 4, 1], margin=0.1, level="ordinal")
 
-    assert (found.people.value, found.judge.value) == (1, 1)
-    assert found.shortfall.value == pytest.approx(0.1)
-    assert found.n_units == 4
+    assert (result.people.value, result.judge.value) == (1, 1)
+    assert result.shortfall.value == pytest.approx(0.1)
+    assert result.n_units == 4
 
 
 def test_a_rater_of_their_own_number_is_as_good_as_people() -> None:
     rng = np.random.default_rng(8)
     quality = rng.normal(3, 1.2, 4000)
     everyone = np.clip(np.round(quality[:, None] + rng.normal(0, 0.7, (4000, 4))), 1, 5)
-    found = non_inferiority(everyone[:, :3], everyone[:, 3], margin=0.1, level="ordinal")
+    result = non_inferiority(everyone[:, :3], everyone[:, 3], margin=0.1, level="ordinal")
 
-    assert found.gap.value == pytest.approx(0, abs=0.02)
-    assert found.shortfall.ends(significance=0.05)[0] > 0
+    assert result.gap.value == pytest.approx(0, abs=0.02)
+    assert result.shortfall.ends(significance=0.05)[0] > 0
 
 
 def test_without_two_ratings_of_a_unit_nothing_is_defined() -> None:
-    found = non_inferiority([[1, NAN], [NAN, 2]], [1, 2], margin=0.1, level="ordinal")
+    result = non_inferiority([[1, NAN], [NAN, 2]], [1, 2], margin=0.1, level="ordinal")
 
-    assert np.isnan([found.people.value, found.judge.value, found.shortfall.value]).all()
-    assert found.n_units == 0
+    assert np.isnan([result.people.value, result.judge.value, result.shortfall.value]).all()
+    assert result.n_units == 0
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, NAN])
@@ -140,7 +140,7 @@ def test_the_mixture_equals_its_definition_without_each_group(level: Level) -> N
     people, judge = simulated(5)
     kept = np.random.default_rng(5).random(len(judge)) < 0.6
     groups = np.arange(len(judge)) // 3
-    found = partial_non_inferiority(people, judge, kept, margin=MARGIN, level=level, groups=groups)
+    result = partial_non_inferiority(people, judge, kept, margin=MARGIN, level=level, groups=groups)
 
     def definition(units: np.ndarray) -> tuple[float, float]:
         """Return shortfall and gap."""
@@ -149,16 +149,16 @@ def test_the_mixture_equals_its_definition_without_each_group(level: Level) -> N
         shortfall = math.log(1 - raters + MARGIN * n_kept) - math.log(1 - mixture)
         return shortfall, mixture - raters
 
-    everything = np.ones(len(judge), dtype=bool)
+    complete = np.ones(len(judge), dtype=bool)
     mixture, share = literal_mixture(people, judge, kept, level=level)
-    assert (found.judge.value, found.share) == pytest.approx((mixture, share), abs=1e-12)
-    assert (found.shortfall.value, found.gap.value) == pytest.approx(
-        definition(everything), abs=1e-12
+    assert (result.judge.value, result.share) == pytest.approx((mixture, share), abs=1e-12)
+    assert (result.shortfall.value, result.gap.value) == pytest.approx(
+        definition(complete), abs=1e-12
     )
     deleted = np.array([definition(groups != group) for group in np.unique(groups)])
     errors = np.sqrt((len(deleted) - 1) * np.var(deleted, axis=0))
-    assert found.shortfall.standard_error == pytest.approx(errors[0], rel=1e-9)
-    assert found.gap.standard_error == pytest.approx(errors[1], rel=1e-9)
+    assert result.shortfall.standard_error == pytest.approx(errors[0], rel=1e-9)
+    assert result.gap.standard_error == pytest.approx(errors[1], rel=1e-9)
 
 
 def literal_mixture(
@@ -167,10 +167,10 @@ def literal_mixture(
     """The figure of the mixture over all ordered rater pairs, and the share of the part."""
     pairs, n_kept = [], 0
     for row, score, is_kept in zip(people, judge, kept, strict=True):
-        given = [float(y) for y in row if not np.isnan(y)]
+        inputs = [float(y) for y in row if not np.isnan(y)]
         if np.isnan(score):
             continue
-        for own, other in itertools.permutations(given, 2):
+        for own, other in itertools.permutations(inputs, 2):
             pairs.append((float(score) if is_kept else own, other))
             n_kept += is_kept
     first, second = np.array(pairs).T
@@ -185,13 +185,13 @@ def literal_mixture(
 
 def test_a_judge_with_no_part_has_the_figures_of_people() -> None:
     people, judge = simulated(6)
-    found = partial_non_inferiority(
+    result = partial_non_inferiority(
         people, judge, np.zeros(len(judge)), margin=MARGIN, level="ordinal"
     )
 
-    assert found.share == 0
-    assert found.judge.value == found.people.value
-    assert found.shortfall.value == 0
+    assert result.share == 0
+    assert result.judge.value == result.people.value
+    assert result.shortfall.value == 0
 
 
 def test_a_part_needs_one_value_for_each_unit() -> None:

@@ -138,9 +138,9 @@ def test_the_interval_within_groups_holds_over_other_groups(seed: int) -> None:
 
     many = np.repeat(np.arange(4000), 5)
     truth = profile_of(*drawn(4000, many), many).a_ha_within.value
-    found = [profile_of(*drawn(20, groups), groups) for _ in range(100)]
-    held = [p.a_ha_within.low <= truth <= p.a_ha_within.high for p in found]
-    as_people = [p.a_ha_within_above_people for p in found]
+    result = [profile_of(*drawn(20, groups), groups) for _ in range(100)]
+    held = [p.a_ha_within.low <= truth <= p.a_ha_within.high for p in result]
+    as_people = [p.a_ha_within_above_people for p in result]
 
     assert sum(held) >= 88
     assert sum(figure.low <= 0 <= figure.high for figure in as_people) >= 88

@@ -32,8 +32,8 @@ def patterns_of(
 ) -> tuple[RatingPatterns, npt.NDArray[np.integer[Any]]]:
     """Patterns, and the index of each unit's."""
     matrix = np.full((len(ratings), 30), np.nan)
-    for row, mine in zip(matrix, ratings, strict=True):
-        row[: len(mine)] = mine
+    for row, first in zip(matrix, ratings, strict=True):
+        row[: len(first)] = first
     return RatingPatterns.by_row(matrix)
 
 
@@ -42,7 +42,7 @@ def test_sums_within_units_are_those_over_all_pairs(distance: Distance) -> None:
     ratings = units(1)
     patterns, index = patterns_of(ratings)
     expected = [
-        sum(apart(a, b, distance) for a, b in combinations(mine.tolist(), 2)) for mine in ratings
+        sum(apart(a, b, distance) for a, b in combinations(first.tolist(), 2)) for first in ratings
     ]
     np.testing.assert_allclose(
         sums_within(patterns, patterns.values, distance)[index], expected, atol=1e-9
@@ -57,15 +57,15 @@ def test_sums_between_all_ratings_are_those_over_all_pairs(distance: Distance) -
         sum(apart(a, b, distance) for a, b in combinations(np.repeat(values, row).tolist(), 2))
         for row in marginals
     ]
-    found = sums_between(marginals[[0, 1, 3]].astype(float), values, distance)
-    np.testing.assert_allclose(found, np.array(expected)[[0, 1, 3]], atol=1e-12)
+    actual = sums_between(marginals[[0, 1, 3]].astype(float), values, distance)
+    np.testing.assert_allclose(actual, np.array(expected)[[0, 1, 3]], atol=1e-12)
 
 
 @pytest.mark.parametrize("within", [0.0, 0.25, 0.3, 1.0, 99.0])
 def test_near_pairs_are_those_among_all_pairs(within: float) -> None:
     ratings = units(2)
     expected = [
-        sum(abs(a - b) <= within for a, b in combinations(mine.tolist(), 2)) for mine in ratings
+        sum(abs(a - b) <= within for a, b in combinations(first.tolist(), 2)) for first in ratings
     ]
     patterns, index = patterns_of(ratings)
     assert near_pairs(patterns, within=within)[index].tolist() == expected

@@ -27,9 +27,9 @@ def evidence(value: float, variance: float, *, n_groups: int = 40, df: int = 39)
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.9])
 def test_a_binomial_share_has_wilsons_interval(share: float) -> None:
     """With many degrees of freedom t is the normal quantile, as in the textbook."""
-    found = MeanShare().ends(evidence(share, share * (1 - share) / 200, df=10_000_000))
+    actual = MeanShare().ends(evidence(share, share * (1 - share) / 200, df=10_000_000))
     expected = proportion_confint(share * 200, 200, alpha=0.05, method="wilson")
-    assert found[:2] == pytest.approx(expected, abs=1e-6)
+    assert actual[:2] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("n_groups", [2, 10, 200])
@@ -78,8 +78,8 @@ def test_the_shape_is_the_variance_of_ratings_that_are_alike_or_drawn_anew() -> 
 @pytest.mark.parametrize("value", [-0.3, 0.0, 0.2, 0.7, 0.97])
 def test_the_ends_of_a_score_interval_are_just_accepted(value: float) -> None:
     spread = BeyondChance.of_classes(np.array([30.0, 20.0, 10.0]), n_pairs=50)
-    given = evidence(value, 0.01)
-    low, high, method = spread.ends(given)
+    inputs = evidence(value, 0.01)
+    low, high, method = spread.ends(inputs)
     assert method == "score"
     scale = 0.01 / np.polynomial.polynomial.polyval(max(value, 0), spread.shape)
     for end in (low, high):
@@ -88,7 +88,7 @@ def test_the_ends_of_a_score_interval_are_just_accepted(value: float) -> None:
             scale * np.polynomial.polynomial.polyval(k, spread.shape),
             np.polynomial.polynomial.polyval(k, spread.floor),
         )
-        assert abs(value - end) == pytest.approx(given.quantile * math.sqrt(variance), rel=1e-6)
+        assert abs(value - end) == pytest.approx(inputs.quantile * math.sqrt(variance), rel=1e-6)
 
 
 def test_a_sample_without_what_is_rare_has_the_least_variance_of_independent_pairs() -> None:
@@ -126,7 +126,7 @@ def test_kurtosis_is_that_of_scipy() -> None:
 
 def test_two_thirds_of_the_ratings_are_mostly_one_value() -> None:
     spread = BeyondChance.of_distances(np.array([40.0, 10.0, 10.0]), kurtosis=2.5, n_pairs=30)
-    assert spread.floor == pytest.approx([each / 30 for each in spread.shape])
+    assert spread.floor == pytest.approx([item / 30 for item in spread.shape])
 
 
 def test_agreement_beyond_chance_is_never_taken_to_lie_below_minus_one() -> None:
@@ -155,9 +155,9 @@ def test_a_variance_has_two_degrees_of_freedom_for_each_rare_group_and_one(
 @pytest.mark.parametrize("n_equal", [2, 5, 10, 25, 50])
 def test_a_jackknife_rests_on_the_groups_that_contribute(n_equal: int) -> None:
     """Of 50 groups so many deviate by 3, the others not at all."""
-    found = jackknife_df(50, squares=9.0 * n_equal, fourth=81.0 * n_equal)
+    result = jackknife_df(50, squares=9.0 * n_equal, fourth=81.0 * n_equal)
 
-    assert found == (49 if n_equal > 24 else int(2 * n_equal * 50 / (50 - n_equal) + 1e-9))
+    assert result == (49 if n_equal > 24 else int(2 * n_equal * 50 / (50 - n_equal) + 1e-9))
 
 
 def test_a_jackknife_of_normal_deviations_has_the_degrees_of_freedom_of_its_groups() -> None:

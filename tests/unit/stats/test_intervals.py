@@ -54,23 +54,23 @@ def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
 def test_a_share_of_single_pairs_has_wilsons_interval() -> None:
     """With one pair a unit the jackknife variance is p (1 - p) / (n - 1)."""
     ratings = [[1, 1]] * 30 + [[1, 2]] * 10
-    found = coefficient_interval(ratings, PairwiseAgreement(within=0), confidence=0.95)
+    result = coefficient_interval(ratings, PairwiseAgreement(within=0), confidence=0.95)
     low, high = wilson(0.75, 39, float(stats.t.ppf(0.975, 39)))
-    assert (found.method, found.n_units, found.n_groups) == ("wilson", 40, 40)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+    assert (result.method, result.n_units, result.n_groups) == ("wilson", 40, 40)
+    assert (result.low, result.high) == pytest.approx((low, high), abs=1e-12)
 
 
 def test_copies_of_a_unit_in_its_group_are_no_more_evidence() -> None:
     """The design effect of six equal responses a group is six."""
     ratings = np.array([[1, 1]] * 30 + [[1, 2]] * 10)
-    once = coefficient_interval(ratings, PairwiseAgreement(within=0), confidence=0.95)
+    single = coefficient_interval(ratings, PairwiseAgreement(within=0), confidence=0.95)
     copies = coefficient_interval(
         np.repeat(ratings, 6, axis=0),
         PairwiseAgreement(within=0),
         confidence=0.95,
         groups=np.repeat(np.arange(40), 6),
     )
-    assert (copies.low, copies.high) == pytest.approx((once.low, once.high), abs=1e-12)
+    assert (copies.low, copies.high) == pytest.approx((single.low, single.high), abs=1e-12)
     assert (copies.n_units, copies.n_groups) == (240, 40)
 
 
@@ -80,12 +80,12 @@ def test_copies_of_a_unit_in_its_group_are_no_more_evidence() -> None:
 def test_ten_responses_that_agree_leave_thirty_one_percent_open(coefficient: Coefficient) -> None:
     """Clopper and Pearson's bound: .025 = .6915 ** 10."""
     ratings = [[1, 1], [2, 2]] * 5
-    found = coefficient_interval(ratings, coefficient, confidence=0.95)
+    result = coefficient_interval(ratings, coefficient, confidence=0.95)
     if isinstance(coefficient, GwetAC):  # two values: agreement by chance is .5
-        assert found.low == pytest.approx(1 - (1 - 0.025**0.1) / 0.5)
+        assert result.low == pytest.approx(1 - (1 - 0.025**0.1) / 0.5)
     else:
-        assert found.low == pytest.approx(0.025**0.1)
-    assert (found.value, found.high, found.method) == (1, 1, "exact")
+        assert result.low == pytest.approx(0.025**0.1)
+    assert (result.value, result.high, result.method) == (1, 1, "exact")
 
 
 def test_perfect_alpha_has_the_bound_of_its_observed_disagreement() -> None:
@@ -93,15 +93,15 @@ def test_perfect_alpha_has_the_bound_of_its_observed_disagreement() -> None:
     # the responses may differ at all
     ratings = [[value, value] for value in (1, 2, 3, 4, 5)] * 2
     for level in ("nominal", "ordinal", "interval"):
-        found = coefficient_interval(ratings, Alpha(level), confidence=0.95)
-        assert found.low == pytest.approx(1 - (1 - 0.025**0.1) / 0.8)
-        assert (found.value, found.high, found.method) == (1, 1, "exact")
+        result = coefficient_interval(ratings, Alpha(level), confidence=0.95)
+        assert result.low == pytest.approx(1 - (1 - 0.025**0.1) / 0.8)
+        assert (result.value, result.high, result.method) == (1, 1, "exact")
 
 
 def test_two_equal_ratings_show_next_to_nothing() -> None:
-    found = coefficient_interval([[1, 1], [2, 2]], HumanAgreement(LIKERT5), confidence=0.95)
-    assert (found.value, found.high) == (1, 1)
-    assert found.low == pytest.approx(math.sqrt(0.025))
+    result = coefficient_interval([[1, 1], [2, 2]], HumanAgreement(LIKERT5), confidence=0.95)
+    assert (result.value, result.high) == (1, 1)
+    assert result.low == pytest.approx(math.sqrt(0.025))
     alpha = coefficient_interval([[1, 1], [2, 2]], Alpha("nominal"), confidence=0.95)
     assert math.isnan(alpha.low)  # without either response nothing varies
     one = coefficient_interval([[1, 1]], HumanAgreement(LIKERT5), confidence=0.95)
@@ -110,10 +110,10 @@ def test_two_equal_ratings_show_next_to_nothing() -> None:
 
 
 def test_responses_that_all_differ_by_as_much_are_no_certainty() -> None:
-    found = coefficient_interval([[3, 4]] * 10, HumanAgreement(LIKERT5), confidence=0.95)
-    assert found.value == 0.75
-    assert found.low == pytest.approx(0.75 * 0.025**0.1)
-    assert found.high == pytest.approx(1 - 0.25 * 0.025**0.1)
+    result = coefficient_interval([[3, 4]] * 10, HumanAgreement(LIKERT5), confidence=0.95)
+    assert result.value == 0.75
+    assert result.low == pytest.approx(0.75 * 0.025**0.1)
+    assert result.high == pytest.approx(1 - 0.25 * 0.025**0.1)
 
 
 COEFFICIENTS: list[Coefficient] = [
@@ -141,8 +141,8 @@ def test_every_coefficient_lies_inside_its_interval_which_narrows_with_more_grou
         coefficient_interval(two_raters(n, seed=n), coefficient, confidence=0.95)
         for n in (30, 1000)
     )
-    for found in (few, many):
-        assert -1 <= found.low < found.value < found.high <= 1
+    for result in (few, many):
+        assert -1 <= result.low < result.value < result.high <= 1
     assert many.high - many.low < (few.high - few.low) / 3
 
 
@@ -153,7 +153,7 @@ def test_every_interval_is_near_that_of_the_bootstrap(coefficient: Coefficient) 
     ratings = two_raters(400, seed=8)
     ratings[::4] = np.rint(np.clip(ratings[::4] + rng.normal(0, 1, (100, 2)), 1, 5))
     groups = np.repeat(np.arange(100), 4)
-    found = coefficient_interval(ratings, coefficient, confidence=0.95, groups=groups)
+    actual = coefficient_interval(ratings, coefficient, confidence=0.95, groups=groups)
 
     def value(rows: Floats) -> float:
         measure, kind = coefficient.by_row(rows)
@@ -164,10 +164,10 @@ def test_every_interval_is_near_that_of_the_bootstrap(coefficient: Coefficient) 
         ratings, value, confidence=0.95, n_resamples=600, rng=rng, groups=groups
     )
     width = expected.high - expected.low
-    assert found.value == pytest.approx(expected.value, abs=1e-12)
-    assert found.low == pytest.approx(expected.low, abs=0.15 * width)
-    assert found.high == pytest.approx(expected.high, abs=0.15 * width)
-    assert found.n_groups == expected.n_groups == 100
+    assert actual.value == pytest.approx(expected.value, abs=1e-12)
+    assert actual.low == pytest.approx(expected.low, abs=0.15 * width)
+    assert actual.high == pytest.approx(expected.high, abs=0.15 * width)
+    assert actual.n_groups == expected.n_groups == 100
 
 
 @pytest.mark.parametrize(
@@ -185,46 +185,48 @@ def test_coefficients_of_two_columns_are_those_of_the_functions(
 ) -> None:
     ratings = two_raters(60, seed=4)
     ratings[3, 1] = NAN
-    found = coefficient_interval(ratings, coefficient, confidence=0.95)
-    assert found.value == function(*ratings.T)
-    assert found.n_units == 59
+    result = coefficient_interval(ratings, coefficient, confidence=0.95)
+    assert result.value == function(*ratings.T)
+    assert result.n_units == 59
 
 
 def test_the_interval_of_kappa_matches_its_large_sample_error() -> None:
     """Fleiss, Cohen and Everitt (1969), in the form for equal marginals of one half."""
     ratings = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [800, 200, 200, 800], axis=0)
-    found = coefficient_interval(ratings, CohenKappa(None), confidence=0.95)
+    result = coefficient_interval(ratings, CohenKappa(None), confidence=0.95)
     # kappa = 2 P_o - 1, standard error 2 sqrt(P_o (1 - P_o) / n) = 2 sqrt(.16 / 2000)
-    assert found.value == pytest.approx(0.6)
-    assert found.high - found.low == pytest.approx(2 * 1.96 * 2 * math.sqrt(0.16 / 2000), rel=0.02)
+    assert result.value == pytest.approx(0.6)
+    assert result.high - result.low == pytest.approx(
+        2 * 1.96 * 2 * math.sqrt(0.16 / 2000), rel=0.02
+    )
 
 
 def test_a_rare_class_that_two_raters_never_share_does_not_rule_out_agreement() -> None:
     """Three single 1s in twenty: kappa is -.08, and a judge at .45 gives that in one of nine."""
     ratings = [[0, 0]] * 17 + [[0, 1], [1, 0], [0, 1]]
-    found = coefficient_interval(ratings, CohenKappa(None), confidence=0.95)
-    assert found.value < 0
-    assert found.low > -1
-    assert found.high > 0.5
+    result = coefficient_interval(ratings, CohenKappa(None), confidence=0.95)
+    assert result.value < 0
+    assert result.low > -1
+    assert result.high > 0.5
 
 
 def test_ten_answers_leave_alpha_wide_open() -> None:
     # squares of differences add up to 7: D_o = 2 * 7 / 20 = .7; twenty ratings with sum 61 and sum
     # of squares 221: D_e = 2 * (20 * 221 - 61**2) / 380 = 3.6789
     ratings = [[1, 1], [2, 2], [3, 3], [4, 4], [5, 5], [1, 2], [3, 2], [5, 4], [4, 4], [2, 4]]
-    found = coefficient_interval(ratings, Alpha("interval"), confidence=0.95)
-    assert found.value == pytest.approx(1 - 0.7 / 3.6789, abs=1e-5)
-    assert found.low < 0.5
-    assert 0.93 < found.high < 1
+    result = coefficient_interval(ratings, Alpha("interval"), confidence=0.95)
+    assert result.value == pytest.approx(1 - 0.7 / 3.6789, abs=1e-5)
+    assert result.low < 0.5
+    assert 0.93 < result.high < 1
 
 
 def test_of_twenty_answers_the_interval_holds_the_true_alpha_as_often_as_it_says() -> None:
     true = krippendorff_alpha(two_raters(200_000, seed=1), level="interval")
-    found = [
+    result = [
         coefficient_interval(two_raters(20, seed=seed), Alpha("interval"), confidence=0.9)
         for seed in range(400)
     ]
-    held = sum(interval.low <= true <= interval.high for interval in found)
+    held = sum(interval.low <= true <= interval.high for interval in result)
     # 90 % of 400, give or take 2.5 standard errors of 6
     assert 345 <= held <= 375
 
@@ -247,8 +249,8 @@ def test_dependent_answers_need_their_groups() -> None:
     for _ in range(200):
         ratings = drawn(30)
         for place, groups in enumerate([np.repeat(np.arange(30), 6), None]):
-            found = coefficient_interval(ratings, agreement, confidence=0.95, groups=groups)
-            held[place] += found.low <= true <= found.high
+            result = coefficient_interval(ratings, agreement, confidence=0.95, groups=groups)
+            held[place] += result.low <= true <= result.high
     assert held[0] >= 180
     assert held[1] <= 160
 
@@ -267,17 +269,17 @@ def test_groups_may_be_any_labels_in_any_order() -> None:
     order = np.random.default_rng(1).permutation(60)
     expected = coefficient_interval(ratings, Alpha("ordinal"), confidence=0.95, groups=groups)
     named = [f"prompt {group}" for group in groups[order]]
-    found = coefficient_interval(ratings[order], Alpha("ordinal"), confidence=0.95, groups=named)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    actual = coefficient_interval(ratings[order], Alpha("ordinal"), confidence=0.95, groups=named)
+    assert (actual.low, actual.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_units_that_cannot_disagree_change_no_interval_of_alpha() -> None:
     ratings = two_raters(40, seed=7)
     single = np.column_stack([np.full(25, 3.0), np.full(25, NAN)])
     expected = coefficient_interval(ratings, Alpha("ordinal"), confidence=0.95)
-    found = coefficient_interval(np.vstack([ratings, single]), Alpha("ordinal"), confidence=0.95)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert (found.n_units, found.n_groups) == (40, 40)
+    actual = coefficient_interval(np.vstack([ratings, single]), Alpha("ordinal"), confidence=0.95)
+    assert (actual.low, actual.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert (actual.n_units, actual.n_groups) == (40, 40)
 
 
 @pytest.mark.parametrize(
@@ -286,10 +288,10 @@ def test_units_that_cannot_disagree_change_no_interval_of_alpha() -> None:
     ids=["no variation", "one", "none", "variation in one unit"],
 )
 def test_undefined_coefficients_have_undefined_ends(ratings: list[list[float]]) -> None:
-    found = coefficient_interval(ratings, Alpha("interval"), confidence=0.95)
-    assert found.method is None
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
+    result = coefficient_interval(ratings, Alpha("interval"), confidence=0.95)
+    assert result.method is None
+    assert math.isnan(result.low)
+    assert math.isnan(result.high)
 
 
 def test_groups_left_out_in_blocks_give_nearly_the_same_interval(
@@ -317,10 +319,10 @@ def test_blocks_lend_the_degrees_of_freedom_of_blocks(monkeypatch: pytest.Monkey
     without = np.array([equal[block != k].mean() for k in range(25)])
     v = stats.t.ppf(0.975, 24) ** 2 * 24 / 25 * ((without - p) ** 2).sum() / (p * (1 - p))
     centre, half = p + v / 2, math.sqrt(v * p * (1 - p) + v**2 / 4)
-    found = coefficient_interval(ratings, PairwiseAgreement(1), confidence=0.95)
+    result = coefficient_interval(ratings, PairwiseAgreement(1), confidence=0.95)
 
-    assert found.n_groups == len(np.unique(kind)) == 500
-    assert (found.low, found.high) == pytest.approx(
+    assert result.n_groups == len(np.unique(kind)) == 500
+    assert (result.low, result.high) == pytest.approx(
         ((centre - half) / (1 + v), (centre + half) / (1 + v))
     )
 
@@ -329,7 +331,7 @@ def test_blocks_lend_the_degrees_of_freedom_of_blocks(monkeypatch: pytest.Monkey
 def test_intervals_do_not_depend_on_the_unit_of_the_scale(factor: float) -> None:
     ratings = two_raters(50, seed=10)
     scaled = Scale(low=0, high=5 * factor)
-    for found, expected in [
+    for actual, expected in [
         (
             coefficient_interval(ratings * factor, HumanAgreement(scaled), confidence=0.95),
             coefficient_interval(ratings, HumanAgreement(Scale(0, 5)), confidence=0.95),
@@ -342,14 +344,14 @@ def test_intervals_do_not_depend_on_the_unit_of_the_scale(factor: float) -> None
             for level in ("nominal", "ordinal", "interval", "ratio")
         ),
     ]:
-        ends = (found.value, found.low, found.high)
+        ends = (actual.value, actual.low, actual.high)
         assert ends == pytest.approx((expected.value, expected.low, expected.high), rel=1e-6)
 
 
 def test_an_interval_prints_as_a_figure_with_its_ends() -> None:
     ratings = [[0, 0]] * 8 + [[1, 1]] * 8 + [[0, 1]] * 4
-    found = coefficient_interval(ratings, HumanAgreement(BINARY), confidence=0.95)
-    assert str(found) == "0.800 [0.562, 0.926]"
+    result = coefficient_interval(ratings, HumanAgreement(BINARY), confidence=0.95)
+    assert str(result) == "0.800 [0.562, 0.926]"
     assert str(coefficient_interval([[1, 1]], Alpha("ordinal"), confidence=0.95)) == (
         "nan [undefined]"
     )
@@ -390,7 +392,7 @@ def test_groups_without_rarer_values_lend_no_degrees_of_freedom() -> None:
     ratings = np.zeros((200, 2))
     ratings[[0, 1, 5, 6]] = 1
     ratings[2, 0] = 1
-    found, few = (
+    result, few = (
         coefficient_interval(
             ratings[: 5 * n], Alpha("nominal"), confidence=0.95, groups=np.arange(5 * n) // 5
         )
@@ -398,10 +400,10 @@ def test_groups_without_rarer_values_lend_no_degrees_of_freedom() -> None:
     )
     alone = coefficient_interval(ratings, Alpha("nominal"), confidence=0.95)
 
-    assert found.value == pytest.approx(few.value, abs=0.02)
-    assert (found.n_groups, alone.n_groups) == (40, 200)
-    assert found.high - found.low > 0.8 * (few.high - few.low)
-    assert found.high - found.low > 1.2 * (alone.high - alone.low)
+    assert result.value == pytest.approx(few.value, abs=0.02)
+    assert (result.n_groups, alone.n_groups) == (40, 200)
+    assert result.high - result.low > 0.8 * (few.high - few.low)
+    assert result.high - result.low > 1.2 * (alone.high - alone.low)
 
 
 def rated(n_units: int, *, seed: int, noise: float) -> Floats:
@@ -429,43 +431,45 @@ def test_what_paired_units_have_in_common_cancels_out(groups: npt.NDArray[np.int
         rng=np.random.default_rng(1),
         groups=groups,
     )
-    found = difference_interval(a, b, Alpha("ordinal"), paired=True, confidence=0.95, groups=groups)
+    actual = difference_interval(
+        a, b, Alpha("ordinal"), paired=True, confidence=0.95, groups=groups
+    )
     width = expected.high - expected.low
-    assert found.value == pytest.approx(expected.value)
-    assert found.low == pytest.approx(expected.low, abs=0.15 * width)
-    assert found.high == pytest.approx(expected.high, abs=0.15 * width)
+    assert actual.value == pytest.approx(expected.value)
+    assert actual.low == pytest.approx(expected.low, abs=0.15 * width)
+    assert actual.high == pytest.approx(expected.high, abs=0.15 * width)
     n_ratings = [np.count_nonzero(~np.isnan(side), axis=1) for side in (a, b)]
-    assert found.n_units == int(((n_ratings[0] > 1) | (n_ratings[1] > 1)).sum())
-    assert found.n_groups == (found.n_units if groups is None else 80)
+    assert actual.n_units == int(((n_ratings[0] > 1) | (n_ratings[1] > 1)).sum())
+    assert actual.n_groups == (actual.n_units if groups is None else 80)
 
 
 def test_ratings_do_not_differ_from_themselves() -> None:
     a = rated(60, seed=1, noise=0.8)
-    found = difference_interval(a, a, Alpha("interval"), paired=True, confidence=0.95)
+    result = difference_interval(a, a, Alpha("interval"), paired=True, confidence=0.95)
     apart = difference_interval(a, a, Alpha("interval"), paired=False, confidence=0.95)
-    assert found.low <= found.value == 0 <= found.high
-    assert found.high - found.low < (apart.high - apart.low) / 3
+    assert result.low <= result.value == 0 <= result.high
+    assert result.high - result.low < (apart.high - apart.low) / 3
 
 
 def test_independent_units_add_their_variances() -> None:
     a, b = rated(150, seed=1, noise=0.5), rated(100, seed=2, noise=1.0)
     agreement = HumanAgreement(LIKERT5)
-    found = difference_interval(a, b, agreement, paired=False, confidence=0.95)
+    result = difference_interval(a, b, agreement, paired=False, confidence=0.95)
     one, other = (coefficient_interval(x, agreement, confidence=0.95) for x in (a, b))
-    assert found.value == one.value - other.value
-    assert found.low == pytest.approx(
-        found.value - math.hypot(one.value - one.low, other.high - other.value)
+    assert result.value == one.value - other.value
+    assert result.low == pytest.approx(
+        result.value - math.hypot(one.value - one.low, other.high - other.value)
     )
-    assert found.high == pytest.approx(
-        found.value + math.hypot(one.high - one.value, other.value - other.low)
+    assert result.high == pytest.approx(
+        result.value + math.hypot(one.high - one.value, other.value - other.low)
     )
-    assert found.low > 0
-    assert found.n_units == one.n_units + other.n_units
+    assert result.low > 0
+    assert result.n_units == one.n_units + other.n_units
 
 
 def test_the_groups_of_each_side_are_its_own() -> None:
     a, b = rated(120, seed=1, noise=0.5), rated(90, seed=2, noise=1.0)
-    found = difference_interval(
+    result = difference_interval(
         a,
         b,
         Alpha("ordinal"),
@@ -474,18 +478,18 @@ def test_the_groups_of_each_side_are_its_own() -> None:
         groups=np.arange(120) // 4,
         groups_b=np.arange(90) // 3,
     )
-    assert found.n_groups == 60
+    assert result.n_groups == 60
 
 
 def test_two_sides_that_agree_perfectly_may_still_differ() -> None:
     same = [[1, 1], [2, 2]] * 5
-    found = difference_interval(same, same, HumanAgreement(LIKERT5), paired=False, confidence=0.95)
-    assert found.value == 0
-    assert (found.low, found.high) == pytest.approx((0.025**0.1 - 1, 1 - 0.025**0.1))
+    result = difference_interval(same, same, HumanAgreement(LIKERT5), paired=False, confidence=0.95)
+    assert result.value == 0
+    assert (result.low, result.high) == pytest.approx((0.025**0.1 - 1, 1 - 0.025**0.1))
 
 
 def test_two_questions_may_have_scales_of_their_own() -> None:
-    found = difference_interval(
+    result = difference_interval(
         [[1, 5], [3, 3]],
         [[0, 1], [0, 1]],
         HumanAgreement(LIKERT5),
@@ -493,7 +497,7 @@ def test_two_questions_may_have_scales_of_their_own() -> None:
         paired=True,
         confidence=0.9,
     )
-    assert found.value == 0.5
+    assert result.value == 0.5
 
 
 @pytest.mark.parametrize("coefficient", [FleissKappa(), GwetAC(None), Alpha("ordinal")], ids=str)
@@ -501,17 +505,17 @@ def test_units_that_one_side_lacks_count_for_the_other(coefficient: Coefficient)
     a = rated(12, seed=1, noise=0.7)
     b = np.full_like(a, NAN)
     b[:5] = rated(5, seed=2, noise=0.7)
-    found = difference_interval(a, b, coefficient, paired=True, confidence=0.95)
-    assert found.low < found.value < found.high
-    assert found.n_units == int((np.count_nonzero(~np.isnan(a), axis=1) > 1).sum())
+    result = difference_interval(a, b, coefficient, paired=True, confidence=0.95)
+    assert result.low < result.value < result.high
+    assert result.n_units == int((np.count_nonzero(~np.isnan(a), axis=1) > 1).sum())
 
 
 def test_a_side_without_an_interval_leaves_none_to_the_difference() -> None:
-    found = difference_interval(
+    result = difference_interval(
         [[1, 1], [1, 1]], [[1, 2], [2, 2]], Alpha("nominal"), paired=False, confidence=0.95
     )
-    assert found.method is None
-    assert np.isnan([found.value, found.low, found.high]).all()
+    assert result.method is None
+    assert np.isnan([result.value, result.low, result.high]).all()
 
 
 def test_paired_ratings_of_different_units_are_refused() -> None:

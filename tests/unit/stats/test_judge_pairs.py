@@ -96,11 +96,11 @@ def literal(
     p_values, advantages = [], []
     for rater in range(people.shape[1]):
         wins, losses = [], []
-        for row, given in zip(people, judge, strict=True):
+        for row, inputs in zip(people, judge, strict=True):
             others = [y for k, y in enumerate(row) if k != rater and not math.isnan(y)]
-            if math.isnan(row[rater]) or math.isnan(given) or not others:
+            if math.isnan(row[rater]) or math.isnan(inputs) or not others:
                 continue
-            of_judge, of_rater = score(given, others), score(row[rater], others)
+            of_judge, of_rater = score(inputs, others), score(row[rater], others)
             wins.append(float(of_judge >= of_rater - 1e-12))
             losses.append(float(of_rater >= of_judge - 1e-12))
         if len(wins) < 30:
@@ -124,22 +124,22 @@ def test_it_equals_the_procedure_step_by_step(scoring: Scoring, seed: int) -> No
     people[:, 4][25:] = NAN  # too few units to be tested
     judge = np.clip(np.round(quality + rng.normal(0, 0.5, 90)), 1, 5)
     judge[::17] = NAN
-    found = alternative_annotator_test(people, judge, scoring=scoring, epsilon=0.15)
+    result = alternative_annotator_test(people, judge, scoring=scoring, epsilon=0.15)
     rate, advantage, p_values = literal(people, judge, scoring=scoring, epsilon=0.15, q=0.05)
 
-    assert math.isnan(found.p_values[4])
-    assert found.p_values == pytest.approx(p_values, abs=1e-12, nan_ok=True)
-    assert (found.winning_rate, found.advantage) == pytest.approx((rate, advantage), abs=1e-12)
+    assert math.isnan(result.p_values[4])
+    assert result.p_values == pytest.approx(p_values, abs=1e-12, nan_ok=True)
+    assert (result.winning_rate, result.advantage) == pytest.approx((rate, advantage), abs=1e-12)
 
 
 def test_few_false_discoveries_are_let_through() -> None:
     """Of these p-values Benjamini-Yekutieli at .05 rejects one, Benjamini-Hochberg two."""
     rng = np.random.default_rng(12)
     people = rng.integers(1, 3, size=(60, 4)).astype(float)
-    found = alternative_annotator_test(people, people[:, 0], scoring="accuracy", epsilon=0.2)
-    adjusted = stats.false_discovery_control(found.p_values, method="by")
+    result = alternative_annotator_test(people, people[:, 0], scoring="accuracy", epsilon=0.2)
+    adjusted = stats.false_discovery_control(result.p_values, method="by")
 
-    assert found.winning_rate == np.mean(adjusted <= 0.05)
+    assert result.winning_rate == np.mean(adjusted <= 0.05)
 
 
 def test_a_constant_can_pass_which_is_why_it_is_shown_beside_the_judge() -> None:
@@ -161,12 +161,12 @@ def test_a_judge_always_nearer_or_always_as_near_has_a_certain_result() -> None:
 
 
 def test_too_few_units_test_nobody() -> None:
-    found = alternative_annotator_test(
+    result = alternative_annotator_test(
         np.ones((29, 3)), np.ones(29), scoring="accuracy", epsilon=0.1
     )
 
-    assert math.isnan(found.winning_rate)
-    assert math.isnan(found.advantage)
+    assert math.isnan(result.winning_rate)
+    assert math.isnan(result.advantage)
 
 
 def test_an_unknown_scoring_is_refused() -> None:
@@ -180,12 +180,12 @@ def test_it_reproduces_what_the_authors_publish(name: str) -> None:
     folder = Path(DATA) / name
     humans = json.loads((folder / "human_annotations.json").read_text())
     judges = json.loads((folder / "llm_annotations.json").read_text())
-    units = sorted({unit for given in humans.values() for unit in given})
-    given = [[by_unit.get(unit) for by_unit in humans.values()] for unit in units]
+    units = sorted({unit for inputs in humans.values() for unit in inputs})
+    inputs = [[by_unit.get(unit) for by_unit in humans.values()] for unit in units]
     if name in BY_VALUE:
-        code = {value: float(value) for row in given for value in row if value is not None}
+        code = {value: float(value) for row in inputs for value in row if value is not None}
     else:
-        values = {str(v) for row in given for v in row if v is not None}
+        values = {str(v) for row in inputs for v in row if v is not None}
         values |= {str(v) for by_unit in judges.values() for v in by_unit.values()}
         code = {value: float(k) for k, value in enumerate(sorted(values))}
 
@@ -194,17 +194,17 @@ def test_it_reproduces_what_the_authors_publish(name: str) -> None:
             return NAN
         return float(value) if name in BY_VALUE else code[str(value)]  # type: ignore[arg-type]
 
-    people = np.array([[number(value) for value in row] for row in given])
+    people = np.array([[number(value) for value in row] for row in inputs])
     for model, expected in zip(MODELS, PUBLISHED[name].split(", "), strict=True):
         if expected == "-":
             continue
-        found = alternative_annotator_test(
+        actual = alternative_annotator_test(
             people,
             [number(judges[model].get(unit)) for unit in units],
             scoring="rmse" if name in BY_VALUE else "accuracy",
             epsilon=EPSILON[name],
         )
-        assert f"{found.winning_rate:.2f} {found.advantage:.2f}" == expected, (name, model)
+        assert f"{actual.winning_rate:.2f} {actual.advantage:.2f}" == expected, (name, model)
 
 
 @pytest.mark.parametrize(("n_values", "expected"), [(2, None), (3, 1), (5, 1)])

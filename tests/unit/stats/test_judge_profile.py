@@ -45,16 +45,16 @@ def profile_of(  # noqa: PLR0913 - the defaults of this module's cases
 ) -> JudgeHumanProfile:
     """Profile of ratings given unit by unit."""
     matrix = np.full((len(ratings), max((len(row) for row in ratings), default=0)), np.nan)
-    for row, given in zip(matrix, ratings, strict=True):
-        row[: len(given)] = given
+    for row, inputs in zip(matrix, ratings, strict=True):
+        row[: len(inputs)] = inputs
     return judge_human_profile(
         matrix, judge, scale=Scale(low, high, values), level=level, confidence=0.95, groups=groups
     )
 
 
 def figures(profile: JudgeHumanProfile) -> dict[str, Interval]:
-    found = {field.name: getattr(profile, field.name) for field in fields(profile)}
-    return {name: value for name, value in found.items() if isinstance(value, Interval)}
+    result = {field.name: getattr(profile, field.name) for field in fields(profile)}
+    return {name: value for name, value in result.items() if isinstance(value, Interval)}
 
 
 def random_ratings(n_units: int, *, seed: int, values: Sequence[float]) -> tuple[Floats, Floats]:
@@ -153,8 +153,8 @@ def test_points_are_those_of_the_functions_for_single_figures() -> None:
         "bias": bias(human, judge),
     }
 
-    found = {name: figures(profile)[name].value for name in expected}
-    assert found == pytest.approx(expected)
+    actual = {name: figures(profile)[name].value for name in expected}
+    assert actual == pytest.approx(expected)
     assert profile.wilcoxon_p == pytest.approx(wilcoxon_signed_rank(judge, human))
     assert profile.n_units == rated.sum()
     assert profile.n_pairs == np.count_nonzero(~np.isnan(ratings))
@@ -330,12 +330,12 @@ def test_intervals_are_near_those_of_a_bootstrap_over_groups(
             rng=np.random.default_rng(9),
             groups=groups,
         )
-        found = figures(profile)[name]
+        actual = figures(profile)[name]
         width = expected.high - expected.low
-        assert found.value == pytest.approx(expected.value)
-        assert found.low == pytest.approx(expected.low, abs=0.15 * width)
-        assert found.high == pytest.approx(expected.high, abs=0.15 * width)
-        assert found.n_groups == (found.n_units if groups is None else 100)
+        assert actual.value == pytest.approx(expected.value)
+        assert actual.low == pytest.approx(expected.low, abs=0.15 * width)
+        assert actual.high == pytest.approx(expected.high, abs=0.15 * width)
+        assert actual.n_groups == (actual.n_units if groups is None else 100)
 
 
 def test_the_test_of_bias_is_on_the_means_of_groups() -> None:
@@ -355,9 +355,9 @@ def test_the_order_of_units_and_ratings_changes_nothing() -> None:
     shuffled = profile_of(judge[order], rng.permuted(ratings[order], axis=1))
 
     assert shuffled.confusion == as_given.confusion
-    for name, found in figures(shuffled).items():
+    for name, actual in figures(shuffled).items():
         expected = figures(as_given)[name]
-        assert (found.value, found.low, found.high) == pytest.approx(
+        assert (actual.value, actual.low, actual.high) == pytest.approx(
             (expected.value, expected.low, expected.high), abs=1e-12, nan_ok=True
         )
 
@@ -430,11 +430,11 @@ def test_the_error_of_what_a_judge_adds_to_shuffling_is_that_of_the_bootstrap() 
         n_resamples=600,
         rng=np.random.default_rng(1),
     )
-    found = profile_of(judge, ratings[:, :1]).a_ha_above_shuffled
+    actual = profile_of(judge, ratings[:, :1]).a_ha_above_shuffled
     width = expected.high - expected.low
-    assert found.value == pytest.approx(expected.value)
-    assert found.low == pytest.approx(expected.low, abs=0.1 * width)
-    assert found.high == pytest.approx(expected.high, abs=0.1 * width)
+    assert actual.value == pytest.approx(expected.value)
+    assert actual.low == pytest.approx(expected.low, abs=0.1 * width)
+    assert actual.high == pytest.approx(expected.high, abs=0.1 * width)
 
 
 @pytest.mark.parametrize("n_prompts", [6, 10])
@@ -545,10 +545,10 @@ def test_intervals_hold_for_a_class_that_three_in_a_hundred_belong_to(n_units: i
     true = figures_of(100_000)
     held, defined = dict.fromkeys(true, 0), dict.fromkeys(true, 0)
     for _ in range(200):
-        for name, found in figures_of(n_units).items():
+        for name, result in figures_of(n_units).items():
             noise = 1e-9  # a share of exactly 1 is held by an end at 1
-            held[name] += found.low - noise <= true[name].value <= found.high + noise
-            defined[name] += found.method is not None
+            held[name] += result.low - noise <= true[name].value <= result.high + noise
+            defined[name] += result.method is not None
     # 95 % less three standard errors of 200; correlations are often undefined
     shares = {name: held[name] / defined[name] for name in true if defined[name] > 100}
     assert len(shares) >= 8
@@ -559,12 +559,12 @@ def test_a_judge_that_missed_the_few_rare_responses_may_find_others_as_far_as_ka
     """Four of twenty are rare, and the judge calls another one so."""
     judge, ratings = [0.0] * 19 + [1.0], np.array([[1.0]] * 4 + [[0.0]] * 16)
     profile = profile_of(judge, ratings, values=(0, 1), low=0, high=1, level="nominal")
-    kappa, found = profile.kappa, profile.a_ha_above_shuffled
+    kappa, result = profile.kappa, profile.a_ha_above_shuffled
 
     reach = (1 - profile.a_ha_shuffled) * (kappa.high - kappa.value)
-    assert found.value == pytest.approx((1 - profile.a_ha_shuffled) * kappa.value)
-    assert found.high == pytest.approx(found.value + reach, abs=0.01)
-    assert found.low < -0.1
+    assert result.value == pytest.approx((1 - profile.a_ha_shuffled) * kappa.value)
+    assert result.high == pytest.approx(result.value + reach, abs=0.01)
+    assert result.low < -0.1
 
 
 def test_the_outermost_ends_count_of_both_ways_to_compare_with_shuffled_scores() -> None:
@@ -572,8 +572,8 @@ def test_the_outermost_ends_count_of_both_ways_to_compare_with_shuffled_scores()
     judge, ratings = [1.0] * 5 + [0.0] * 15, np.array([[1.0]] * 4 + [[0.0], [1.0]] + [[0.0]] * 14)
     profile = profile_of(judge, ratings, values=(0, 1), low=0, high=1, level="nominal")
 
-    found = profile.a_ha_above_shuffled
-    assert (found.low, found.high) == pytest.approx((0.026, 0.495), abs=5e-4)
+    result = profile.a_ha_above_shuffled
+    assert (result.low, result.high) == pytest.approx((0.026, 0.495), abs=5e-4)
 
 
 def test_a_score_midway_between_two_values_is_the_lower_one_to_the_last_bit_or_not() -> None:

@@ -118,12 +118,12 @@ def test_five_units_with_two_classes_have_fourteen_kappas() -> None:
 
 def test_groups_with_one_class_do_not_count_as_agreement() -> None:
     a, b = [1] * 50, [1] * 49 + [0]
-    found = grouped_kappa(a, b, np.repeat(np.arange(10), 5), weights=None)
-    assert found.macro == 0.0
-    assert found.micro == pytest.approx(0.0, abs=1e-12)
-    assert found.n_defined == 1
-    assert np.isnan(found.by_group).sum() == 9
-    assert found.n_units.tolist() == [5] * 10
+    result = grouped_kappa(a, b, np.repeat(np.arange(10), 5), weights=None)
+    assert result.macro == 0.0
+    assert result.micro == pytest.approx(0.0, abs=1e-12)
+    assert result.n_defined == 1
+    assert np.isnan(result.by_group).sum() == 9
+    assert result.n_units.tolist() == [5] * 10
 
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
@@ -137,23 +137,23 @@ def test_each_group_has_the_kappa_of_its_own_units(
     b = np.clip(a + rng.integers(-1, 2, 300), 1, 5)
     a[rng.random(300) < 0.1] = NAN
     groups = rng.choice(["q3", "q1", "q2", "q9"], 300)
-    found = grouped_kappa(a, b, groups, weights=weights)
+    actual = grouped_kappa(a, b, groups, weights=weights)
     names = list(dict.fromkeys(groups))
     expected = [
         cohen_kappa(a[groups == name], b[groups == name], weights=weights) for name in names
     ]
-    assert found.by_group == pytest.approx(expected, abs=1e-12)
-    assert found.macro == pytest.approx(np.mean(expected))
-    assert found.micro == cohen_kappa(a, b, weights=weights)
+    assert actual.by_group == pytest.approx(expected, abs=1e-12)
+    assert actual.macro == pytest.approx(np.mean(expected))
+    assert actual.micro == cohen_kappa(a, b, weights=weights)
     known = ~np.isnan(a)
-    assert found.n_units.tolist() == [(known & (groups == name)).sum() for name in names]
+    assert actual.n_units.tolist() == [(known & (groups == name)).sum() for name in names]
 
 
 def test_kappa_of_no_groups_is_undefined() -> None:
-    found = grouped_kappa([], [], [], weights=None)
-    assert math.isnan(found.macro)
-    assert math.isnan(found.micro)
-    assert (len(found.by_group), found.n_defined) == (0, 0)
+    result = grouped_kappa([], [], [], weights=None)
+    assert math.isnan(result.macro)
+    assert math.isnan(result.micro)
+    assert (len(result.by_group), result.n_defined) == (0, 0)
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:
@@ -166,7 +166,7 @@ def test_columns_that_do_not_fit_are_refused() -> None:
 def test_kappa_that_rests_on_one_unit_has_no_interval() -> None:
     """Without the last unit all ratings are equal, to the last bit or not."""
     ratings = [[0.1, 0.1]] * 5 + [[0.7, 0.7]]
-    found = coefficient_interval(ratings, CohenKappa("quadratic"), confidence=0.95)
+    result = coefficient_interval(ratings, CohenKappa("quadratic"), confidence=0.95)
 
-    assert found.value == 1
-    assert found.method is None
+    assert result.value == 1
+    assert result.method is None

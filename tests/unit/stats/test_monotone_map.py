@@ -37,10 +37,12 @@ def test_no_other_map_is_better_or_as_good_and_nearer_to_the_identity(n_levels: 
         judge = rng.integers(0, n_levels, size=n_units)
         if rng.random() < 0.5:
             judge = np.clip(people[:, 0] + rng.integers(-1, 2, size=n_units), 0, n_levels - 1)
-        found = best_monotone_map(people, judge, scale=scale)
-        paths = itertools.combinations_with_replacement(range(n_levels), len(found.seen))
-        best = max(merit(people, judge, dict(zip(found.seen, path, strict=True))) for path in paths)
-        chosen = dict(zip(found.seen, map(int, found.mapped), strict=True))
+        result = best_monotone_map(people, judge, scale=scale)
+        paths = itertools.combinations_with_replacement(range(n_levels), len(result.seen))
+        best = max(
+            merit(people, judge, dict(zip(result.seen, path, strict=True))) for path in paths
+        )
+        chosen = dict(zip(result.seen, map(int, result.mapped), strict=True))
         assert merit(people, judge, chosen) == best
 
 
@@ -50,8 +52,8 @@ def test_a_continuous_map_is_the_best_of_all_continuous_maps() -> None:
     for _ in range(10):
         judge = rng.integers(0, 6, size=60) / 5
         people = np.clip(judge[:, None] ** 2 + rng.normal(0, 0.2, (60, 2)), 0, 1)
-        found = best_monotone_map(people, judge, scale=UNIT)
-        seen = np.array(found.seen)
+        result = best_monotone_map(people, judge, scale=UNIT)
+        seen = np.array(result.seen)
 
         def shortfall(
             steps: np.ndarray,
@@ -64,31 +66,31 @@ def test_a_continuous_map_is_the_best_of_all_continuous_maps() -> None:
 
         start = np.full(len(seen), 1 / len(seen))
         best = minimize(shortfall, start, bounds=[(0, 1)] * len(seen), tol=1e-12)
-        assert concordance(people, found(judge)) >= -best.fun - 1e-9
+        assert concordance(people, result(judge)) >= -best.fun - 1e-9
 
 
 def test_scores_between_the_steps_stay_between_them() -> None:
     people = np.repeat([[1, 1], [2, 3], [4, 4], [5, 5]], 5, axis=0)
     judge = np.repeat([1.5, 2, 2.5, 3.5], 5)
-    found = best_monotone_map(people, judge, scale=LIKERT5)
+    result = best_monotone_map(people, judge, scale=LIKERT5)
 
-    assert found.target is None
-    assert found.mapped == pytest.approx((1, 2.5, 4, 5), abs=0.02)
+    assert result.target is None
+    assert result.mapped == pytest.approx((1, 2.5, 4, 5), abs=0.02)
 
 
 def test_a_binary_scale_gets_a_threshold_even_for_fractional_scores() -> None:
     people = [[0], [0], [0], [1], [1], [1]]
-    found = best_monotone_map(people, [0.0, 0.1, 0.1, 0.2, 0.3, 0.9], scale=BINARY)
+    result = best_monotone_map(people, [0.0, 0.1, 0.1, 0.2, 0.3, 0.9], scale=BINARY)
 
-    assert found.mapped == (0, 0, 1, 1, 1)
-    assert found([0.15, 0.25, 1.0]).tolist() == [0, 1, 1]
+    assert result.mapped == (0, 0, 1, 1, 1)
+    assert result([0.15, 0.25, 1.0]).tolist() == [0, 1, 1]
 
 
 def test_a_perfect_judge_is_left_alone() -> None:
     judge = [1, 2, 3, 4, 5, 3]
-    found = best_monotone_map(judge, judge, scale=LIKERT5)
+    result = best_monotone_map(judge, judge, scale=LIKERT5)
 
-    assert found.is_identity
+    assert result.is_identity
 
 
 @pytest.mark.parametrize(
@@ -98,19 +100,19 @@ def test_a_perfect_judge_is_left_alone() -> None:
 def test_without_different_ratings_the_map_is_the_identity(
     people: list[list[float]], judge: list[float]
 ) -> None:
-    found = best_monotone_map(people, judge, scale=LIKERT5)
+    result = best_monotone_map(people, judge, scale=LIKERT5)
 
-    assert found.is_identity
-    assert found([1.0, 4.0]).tolist() == [1.0, 4.0]
+    assert result.is_identity
+    assert result([1.0, 4.0]).tolist() == [1.0, 4.0]
 
 
 def test_scores_without_ratings_and_ratings_without_scores_do_not_count() -> None:
     people: list[list[float]] = [[1, NAN], [3, 3], [5, 5], [NAN, NAN], [1, 1]]
     judge = [1, 2, 3, 5, NAN]
-    found = best_monotone_map(people, judge, scale=LIKERT5)
+    result = best_monotone_map(people, judge, scale=LIKERT5)
 
-    assert found.seen == (1, 2, 3)
-    assert found.mapped == (1, 3, 5)
+    assert result.seen == (1, 2, 3)
+    assert result.mapped == (1, 3, 5)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +139,9 @@ def test_an_unseen_score_goes_to_the_nearest_level_that_keeps_the_order(
 def test_mapped_scores_never_descend() -> None:
     rng = np.random.default_rng(4)
     people = rng.random((80, 2))
-    found = best_monotone_map(people, (people[:, 0] + rng.random(80)) / 2, scale=UNIT)
+    result = best_monotone_map(people, (people[:, 0] + rng.random(80)) / 2, scale=UNIT)
 
-    assert (np.diff(found(np.linspace(0, 1, 501))) >= 0).all()
+    assert (np.diff(result(np.linspace(0, 1, 501))) >= 0).all()
 
 
 @pytest.mark.parametrize(

@@ -77,10 +77,10 @@ def test_columns_are_accepted_as_people_hold_them() -> None:
     expected = judge_human_agreement(MATRIX, [1, 4, NAN, 2], scale=LIKERT5)
     assert judge_human_agreement(pd.DataFrame(ROWS), judge, low=1, high=5) == expected
     assert bias(pd.Series([1, 2]), [2, None]) == 1
-    found = judge_human_profile(
+    actual = judge_human_profile(
         pd.DataFrame(ROWS), judge, scale=LIKERT5, level="ordinal", confidence=0.95
     )
-    assert found.a_ha.value == expected
+    assert actual.a_ha.value == expected
 
 
 NAMES = np.array(
@@ -113,7 +113,7 @@ def test_two_columns_of_text_share_their_labels() -> None:
     assert cohen_kappa(a, b, weights=None) == cohen_kappa(
         [0, 1, 1, 0, NAN], [0, 0, 1, 0, 1], weights=None
     )
-    assert judge_pairwise_agreement([[each] for each in a], b, within=0) == 0.75
+    assert judge_pairwise_agreement([[item] for item in a], b, within=0) == 0.75
     assert confusion_matrix(a, b, categories=["no", "yes"]).tolist() == [[2, 0], [1, 1]]
 
 
@@ -225,8 +225,8 @@ def test_neighbours_at_large_magnitudes_stay_apart(origin: float) -> None:
     far: npt.NDArray[np.float64] = origin + steps
     for weights in (None, "linear", "quadratic", "ordinal"):
         expected = gwet_ac(steps, weights=weights, categories=range(5))
-        found = gwet_ac(far, weights=weights, categories=origin + np.arange(5))
-        assert found == pytest.approx(expected, abs=1e-12)
+        actual = gwet_ac(far, weights=weights, categories=origin + np.arange(5))
+        assert actual == pytest.approx(expected, abs=1e-12)
     assert pairwise_agreement(far, within=1) == pairwise_agreement(steps, within=1)
     assert krippendorff_alpha(far, level="nominal") == krippendorff_alpha(steps, level="nominal")
 
@@ -235,8 +235,8 @@ def test_neighbours_at_large_magnitudes_stay_apart(origin: float) -> None:
 def test_values_however_small_stay_apart(unit: float) -> None:
     ratings = np.array([[0, 4], [1, 1], [3, 2]])
     for level in ("nominal", "ordinal", "interval", "ratio"):
-        found = krippendorff_alpha(unit * ratings, level=level)
-        assert found == pytest.approx(krippendorff_alpha(ratings, level=level))
+        result = krippendorff_alpha(unit * ratings, level=level)
+        assert result == pytest.approx(krippendorff_alpha(ratings, level=level))
     assert human_agreement(unit * ratings, low=0, high=4 * unit) == pytest.approx(7 / 12)
     assert gwet_ac(
         unit * ratings, weights="linear", categories=unit * np.arange(5)

@@ -64,10 +64,10 @@ def test_it_equals_the_definition_in_exact_numbers(
 ) -> None:
     ratings, scores = [list(row[:3]) for row in rows], [row[3] for row in rows]
     other = [2.0 if not math.isnan(score) else NAN for score in scores]
-    found = agreement_gain(ratings, scores, other, level=level)
+    actual = agreement_gain(ratings, scores, other, level=level)
 
     expected = literal(ratings, scores, nominal=level == "nominal")
-    assert found.candidate.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert actual.candidate.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
     if level == "ordinal":
         assert concordance(ratings, scores) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
@@ -136,12 +136,12 @@ def test_what_it_cannot_compare_is_refused(
 def test_the_gain_is_measured_on_units_that_both_judges_scored() -> None:
     people = [[1, 1], [2, 3], [4, 4], [5, 4], [1, 5]]
     candidate, baseline = [1, 3, 4, 5, NAN], [2, 2, 3, 3, 1]
-    found = agreement_gain(people, candidate, baseline, level="ordinal")
+    result = agreement_gain(people, candidate, baseline, level="ordinal")
 
-    assert found.n_units == 4
-    assert found.candidate.value == concordance(people[:4], candidate[:4])
-    assert found.baseline.value == concordance(people[:4], baseline[:4])
-    assert found.gain.value == found.candidate.value - found.baseline.value
+    assert result.n_units == 4
+    assert result.candidate.value == concordance(people[:4], candidate[:4])
+    assert result.baseline.value == concordance(people[:4], baseline[:4])
+    assert result.gain.value == result.candidate.value - result.baseline.value
 
 
 def test_the_error_of_the_gain_leaves_out_whole_groups() -> None:
@@ -149,7 +149,7 @@ def test_the_error_of_the_gain_leaves_out_whole_groups() -> None:
     groups = np.repeat(["a", "b", "c", "d", "e"], 4)
     people = rng.integers(1, 6, size=(20, 3)).astype(float)
     new, old = rng.integers(1, 6, size=(2, 20)).astype(float)
-    found = agreement_gain(people, new, old, level="ordinal", groups=groups)
+    result = agreement_gain(people, new, old, level="ordinal", groups=groups)
 
     deleted = np.array(
         [
@@ -158,19 +158,19 @@ def test_the_error_of_the_gain_leaves_out_whole_groups() -> None:
             for g in "abcde"
         ]
     )
-    assert found.gain.n_groups == 5
-    assert found.gain.standard_error == pytest.approx(
+    assert result.gain.n_groups == 5
+    assert result.gain.standard_error == pytest.approx(
         math.sqrt(4 / 5 * ((deleted - deleted.mean()) ** 2).sum()), rel=1e-12
     )
 
 
 def test_groups_whose_scores_change_are_counted_once() -> None:
     people, old = [[1, 2]] * 6, [1.0, 1, 1, 1, 1, 1]
-    found = agreement_gain(
+    result = agreement_gain(
         people, [1, 2, 2, 1, 1, 1], old, level="ordinal", groups=["a", "a", "a", "b", "b", "b"]
     )
 
-    assert found.n_changed == 1
+    assert result.n_changed == 1
 
 
 def test_groups_have_one_error_whatever_they_are_called() -> None:
@@ -201,7 +201,7 @@ def test_classes_without_order_give_cohens_kappa() -> None:
     rng = np.random.default_rng(3)
     human = rng.integers(0, 4, size=200)
     judge = np.where(rng.random(200) < 0.6, human, rng.integers(0, 4, size=200))
-    found = agreement_gain(human[:, np.newaxis], judge, judge, level="nominal")
+    result = agreement_gain(human[:, np.newaxis], judge, judge, level="nominal")
 
-    assert found.candidate.value == pytest.approx(cohen_kappa_score(human, judge), abs=1e-12)
-    assert (found.gain.value, found.n_changed) == (0, 0)
+    assert result.candidate.value == pytest.approx(cohen_kappa_score(human, judge), abs=1e-12)
+    assert (result.gain.value, result.n_changed) == (0, 0)

@@ -30,10 +30,10 @@ def test_weights_are_copies_of_units(
     one, other = (rng.integers(0, n, size=40) / n for n in n_values)
     weights = rng.integers(0, 4, size=(25, 40))
 
-    found = PairedScores.of(one, other).estimator(kind)(weights.astype(np.float64))
+    actual = PairedScores.of(one, other).estimator(kind)(weights.astype(np.float64))
 
     expected = [ORACLES[kind](np.repeat(one, row), np.repeat(other, row)) for row in weights]
-    assert found == pytest.approx(expected, abs=1e-10)
+    assert actual == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("kind", ORACLES)
@@ -54,9 +54,9 @@ def test_small_differences_are_measured_from_where_the_resample_is() -> None:
     other = np.append(0.7 - 1e-9 * rng.random(50), 1.0)
     without_last = np.append(np.ones(50), 0.0)[np.newaxis]
 
-    found = PairedScores.of(one, other).estimator("pearson")(without_last)
+    result = PairedScores.of(one, other).estimator("pearson")(without_last)
 
-    assert found == pytest.approx([stats.pearsonr(one[:-1], other[:-1]).statistic], abs=1e-6)
+    assert result == pytest.approx([stats.pearsonr(one[:-1], other[:-1]).statistic], abs=1e-6)
 
 
 def test_a_constant_side_leaves_alpha_defined() -> None:
@@ -70,7 +70,7 @@ def test_a_constant_side_leaves_alpha_defined() -> None:
 
 
 def test_no_units_have_no_correlation() -> None:
-    nothing = PairedScores.of(np.empty(0), np.empty(0))
+    empty = PairedScores.of(np.empty(0), np.empty(0))
 
     for kind in ORACLES:
-        assert np.isnan(nothing.estimator(kind)(np.empty((2, 0)))).all()
+        assert np.isnan(empty.estimator(kind)(np.empty((2, 0)))).all()

@@ -13,13 +13,13 @@ NAN = math.nan
 
 def shown(patterns: RatingPatterns) -> dict[tuple[float, ...], int]:
     """Each pattern as its sorted ratings, and how many units show it."""
-    found: dict[tuple[float, ...], int] = {}
+    result: dict[tuple[float, ...], int] = {}
     for index, n_units in enumerate(patterns.n_units.tolist()):
-        mine = patterns.pattern == index
-        ratings = np.repeat(patterns.values[patterns.code[mine]], patterns.count[mine])
+        first = patterns.pattern == index
+        ratings = np.repeat(patterns.values[patterns.code[first]], patterns.count[first])
         key = tuple(ratings.tolist())
-        found[key] = found.get(key, 0) + n_units
-    return found
+        result[key] = result.get(key, 0) + n_units
+    return result
 
 
 MATRIX = np.array([[4, 5, 4], [5, 4, 4], [NAN, 3, NAN], [3, 4, 3], [NAN] * 3, [4, 4, 5]])

@@ -12,21 +12,21 @@ from eval_assets.stats.resampling import _bca_ends, groups_to_detect
 def test_the_jackknife_error_of_a_mean_is_its_standard_error() -> None:
     values = np.array([2.0, 4.0, 4.0, 5.0, 9.0])
     deleted = (values.sum() - values) / 4
-    found = Jackknife.of(float(values.mean()), deleted)
+    result = Jackknife.of(float(values.mean()), deleted)
 
-    assert found.standard_error == pytest.approx(stats.sem(values))
-    assert found.ends(significance=0.05) == pytest.approx(
+    assert result.standard_error == pytest.approx(stats.sem(values))
+    assert result.ends(significance=0.05) == pytest.approx(
         stats.t.interval(0.95, 4, loc=values.mean(), scale=stats.sem(values))
     )
 
 
 @pytest.mark.parametrize("deleted", [[], [0.3]])
 def test_one_group_has_no_error(deleted: list[float]) -> None:
-    found = Jackknife.of(0.3, np.array(deleted))
+    result = Jackknife.of(0.3, np.array(deleted))
 
-    assert math.isnan(found.standard_error)
-    assert np.isnan(found.ends(significance=0.05)).all()
-    assert math.isnan(found.critical_value(significance=0.05))
+    assert math.isnan(result.standard_error)
+    assert np.isnan(result.ends(significance=0.05)).all()
+    assert math.isnan(result.critical_value(significance=0.05))
     two = Jackknife.of(0.3, np.array([0.2, 0.4])).critical_value(significance=0.05)
     assert two == pytest.approx(stats.t.ppf(0.975, 1))
 
@@ -58,9 +58,9 @@ def test_a_detectable_gain_is_found_in_four_of_five_tries(n_groups: int) -> None
 
 
 def test_four_times_the_groups_have_half_the_error() -> None:
-    found = Jackknife(0.1, 0.02, 25, 25).scaled_to(100)
+    result = Jackknife(0.1, 0.02, 25, 25).scaled_to(100)
 
-    assert (found.value, found.standard_error, found.n_groups) == (0.1, 0.01, 100)
+    assert (result.value, result.standard_error, result.n_groups) == (0.1, 0.01, 100)
 
 
 def test_halving_the_effect_takes_four_times_the_groups() -> None:
@@ -119,11 +119,11 @@ def test_a_bootstrap_interval_is_scipys_bca_widened_for_few_units() -> None:
 def test_few_units_are_widened_to_students_t() -> None:
     """The mean of eight normal values, whose bootstrap is nearly normal without correction."""
     sample = stats.norm.ppf((np.arange(8) + 0.5) / 8)[:, np.newaxis]
-    found = bootstrap_interval(
+    result = bootstrap_interval(
         sample, row_mean, confidence=0.95, n_resamples=40_000, rng=np.random.default_rng(1)
     )
     half_width = float(stats.t.ppf(0.975, 7)) * float(sample.std(ddof=1)) / math.sqrt(8)
-    assert (found.high - found.low) / 2 == pytest.approx(half_width, rel=0.05)
+    assert (result.high - result.low) / 2 == pytest.approx(half_width, rel=0.05)
 
 
 def test_groups_are_drawn_with_all_their_units() -> None:
@@ -156,21 +156,21 @@ def test_mostly_undefined_resamples_have_no_interval() -> None:
         return float(rows.sum()) if (rows[:, 1] == 2).sum() == 1 else NAN
 
     # the last row is drawn exactly once in 40 % of the resamples
-    found = bootstrap_interval(
+    result = bootstrap_interval(
         ratings, mostly_undefined, confidence=0.95, n_resamples=400, rng=np.random.default_rng(1)
     )
-    assert found.value == 13
-    assert found.method is None
-    assert math.isnan(found.low)
+    assert result.value == 13
+    assert result.method is None
+    assert math.isnan(result.low)
 
 
 @pytest.mark.parametrize("ratings", [[[1.0]] * 10, [[3.0]]], ids=["no variation", "one unit"])
 def test_resamples_that_do_not_vary_show_nothing(ratings: list[list[float]]) -> None:
-    found = bootstrap_interval(
+    result = bootstrap_interval(
         ratings, row_mean, confidence=0.95, n_resamples=50, rng=np.random.default_rng(1)
     )
-    assert found.value == ratings[0][0]
-    assert np.isnan([found.low, found.high]).all()
+    assert result.value == ratings[0][0]
+    assert np.isnan([result.low, result.high]).all()
 
 
 def test_a_statistic_at_the_edge_of_its_resamples_falls_back_to_percentiles() -> None:
@@ -179,17 +179,17 @@ def test_a_statistic_at_the_edge_of_its_resamples_falls_back_to_percentiles() ->
     def lower_if_repeated(rows: Floats) -> float:
         return float(len(np.unique(rows)))
 
-    found = bootstrap_interval(
+    result = bootstrap_interval(
         ratings, lower_if_repeated, confidence=0.95, n_resamples=300, rng=np.random.default_rng(1)
     )
-    assert found.method == "percentile"
-    assert found.high < found.value == 20
+    assert result.method == "percentile"
+    assert result.high < result.value == 20
 
 
 def test_resamples_equal_to_the_estimate_count_half_as_below_it() -> None:
     """Of a share that few resamples miss, most are ties: counted whole they shift the ends."""
     ratings = np.repeat([0.0, 1.0], [5, 35])[:, np.newaxis]
-    found = bootstrap_interval(
+    actual = bootstrap_interval(
         ratings, row_mean, confidence=0.95, n_resamples=20_000, rng=np.random.default_rng(1)
     )
     resampled = np.random.default_rng(1).binomial(40, 35 / 40, 20_000) / 40
@@ -203,18 +203,18 @@ def test_resamples_equal_to_the_estimate_count_half_as_below_it() -> None:
         for z in (-widened, widened)
     ]
     expected = np.quantile(resampled, ends)
-    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.013)
+    assert (actual.low, actual.high) == pytest.approx(tuple(expected), abs=0.013)
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     ratings = np.random.default_rng(1).normal(size=(30, 1))
-    found = [
+    result = [
         bootstrap_interval(
             ratings, row_mean, confidence=0.95, n_resamples=300, rng=np.random.default_rng(seed)
         )
         for seed in (1, 1, 2)
     ]
-    assert found[0] == found[1] != found[2]
+    assert result[0] == result[1] != result[2]
 
 
 def test_arguments_out_of_range_are_refused() -> None:

@@ -82,8 +82,8 @@ def test_responses_are_left_out_with_all_their_questions(
     def pooled_alpha(rows: npt.NDArray[np.float64]) -> float:
         return krippendorff_alpha(pooled(rows[:, :3], rows[:, 3:]), level="interval")
 
-    found = profile_of(likert, binary, groups=groups)
-    for interval, statistic in ((found.a_hh, mean_of_questions), (found.alpha, pooled_alpha)):
+    actual = profile_of(likert, binary, groups=groups)
+    for interval, statistic in ((actual.a_hh, mean_of_questions), (actual.alpha, pooled_alpha)):
         expected = bootstrap_interval(
             joined,
             statistic,
@@ -108,11 +108,11 @@ def test_one_question_has_the_figures_of_its_own_profile() -> None:
         likert, scale=LIKERT5, level="interval", confidence=0.95, groups=groups
     )
     for name in ("a_hh", "exact_agreement", "adjacent_agreement", "alpha"):
-        found, expected = getattr(overall, name), getattr(alone, name)
-        assert (found.value, found.low, found.high) == pytest.approx(
+        actual, expected = getattr(overall, name), getattr(alone, name)
+        assert (actual.value, actual.low, actual.high) == pytest.approx(
             (expected.value, expected.low, expected.high), abs=1e-9
         )
-        assert (found.method, found.n_units, found.n_groups) == (
+        assert (actual.method, actual.n_units, actual.n_groups) == (
             expected.method, expected.n_units, expected.n_groups,
         )  # fmt: skip
     assert overall.alpha_within.value == pytest.approx(overall.alpha.value)
@@ -139,12 +139,12 @@ def test_perfect_agreement_on_one_question_is_as_uncertain_within_it() -> None:
 @pytest.mark.parametrize("scale", [LIKERT5, CLASSES], ids=["ordered", "classes"])
 def test_two_copies_of_a_question_are_no_more_evidence_than_one(scale: Scale) -> None:
     likert, _ = rubric(50, seed=3)
-    once, twice = (
+    single, twice = (
         overall_profile([(likert, scale)] * copies, confidence=0.95) for copies in (1, 2)
     )
     for name in ("a_hh",) if scale.has_order else ("a_hh", "alpha"):
-        found, expected = getattr(twice, name), getattr(once, name)
-        assert (found.value, found.low, found.high) == pytest.approx(
+        actual, expected = getattr(twice, name), getattr(single, name)
+        assert (actual.value, actual.low, actual.high) == pytest.approx(
             (expected.value, expected.low, expected.high), abs=1e-12
         )
 

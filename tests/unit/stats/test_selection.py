@@ -131,13 +131,13 @@ def test_weights_without_a_group_are_those_of_a_model_fitted_without_it() -> Non
 
     weights = selection_weights(features, selected, groups=group)
 
-    for left_out in (0, 17):
-        kept = group != left_out
+    for without in (0, 17):
+        kept = group != without
         standard = (features - features.mean(axis=0)) / features.std(axis=0)
-        again = selection_weights(standard[kept], selected[kept])
-        block = weights.without[left_out][kept[selected]]
-        assert block == pytest.approx(again.weights[selected[kept]], rel=0.03)
-        assert not weights.without[left_out][~kept[selected]].any()
+        repeat = selection_weights(standard[kept], selected[kept])
+        block = weights.without[without][kept[selected]]
+        assert block == pytest.approx(repeat.weights[selected[kept]], rel=0.03)
+        assert not weights.without[without][~kept[selected]].any()
 
 
 def ratings(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

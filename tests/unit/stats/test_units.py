@@ -52,9 +52,9 @@ def expanded(patterns: RatingPatterns, weights: Floats) -> RatingPatterns:
     """Patterns counted again from as many rows as the weights say."""
     rows = []
     for index, weight in enumerate(weights):
-        mine = patterns.pattern == index
+        first = patterns.pattern == index
         row = np.full(3, math.nan)
-        ratings = np.repeat(patterns.values[patterns.code[mine]], patterns.count[mine])
+        ratings = np.repeat(patterns.values[patterns.code[first]], patterns.count[first])
         row[: len(ratings)] = ratings
         rows += [row] * int(weight)
     return RatingPatterns.from_matrix(np.array(rows))
@@ -94,18 +94,18 @@ def test_the_jackknife_leaves_out_each_unit_once() -> None:
     ratings = sample(30, seed=4, missing=0.1)
     patterns = RatingPatterns.from_matrix(ratings)
     alpha = Alpha("ordinal").measure(patterns).estimator
-    found = left_out(patterns.units.jackknife([alpha], cost=1))
+    actual = left_out(patterns.units.jackknife([alpha], cost=1))
     expected = [estimate(Alpha("ordinal"), np.delete(ratings, unit, axis=0)) for unit in range(30)]
-    np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.sort(actual), np.sort(expected), rtol=0, atol=1e-12)
 
 
 def test_the_jackknife_leaves_out_each_group_with_all_its_units() -> None:
     ratings, groups = sample(60, seed=4, missing=0.1), np.random.default_rng(1).integers(9, size=60)
     patterns = RatingPatterns.from_matrix(ratings, groups=groups)
     alpha = Alpha("ordinal").measure(patterns).estimator
-    found = left_out(patterns.units.jackknife([alpha], cost=1))
+    actual = left_out(patterns.units.jackknife([alpha], cost=1))
     expected = [estimate(Alpha("ordinal"), ratings[groups != group]) for group in range(9)]
-    np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.sort(actual), np.sort(expected), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("is_grouped", [True, False])
@@ -113,14 +113,14 @@ def test_many_deletions_of_many_kinds_are_those_of_each_group(is_grouped: bool) 
     rng = np.random.default_rng(3)
     kind, groups = rng.integers(300, size=900), rng.permutation(np.arange(900) // 3)
     units = Units.of(kind, n_kinds=300, groups=groups if is_grouped else None)
-    left_out: list[Floats] = []
+    without: list[Floats] = []
 
     def remember(weights: Floats) -> Floats:
-        left_out.append(units.n_units - weights)
+        without.append(units.n_units - weights)
         return np.zeros(len(weights))
 
     deletions = units.jackknife([remember], cost=1)
-    counts = np.repeat(np.concatenate(left_out), deletions.multiplicity, axis=0)
+    counts = np.repeat(np.concatenate(without), deletions.multiplicity, axis=0)
     expected = (
         [np.bincount(kind[groups == group], minlength=300) for group in range(300)]
         if is_grouped

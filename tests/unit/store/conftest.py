@@ -51,10 +51,10 @@ def responses(*response_ids: str, **columns: object) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=list(RESPONSE_COLUMNS)).astype(object)
 
 
-def labels(*given: tuple[str, str, str, float]) -> pd.DataFrame:
+def labels(*value: tuple[str, str, str, float]) -> pd.DataFrame:
     """Labels (response, question, rater, value), none of them skipped."""
     named = ["response_id", "question_id", "rater_id", "value"]
-    rows = pd.DataFrame(given, columns=named)
+    rows = pd.DataFrame(value, columns=named)
     rows = rows.assign(file="labels.csv", line=2, skipped=False, round=1)
     return rows.reindex(columns=list(LABEL_COLUMNS))
 
@@ -67,10 +67,10 @@ def write_scored(
     write_judges(connection, judges)
 
 
-def scores(*given: tuple[str, str, str, float | None, str]) -> pd.DataFrame:
+def scores(*value: tuple[str, str, str, float | None, str]) -> pd.DataFrame:
     """Judge scores (response, question, judge, score, status)."""
     named = ["response_id", "question_id", "judge_id", "score", "status"]
-    rows = pd.DataFrame(given, columns=named)
+    rows = pd.DataFrame(value, columns=named)
     rows["score"] = rows["score"].astype(float)
     return rows.assign(raw_score=rows["score"]).reindex(columns=list(SCORE_COLUMNS))
 

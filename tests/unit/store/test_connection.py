@@ -57,10 +57,10 @@ def refusal(path: Path, *, wait_seconds: float = 0) -> str:
     """Return the message about a database that cannot be opened: one line with its path."""
     with pytest.raises(StoreError) as raised, connect(path, wait_seconds=wait_seconds):
         pass
-    told = str(raised.value)
-    assert told.startswith(f"{path}: ")
-    assert "\n" not in told
-    return told
+    output = str(raised.value)
+    assert output.startswith(f"{path}: ")
+    assert "\n" not in output
+    return output
 
 
 def test_a_new_database_has_every_table_of_the_schema(path: Path) -> None:
@@ -93,7 +93,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk_meanwhile(path: Path) -> Non
         assert connection.execute("SELECT count(*) FROM much").fetchall() == [(2_000_000,)]
 
     assert spilled
-    assert sorted(each.name for each in path.parent.iterdir()) == [path.name]
+    assert sorted(item.name for item in path.parent.iterdir()) == [path.name]
 
 
 def test_a_database_is_closed_even_if_its_user_fails(path: Path) -> None:
@@ -150,10 +150,10 @@ def test_a_database_of_a_newer_schema_is_refused_and_left_as_it_is(path: Path) -
         connection.execute("UPDATE schema_version SET version = ?", [SCHEMA_VERSION + 1])
     before = path.read_bytes()
 
-    told = refusal(path)
+    output = refusal(path)
 
-    assert "written by a newer eval-assets" in told
-    assert "Upgrade eval-assets, or set EVAL_DATABASE to another file." in told
+    assert "written by a newer eval-assets" in output
+    assert "Upgrade eval-assets, or set EVAL_DATABASE to another file." in output
     assert path.read_bytes() == before
 
 
@@ -178,15 +178,15 @@ def test_tables_of_an_older_schema_are_made_again_and_paid_replies_are_kept(path
 
 
 def test_a_database_of_one_folder_does_not_open_for_another(tmp_path: Path) -> None:
-    shared, mine, others = tmp_path / "eval.duckdb", tmp_path / "mine", tmp_path / "others"
-    for same in (mine, mine / ".." / "mine"):
+    shared, first, others = tmp_path / "eval.duckdb", tmp_path / "mine", tmp_path / "others"
+    for same in (first, first / ".." / "mine"):
         with connect(shared, folder=same):
             pass
     with pytest.raises(StoreError) as raised, connect(shared, folder=others):
         pass
 
     assert str(raised.value) == (
-        f"{shared}: holds the evaluation in {mine}, not the one in {others}. "
+        f"{shared}: holds the evaluation in {first}, not the one in {others}. "
         "Set EVAL_DATABASE to another file."
     )
 

@@ -32,19 +32,19 @@ Connection = duckdb.DuckDBPyConnection
 
 
 def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: Connection) -> None:
-    given = labels(("a1", "clarity", "r1", 4), ("a2", "clarity", "r1", math.nan))
-    given["skipped"] = [False, True]
-    given["skip_reason"] = [None, "cut off"]
+    inputs = labels(("a1", "clarity", "r1", 4), ("a2", "clarity", "r1", math.nan))
+    inputs["skipped"] = [False, True]
+    inputs["skip_reason"] = [None, "cut off"]
     earlier = labels(("a1", "clarity", "r1", 2))
     row = ("labels.csv", 3, "rating", "6 is not on the scale", "Use 1 to 5", "r2", "clarity")
     rejected = pd.DataFrame([row], columns=list(REJECTED_COLUMNS))
-    write_labels(connection, given.assign(round=2), earlier=earlier, rejected=rejected)
+    write_labels(connection, inputs.assign(round=2), earlier=earlier, rejected=rejected)
 
     stored = read_table(connection, "human_labels")
     assert stored[["response_id", "value"]].to_numpy().tolist() == [["a1", 4.0]]
     skipped = read_table(connection, "skipped_labels")
     assert skipped[["response_id", "skip_reason"]].to_numpy().tolist() == [["a2", "cut off"]]
-    assert [tuple(each) for each in read_table(connection, "rejected_rows").to_numpy()] == [row]
+    assert [tuple(item) for item in read_table(connection, "rejected_rows").to_numpy()] == [row]
     assert rejected_labels(connection).to_numpy().tolist() == [["r2", "clarity", 1]]
     kept = read_table(connection, "earlier_labels")
     assert kept[["value", "round"]].to_numpy().tolist() == [[2.0, 1]]
@@ -119,13 +119,13 @@ def test_what_is_asked_is_the_same_in_the_database_and_in_the_evaluation(
     stored = connection.execute("SELECT response_id, question_id FROM asked_units").fetchall()
 
     evaluation = Evaluation("t", Path(), rubric)
-    asked = {
+    requested = {
         (row["response_id"], question.id)
         for row in rows
         for question in evaluation.asked({**row, **json.loads(str(row["attributes"]))})
     }
-    assert set(stored) == asked
-    assert len(stored) == len(asked) > len(rows)
+    assert set(stored) == requested
+    assert len(stored) == len(requested) > len(rows)
 
 
 def test_attributes_are_returned_beside_the_keys_of_responses(connection: Connection) -> None:

@@ -66,20 +66,20 @@ def evaluation(tmp_path: Any) -> Evaluation:
 
 
 def by_unit(ratings: Any) -> dict[int, list[float]]:
-    found: dict[int, list[float]] = {}
+    result: dict[int, list[float]] = {}
     for unit, value in zip(ratings.unit.tolist(), ratings.value.tolist(), strict=True):
-        found.setdefault(unit, []).append(value)
-    return found
+        result.setdefault(unit, []).append(value)
+    return result
 
 
 def test_the_reference_is_the_consensus_or_else_the_mean(
     adjudicated: duckdb.DuckDBPyConnection,
 ) -> None:
-    found = adjudicated.execute(
+    result = adjudicated.execute(
         "SELECT response_id, value, source, excluded FROM reference_values ORDER BY ALL"
     ).fetchall()
 
-    assert found == [
+    assert result == [
         ("a1", 4.0, "consensus", False),
         ("a2", 3.0, "mean", True),
         ("b1", 3.5, "mean", False),
@@ -147,8 +147,8 @@ def test_history_holds_what_sessions_say_and_ratings_of_earlier_rounds(
     change = ("a2", "clarity", "ben", 2, "change", 1.0, np.nan, "2026-11-20")
     write_label_history(connection, pd.DataFrame([change], columns=list(HISTORY_COLUMNS)))
 
-    found = connection.execute("SELECT * FROM label_history ORDER BY response_id").fetchall()
-    assert found == [
+    result = connection.execute("SELECT * FROM label_history ORDER BY response_id").fetchall()
+    assert result == [
         ("a1", "clarity", "anna", 2, "round", 2.0, 4.0, "2026-11-21"),
         ("a2", "clarity", "ben", 2, "change", 1.0, None, "2026-11-20"),
     ]
@@ -170,22 +170,22 @@ def test_rated_rows_have_the_latest_ratings_after_a_discussion(
 
 
 def test_labels_and_skips_are_read_back_together(connection: duckdb.DuckDBPyConnection) -> None:
-    given = labels(("a1", "clarity", "anna", 4), ("a2", "clarity", "anna", np.nan))
-    write_labels(connection, given.assign(skipped=[False, True]))
+    inputs = labels(("a1", "clarity", "anna", 4), ("a2", "clarity", "anna", np.nan))
+    write_labels(connection, inputs.assign(skipped=[False, True]))
 
-    found = stored_labels(connection, "clarity")
-    assert found["response_id"].tolist() == ["a1", "a2"]
-    assert found["rater_id"].tolist() == ["anna", "anna"]
-    assert found["skipped"].tolist() == [False, True]
-    assert found["value"].isna().tolist() == [False, True]
-    assert found["labelled_at"].tolist() == [None, None]
+    result = stored_labels(connection, "clarity")
+    assert result["response_id"].tolist() == ["a1", "a2"]
+    assert result["rater_id"].tolist() == ["anna", "anna"]
+    assert result["skipped"].tolist() == [False, True]
+    assert result["value"].isna().tolist() == [False, True]
+    assert result["labelled_at"].tolist() == [None, None]
 
 
 def test_responses_are_read_back_as_the_readers_give_them(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
-    found = stored_responses(connection)
+    result = stored_responses(connection)
 
-    assert found["response_id"].tolist() == ["a1", "a2", "b1", "b2"]
-    assert found["convo_id"].tolist() == [None] * 4
-    assert str(found["turn_index"].dtype) == "Int64"
+    assert result["response_id"].tolist() == ["a1", "a2", "b1", "b2"]
+    assert result["convo_id"].tolist() == [None] * 4
+    assert str(result["turn_index"].dtype) == "Int64"

@@ -31,13 +31,13 @@ def test_ratings_of_a_round_are_those_that_decide_and_those_that_do_not(
     earlier["skipped"] = [False, True]
     write_labels(connection, kept, earlier=earlier)
 
-    found = ratings_by_round(connection, EVALUATION)
+    result = ratings_by_round(connection, EVALUATION)
 
     assert {
-        name: {number: given.value.tolist() for number, given in rounds.items()}
-        for name, rounds in found.items()
+        name: {number: inputs.value.tolist() for number, inputs in rounds.items()}
+        for name, rounds in result.items()
     } == {"clarity": {1: [1, 2], 2: [4, 5]}}
-    assert found["clarity"][1].raters == ["r1"]
+    assert result["clarity"][1].raters == ["r1"]
 
 
 def test_labels_of_one_round_are_not_compared(connection: duckdb.DuckDBPyConnection) -> None:

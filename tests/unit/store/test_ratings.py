@@ -54,16 +54,18 @@ def test_long_ratings_count_responses_and_raters_in_the_order_of_their_names(
 ) -> None:
     """Responses a1, a2, b1, b2 are units 0 to 3; r9 rated the other question only."""
     write_labels(connection, labels(*GIVEN))
-    found = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))["clarity"]
+    result = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))[
+        "clarity"
+    ]
 
-    assert found.rater_ids == ("r1", "r2", "r3", "r9")
-    assert (found.unit.tolist(), found.rater.tolist()) == ([0, 0, 1, 2], [0, 1, 2, 1])
-    assert found.value.tolist() == [1, 2, 4, 5]
+    assert result.rater_ids == ("r1", "r2", "r3", "r9")
+    assert (result.unit.tolist(), result.rater.tolist()) == ([0, 0, 1, 2], [0, 1, 2, 1])
+    assert result.value.tolist() == [1, 2, 4, 5]
     np.testing.assert_array_equal(
-        found.matrix(),
+        result.matrix(),
         [[1, 2, NAN, NAN], [NAN, NAN, 4, NAN], [NAN, 5, NAN, NAN], [NAN, NAN, NAN, NAN]],
     )
-    assert found.raters == ["r1", "r2", "r3"]
+    assert result.raters == ["r1", "r2", "r3"]
 
 
 def test_the_group_of_each_unit_is_its_prompt_or_what_is_given(connection: Connection) -> None:
@@ -105,10 +107,10 @@ def test_people_and_judges_are_measured_by_response_groups(connection: Connectio
     rated["prompt_text"] = ids
     replace_rows(connection, "responses", rated)
     value = {(g, r): float(rng.integers(1, 6)) for g in range(10) for r in ("r1", "r2", "r3")}
-    given = [(name, int(name[1]), r) for name in ids for r in ("r1", "r2", "r3")]
-    write_labels(connection, labels(*((n, "clarity", r, value[g, r]) for n, g, r in given)))
+    inputs = [(name, int(name[1]), r) for name in ids for r in ("r1", "r2", "r3")]
+    write_labels(connection, labels(*((n, "clarity", r, value[g, r]) for n, g, r in inputs)))
     judges = [JudgeRow(j, "recorded", None, 60, 60, j, k) for k, j in enumerate(("j1", "j2"))]
-    scored = [(n, "clarity", f"j{r[1]}", value[g, r], "ok") for n, g, r in given if r != "r3"]
+    scored = [(n, "clarity", f"j{r[1]}", value[g, r], "ok") for n, g, r in inputs if r != "r3"]
     write_scored(connection, judges, scores(*scored))
     evaluation = Evaluation(
         "test",
@@ -154,9 +156,11 @@ def test_only_scores_with_status_ok_are_ratings(connection: Connection) -> None:
         [],
         scores(("a1", "clarity", "j", 3.5, "ok"), ("a2", "clarity", "j", None, "unparsable")),
     )
-    found = long_ratings(connection, "judge", ["clarity"], group=group_codes(connection))["clarity"]
+    result = long_ratings(connection, "judge", ["clarity"], group=group_codes(connection))[
+        "clarity"
+    ]
 
-    assert (found.unit.tolist(), found.value.tolist()) == ([0], [3.5])
+    assert (result.unit.tolist(), result.value.tolist()) == ([0], [3.5])
 
 
 def test_many_responses_are_read_in_portions(
@@ -175,29 +179,31 @@ def test_many_responses_are_read_in_portions(
 
 
 def test_a_question_without_ratings_has_none(connection: Connection) -> None:
-    found = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))["clarity"]
+    result = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))[
+        "clarity"
+    ]
 
-    assert len(found.value) == 0
-    assert found.matrix().shape == (4, 0)
-    assert found.raters == []
+    assert len(result.value) == 0
+    assert result.matrix().shape == (4, 0)
+    assert result.raters == []
 
 
 def test_patterns_count_each_response_once(connection: Connection) -> None:
     """a1 has {1, 2}, a2 {4}, b1 {5}, b2 nothing."""
     write_labels(connection, labels(*GIVEN, ("b2", "clarity", "r1", 5)))
-    found = rating_patterns(connection, "clarity", LIKERT5)
+    result = rating_patterns(connection, "clarity", LIKERT5)
 
-    assert found is not None
-    assert counted(found) == {(1, 2): 1, (4,): 1, (5,): 2}
+    assert result is not None
+    assert counted(result) == {(1, 2): 1, (4,): 1, (5,): 2}
 
 
 def test_patterns_go_by_the_declared_step(connection: Connection) -> None:
     scale = Scale(low=0, high=1, values=(0.0, 0.5, 1.0))
     write_labels(connection, labels(("a1", "clarity", "r1", 0.5), ("a1", "clarity", "r2", 1)))
-    found = rating_patterns(connection, "clarity", scale)
+    result = rating_patterns(connection, "clarity", scale)
 
-    assert found is not None
-    assert counted(found) == {(0.5, 1.0): 1}
+    assert result is not None
+    assert counted(result) == {(0.5, 1.0): 1}
 
 
 @pytest.mark.parametrize(
@@ -221,24 +227,24 @@ def test_more_than_fifteen_ratings_of_a_response_are_left_to_others(
 ) -> None:
     """Fifteen equal ratings fill the four bits of their value."""
     write_labels(connection, labels(*(("a1", "clarity", f"r{i:02}", 3.0) for i in range(n_raters))))
-    found = rating_patterns(connection, "clarity", LIKERT5)
+    result = rating_patterns(connection, "clarity", LIKERT5)
 
-    assert (found is not None) == fits
-    if found is not None:
-        assert counted(found) == {(3.0,) * 15: 1}
+    assert (result is not None) == fits
+    if result is not None:
+        assert counted(result) == {(3.0,) * 15: 1}
 
 
 def groups_of(connection: Connection, rows: pd.DataFrame) -> tuple[list[int], list[int]]:
     """Return the numbers of the prompts and of the groups, in the order of the responses' ids."""
     replace_rows(connection, "responses", rows)
-    found = responses_in_order(connection)
-    return pd.factorize(found["prompt"])[0].tolist(), pd.factorize(found["group"])[0].tolist()
+    result = responses_in_order(connection)
+    return pd.factorize(result["prompt"])[0].tolist(), pd.factorize(result["group"])[0].tolist()
 
 
 def test_responses_to_one_prompt_share_prompt_and_group(connection: Connection) -> None:
-    found = groups_of(connection, responses("a1", "a2", "b1", "b2"))
+    result = groups_of(connection, responses("a1", "a2", "b1", "b2"))
 
-    assert found == ([0, 0, 1, 1], [0, 0, 1, 1])
+    assert result == ([0, 0, 1, 1], [0, 0, 1, 1])
 
 
 def test_a_given_group_joins_prompts_and_a_conversation_joins_its_turns(
@@ -266,15 +272,15 @@ def test_a_given_prompt_id_joins_prompts_that_are_worded_differently(
 def test_a_prompt_of_more_than_half_of_all_responses_is_an_instruction_and_not_a_group(
     connection: Connection,
 ) -> None:
-    found = groups_of(connection, responses("a1", "a2", "a3", "b1", "b2"))
+    result = groups_of(connection, responses("a1", "a2", "a3", "b1", "b2"))
 
-    assert found == ([0, 0, 0, 1, 1], [0, 1, 2, 3, 3])
+    assert result == ([0, 0, 0, 1, 1], [0, 1, 2, 3, 3])
 
 
 def test_a_response_without_prompt_stands_for_itself(connection: Connection) -> None:
-    found = groups_of(connection, responses("a1", "a2", prompt_text=None))
+    result = groups_of(connection, responses("a1", "a2", prompt_text=None))
 
-    assert found == ([0, 1], [0, 1])
+    assert result == ([0, 1], [0, 1])
 
 
 def test_slices_sort_responses_by_prompt_difficulty_and_attribute(connection: Connection) -> None:
@@ -285,14 +291,14 @@ def test_slices_sort_responses_by_prompt_difficulty_and_attribute(connection: Co
         attributes=[f'{{"topic": "tax", "serial": "{i}", "prompt_id": "p{i}"}}' for i in range(21)],
     )
     replace_rows(connection, "responses", rows)
-    found = slices_in_order(connection)
+    result = slices_in_order(connection)
 
-    assert list(found) == ["difficulty", "model_name", "prompt_id", "topic"]
-    codes, names = found["difficulty"]
+    assert list(result) == ["difficulty", "model_name", "prompt_id", "topic"]
+    codes, names = result["difficulty"]
     assert (codes.tolist(), names) == ([0] * 20 + [-1], ["easy"])
-    codes, names = found["prompt_id"]
+    codes, names = result["prompt_id"]
     assert [names[code] for code in codes] == [f"p{i}" for i in range(21)]
-    assert found["topic"][1] == ["tax"]
+    assert result["topic"][1] == ["tax"]
 
 
 def rate_anew(connection: Connection) -> None:
@@ -353,9 +359,9 @@ def test_responses_without_ratings_do_not_change_the_version(connection: Connect
 
 
 def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Connection) -> None:
-    given = scores(("a1", "clarity", "j", 3.0, "ok"))
+    inputs = scores(("a1", "clarity", "j", 3.0, "ok"))
 
-    def version(fingerprint: str, rows: pd.DataFrame = given) -> str:
+    def version(fingerprint: str, rows: pd.DataFrame = inputs) -> str:
         write_scored(connection, [JudgeRow("j", "recorded", "m", 1, 1, fingerprint, 0)], rows)
         return rating_versions(connection)["judge"]
 
@@ -363,8 +369,8 @@ def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Co
     write_labels(connection, labels(*GIVEN))
     assert version("one") == before
     assert version("two") != before
-    assert version("one", given.assign(score=4.0)) != before
-    assert version("one", given.assign(score=NAN, status="missing")) != before
+    assert version("one", inputs.assign(score=4.0)) != before
+    assert version("one", inputs.assign(score=NAN, status="missing")) != before
 
 
 def test_two_ratings_that_swap_their_raters_are_another_version(connection: Connection) -> None:
@@ -389,11 +395,11 @@ def test_a_score_of_a_conversation_is_compared_with_its_mean_rating_and_not_with
         ]
     )
     replace_rows(connection, "responses", turns)
-    given = [(f"{c}t{t}", v) for c, both in ratings.items() for t, v in enumerate(both, start=1)]
-    write_labels(connection, labels(*((r, "clarity", "anna", v) for r, v in given)))
-    whole = scores(*((r, "clarity", "whole", None, "conversation") for r, _ in given))
-    whole["raw_score"] = [np.mean(ratings[r[:2]]) for r, _ in given]
-    by_turn = scores(*((r, "clarity", "turns", v, "ok") for r, v in given))
+    inputs = [(f"{c}t{t}", v) for c, both in ratings.items() for t, v in enumerate(both, start=1)]
+    write_labels(connection, labels(*((r, "clarity", "anna", v) for r, v in inputs)))
+    whole = scores(*((r, "clarity", "whole", None, "conversation") for r, _ in inputs))
+    whole["raw_score"] = [np.mean(ratings[r[:2]]) for r, _ in inputs]
+    by_turn = scores(*((r, "clarity", "turns", v, "ok") for r, v in inputs))
     judges = [
         JudgeRow(name, "recorded", None, 8, 8, name, place)
         for place, name in enumerate(("whole", "turns"))
@@ -426,8 +432,8 @@ def test_the_version_of_the_data_covers_scores_of_conversations(connection: Conn
     replace_rows(connection, "responses", responses("a1", "a2", convo_id="c", turn_index=1))
     versions = []
     for score in (2.0, 3.0):
-        given = scores(("a1", "clarity", "j", None, "conversation"))
-        write_scored(connection, [], given.assign(raw_score=score))
+        inputs = scores(("a1", "clarity", "j", None, "conversation"))
+        write_scored(connection, [], inputs.assign(raw_score=score))
         versions.append(rating_versions(connection)["judge"])
 
     assert versions[0] != versions[1]
@@ -445,11 +451,11 @@ def test_backup_judges_and_function_scores_are_left_out_of_the_judges_alpha(
         JudgeRow(j.id, j.provider, j.model, 2, 2, j.id, place, is_backup=j.backup)
         for place, j in enumerate(judges)
     ]
-    given = scores(
+    inputs = scores(
         *(("a1", question, name, 3.0, "ok") for question in ("clarity", "safety") for name in "jk"),
         ("a1", "clarity", "spare", 1.0, "ok"),
     )
-    write_scored(connection, rows, given)
+    write_scored(connection, rows, inputs)
 
     compared = judge_ratings(connection, declared)
 
@@ -528,12 +534,12 @@ def test_units_stand_together_by_question_and_prompt_with_every_judges_scores(
     connection: Connection,
 ) -> None:
     """The first judge is the first declared, not the first by name."""
-    given = scores(
+    inputs = scores(
         ("a1", "clarity", "z", 2.0, "ok"),
         ("b2", "clarity", "z", np.nan, "unparsable"),
         ("b1", "clarity", "a", 5.0, "ok"),
     )
-    write_scored(connection, [judge("z", 0), judge("a", 1)], given)
+    write_scored(connection, [judge("z", 0), judge("a", 1)], inputs)
 
     judged = judged_units(connection)
 
@@ -556,13 +562,13 @@ def test_ground_truth_holds_queries_and_prompts_under_whole_numbers(
     write_pair_measures(connection, prompts=prompt(), disagreements=pd.DataFrame())
 
     columns = "expected_docs, docs, judge1_score, judge2_score, judge1_model, judge2_model, kappa"
-    [asked, asset] = connection.execute(
+    [requested, asset] = connection.execute(
         f"SELECT {columns} FROM ground_truth ORDER BY id"  # noqa: S608
     ).fetchall()
     ids = connection.execute("SELECT id + 1, typeof(id) FROM ground_truth ORDER BY id").fetchall()
 
     models = ("gpt-6-luna", "claude-haiku-5-5")
-    assert asked == (["7"], ["7", "3"], [0.7, None], [0.6, 0.1], *models, 1.0)
+    assert requested == (["7"], ["7", "3"], [0.7, None], [0.6, 0.1], *models, 1.0)
     assert asset == (None, ["a1", "a2"], [4.0, None], [None, None], "mj", None, None)
     assert ids[0] == (2, "BIGINT")
     assert ids[1][0] > 2
@@ -571,24 +577,24 @@ def test_ground_truth_holds_queries_and_prompts_under_whole_numbers(
 def test_coverage_lists_every_judge_with_what_it_attempted(
     connection: Connection,
 ) -> None:
-    given = scores(
+    inputs = scores(
         ("a1", "clarity", "j", 2.0, "ok"),
         ("a2", "clarity", "j", np.nan, "budget_stopped"),
         ("a1", "safety", "j", 1.0, "ok"),
     )
-    write_scored(connection, [judge("j", 0), judge("k", 1)], given)
+    write_scored(connection, [judge("j", 0), judge("k", 1)], inputs)
 
-    found = score_coverage(connection)
+    result = score_coverage(connection)
 
     counts = ["judge_id", "question_id", "n_asked", "n_attempted", "n_ok", "n_budget_stopped"]
-    assert found[counts].to_numpy(dtype=object).tolist() == [
+    assert result[counts].to_numpy(dtype=object).tolist() == [
         ["j", "clarity", 4, 2, 1, 1],
         ["j", "safety", 4, 1, 1, 0],
         ["k", "clarity", 4, 0, 0, 0],
         ["k", "safety", 4, 0, 0, 0],
     ]
-    assert found["share_ok"].tolist()[:2] == [0.5, 1.0]
-    assert found["share_ok"].isna().tolist()[2:] == [True, True]
+    assert result["share_ok"].tolist()[:2] == [0.5, 1.0]
+    assert result["share_ok"].isna().tolist()[2:] == [True, True]
 
 
 def test_models_under_test_are_named_once(connection: Connection) -> None:

@@ -44,29 +44,29 @@ def test_every_unit_is_in_one_shard_and_comes_once_by_question(connection: Conne
     replace_rows(connection, "responses", responses(*(f"a{k:02}" for k in range(40))))
 
     def units_of(shard: int, n_shards: int) -> list[tuple[str, str, str, str]]:
-        found, after = list[tuple[str, str, str, str]](), None
+        result, after = list[tuple[str, str, str, str]](), None
         while more := next_units(connection, after=after, n=7, part=Part(shard, n_shards)):
             assert len(more) <= 7
-            found, after = found + more, more[-1][:2]
-        return found
+            result, after = result + more, more[-1][:2]
+        return result
 
-    every = units_of(0, 1)
-    assert [unit[:2] for unit in every] == [(f"a{k:02}", q) for q in "za" for k in range(40)]
+    rows = units_of(0, 1)
+    assert [unit[:2] for unit in rows] == [(f"a{k:02}", q) for q in "za" for k in range(40)]
     shards = [units_of(shard, 3) for shard in range(3)]
-    assert sorted(itertools.chain(*shards)) == sorted(every)
+    assert sorted(itertools.chain(*shards)) == sorted(rows)
     assert all(len(shard) > 10 for shard in shards)
 
 
 def test_every_response_is_in_the_partition_of_its_value(connection: Connection) -> None:
     write_rubric(connection, [replace(CLARITY, id="z"), replace(CLARITY, id="a")])
-    given = responses("a1", "a2", "a3", "a4", group_id="g's")
-    given["attributes"] = [
+    inputs = responses("a1", "a2", "a3", "a4", group_id="g's")
+    inputs["attributes"] = [
         '{"month": " 2026-10"}',
         '{"month": "2026-11"}',
         '{"month": 7}',
         '{"month": ""}',
     ]
-    replace_rows(connection, "responses", given)
+    replace_rows(connection, "responses", inputs)
 
     assert partitions(connection, "month") == [NO_VALUE, "2026-10", "2026-11", "7"]
     assert partitions(connection, "group_id") == ["g's"]
@@ -79,8 +79,8 @@ def test_every_response_is_in_the_partition_of_its_value(connection: Connection)
         ("group_id", "g's", ["a1", "a2", "a3", "a4"]),
     ):
         part = Part(partition_by=column, partition=partition)
-        found = next_units(connection, n=9, part=part)
-        assert [unit[:2] for unit in found] == [(each, q) for q in "za" for each in ids]
+        result = next_units(connection, n=9, part=part)
+        assert [unit[:2] for unit in result] == [(item, q) for q in "za" for item in ids]
 
 
 def test_scores_come_back_from_the_disk_as_they_were_added(
@@ -113,14 +113,14 @@ def test_scores_come_back_from_the_disk_as_they_were_added(
 
 def test_many_scores_come_back_in_portions(tmp_path: Path) -> None:
     """Those of a judge need not fit into memory again beside what the database holds."""
-    given = pd.DataFrame({"response_id": [f"r{i}" for i in range(250_001)]})
+    inputs = pd.DataFrame({"response_id": [f"r{i}" for i in range(250_001)]})
 
     with ScoresOnDisk(tmp_path) as on_disk:
-        on_disk.add(given)
-        found = list(on_disk.portions())
+        on_disk.add(inputs)
+        result = list(on_disk.portions())
 
-    assert max(map(len, found)) < len(given) / 2
-    pd.testing.assert_frame_equal(pd.concat(found), given)
+    assert max(map(len, result)) < len(inputs) / 2
+    pd.testing.assert_frame_equal(pd.concat(result), inputs)
 
 
 def test_nothing_is_left_on_disk(tmp_path: Path) -> None:

@@ -157,11 +157,11 @@ def test_judges_are_tuned_on_their_scores_before_any_map(rated: Connection) -> N
 
 
 def test_answers_are_sliced_by_whatever_sorts_them(connection: Connection) -> None:
-    given = responses("a1", "a2", "b1", "b2")
+    inputs = responses("a1", "a2", "b1", "b2")
     difficulty = np.array(["easy", "easy", "hard", None], dtype=object)
-    replace_rows(connection, "responses", given.assign(difficulty=difficulty))
+    replace_rows(connection, "responses", inputs.assign(difficulty=difficulty))
     write_scored(
-        connection, [], scores(*((r, "clarity", "gpt", 3.0, "ok") for r in given["response_id"]))
+        connection, [], scores(*((r, "clarity", "gpt", 3.0, "ok") for r in inputs["response_id"]))
     )
 
     answers = compared_answers(connection, [CLARITY], shares=SplitShares())["clarity", "gpt"]
@@ -202,8 +202,8 @@ def test_each_prompt_of_a_judge_has_a_cost_of_its_own(rated: Connection) -> None
         ("haiku", "old", "a1", "ok", None),
     ]
     names = ["judge_id", "prompt_hash", "response_id", "status", "cost_usd"]
-    given = pd.DataFrame(rows, columns=names).assign(question_id="clarity")
-    insert_rows(rated, "tuned_judge_scores", given)
+    inputs = pd.DataFrame(rows, columns=names).assign(question_id="clarity")
+    insert_rows(rated, "tuned_judge_scores", inputs)
 
     assert costs_of_prompts(rated) == {
         ("gpt", "old"): pytest.approx(20.0),

@@ -87,11 +87,11 @@ def test_a_response_that_names_a_question_is_combined_on_that_one_only(
     ]
 
 
-def summary_of(connection: Connection, **where: object) -> dict[str, object]:
+def summary_of(connection: Connection, **condition: object) -> dict[str, object]:
     """The one row of `score_summary` with these cells."""
     write_score_summary(connection)
     rows = read_table(connection, "score_summary")
-    for column, value in where.items():
+    for column, value in condition.items():
         rows = rows[rows[column].isna() if value is None else rows[column] == value]
     [row] = rows.to_dict("records")
     return {str(name): value for name, value in row.items()}
@@ -156,8 +156,8 @@ def test_responses_on_which_a_judge_lies_half_the_scale_from_humans_are_listed(
     )
     write_judge_human_disagreements(connection)
 
-    found = read_table(connection, "judge_human_disagreements")
-    assert found[["response_id", "direction", "difference", "n_ratings"]].to_numpy().tolist() == [
+    result = read_table(connection, "judge_human_disagreements")
+    assert result[["response_id", "direction", "difference", "n_ratings"]].to_numpy().tolist() == [
         ["b2", "judge lower", -1, 1],
         ["a1", "judge lower", -3.5, 2],
         ["a2", "judge higher", 2, 1],
@@ -213,13 +213,13 @@ def test_disagreements_span_the_scale_or_scatter_beyond_three_eighths(
     )
     write_label_disagreements(connection)
 
-    found = read_table(connection, "label_disagreements", order_by="response_id")
-    assert found[["response_id", "reason", "range"]].to_numpy().tolist() == [
+    result = read_table(connection, "label_disagreements", order_by="response_id")
+    assert result[["response_id", "reason", "range"]].to_numpy().tolist() == [
         ["a1", "from one end of the scale to the other", 4],
         ["b2", "pass against fail", 1],
     ]
-    assert found["ratings"].tolist() == ['{"r1":1.0,"r2":5.0}', '{"r1":0.0,"r2":1.0}']
-    assert found["value_counts"].tolist() == ['{"1.0":1,"5.0":1}', '{"0.0":1,"1.0":1}']
+    assert result["ratings"].tolist() == ['{"r1":1.0,"r2":5.0}', '{"r1":0.0,"r2":1.0}']
+    assert result["value_counts"].tolist() == ['{"1.0":1,"5.0":1}', '{"0.0":1,"1.0":1}']
     assert count_disagreements(connection) == {"clarity": 1, "safety": 1}
 
 
@@ -238,9 +238,9 @@ def test_a_question_without_far_ratings_lists_its_largest_deviations(
     )
     write_label_disagreements(connection)
 
-    found = read_table(connection, "label_disagreements")
-    assert found["response_id"].tolist() == ["x07", *(f"x{i:02}" for i in (*range(7), 8, 9))]
-    assert set(found["reason"]) == {"largest standard deviation of the question"}
+    result = read_table(connection, "label_disagreements")
+    assert result["response_id"].tolist() == ["x07", *(f"x{i:02}" for i in (*range(7), 8, 9))]
+    assert set(result["reason"]) == {"largest standard deviation of the question"}
     assert count_disagreements(connection) == {}
 
 

@@ -29,45 +29,45 @@ def harsh(quality: np.ndarray) -> np.ndarray:
 
 def test_a_harsh_and_compressed_judge_gets_a_map_that_helps_elsewhere() -> None:
     train, quality = simulated(60, seed=1, split="train")
-    found = calibrate(train, harsh(quality))
+    result = calibrate(train, harsh(quality))
     other, quality = simulated(60, seed=2)
     raw = harsh(quality)
 
-    assert found.verdict == "mapped"
-    assert found.gain.value > 3 * found.gain.standard_error
-    assert concordance(other.ratings, found.fitted(raw)) > concordance(other.ratings, raw) + 0.1
+    assert result.verdict == "mapped"
+    assert result.gain.value > 3 * result.gain.standard_error
+    assert concordance(other.ratings, result.fitted(raw)) > concordance(other.ratings, raw) + 0.1
 
 
 def test_a_judge_as_good_as_a_person_is_left_alone() -> None:
     train, quality = simulated(60, seed=3, split="train")
-    found = calibrate(train, judged(quality, seed=4))
+    result = calibrate(train, judged(quality, seed=4))
 
-    assert found.verdict == "unchanged"
-    assert found.fitted([1, 3, 5]).tolist() == [1, 3, 5]
+    assert result.verdict == "unchanged"
+    assert result.fitted([1, 3, 5]).tolist() == [1, 3, 5]
 
 
 def test_a_gain_within_its_error_is_no_reason_for_a_map() -> None:
     train, quality = simulated(12, seed=1, split="train", per_group=1)
-    found = calibrate(train, judged(quality, seed=5))
+    result = calibrate(train, judged(quality, seed=5))
 
-    assert found.gain.value > 0
-    assert found.verdict == "unchanged"
-    assert "within one standard error" in found.reason
+    assert result.gain.value > 0
+    assert result.verdict == "unchanged"
+    assert "within one standard error" in result.reason
 
 
 def test_a_judge_that_runs_against_people_is_not_mapped_onto_a_constant() -> None:
     train, quality = simulated(40, seed=6, split="train")
-    found = calibrate(train, 6 - judged(quality, seed=7))
+    result = calibrate(train, 6 - judged(quality, seed=7))
 
-    assert (found.verdict, found.reason) == ("unchanged", "the best map on train is a constant")
+    assert (result.verdict, result.reason) == ("unchanged", "the best map on train is a constant")
 
 
 def test_fewer_than_ten_groups_are_not_evaluable() -> None:
     train, quality = simulated(9, seed=8, split="train", per_group=10)
-    found = calibrate(train, harsh(quality))
+    result = calibrate(train, harsh(quality))
 
-    assert found.verdict == "not_evaluable"
-    assert found.reason == "9 groups in train have ratings and scores; 10 needed"
+    assert result.verdict == "not_evaluable"
+    assert result.reason == "9 groups in train have ratings and scores; 10 needed"
     enough, quality = simulated(10, seed=8, split="train", per_group=10)
     assert calibrate(enough, harsh(quality)).verdict == "mapped"
 
@@ -88,17 +88,17 @@ def test_classes_without_order_get_no_map() -> None:
         level="nominal",
         split="train",
     )
-    found = calibrate(train, rng.integers(1, 4, 30).astype(float))
+    result = calibrate(train, rng.integers(1, 4, 30).astype(float))
 
-    assert (found.verdict, found.fitted.is_identity) == ("unchanged", True)
+    assert (result.verdict, result.fitted.is_identity) == ("unchanged", True)
 
 
 def test_maps_in_common_use_are_given_for_comparison() -> None:
     train = rated_units([[1, 1], [3, 3], [2, 2], [5, 5]], split="train")
-    found = other_maps(train, np.array([1.0, 2.0, 3.0, 4.0]))
+    result = other_maps(train, np.array([1.0, 2.0, 3.0, 4.0]))
 
-    assert found["isotonic"] == pytest.approx([1, 2.5, 2.5, 5])
-    assert found["linear"] == pytest.approx([1.1, 2.2, 3.3, 4.4])
+    assert result["isotonic"] == pytest.approx([1, 2.5, 2.5, 5])
+    assert result["linear"] == pytest.approx([1.1, 2.2, 3.3, 4.4])
     assert other_maps(train, np.full(4, NAN))["linear"].size == 0
     assert other_maps(train, np.full(4, 3.0))["linear"] == pytest.approx([2.75])
 
@@ -108,16 +108,16 @@ def test_each_value_of_train_has_a_row_with_figures_on_dev() -> None:
     scores = harsh(quality)
     rows = calibration_rows(replace(units, scores={"gpt": scores}), "gpt")
     train, on_dev = units.part("train"), units.is_in("dev")
-    found = calibrate(train, scores[units.is_in("train")])
+    result = calibrate(train, scores[units.is_in("train")])
     others = other_maps(train, scores[units.is_in("train")])
 
     assert [row["judge_value"] for row in rows] == [1, 2, 3]
-    assert tuple(row["mapped_value"] for row in rows) == found.fitted.mapped
+    assert tuple(row["mapped_value"] for row in rows) == result.fitted.mapped
     for name in ("isotonic", "linear"):
         assert [row[f"{name}_value"] for row in rows] == others[name].tolist()
-    kappas = {"kappa_dev": scores, "kappa_dev_mapped": found.fitted(scores)}
+    kappas = {"kappa_dev": scores, "kappa_dev_mapped": result.fitted(scores)}
     for row in rows:
-        assert row["train_gain"] == found.gain.value
+        assert row["train_gain"] == result.gain.value
         for name, values in kappas.items():
             assert row[name] == concordance(units.ratings[on_dev], values[on_dev])
 
@@ -141,15 +141,15 @@ def test_decisions_are_counted_by_hand() -> None:
     people = [[1], [1], [1], [0], [0], [0], [0], [0], [1]]
     judge = [1, 1, 0, 1, 1, 0, 0, 0, 1]  # 3 right passes, 2 false ones, 1 missed
     profile = judge_human_profile(people, judge, scale=BINARY, level="nominal", confidence=0.95)
-    found = decisions(profile, BINARY)
+    result = decisions(profile, BINARY)
 
-    assert (found.false_positives, found.false_negatives) == (2, 1)
-    assert found.accuracy.value == pytest.approx(6 / 9)
-    assert (found.accuracy.low, found.accuracy.high) == pytest.approx(wilson(6, 9))
-    assert found.f1.value == pytest.approx(6 / 9)
+    assert (result.false_positives, result.false_negatives) == (2, 1)
+    assert result.accuracy.value == pytest.approx(6 / 9)
+    assert (result.accuracy.low, result.accuracy.high) == pytest.approx(wilson(6, 9))
+    assert result.f1.value == pytest.approx(6 / 9)
     low, high = wilson(3, 6)
     ends = 2 * low / (1 + low), 2 * high / (1 + high)
-    assert (found.f1.low, found.f1.high) == pytest.approx(ends)
+    assert (result.f1.low, result.f1.high) == pytest.approx(ends)
 
 
 def wilson(n: int, total: int) -> tuple[float, float]:
@@ -174,16 +174,16 @@ def test_an_error_has_to_be_small_and_agreement_large() -> None:
     people = [[1], [2], [3], [4], [5], [5], [1], [2]]
     judge = [1, 2, 3, 4, 5, 4, 1, 2]
     profile = judge_human_profile(people, judge, scale=LIKERT5, level="ordinal", confidence=0.95)
-    found = compared_with(Targets(mae=0.1), profile, decisions(profile, LIKERT5), is_ordered=True)
+    result = compared_with(Targets(mae=0.1), profile, decisions(profile, LIKERT5), is_ordered=True)
 
-    assert {target.name: target.is_met for target in found} == {
+    assert {target.name: target.is_met for target in result} == {
         "rho": True,
         "kappa": True,
         "accuracy": True,
         "F1": True,
         "MAE": False,
     }
-    assert found[-1].value == pytest.approx(1 / 8)
+    assert result[-1].value == pytest.approx(1 / 8)
     kappas = {
         is_ordered: compared_with(
             Targets(), profile, decisions(profile, LIKERT5), is_ordered=is_ordered
@@ -201,9 +201,9 @@ def test_an_undefined_figure_misses_its_target() -> None:
     profile = judge_human_profile(
         [[1], [1]], [1, 1], scale=BINARY, level="nominal", confidence=0.95
     )
-    found = compared_with(Targets(), profile, decisions(profile, BINARY), is_ordered=False)
+    result = compared_with(Targets(), profile, decisions(profile, BINARY), is_ordered=False)
 
-    assert not {target.name: target for target in found}["kappa"].is_met
+    assert not {target.name: target for target in result}["kappa"].is_met
 
 
 def test_f1_without_any_pass_is_undefined() -> None:

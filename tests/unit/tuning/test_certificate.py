@@ -55,22 +55,24 @@ def certified(
     scores = np.clip(np.round(quality), 1, 5)
     candidate = offered(version, scores, judged(quality, seed=2, noise=3))
     [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
-    found = question_certificate(verdicts, units, candidate, reading=READING, background=BACKGROUND)
-    return found, units, scores
+    result = question_certificate(
+        verdicts, units, candidate, reading=READING, background=BACKGROUND
+    )
+    return result, units, scores
 
 
 def test_a_certificate_file_is_valid_json_by_its_published_schema() -> None:
-    found, _, _ = certified()
-    made = Certificate.of(VERSION, [found], supersedes=None)
+    result, _, _ = certified()
+    certificate = Certificate.of(VERSION, [result], supersedes=None)
 
     schema = certificate_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(json.loads(json.dumps(made.as_json(), allow_nan=False)), schema)
+    jsonschema.validate(json.loads(json.dumps(certificate.as_json(), allow_nan=False)), schema)
 
 
 def test_a_certificate_file_is_read_as_it_was_written() -> None:
-    found, _, _ = certified()
-    text = json.dumps(Certificate.of(VERSION, [found], supersedes=None).as_json())
+    result, _, _ = certified()
+    text = json.dumps(Certificate.of(VERSION, [result], supersedes=None).as_json())
 
     assert json.dumps(Certificate.parse(text).as_json()) == text
     with pytest.raises(ValueError, match="digest"):
@@ -78,15 +80,15 @@ def test_a_certificate_file_is_read_as_it_was_written() -> None:
 
 
 def test_a_certificate_of_an_earlier_release_without_ratios_is_repeated_as_it_is() -> None:
-    found, _, _ = certified()
+    result, _, _ = certified()
     without = {"ratio": None, "ratio_low": None, "ratio_high": None}
-    claims = found.claims.model_copy(
-        update={"fitness": found.claims.fitness.model_copy(update=without)}
+    claims = result.claims.model_copy(
+        update={"fitness": result.claims.fitness.model_copy(update=without)}
     )
-    issued = found.model_copy(update={"claims": claims})
+    issued = result.model_copy(update={"claims": claims})
 
-    assert found.claims.fitness.ratio is not None
-    assert found.as_of(issued) == issued
+    assert result.claims.fitness.ratio is not None
+    assert result.as_of(issued) == issued
 
 
 FIT = Claim(n_units=80, n_groups=40, level=0.025, verdict="fit", reason="now", ratio=0.8)
@@ -116,39 +118,41 @@ def test_claims_take_the_words_of_issued_ones_with_the_same_verdict(
 
 
 def test_the_schema_refuses_a_certificate_without_a_claim() -> None:
-    found, _, _ = certified()
-    made = Certificate.of(VERSION, [found.model_copy(update={"holds": ()})], supersedes=None)
+    result, _, _ = certified()
+    certificate = Certificate.of(
+        VERSION, [result.model_copy(update={"holds": ()})], supersedes=None
+    )
 
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(made.as_json(), certificate_schema())
+        jsonschema.validate(certificate.as_json(), certificate_schema())
 
 
 def test_the_subject_is_the_digest_of_the_definition_inside() -> None:
     import hashlib  # noqa: PLC0415
 
-    found, _, _ = certified()
-    made = Certificate.of(VERSION, [found], supersedes="1.0.0")
-    definition = made.predicate.judge.definition
+    result, _, _ = certified()
+    certificate = Certificate.of(VERSION, [result], supersedes="1.0.0")
+    definition = certificate.predicate.judge.definition
 
-    [subject] = made.subject
+    [subject] = certificate.subject
     assert subject.name == "gpt@1.0.1"
     assert subject.digest.sha256 == hashlib.sha256(canonical_json(definition).encode()).hexdigest()
 
 
 def test_the_first_sentence_says_what_was_shown() -> None:
-    found, _, _ = certified()
+    result, _, _ = certified()
 
-    assert found.holds == ("fit", "improved")
-    assert found.summary.startswith(
+    assert result.holds == ("fit", "improved")
+    assert result.summary.startswith(
         "gpt 1.0.1 may stand in for a rater on q, and agrees with people better than they agree "
         "with each other; tuning made it better (shown on 60 groups"
     )
-    assert found.valid_until == "2027-05-20"
+    assert result.valid_until == "2027-05-20"
 
 
 def test_few_groups_are_said() -> None:
-    found, _, _ = certified(n_groups=60)
-    assert any("30 groups are few" in caution for caution in found.cautions)
+    result, _, _ = certified(n_groups=60)
+    assert any("30 groups are few" in caution for caution in result.cautions)
 
 
 @pytest.mark.parametrize("common", [0, 1])
@@ -161,8 +165,10 @@ def test_a_value_of_less_than_a_tenth_of_the_ratings_is_said_to_be_rare(
     units = rated_units(people.reshape(40, 3), scale=BINARY, level="nominal", split="test")
     candidate = offered(VERSION, units.ratings[:, 0])
     [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
-    found = question_certificate(verdicts, units, candidate, reading=READING, background=BACKGROUND)
-    rare = [text for text in found.cautions if text.startswith("One value makes up")]
+    result = question_certificate(
+        verdicts, units, candidate, reading=READING, background=BACKGROUND
+    )
+    rare = [text for text in result.cautions if text.startswith("One value makes up")]
 
     assert len(rare) == bool(caution)
     assert all(caution in text for text in rare)
@@ -173,17 +179,19 @@ def test_a_lowered_minimum_is_a_caution() -> None:
     candidate = offered(VERSION, units.ratings[:, 0])
     [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
     background = replace(BACKGROUND, lowered_minimums={"human_alpha": -1.0})
-    found = question_certificate(verdicts, units, candidate, reading=READING, background=background)
+    result = question_certificate(
+        verdicts, units, candidate, reading=READING, background=background
+    )
 
-    assert found.cautions[-1] == "The minimum of human_alpha was lowered to -1; 0.667 is usual."
+    assert result.cautions[-1] == "The minimum of human_alpha was lowered to -1; 0.667 is usual."
 
 
 def test_a_certificate_that_says_the_same_has_no_differences() -> None:
-    found, _, _ = certified()
-    again = json.loads(json.dumps(found.as_json()))
-    again["beside"]["a_ha"] += 1e-10
+    result, _, _ = certified()
+    repeat = json.loads(json.dumps(result.as_json()))
+    repeat["beside"]["a_ha"] += 1e-10
 
-    assert differences(again, found.as_json(), source="recomputed") == []
+    assert differences(repeat, result.as_json(), source="recomputed") == []
 
 
 @pytest.mark.parametrize(
@@ -204,12 +212,12 @@ def test_values_of_different_kinds_differ(one: object, other: object) -> None:
 
 
 def test_whatever_differs_is_named_with_its_place() -> None:
-    found, _, _ = certified()
-    changed = json.loads(json.dumps(found.as_json()))
+    result, _, _ = certified()
+    changed = json.loads(json.dumps(result.as_json()))
     changed["claims"]["fitness"]["kappa"] = 0.99
     changed["beside"]["confusion"] = changed["beside"]["confusion"][1:]
     changed["cautions"][0] = "No risk at all."
-    lines = differences(changed, found.as_json(), source="recomputed")
+    lines = differences(changed, result.as_json(), source="recomputed")
 
     assert len(lines) == 3
     assert any(line.startswith("claims.fitness.kappa: the file says 0.99, rec") for line in lines)

@@ -23,14 +23,14 @@ def both(seed: int) -> tuple[RatedUnits, RatedUnits, np.ndarray]:
 
 def test_figures_are_those_of_the_test() -> None:
     train, test, scores = both(1)
-    found = certificate_metrics(train, test, scores)
+    result = certificate_metrics(train, test, scores)
     mean = test.ratings.mean(axis=1)
 
-    assert found.spearman == pytest.approx(stats.spearmanr(mean, scores).statistic)
-    assert found.a_ha == pytest.approx(1 - np.abs(test.ratings - scores[:, None]).mean() / 4)
-    assert sum(found.people.values()) == pytest.approx(1)
+    assert result.spearman == pytest.approx(stats.spearmanr(mean, scores).statistic)
+    assert result.a_ha == pytest.approx(1 - np.abs(test.ratings - scores[:, None]).mean() / 4)
+    assert sum(result.people.values()) == pytest.approx(1)
     pairs = Counter(zip(test.ratings.ravel(), np.repeat(scores, 3), strict=True))
-    assert {(cell.human, cell.judge): cell.n for cell in found.confusion} == pairs
+    assert {(cell.human, cell.judge): cell.n for cell in result.confusion} == pairs
 
 
 def test_controls_do_not_look_at_the_answers() -> None:
@@ -61,11 +61,11 @@ def test_raters_and_judge_are_compared_by_distance_where_values_have_an_order(
     if scale.is_binary:
         ratings, scores = ratings % 2, scores % 2
     test = rated_units(ratings, scale=scale, level=level, split="test")
-    found = certificate_metrics(test, test, scores.astype(float)).alternative_annotator_test
+    actual = certificate_metrics(test, test, scores.astype(float)).alternative_annotator_test
     expected = alternative_annotator_test(ratings, scores, scoring=scoring, epsilon=0.15)
 
-    assert found.winning_rate == expected.winning_rate
-    assert found.advantage == expected.advantage
+    assert actual.winning_rate == expected.winning_rate
+    assert actual.advantage == expected.advantage
 
 
 def test_a_control_that_follows_length_is_found_out() -> None:
@@ -109,17 +109,17 @@ def test_binary_judges_have_precision_and_recall() -> None:
     people = (rng.random((80, 2)) < 0.4).astype(float)
     judge = (rng.random(80) < 0.5).astype(float)
     units = rated_units(people, scale=BINARY, level="nominal")
-    found = certificate_metrics(units, units, judge)
+    actual = certificate_metrics(units, units, judge)
     expected = precision_recall_fscore_support(
         people.ravel(), np.repeat(judge, 2), average="binary"
     )
 
-    assert (found.precision, found.recall, found.f1) == pytest.approx(expected[:3])
-    assert found.accuracy == pytest.approx((people == judge[:, None]).mean())
+    assert (actual.precision, actual.recall, actual.f1) == pytest.approx(expected[:3])
+    assert actual.accuracy == pytest.approx((people == judge[:, None]).mean())
 
 
 def test_a_judge_that_never_says_yes_has_no_precision() -> None:
     units = rated_units([[0, 1], [0, 0]], scale=BINARY, level="nominal")
-    found = certificate_metrics(units, units, np.zeros(2))
+    result = certificate_metrics(units, units, np.zeros(2))
 
-    assert (found.precision, found.recall, found.f1) == (None, 0, 0)
+    assert (result.precision, result.recall, result.f1) == (None, 0, 0)

@@ -23,53 +23,53 @@ def verdict(test: RatedUnits, scores: np.ndarray, *, people_agree: bool = True) 
 
 def test_a_judge_as_good_as_a_person_is_fit_without_any_gain() -> None:
     test, quality = simulated(100, seed=1)
-    found = verdict(test, judged(quality, seed=2))
+    result = verdict(test, judged(quality, seed=2))
 
-    assert found.verdict == "fit"
-    assert not found.better_than_a_person
+    assert result.verdict == "fit"
+    assert not result.better_than_a_person
 
 
 def test_a_judge_that_knows_the_quality_is_better_than_a_person() -> None:
     test, quality = simulated(100, seed=3)
-    found = verdict(test, np.clip(np.round(quality), 1, 5))
+    result = verdict(test, np.clip(np.round(quality), 1, 5))
 
-    assert (found.verdict, found.better_than_a_person) == ("fit", True)
-    assert "better than they agree with each other" in found.reason
+    assert (result.verdict, result.better_than_a_person) == ("fit", True)
+    assert "better than they agree with each other" in result.reason
 
 
 def test_a_judge_that_follows_something_else_is_unfit() -> None:
     test, quality = simulated(100, seed=4)
     rng = np.random.default_rng(5)
-    found = verdict(test, rng.integers(1, 6, len(quality)).astype(float))
+    result = verdict(test, rng.integers(1, 6, len(quality)).astype(float))
 
-    assert found.verdict == "unfit"
+    assert result.verdict == "unfit"
 
 
 def test_too_few_groups_leave_it_open_and_say_how_many_would_decide() -> None:
     test, quality = simulated(22, seed=7, per_group=1, noise=1.2)
-    found = verdict(test, judged(quality, seed=8, noise=1.2))
+    result = verdict(test, judged(quality, seed=8, noise=1.2))
 
-    assert found.verdict == "undecided"
-    assert found.groups_wanted is not None
-    assert found.groups_wanted > 22
-    assert f"about {found.groups_wanted} would show" in found.reason
+    assert result.verdict == "undecided"
+    assert result.groups_wanted is not None
+    assert result.groups_wanted > 22
+    assert f"about {result.groups_wanted} would show" in result.reason
 
 
 def test_agreement_with_people_who_do_not_agree_means_nothing() -> None:
     test, quality = simulated(100, seed=8)
-    found = verdict(test, judged(quality, seed=9), people_agree=False)
+    result = verdict(test, judged(quality, seed=9), people_agree=False)
 
-    assert found.verdict == "not_evaluable"
-    assert "human gates" in found.reason
+    assert result.verdict == "not_evaluable"
+    assert "human gates" in result.reason
 
 
 def test_groups_of_very_different_sizes_count_as_fewer() -> None:
     test, quality = simulated(60, seed=11)
     groups = np.array(["large"] * (len(quality) // 2) + [f"g{k}" for k in range(len(quality) // 2)])
-    found = verdict(replace(test, groups=groups), judged(quality, seed=12))
+    result = verdict(replace(test, groups=groups), judged(quality, seed=12))
 
-    assert found.verdict == "not_evaluable"
-    assert "differ so much in size that they tell as much as 3, and 20 are needed" in found.reason
+    assert result.verdict == "not_evaluable"
+    assert "differ so much in size that they tell as much as 3, and 20 are needed" in result.reason
 
 
 def test_twenty_groups_with_two_ratings_are_needed() -> None:
@@ -77,9 +77,9 @@ def test_twenty_groups_with_two_ratings_are_needed() -> None:
     single = test.ratings.copy()
     single[44:, 1:] = NAN  # eleven groups keep two ratings of an answer
     ratings = rated_units(single, groups=test.groups, split="test")
-    found = verdict(ratings, judged(quality, seed=11))
+    result = verdict(ratings, judged(quality, seed=11))
 
-    assert (found.verdict, found.reason) == (
+    assert (result.verdict, result.reason) == (
         "not_evaluable",
         "11 groups in the test hold two ratings of an answer, and 20 are needed",
     )
@@ -93,11 +93,11 @@ def test_ten_groups_must_hold_another_rating_than_the_commonest(
     people = np.ones((60, 2))
     people[:n_varied, 0] = 0
     test = rated_units(people, scale=BINARY, level="nominal", split="test")
-    found = verdict(test, people[:, 1])
+    result = verdict(test, people[:, 1])
 
-    assert (found.verdict != "not_evaluable") == evaluable
+    assert (result.verdict != "not_evaluable") == evaluable
     if not evaluable:
-        assert found.reason.startswith("9 groups in the test hold a rating other than the common")
+        assert result.reason.startswith("9 groups in the test hold a rating other than the common")
 
 
 def test_answers_without_a_score_do_not_count() -> None:
@@ -115,11 +115,11 @@ def test_answers_that_one_person_rated_make_no_pair(n_paired: int, expected: str
     ratings[:, 2:] = NAN
     groups = np.unique(test.groups)
     ratings[np.isin(test.groups, groups[n_paired:]), 1] = NAN
-    found = verdict(replace(test, ratings=ratings), judged(quality, seed=22))
+    actual = verdict(replace(test, ratings=ratings), judged(quality, seed=22))
 
-    assert (found.verdict == "not_evaluable") == (expected == "not_evaluable")
+    assert (actual.verdict == "not_evaluable") == (expected == "not_evaluable")
     if expected == "not_evaluable":
-        assert found.reason.startswith("19 groups in the test hold two ratings")
+        assert actual.reason.startswith("19 groups in the test hold two ratings")
 
 
 def verdict_on_gain(
@@ -130,21 +130,21 @@ def verdict_on_gain(
 
 def test_a_judge_that_hears_better_is_accepted() -> None:
     test, quality = simulated(60, seed=1)
-    found = verdict_on_gain(
+    result = verdict_on_gain(
         test, judged(quality, seed=2, noise=0.6), judged(quality, seed=3, noise=2.0)
     )
 
-    assert found.verdict == "accepted"
-    assert found.compared.gain.ends(significance=LEVEL)[0] > 0
+    assert result.verdict == "accepted"
+    assert result.compared.gain.ends(significance=LEVEL)[0] > 0
 
 
 def test_a_judge_that_hears_worse_is_rejected() -> None:
     test, quality = simulated(60, seed=4)
-    found = verdict_on_gain(
+    result = verdict_on_gain(
         test, judged(quality, seed=5, noise=2.0), judged(quality, seed=6, noise=0.6)
     )
 
-    assert (found.verdict, found.reason) == (
+    assert (result.verdict, result.reason) == (
         "rejected",
         "agrees less with people than the judge as it stands",
     )
@@ -152,13 +152,13 @@ def test_a_judge_that_hears_worse_is_rejected() -> None:
 
 def test_a_replicate_is_inconclusive_with_how_many_groups_would_decide() -> None:
     test, quality = simulated(40, seed=7)
-    found = verdict_on_gain(test, judged(quality, seed=8), judged(quality, seed=9))
+    result = verdict_on_gain(test, judged(quality, seed=8), judged(quality, seed=9))
 
-    assert found.verdict == "inconclusive"
-    assert found.groups_wanted is not None
-    detectable = found.compared.gain.detectable(significance=LEVEL)
-    assert found.groups_wanted >= 40 * (detectable / 0.5) ** 2
-    assert f"about {found.groups_wanted} would detect one" in found.reason
+    assert result.verdict == "inconclusive"
+    assert result.groups_wanted is not None
+    detectable = result.compared.gain.detectable(significance=LEVEL)
+    assert result.groups_wanted >= 40 * (detectable / 0.5) ** 2
+    assert f"about {result.groups_wanted} would detect one" in result.reason
 
 
 def test_equal_scores_are_unchanged() -> None:
@@ -171,14 +171,14 @@ def test_equal_scores_are_unchanged() -> None:
 @pytest.mark.parametrize(("n_groups", "expected"), [(19, "not_evaluable"), (20, "accepted")])
 def test_twenty_groups_in_the_test_are_needed(n_groups: int, expected: str) -> None:
     test, quality = simulated(n_groups, seed=12)
-    found = verdict_on_gain(
+    actual = verdict_on_gain(
         test, judged(quality, seed=13, noise=0.3), judged(quality, seed=14, noise=4)
     )
 
-    assert found.verdict == expected
+    assert actual.verdict == expected
     if expected == "not_evaluable":
-        assert found.groups_wanted == 20
-        assert found.reason == "19 groups in the test have ratings and scores, and 20 are needed"
+        assert actual.groups_wanted == 20
+        assert actual.reason == "19 groups in the test have ratings and scores, and 20 are needed"
 
 
 def test_groups_without_both_scores_do_not_count() -> None:
@@ -191,7 +191,7 @@ def test_groups_without_both_scores_do_not_count() -> None:
 
 def test_ten_groups_in_train_are_needed() -> None:
     test, quality = simulated(40, seed=15)
-    found = judge_improvement(
+    result = judge_improvement(
         test,
         judged(quality, seed=16),
         judged(quality, seed=17),
@@ -199,7 +199,7 @@ def test_ten_groups_in_train_are_needed() -> None:
         n_train_groups=9,
     )
 
-    assert (found.verdict, found.reason) == (
+    assert (result.verdict, result.reason) == (
         "not_evaluable",
         "9 groups in train, and 10 are needed",
     )
@@ -207,9 +207,9 @@ def test_ten_groups_in_train_are_needed() -> None:
 
 def test_people_who_always_give_the_same_rating_cannot_decide() -> None:
     test = rated_units(np.full((30, 2), 3), split="test")
-    found = verdict_on_gain(test, np.full(30, 3.0), np.full(30, 2.0))
+    result = verdict_on_gain(test, np.full(30, 3.0), np.full(30, 2.0))
 
-    assert (found.verdict, found.reason) == (
+    assert (result.verdict, result.reason) == (
         "not_evaluable",
         "people gave the same rating to every answer in the test",
     )
@@ -243,10 +243,10 @@ def test_a_gain_bought_with_distance_is_rejected_and_says_so() -> None:
     seen = quality + rng.normal(0, 0.5, 400)
     middle = np.where(seen > 1.4, 4.0, 3.0)
     stretched = np.where(seen > 0.7, 5.0, np.where(seen < -0.7, 1.0, 3.0))
-    found = verdict_on_gain(rated_units(people, split="test"), stretched, middle)
+    result = verdict_on_gain(rated_units(people, split="test"), stretched, middle)
 
-    assert found.compared.gain.ends(significance=LEVEL)[0] > 0
-    assert (found.verdict, found.reason) == (
+    assert result.compared.gain.ends(significance=LEVEL)[0] > 0
+    assert (result.verdict, result.reason) == (
         "rejected",
         "agreement beyond chance gains, but A^HA falls by more than 0.02",
     )
@@ -258,11 +258,11 @@ def test_a_gain_bought_with_order_is_rejected_and_says_so() -> None:
     middle = np.tile([2.8, 2.9, 3.0, 3.1, 3.2], 12)
     swapped = np.tile([2.0, 1.0, 3.0, 5.0, 4.0], 12)
     test = rated_units(np.column_stack([people, people]), split="test")
-    found = verdict_on_gain(test, swapped, middle)
+    result = verdict_on_gain(test, swapped, middle)
 
-    assert found.compared.gain.ends(significance=LEVEL)[0] > 0
-    assert found.verdict == "rejected"
-    assert found.reason.endswith("but Spearman's rho falls by more than 0.05")
+    assert result.compared.gain.ends(significance=LEVEL)[0] > 0
+    assert result.verdict == "rejected"
+    assert result.reason.endswith("but Spearman's rho falls by more than 0.05")
 
 
 def test_a_gain_may_cost_a_little_order() -> None:
@@ -281,10 +281,10 @@ def test_a_candidate_that_only_stops_being_wrong_is_not_accepted() -> None:
     test, quality = simulated(40, seed=19)
     rng = np.random.default_rng(20)
     useless = rng.integers(1, 6, len(quality)).astype(float)
-    found = verdict_on_gain(test, useless, 6 - judged(quality, seed=21))
+    result = verdict_on_gain(test, useless, 6 - judged(quality, seed=21))
 
-    assert found.verdict == "inconclusive"
-    assert "own agreement" in found.reason
+    assert result.verdict == "inconclusive"
+    assert "own agreement" in result.reason
 
 
 def test_no_fewer_groups_than_there_are_are_asked_for() -> None:

@@ -34,7 +34,7 @@ MAPPED = replace(
 def reading(
     number: int, *, seal: int = 1, verdict: str = "inconclusive", **kept: object
 ) -> SealedEvaluation:
-    given = {
+    inputs = {
         "candidates": (GPT,),
         "groups": ("g1", "g2"),
         "content": f"content {seal} {number}",
@@ -47,7 +47,7 @@ def reading(
         number,
         0.025,
         read_at=READ_AT + timedelta(days=number),
-        **{**given, **kept},  # type: ignore[arg-type]
+        **{**inputs, **kept},  # type: ignore[arg-type]
     )
 
 

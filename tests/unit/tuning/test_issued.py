@@ -64,8 +64,8 @@ def rows(
     *readings: SealedEvaluation, now: Fingerprints | None = EVIDENCE, **named: Any
 ) -> list[dict[str, Any]]:
     named = {"sources": (), **named}
-    found = certificate_rows(readings, lambda _reading, _judge: now, today=NOW, **named)
-    return [vars(row) for row in found]
+    result = certificate_rows(readings, lambda _reading, _judge: now, today=NOW, **named)
+    return [vars(row) for row in result]
 
 
 def test_a_certificate_holds_while_nothing_changes() -> None:
@@ -137,13 +137,17 @@ def test_valid_certificates_of_a_part_have_the_part_of_their_judge() -> None:
         parts=parts,
     )
     readings = [replace(reading(2, FIRST, OTHER, certified=False), rows=()), in_part]
-    made = certificate_rows(readings, lambda _reading, _judge: EVIDENCE, today=NOW, sources=())
+    certificates = certificate_rows(
+        readings, lambda _reading, _judge: EVIDENCE, today=NOW, sources=()
+    )
 
-    assert [(item.version, item.part, item.share) for item in certified_parts(readings, made)] == [
+    assert [
+        (item.version, item.part, item.share) for item in certified_parts(readings, certificates)
+    ] == [
         (FIRST, parts["gpt"], 0.8),
         (OTHER, parts["mistral"], 0.8),
     ]
-    stale = [replace(row, stale_because="labels changed") for row in made]
+    stale = [replace(row, stale_because="labels changed") for row in certificates]
     assert certified_parts(readings, stale) == []
 
 
@@ -207,7 +211,7 @@ def test_one_file_holds_all_questions_of_a_version() -> None:
 
     assert list(files) == ["gpt-1.0.0", "gpt-1.1.0"]
     first, second = files.values()
-    assert [each.question_id for each in first.predicate.questions] == ["p", "q"]
+    assert [item.question_id for item in first.predicate.questions] == ["p", "q"]
     assert first.predicate.supersedes is None
     assert second.predicate.supersedes == "1.0.0"
 

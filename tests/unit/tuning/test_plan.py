@@ -23,7 +23,7 @@ def test_what_is_expected_of_a_test_is_near_what_it_then_shows() -> None:
     candidate = offered(VERSION, judged(quality, seed=2), judged(quality, seed=3, noise=1.6))
     [plan] = plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
     is_test = units.splits == "test"
-    found = judge_improvement(
+    result = judge_improvement(
         units.part("test"),
         candidate.scores[is_test],
         candidate.baseline[is_test],
@@ -32,9 +32,9 @@ def test_what_is_expected_of_a_test_is_near_what_it_then_shows() -> None:
     ).compared.gain
 
     assert (plan.reading, plan.level) == (1, 0.025)
-    assert plan.n_groups == found.n_groups
-    assert plan.expected_gain == pytest.approx(found.value, abs=0.1)
-    assert plan.detectable_gain == pytest.approx(found.detectable(significance=0.025), rel=0.3)
+    assert plan.n_groups == result.n_groups
+    assert plan.expected_gain == pytest.approx(result.value, abs=0.1)
+    assert plan.detectable_gain == pytest.approx(result.detectable(significance=0.025), rel=0.3)
     assert plan.groups_for_gain is not None
     assert plan.groups_for_gain < plan.n_groups
 

@@ -41,16 +41,16 @@ class Models:
         self.shown += requests
         rule = {"rule": "Look for steps.", "ids": [SOURCE]}
         return [
-            json.dumps({"rules": [rule]} if '{"rules":' in each else {"instructions": "Weigh it."})
-            for each in requests
+            json.dumps({"rules": [rule]} if '{"rules":' in item else {"instructions": "Weigh it."})
+            for item in requests
         ]
 
     def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
         """Rate better if the section has what helps."""
         place = np.isin(UNITS.response_ids, units.response_ids)
         return [
-            (BETTER if self.helps and getattr(each, self.helps) else NOISY)[place]
-            for each in sections
+            (BETTER if self.helps and getattr(item, self.helps) else NOISY)[place]
+            for item in sections
         ]
 
 
@@ -93,18 +93,18 @@ def test_steps_build_on_each_other() -> None:
             place = np.isin(UNITS.response_ids, units.response_ids)
             best = judged(QUALITY, seed=4, noise=0.05)
             return [
-                (best if each.rules and each.examples else BETTER if each.examples else NOISY)[
+                (best if item.rules and item.examples else BETTER if item.examples else NOISY)[
                     place
                 ]
-                for each in sections
+                for item in sections
             ]
 
-    found = tuned(Both(), "few_shot_examples", "judge_guidelines")
+    result = tuned(Both(), "few_shot_examples", "judge_guidelines")
 
-    assert found.section.examples
-    assert found.section.rules
-    assert found.step == "judge_guidelines"
-    assert {SOURCE} <= set(found.section.sources)
+    assert result.section.examples
+    assert result.section.rules
+    assert result.step == "judge_guidelines"
+    assert {SOURCE} <= set(result.section.sources)
 
 
 def test_nothing_depends_on_labels_of_the_test_or_on_scores_there() -> None:
@@ -163,13 +163,13 @@ class SearchedModels:
         if units is DEV:
             self.scored += sections
             return [
-                BETTER_ON_DEV if "steps" in each.instructions else NOISY_ON_DEV for each in sections
+                BETTER_ON_DEV if "steps" in item.instructions else NOISY_ON_DEV for item in sections
             ]
         place = np.isin(TRAIN.response_ids, units.response_ids)
         helped = [
-            {"steps", "nice"} & set(each.instructions.strip(".").split()) for each in sections
+            {"steps", "nice"} & set(item.instructions.strip(".").split()) for item in sections
         ]
-        return [(ON_TRAIN_BETTER if each else ON_TRAIN)[place] for each in helped]
+        return [(ON_TRAIN_BETTER if item else ON_TRAIN)[place] for item in helped]
 
 
 def search(
@@ -194,10 +194,10 @@ def test_the_instructions_that_help_on_dev_are_found() -> None:
     models = SearchedModels(
         said("Be nice."), said("Count the steps."), said("Be kind."), said("Be calm.")
     )
-    found = search(models)
+    result = search(models)
 
-    assert found.section.instructions == "Count the steps."
-    assert [tried.outcome for tried in found.tried] == [
+    assert result.section.instructions == "Count the steps."
+    assert [tried.outcome for tried in result.tried] == [
         "no better than the best so far",
         "best so far",
         DROPPED,
@@ -207,27 +207,27 @@ def test_the_instructions_that_help_on_dev_are_found() -> None:
 
 def test_only_candidates_that_help_on_the_worst_answers_of_train_are_asked_about_dev() -> None:
     models = SearchedModels(said("Be kind."), said("Be nice."), said("Be calm."), said("Be dull."))
-    found = search(models)
+    result = search(models)
 
     assert [section.instructions for section in models.scored] == ["Be nice."]
-    assert [tried.outcome for tried in found.tried].count(DROPPED) == 3
-    assert found.section == BE_FAIR
+    assert [tried.outcome for tried in result.tried].count(DROPPED) == 3
+    assert result.section == BE_FAIR
 
 
 def test_candidates_are_not_tried_on_answers_that_the_prompt_shows() -> None:
-    worst = [each.response_id for each in MATERIAL.disagreements()[:3]]
-    asked: list[str] = []
+    worst = [item.response_id for item in MATERIAL.disagreements()[:3]]
+    requested: list[str] = []
 
     class Watched(SearchedModels):
         def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
-            asked.extend(units.response_ids if sections else ())
+            requested.extend(units.response_ids if sections else ())
             return super().score(units, sections)
 
     examples = tuple(Example(name, "Prompt", "Answer", 3.0) for name in worst)
     search(Watched(said("a"), said("b")), rounds=1, start=PromptSection(examples=examples))
 
-    assert len(set(asked)) == 10
-    assert set(asked).isdisjoint(worst)
+    assert len(set(requested)) == 10
+    assert set(requested).isdisjoint(worst)
 
 
 def test_a_later_round_starts_from_the_best_so_far() -> None:
@@ -239,9 +239,9 @@ def test_a_later_round_starts_from_the_best_so_far() -> None:
 
 
 def test_a_judge_that_nothing_helps_stays_as_it_is() -> None:
-    found = search(SearchedModels(said("a"), said("b"), said("c"), said("d")))
+    result = search(SearchedModels(said("a"), said("b"), said("c"), said("d")))
 
-    assert found.section == BE_FAIR
+    assert result.section == BE_FAIR
 
 
 def test_every_candidate_is_written_from_other_disagreements() -> None:
@@ -258,25 +258,25 @@ def test_every_candidate_is_written_from_other_disagreements() -> None:
 
 def test_a_candidate_that_quotes_train_is_dropped_before_anything_is_spent() -> None:
     models = SearchedModels(said("Say that the cat sat on the mat."), said("Count steps"))
-    found = search(models, rounds=1, note="the cat sat on the mat today")
+    result = search(models, rounds=1, note="the cat sat on the mat today")
 
     assert [section.instructions for section in models.scored] == ["Count steps"]
-    assert found.tried[0].outcome == "dropped: it quotes train"
+    assert result.tried[0].outcome == "dropped: it quotes train"
 
 
 def test_replies_that_cannot_be_read_cost_no_judging() -> None:
     models = SearchedModels(None, "no JSON")
-    found = search(models, rounds=1)
+    result = search(models, rounds=1)
 
     assert models.scored == []
-    assert found.section == BE_FAIR
-    assert {tried.outcome for tried in found.tried} == {"the writer's reply is unusable"}
+    assert result.section == BE_FAIR
+    assert {tried.outcome for tried in result.tried} == {"the writer's reply is unusable"}
 
 
 def test_a_judge_that_differs_from_people_nowhere_is_not_asked() -> None:
     models = SearchedModels()
     alike = PromptMaterial(TRAIN, np.nanmean(TRAIN.ratings, axis=1))
-    found = search_instructions(
+    result = search_instructions(
         alike,
         DEV,
         NOISY_ON_DEV,
@@ -286,8 +286,8 @@ def test_a_judge_that_differs_from_people_nowhere_is_not_asked() -> None:
         score=models.score,
     )
 
-    assert found.section == BE_FAIR
-    assert [tried.outcome for tried in found.tried] == [
+    assert result.section == BE_FAIR
+    assert [tried.outcome for tried in result.tried] == [
         "the judge differs from people on no answer of train"
     ]
     assert not models.requests
@@ -310,18 +310,18 @@ def agreeing() -> np.ndarray:
 
 
 def test_every_level_gets_an_example_and_there_are_at_most_eight() -> None:
-    found = few_shot_examples(train(agreeing()), np.clip(LEVELS + 1, 1, 5))
+    result = few_shot_examples(train(agreeing()), np.clip(LEVELS + 1, 1, 5))
 
-    assert len(found) == 8
-    assert {example.value for example in found} == {1, 2, 3, 4, 5}
+    assert len(result) == 8
+    assert {example.value for example in result} == {1, 2, 3, 4, 5}
 
 
 def test_only_answers_that_people_agree_on_are_shown() -> None:
     ratings = agreeing()
     ratings[10:, 1] = np.where(LEVELS[10:] == 1, 3, 1)
-    found = few_shot_examples(train(ratings), np.full(40, 3.0))
+    result = few_shot_examples(train(ratings), np.full(40, 3.0))
 
-    assert {example.response_id for example in found} <= {f"r{k}" for k in range(10)}
+    assert {example.response_id for example in result} <= {f"r{k}" for k in range(10)}
 
 
 def test_an_answer_with_one_rating_is_nobodys_agreement() -> None:
@@ -329,8 +329,8 @@ def test_an_answer_with_one_rating_is_nobodys_agreement() -> None:
     ratings[:, 1] = NAN
     ratings[3, 1] = 4
 
-    found = few_shot_examples(train(ratings), np.full(40, 1.0))
-    assert [example.response_id for example in found] == ["r3"]
+    result = few_shot_examples(train(ratings), np.full(40, 1.0))
+    assert [example.response_id for example in result] == ["r3"]
 
 
 def test_a_judge_that_is_right_needs_no_examples() -> None:
@@ -346,18 +346,18 @@ def test_eight_levels_get_an_example_each() -> None:
     values = np.repeat(np.arange(8.0), 2)
     question = replace(rated_units([[1]]).question, scale=Scale.from_steps(low=0, high=7))
     units = replace(train(np.column_stack([values, values])), question=question)
-    found = few_shot_examples(units, np.where(values == 0, 7, values))
+    result = few_shot_examples(units, np.where(values == 0, 7, values))
 
-    assert [example.value for example in found] == list(range(8))
+    assert [example.value for example in result] == list(range(8))
 
 
 def test_the_worst_errors_come_first_after_the_levels() -> None:
     scores = LEVELS.copy()
     scores[[0, 5]] = 5, 4  # level 1: off by four and by three
-    found = few_shot_examples(train(agreeing()), scores)
+    result = few_shot_examples(train(agreeing()), scores)
 
-    assert "r0" in {example.response_id for example in found}
-    assert "r5" in {example.response_id for example in found}
+    assert "r0" in {example.response_id for example in result}
+    assert "r5" in {example.response_id for example in result}
 
 
 def test_no_two_examples_come_from_one_group_or_are_much_alike() -> None:
@@ -376,9 +376,9 @@ def test_each_level_of_a_continuous_scale_gets_an_example_of_its_own() -> None:
         train(np.column_stack([values, values])),
         question=replace(rated_units([[1]]).question, scale=Scale(0, 1), level="interval"),
     )
-    found = few_shot_examples(units, np.array([0.0, 0.7, 1.0]))
+    result = few_shot_examples(units, np.array([0.0, 0.7, 1.0]))
 
-    assert [example.value for example in found] == [0, 0.15, 1]
+    assert [example.value for example in result] == [0, 0.15, 1]
 
 
 def test_ratings_of_a_continuous_scale_need_not_be_equal_to_agree() -> None:
@@ -388,10 +388,10 @@ def test_ratings_of_a_continuous_scale_need_not_be_equal_to_agree() -> None:
         train(np.column_stack([values, np.clip(values + 0.05, 0, 1)])),
         question=replace(rated_units([[1]]).question, scale=scale, level="interval"),
     )
-    found = few_shot_examples(units, np.full(40, 0.5))
+    result = few_shot_examples(units, np.full(40, 0.5))
 
-    assert 5 <= len(found) <= 8
-    assert found[0].value == pytest.approx(0.025)
+    assert 5 <= len(result) <= 8
+    assert result[0].value == pytest.approx(0.025)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -402,7 +402,7 @@ def test_the_order_of_units_does_not_matter(seed: int) -> None:
     def shuffled(values: np.ndarray) -> np.ndarray:
         return values[order]
 
-    moved = replace(
+    reordered = replace(
         units,
         response_ids=shuffled(units.response_ids),
         groups=shuffled(units.groups),
@@ -410,7 +410,7 @@ def test_the_order_of_units_does_not_matter(seed: int) -> None:
         prompt_texts=shuffled(units.prompt_texts),
         response_texts=shuffled(units.response_texts),
     )
-    assert few_shot_examples(moved, shuffled(scores)) == few_shot_examples(units, scores)
+    assert few_shot_examples(reordered, shuffled(scores)) == few_shot_examples(units, scores)
 
 
 def test_an_example_shows_the_turns_before_it() -> None:

@@ -23,11 +23,11 @@ SCORES = np.array([2.0, 1.0, 3.0, np.nan])
 
 def test_disagreements_are_the_worst_first_one_of_each_group() -> None:
     words = Words({"r1": "Looks bad."}, {"r1": {"r1/anna": "Great."}})
-    found = PromptMaterial(UNITS, SCORES, words).disagreements()
+    result = PromptMaterial(UNITS, SCORES, words).disagreements()
 
-    assert [each.response_id for each in found] == ["r1"]
-    assert (found[0].ratings, found[0].score) == ((5.0, 5.0), 1.0)
-    assert (found[0].rationale, found[0].notes) == ("Looks bad.", ("Great.",))
+    assert [item.response_id for item in result] == ["r1"]
+    assert (result[0].ratings, result[0].score) == ((5.0, 5.0), 1.0)
+    assert (result[0].rationale, result[0].notes) == ("Looks bad.", ("Great.",))
 
 
 def test_notes_come_before_answers_on_which_people_disagree() -> None:
@@ -47,12 +47,14 @@ def test_rules_are_distilled_from_a_limited_number_of_remarks() -> None:
 
 
 def test_the_question_and_the_template_may_be_repeated_and_a_note_may_not() -> None:
-    said = "one two three four five six"
-    words = Words(notes={"r1": {"r1/anna": f"I said {said}."}})
+    message = "one two three four five six"
+    words = Words(notes={"r1": {"r1/anna": f"I said {message}."}})
 
-    assert PromptMaterial(UNITS, SCORES, words).is_quoted_in(f"Mind {said}!")
-    assert not PromptMaterial(UNITS, SCORES, words, known=[said]).is_quoted_in(f"Mind {said}!")
-    assert not PromptMaterial(UNITS, SCORES).is_quoted_in(f"Mind {said}!")
+    assert PromptMaterial(UNITS, SCORES, words).is_quoted_in(f"Mind {message}!")
+    assert not PromptMaterial(UNITS, SCORES, words, known=[message]).is_quoted_in(
+        f"Mind {message}!"
+    )
+    assert not PromptMaterial(UNITS, SCORES).is_quoted_in(f"Mind {message}!")
 
 
 QUESTION = rated_units([[1, 2]]).question

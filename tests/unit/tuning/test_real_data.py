@@ -114,18 +114,18 @@ def test_a_judge_of_code_answers_gets_its_map_and_both_verdicts(
     improvement = judge_improvement(
         test, mapped, raw, significance=LEVEL, n_train_groups=train.n_groups
     )
-    found = improvement.compared
-    assert found.gain.n_groups == 184
-    assert (found.baseline.value, found.candidate.value) == pytest.approx(
+    actual = improvement.compared
+    assert actual.gain.n_groups == 184
+    assert (actual.baseline.value, actual.candidate.value) == pytest.approx(
         expected.figures, abs=1e-6
     )
     assert improvement.verdict == expected.improvement
     if expected.gain:
-        assert (found.gain.value, found.gain.standard_error) == pytest.approx(
+        assert (actual.gain.value, actual.gain.standard_error) == pytest.approx(
             expected.gain, abs=1e-6
         )
-    for given, gap, verdict in zip((raw, mapped), expected.gaps, expected.fitness, strict=True):
-        fitness = judge_fitness(test, given, margin=0.1, significance=LEVEL, people_agree=True)
+    for inputs, gap, verdict in zip((raw, mapped), expected.gaps, expected.fitness, strict=True):
+        fitness = judge_fitness(test, inputs, margin=0.1, significance=LEVEL, people_agree=True)
         assert fitness.compared.gap.value == pytest.approx(gap, abs=1e-6)
         assert fitness.verdict == verdict
 
@@ -183,7 +183,7 @@ def test_an_undecided_judge_is_fit_on_the_part_that_train_and_dev_choose(  # noq
     assert chosen.part == JudgePart(source, threshold)
 
     test = units.part("test")
-    found = judge_part(
+    result = judge_part(
         test,
         judge[is_test],
         doubts[source][is_test],
@@ -192,16 +192,16 @@ def test_an_undecided_judge_is_fit_on_the_part_that_train_and_dev_choose(  # noq
         significance=LEVEL,
         people_agree=True,
     )
-    compared = found.fitness.compared
+    compared = result.fitness.compared
     shortfall = compared.shortfall
-    assert found.fitness.verdict == "fit"
+    assert result.fitness.verdict == "fit"
     assert compared.share == pytest.approx(share, abs=5e-5)
     assert (shortfall.value, shortfall.standard_error) == pytest.approx(statistic, abs=1e-6)
     assert (compared.judge.value, compared.people.value) == pytest.approx(kappas, abs=1e-6)
 
-    everything = JudgePart(source, 4.0)
+    complete = JudgePart(source, 4.0)
     compared = partial_comparison(
-        test, judge[is_test], doubts[source][is_test], everything, margin=0.1
+        test, judge[is_test], doubts[source][is_test], complete, margin=0.1
     )
     shortfall = compared.shortfall
     assert compared.share == 1

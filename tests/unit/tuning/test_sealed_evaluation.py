@@ -93,14 +93,14 @@ def read(
 def test_the_first_reading_is_made_and_the_same_is_not_made_again() -> None:
     units, judge = made()
     first, is_new = read(units, judge, [])
-    again, is_new_again = read(units, judge, [first], on_request=True)
+    repeat, is_new_again = read(units, judge, [first], on_request=True)
 
     assert (is_new, first.number, first.level) == (True, 1, 0.025)
     assert first.certificates["gpt"].holds == ("fit",)
     assert [row["kind"] for row in first.rows] == ["improvement", "fitness"]
     assert first.certificates["gpt"].cost_per_1000_usd == 0.2
     assert first.certificates["gpt"].evidence.models_returned == ("gpt-1",)
-    assert (again, is_new_again) == (first, False)
+    assert (repeat, is_new_again) == (first, False)
 
 
 def test_a_reading_that_was_written_down_and_not_made_is_made_under_its_number() -> None:
@@ -212,10 +212,10 @@ def test_groups_that_judges_were_compared_on_are_left_out_of_the_test(
 
 def test_a_judge_without_a_score_in_the_test_is_not_a_candidate() -> None:
     units, judge = made()
-    nothing = replace(judge, scores={"q": np.full(len(units.response_ids), np.nan)})
+    empty = replace(judge, scores={"q": np.full(len(units.response_ids), np.nan)})
 
     seal = Seal.of([])
-    assert candidates_for(units, seal, [nothing]) == []
+    assert candidates_for(units, seal, [empty]) == []
     assert why_not_read(units, [], seal) == "no judge scored the test"
 
 
@@ -262,14 +262,14 @@ def test_the_judge_as_declared_is_evaluated_where_the_test_rejects_its_map() -> 
     assert version.parent == "1.0.0"
 
     reading, _ = read(units, judge, [])
-    again, is_new = read(units, judge, [reading], on_request=True)
+    repeat, is_new = read(units, judge, [reading], on_request=True)
 
     verdicts = {(row["version"], row["kind"]): row["verdict"] for row in reading.rows}
     assert verdicts["1.0.1", "improvement"] == "rejected"
     assert verdicts["1.0.0", "fitness"] == "fit"
     assert [candidate.version for candidate in reading.candidates] == ["1.0.0"]
     assert reading.certificates["gpt"].holds == ("fit",)
-    assert (again, is_new) == (reading, False)
+    assert (repeat, is_new) == (reading, False)
 
     scores = VersionScores({"q": replace(units, scores={"gpt": raw})}, {}, [declared, version])
     ledger = Recorded([reading])

@@ -105,9 +105,9 @@ def test_no_part_is_tested_where_it_is_declared_off_or_people_disagree() -> None
 def test_the_parts_of_a_reading_stay_when_it_is_repeated() -> None:
     units, scores = partly_wrong()
     first = read(units, scores)
-    again = read(units, scores, past=[first])
+    repeat = read(units, scores, past=[first])
 
-    assert (again.number, again.parts, again.content) == (1, first.parts, first.content)
+    assert (repeat.number, repeat.parts, repeat.content) == (1, first.parts, first.content)
     assert (
         SealedEvaluation.from_json(
             first.as_json(), question_id="q", seal=1, number=1, level=first.level, read_at=NOW

@@ -24,10 +24,10 @@ DECLARED = replace(
 
 
 @pytest.fixture(scope="module")
-def given() -> tuple[dict[str, RatedUnits], np.ndarray]:
+def case() -> tuple[dict[str, RatedUnits], np.ndarray]:
     """Eighty groups, split as their names say, and the quality of their answers."""
-    made, quality = simulated(80, seed=1, split=None)
-    return {"q": made}, quality
+    rated, quality = simulated(80, seed=1, split=None)
+    return {"q": rated}, quality
 
 
 def harsh(quality: np.ndarray) -> dict[str, np.ndarray]:
@@ -35,9 +35,9 @@ def harsh(quality: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def test_a_judge_whose_scale_is_mapped_is_compared_with_itself_without_the_map(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
+    units, quality = case
     raw = harsh(quality)
     version = calibrated_version(DECLARED, units, raw)
     judge = mapped_judge(version, raw, replaced={})
@@ -49,9 +49,9 @@ def test_a_judge_whose_scale_is_mapped_is_compared_with_itself_without_the_map(
 
 
 def test_a_judge_that_needs_no_map_stays_the_declared_one(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
+    units, quality = case
     raw = {"q": judged(quality, seed=2)}
 
     assert calibrated_version(DECLARED, units, raw) is DECLARED
@@ -59,9 +59,9 @@ def test_a_judge_that_needs_no_map_stays_the_declared_one(
 
 
 def test_a_judge_with_another_prompt_is_compared_with_the_judge_as_it_stands(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
+    units, quality = case
     stands = {"q": judged(quality, seed=3)}
     version = calibrated_version(
         replace(DECLARED, step="prompt_candidates", prompt_text="New."), units, harsh(quality)
@@ -73,20 +73,20 @@ def test_a_judge_with_another_prompt_is_compared_with_the_judge_as_it_stands(
 
 
 def test_maps_are_fitted_on_train_alone(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
-    elsewhere = units["q"].ratings.copy()
-    elsewhere[units["q"].splits != "train"] = 1
-    changed = {"q": replace(units["q"], ratings=elsewhere)}
+    units, quality = case
+    other_place = units["q"].ratings.copy()
+    other_place[units["q"].splits != "train"] = 1
+    changed = {"q": replace(units["q"], ratings=other_place)}
 
     assert fitted_maps(changed, harsh(quality)) == fitted_maps(units, harsh(quality)) != {}
 
 
 def test_a_jury_is_compared_with_its_best_member(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
+    units, quality = case
     members = {
         name: mapped_judge(
             declared_version(name, fingerprint=name, prompt_text=""),
@@ -106,10 +106,10 @@ def test_a_jury_is_compared_with_its_best_member(
 
 
 def test_a_member_without_scores_on_train_is_not_the_best_of_a_jury(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
     """Not even beside one that agrees with people less than by chance."""
-    units, quality = given
+    units, quality = case
     absent = np.where(units["q"].is_in("train"), np.nan, judged(quality, seed=3))
     members = {
         name: mapped_judge(
@@ -123,9 +123,9 @@ def test_a_member_without_scores_on_train_is_not_the_best_of_a_jury(
 
 
 def test_figures_on_dev_are_the_agreement_with_its_raters(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
+    units, quality = case
     rated = {"q": units["q"], "unread": units["q"].part("train"), "same": units["q"]}
     scores = {"q": judged(quality, seed=3), "unread": np.ones(len(rated["unread"].groups))}
     scores["same"] = np.full(len(quality), np.nan)
@@ -138,9 +138,9 @@ def test_figures_on_dev_are_the_agreement_with_its_raters(
 
 
 def test_a_jury_with_another_member_is_another_judge(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
+    units, quality = case
 
     def jury(seed: int) -> str:
         members = {
@@ -157,9 +157,9 @@ def test_a_jury_with_another_member_is_another_judge(
 
 
 def test_weights_of_a_jury_do_not_depend_on_labels_of_the_test(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
+    units, quality = case
     raws = {"gpt": harsh(quality), "haiku": {"q": judged(quality, seed=5, noise=0.6)}}
     members = {
         name: mapped_judge(replace(DECLARED, judge_id=name), raw, replaced={})
@@ -172,9 +172,9 @@ def test_weights_of_a_jury_do_not_depend_on_labels_of_the_test(
 
 
 def test_a_judge_is_planned_for_before_it_has_a_version(
-    given: tuple[dict[str, RatedUnits], np.ndarray],
+    case: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    units, quality = given
+    units, quality = case
     scored = {"q": replace(units["q"], scores={"gpt": harsh(quality)["q"]})}
     mapped = untested_judge("gpt", scored, steps=("calibration",))
     plain = untested_judge("gpt", scored, steps=())

@@ -14,7 +14,7 @@ NAN = math.nan
 def test_weights_lie_between_equal_ones_and_the_best_on_train(seed: int) -> None:
     train, quality = simulated(40, seed=seed, split="train")
     judges = {f"j{k}": judged(quality, seed=seed + k, noise=0.4 * k) for k in range(1, 5)}
-    found = jury_weights(train, judges)
+    result = jury_weights(train, judges)
     scores, target = np.column_stack(list(judges.values())), train.ratings.mean(axis=1)
 
     def distance(weights: np.ndarray) -> float:
@@ -28,9 +28,9 @@ def test_weights_lie_between_equal_ones_and_the_best_on_train(seed: int) -> None
         tol=1e-12,
     ).x
 
-    assert sum(found.values()) == pytest.approx(1)
+    assert sum(result.values()) == pytest.approx(1)
     # forty groups: as much from the fit as from equal weights
-    assert list(found.values()) == pytest.approx((0.25 + best) / 2, abs=1e-4)
+    assert list(result.values()) == pytest.approx((0.25 + best) / 2, abs=1e-4)
 
 
 def test_with_no_common_scores_weights_are_equal() -> None:
@@ -42,10 +42,10 @@ def test_with_no_common_scores_weights_are_equal() -> None:
 
 def test_a_jury_with_an_absent_member_has_no_score() -> None:
     weights = {"a": 0.25, "b": 0.75}
-    found = jury_scores(weights, {"a": np.array([2.0, NAN]), "b": np.array([4.0, 4.0])})
+    result = jury_scores(weights, {"a": np.array([2.0, NAN]), "b": np.array([4.0, 4.0])})
 
-    assert found[0] == 3.5
-    assert np.isnan(found[1])
+    assert result[0] == 3.5
+    assert np.isnan(result[1])
 
 
 @pytest.mark.parametrize("n_judges", [0, 1, 9])

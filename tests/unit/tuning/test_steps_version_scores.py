@@ -103,8 +103,8 @@ def test_groups_that_a_version_was_trained_on_do_not_count_under_another_split()
 
 
 def test_a_reading_sees_its_own_groups_as_the_test_and_no_others_of_it() -> None:
-    made, quality = simulated(40, seed=1, split=None)
-    rated = replace(made, scores={"gpt": judged(quality, seed=3)})
+    simulation, quality = simulated(40, seed=1, split=None)
+    rated = replace(simulation, scores={"gpt": judged(quality, seed=3)})
     first_test, first_train = (rated.part(split).groups[0] for split in ("test", "train"))
     prompted = {("gpt", DECLARED.prompt_hash): {"q": judged(quality, seed=4)}}
     live = VersionScores({"q": rated}, prompted, VERSIONS).as_read("q", {first_test, first_train})

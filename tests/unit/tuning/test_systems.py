@@ -50,28 +50,28 @@ def test_the_judge_saves_labels() -> None:
 def test_a_judge_that_favours_one_system_does_not_decide_the_comparison() -> None:
     """The judge alone has the old system 0.7 behind; people see no difference."""
     rows = compare_systems(answers(gap=0, bias=0.7))
-    found = only(rows, kind="difference", slice="all")
+    result = only(rows, kind="difference", slice="all")
 
-    assert found["judge_only"] == pytest.approx(0.7, abs=0.1)
-    assert found["low"] < 0 < found["high"]  # type: ignore[operator]
-    assert found["is_safe"] is False
+    assert result["judge_only"] == pytest.approx(0.7, abs=0.1)
+    assert result["low"] < 0 < result["high"]  # type: ignore[operator]
+    assert result["is_safe"] is False
 
 
 def test_a_difference_on_the_same_prompts_is_safe_when_both_are_uncertain() -> None:
     rows = compare_systems(answers(gap=0.3))
-    found = only(rows, kind="difference", slice="all")
+    result = only(rows, kind="difference", slice="all")
 
-    assert found["is_safe"] is True
-    assert found["value"] == pytest.approx(0.3, abs=0.1)
+    assert result["is_safe"] is True
+    assert result["value"] == pytest.approx(0.3, abs=0.1)
 
 
 def test_every_slice_is_compared_and_pays_for_its_comparisons() -> None:
     rows = compare_systems(answers())
     hard = only(rows, kind="difference", slice="difficulty", slice_value="hard")
-    everything = only(rows, kind="difference", slice="all")
+    complete = only(rows, kind="difference", slice="all")
 
     assert hard["low_all"] < hard["low"]  # type: ignore[operator]
-    assert everything["low_all"] == everything["low"]
+    assert complete["low_all"] == complete["low"]
     assert len([row for row in rows if row["slice"] == "difficulty"]) == 4 + 2
 
 
@@ -100,7 +100,7 @@ def test_pass_rates_are_also_corrected_by_the_judges_error_rates() -> None:
     human = passes.astype(float)
     human[200:] = np.nan
     human[0] = 0.5  # raters who disagree have no true value
-    found = only(
+    result = only(
         compare_systems(
             ComparedAnswers(
                 systems=np.full(600, "m"),
@@ -114,14 +114,14 @@ def test_pass_rates_are_also_corrected_by_the_judges_error_rates() -> None:
         kind="mean",
     )
 
-    assert found["judge_only"] == pytest.approx(0.6, abs=0.05)
-    assert found["rogan_gladen"] == pytest.approx(0.5, abs=0.07)
-    assert found["rogan_gladen_low"] < 0.5 < found["rogan_gladen_high"]  # type: ignore[operator]
+    assert result["judge_only"] == pytest.approx(0.6, abs=0.05)
+    assert result["rogan_gladen"] == pytest.approx(0.5, abs=0.07)
+    assert result["rogan_gladen_low"] < 0.5 < result["rogan_gladen_high"]  # type: ignore[operator]
 
 
 def test_a_system_without_labels_is_undefined_and_not_compared() -> None:
-    given = answers(n_labelled=0)
-    rows = compare_systems(given)
+    inputs = answers(n_labelled=0)
+    rows = compare_systems(inputs)
 
     assert only(rows, kind="mean", slice="all", system="new")["value"] is None
     assert only(rows, kind="difference", slice="all")["is_safe"] is None

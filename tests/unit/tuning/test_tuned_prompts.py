@@ -38,9 +38,9 @@ class Question:
 
 def rendered(template: str, question: str = "q", block: str = "system") -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined)  # noqa: S701 - text
-    found = environment.from_string(template)
-    names = found.new_context({"question": Question(question), "response": "Yes."})
-    return "".join(found.blocks[block](names))
+    result = environment.from_string(template)
+    names = result.new_context({"question": Question(question), "response": "Yes."})
+    return "".join(result.blocks[block](names))
 
 
 def test_a_section_ends_the_system_block_when_its_question_is_asked() -> None:
@@ -128,17 +128,17 @@ def test_examples_are_marked_as_such_and_are_no_copies() -> None:
 
 def test_what_a_prompt_copies_is_counted_without_its_marked_examples() -> None:
     question = RubricQuestion("q", "How clear is it?", LIKERT5, "ordinal")
-    said = 'the quick "brown" fox jumps over the lazy dog'
-    shown = Example("r1", said, said, 3)
+    message = 'the quick "brown" fox jumps over the lazy dog'
+    shown = Example("r1", message, message, 3)
 
     def share(section: PromptSection, *, name: str = "q") -> float:
         prompt = with_sections(TEMPLATE, {name: section})
-        return copied_share_on(prompt, question, [said])
+        return copied_share_on(prompt, question, [message])
 
-    assert share(PromptSection(rules=(Rule(said, ("r1",)),))) > 0.3
+    assert share(PromptSection(rules=(Rule(message, ("r1",)),))) > 0.3
     assert share(PromptSection(rules=(Rule("Weigh each of the steps alike.", ("r1",)),))) == 0
     assert share(PromptSection(examples=(shown,))) == 0
-    assert math.isnan(share(PromptSection(instructions=said), name="other"))
+    assert math.isnan(share(PromptSection(instructions=message), name="other"))
     assert math.isnan(share(PromptSection()))
 
 

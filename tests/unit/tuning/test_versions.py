@@ -93,7 +93,7 @@ TODAY = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"fingerprint": "g"}, "the model, its settings or the declared prompt changed"),
         ({"rubric": "r"}, "the question, its scale or its guidelines changed"),
@@ -103,13 +103,13 @@ TODAY = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
     ],
 )
 def test_a_certificate_goes_stale_with_what_it_rests_on(
-    change: dict[str, object], said: str
+    change: dict[str, object], message: str
 ) -> None:
     evidence = Fingerprints("f", "", "", "", ("m1",))
     now = replace(evidence, **change)  # type: ignore[arg-type]
 
     assert not stale_because(evidence, evidence, valid_until="2027-01-01", today=TODAY)
-    assert stale_because(evidence, now, valid_until="2027-01-01", today=TODAY) == said
+    assert stale_because(evidence, now, valid_until="2027-01-01", today=TODAY) == message
 
 
 def test_a_certificate_ends_with_its_validity_and_with_its_judge() -> None:
@@ -164,7 +164,7 @@ def test_fingerprints_of_a_question_cover_all_that_raters_were_told() -> None:
         replace(question, scale=BINARY),
     ]
 
-    assert len({rubric_hash(each) for each in (question, *others)}) == 5
+    assert len({rubric_hash(item) for item in (question, *others)}) == 5
 
 
 def test_only_a_map_of_a_declared_prompt_leads_back_to_the_declared_judge() -> None:

@@ -43,8 +43,8 @@ def test_a_batch_ends_after_some_looks_with_the_answers_given_alone() -> None:
         request = entry("u", "Tea — été?")
         batch = await client.messages.batches.create(requests=[request])
         looks = [batch, *[await client.messages.batches.retrieve(batch.id) for _ in range(2)]]
-        listed = [each async for each in client.messages.batches.list()]
-        assert [each.id for each in listed] == [batch.id]
+        listed = [item async for item in client.messages.batches.list()]
+        assert [item.id for item in listed] == [batch.id]
         alone = await client.messages.create(**request["params"])
         return looks, await results(client, batch.id), alone
 

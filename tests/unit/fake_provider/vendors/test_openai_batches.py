@@ -37,7 +37,7 @@ def talk(provider: RunningProvider, asking: Callable[[AsyncOpenAI], Awaitable[T]
 
 
 async def sent(client: AsyncOpenAI, entries: Sequence[object]) -> Batch:
-    lines = "\n".join(json.dumps(each, ensure_ascii=False) for each in entries).encode()
+    lines = "\n".join(json.dumps(item, ensure_ascii=False) for item in entries).encode()
     file = await client.files.create(file=("in.jsonl", lines), purpose="batch")
     assert (file.bytes, file.purpose, file.filename) == (len(lines), "batch", "in.jsonl")
     assert (await client.files.content(file.id)).content == lines
@@ -61,8 +61,8 @@ def test_a_batch_ends_after_some_looks_and_its_results_are_in_a_file() -> None:
     async def asking(client: AsyncOpenAI) -> tuple[list[Batch], list[Any], list[str | None]]:
         batch = await sent(client, [entry(f"u{n}", text) for n, text in enumerate(texts)])
         looks = [batch, *[await client.batches.retrieve(batch.id) for _ in range(3)]]
-        listed = [each async for each in client.batches.list()]
-        assert [each.id for each in listed] == [batch.id]
+        listed = [item async for item in client.batches.list()]
+        assert [item.id for item in listed] == [batch.id]
         alone = [
             await client.chat.completions.create(
                 model="gpt-6-luna", messages=[{"role": "user", "content": text}]

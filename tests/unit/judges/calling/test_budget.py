@@ -130,7 +130,7 @@ class SharedLedger(MemoryLedger):
         self.left = left_usd
         self.portion = portion_usd
         self.reserved_by_others = 0.0
-        self.asked: list[float] = []
+        self.amounts: list[float] = []
 
     @property
     def is_capped(self) -> bool:
@@ -143,7 +143,7 @@ class SharedLedger(MemoryLedger):
 
     def reserve(self, needed_usd: float) -> float:
         """Grant a portion."""
-        self.asked.append(needed_usd)
+        self.amounts.append(needed_usd)
         if needed_usd > self.left:
             return 0.0
         granted = min(max(needed_usd, self.portion), self.left)
@@ -159,10 +159,10 @@ def test_portions_of_a_shared_cap_are_reserved_as_they_are_needed() -> None:
         assert budget.is_capped
         assert await budget.reserve(0.25)
         assert await budget.reserve(0.25)
-        assert ledger.asked == [0.25]
+        assert ledger.amounts == [0.25]
         budget.settle(0.25, spent_usd=0.125)
         assert await budget.reserve(0.25)
-        assert ledger.asked == [0.25, 0.125]
+        assert ledger.amounts == [0.25, 0.125]
 
     asyncio.run(scenario())
 
@@ -203,7 +203,7 @@ def test_what_other_runs_reserved_and_do_not_need_is_waited_for() -> None:
         budget = Budget(None, ledger)
         waiting = asyncio.create_task(budget.reserve(0.2))
         await asyncio.sleep(1)
-        assert ledger.asked
+        assert ledger.amounts
         ledger.left, ledger.reserved_by_others = 0.3, 0.0
         assert await waiting
 

@@ -29,11 +29,11 @@ class FakeClient:
 async def _asked(n_requests: int, *, rounds: int = 1) -> list[FakeClient]:
     """Send so many requests at once, each round after the one before; return the clients."""
     let_go = asyncio.Event()
-    made: list[FakeClient] = []
+    clients: list[FakeClient] = []
 
     def connect() -> Any:
-        made.append(FakeClient(let_go))
-        return made[-1]
+        clients.append(FakeClient(let_go))
+        return clients[-1]
 
     connections = Connections(connect)
     for _ in range(rounds):
@@ -44,17 +44,17 @@ async def _asked(n_requests: int, *, rounds: int = 1) -> list[FakeClient]:
         let_go.set()
         assert await asyncio.gather(*sent) == [Reply(name, "ok") for name in names]
     await connections.close()
-    return made
+    return clients
 
 
 def test_a_client_never_has_more_than_ten_requests_in_flight() -> None:
-    made = asyncio.run(_asked(25))
-    assert [client.n_asked for client in made] == [10, 10, 5]
+    clients = asyncio.run(_asked(25))
+    assert [client.n_asked for client in clients] == [10, 10, 5]
 
 
 def test_a_client_with_room_is_used_again() -> None:
-    made = asyncio.run(_asked(10, rounds=3))
-    assert [client.n_asked for client in made] == [30]
+    clients = asyncio.run(_asked(10, rounds=3))
+    assert [client.n_asked for client in clients] == [30]
 
 
 def test_every_client_is_closed() -> None:
@@ -66,12 +66,12 @@ def test_nothing_is_connected_before_the_first_request() -> None:
 
 
 def test_the_first_client_serves_what_is_asked_once() -> None:
-    made: list[Any] = []
+    clients: list[Any] = []
 
     def connect() -> Any:
-        made.append(FakeClient(asyncio.Event()))
-        return made[-1]
+        clients.append(FakeClient(asyncio.Event()))
+        return clients[-1]
 
     connections = Connections(connect)
-    assert [connections.first, connections.first] == [made[0], made[0]]
-    assert len(made) == 1
+    assert [connections.first, connections.first] == [clients[0], clients[0]]
+    assert len(clients) == 1

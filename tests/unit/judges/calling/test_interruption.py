@@ -70,9 +70,9 @@ def test_requests_in_flight_are_waited_for_and_kept(provider: RunningProvider) -
     process = start(provider)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=300)
-    told = json.loads(output)
-    assert told["ended"] == "KeyboardInterrupt"
-    assert told["n_replies"] == provider.log.n_received < 1000
+    text = json.loads(output)
+    assert text["ended"] == "KeyboardInterrupt"
+    assert text["n_replies"] == provider.log.n_received < 1000
     assert "interrupted: waiting up to 10 s for " in errors
     assert "0 were given up" in errors
 

@@ -43,11 +43,11 @@ class WaitingLedger(MemoryLedger):
         self.is_at_work = threading.Event()
         self.may_end = threading.Event()
 
-    def record(self, made: Sequence[Attempt]) -> None:
+    def record(self, new_attempts: Sequence[Attempt]) -> None:
         """Keep attempts when the test allows it."""
         self.is_at_work.set()
         self.may_end.wait()
-        super().record(made)
+        super().record(new_attempts)
 
 
 def test_recording_returns_only_when_it_is_committed_and_the_event_loop_goes_on_meanwhile() -> None:
@@ -106,19 +106,19 @@ class LoggingLedger(MemoryLedger):
         super().__init__()
         self.log: list[tuple[str, list[str]]] = []
 
-    def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+    def claim(self, requested: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim everything."""
-        self.log.append(("claim", [each.call_key for each in asked]))
-        return super().claim(asked)
+        self.log.append(("claim", [item.call_key for item in requested]))
+        return super().claim(requested)
 
     def release(self, call_keys: Collection[str]) -> None:
         """Give claims up."""
         self.log.append(("release", sorted(call_keys)))
 
-    def record(self, made: Sequence[Attempt]) -> None:
+    def record(self, new_attempts: Sequence[Attempt]) -> None:
         """Keep attempts."""
-        self.log.append(("record", [each.call_key for each in made]))
-        super().record(made)
+        self.log.append(("record", [item.call_key for item in new_attempts]))
+        super().record(new_attempts)
 
 
 def test_claims_wait_for_a_commit_together_behind_what_was_paid_for() -> None:
@@ -161,9 +161,9 @@ def test_what_arrives_during_a_commit_goes_into_the_next_one() -> None:
 
 def test_what_a_ledger_raises_is_raised_before_the_next_request() -> None:
     class FullLedger(MemoryLedger):
-        def record(self, made: Sequence[Attempt]) -> None:
+        def record(self, new_attempts: Sequence[Attempt]) -> None:
             """Keep nothing."""
-            del made
+            del new_attempts
             raise OSError("the disk is full")
 
     async def scenario() -> None:

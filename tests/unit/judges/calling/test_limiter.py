@@ -28,9 +28,9 @@ def limiter(
 def busiest_minute(taken: list[tuple[float, float]]) -> float:
     """Most that any window of 60 seconds holds, its ends included."""
     times = [at for at, _ in taken]
-    until = [0.0, *itertools.accumulate(amount for _, amount in taken)]
+    limit = [0.0, *itertools.accumulate(amount for _, amount in taken)]
     ends = (bisect.bisect_right(times, start + 60) for start in times)
-    return max(until[end] - until[first] for first, end in enumerate(ends))
+    return max(limit[end] - limit[first] for first, end in enumerate(ends))
 
 
 async def ask_for(requests: Limiter, *, seconds: float, tokens: int) -> list[float]:

@@ -8,22 +8,22 @@ from eval_assets.judges.calling.client import RetryPolicy
 
 def waits(policy: RetryPolicy, *, retry_after: float | None = None, seed: int = 0) -> list[float]:
     rng = np.random.default_rng(seed)
-    found = []
+    result = []
     for n_failed in range(1, 99):
         wait = policy.wait_seconds(n_failed, retry_after_seconds=retry_after, rng=rng)
         if wait is None:
             break
-        found.append(wait)
-    return found
+        result.append(wait)
+    return result
 
 
 def test_a_request_is_sent_five_times_with_waits_of_1_2_4_and_8_seconds_give_or_take_a_fifth() -> (
     None
 ):
     for seed in range(200):
-        found = waits(RetryPolicy(), seed=seed)
-        assert len(found) == 4
-        assert found == pytest.approx([1, 2, 4, 8], rel=0.2)
+        result = waits(RetryPolicy(), seed=seed)
+        assert len(result) == 4
+        assert result == pytest.approx([1, 2, 4, 8], rel=0.2)
     assert waits(RetryPolicy(), seed=1) == waits(RetryPolicy(), seed=1)
     assert waits(RetryPolicy(), seed=1) != waits(RetryPolicy(), seed=2)
 

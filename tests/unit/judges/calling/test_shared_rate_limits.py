@@ -23,7 +23,7 @@ class Grants:
         self.seconds_to_answer = seconds_to_answer
 
     async def ask(
-        self, wanted: Amount, unused: Mapping[int, Amount], delay_seconds: float
+        self, target: Amount, unused: Mapping[int, Amount], delay_seconds: float
     ) -> Grant:
         """Grant the next requests."""
         asked_at = asyncio.get_running_loop().time()
@@ -40,23 +40,23 @@ class Grants:
         )
         starts_at = max(
             start_of(
-                wanted.requests,
+                target.requests,
                 self.limits.requests_per_minute,
                 [(at, amount.requests) for at, amount in recent],
                 now=now,
             ),
             start_of(
-                wanted.tokens,
+                target.tokens,
                 self.limits.input_tokens_per_minute,
                 [(at, amount.tokens) for at, amount in recent],
                 now=now,
             ),
         )
         number = len(self.rows)
-        self.rows.append((starts_at, wanted))
+        self.rows.append((starts_at, target))
         await asyncio.sleep(self.seconds_to_answer)
         wait_seconds = starts_at - asyncio.get_running_loop().time()
-        return Grant(number, wanted, wait_seconds)
+        return Grant(number, target, wait_seconds)
 
     def limiter(self, *, most: int) -> Limiter:
         """Return the limiter of one process."""
@@ -95,15 +95,15 @@ def sent_by(  # noqa: PLR0913 - who asks for how much
         await asyncio.gather(*(process(number) for number in range(n_processes)))
 
     run(scenario())
-    return [each for each in sent if each[0] < seconds]
+    return [item for item in sent if item[0] < seconds]
 
 
 def busiest(sent: list[tuple[float, int]], *, seconds: int = 60) -> int:
     """Most that any window holds, its ends included."""
     times = [at for at, _ in sent]
-    until = [0, *itertools.accumulate(amount for _, amount in sent)]
+    limit = [0, *itertools.accumulate(amount for _, amount in sent)]
     ends = (bisect.bisect_right(times, start + seconds) for start in times)
-    return max(until[end] - until[first] for first, end in enumerate(ends))
+    return max(limit[end] - limit[first] for first, end in enumerate(ends))
 
 
 @pytest.mark.parametrize("n_processes", [1, 4])

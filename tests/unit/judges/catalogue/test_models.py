@@ -39,8 +39,8 @@ TODAY = date(2026, 11, 21)
 def test_the_longest_name_that_fits_decides_what_a_model_takes(
     model: str, family: str, *, temperature: bool, json_schema: bool
 ) -> None:
-    found = capabilities_of(model, overrides={})
-    assert (found.family, found.temperature, found.json_schema) == (
+    result = capabilities_of(model, overrides={})
+    assert (result.family, result.temperature, result.json_schema) == (
         family,
         temperature,
         json_schema,
@@ -49,8 +49,8 @@ def test_the_longest_name_that_fits_decides_what_a_model_takes(
 
 def test_the_evaluation_wins_over_the_table_field_by_field() -> None:
     overrides = {"gpt-6-luna": {"temperature": True}}
-    found = capabilities_of("gpt-6-luna", overrides=overrides)
-    assert (found.temperature, found.max_tokens_name) == (True, "max_completion_tokens")
+    result = capabilities_of("gpt-6-luna", overrides=overrides)
+    assert (result.temperature, result.max_tokens_name) == (True, "max_completion_tokens")
 
 
 def test_an_unknown_capability_is_refused_by_name() -> None:

@@ -197,7 +197,7 @@ def test_wait_until_a_moment_is_read_in_milliseconds_and_as_a_date() -> None:
     milliseconds = str(int((time.time() + 30) * 1000))
     body = {"error": {"metadata": {"headers": {"X-RateLimit-Reset": milliseconds}}}}
     assert failure(429, body).retry_after_seconds == pytest.approx(30, abs=5)
-    until = (datetime.now(UTC) + timedelta(seconds=30)).isoformat()
-    headers = {"anthropic_ratelimit_requests_reset": until}
+    end = (datetime.now(UTC) + timedelta(seconds=30)).isoformat()
+    headers = {"anthropic_ratelimit_requests_reset": end}
     assert failure(529, {"error": {}}, **headers).retry_after_seconds == pytest.approx(30, abs=5)
     assert failure(400, body).retry_after_seconds is None

@@ -284,10 +284,10 @@ def test_a_claude_reply_is_its_text_blocks(anthropic: ScriptedServer) -> None:
 
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
 def test_a_redirect_to_another_host_is_not_followed(vendor: Vendor) -> None:
-    with scripted(vendor) as server, scripted(vendor) as elsewhere:
-        server.further_headers = f"location: {elsewhere.base_url}/x\r\n".encode()
+    with scripted(vendor) as server, scripted(vendor) as other_place:
+        server.further_headers = f"location: {other_place.base_url}/x\r\n".encode()
         answer = server.answer(b"", status=307)
         assert isinstance(answer, RequestFailed)
         assert answer.remedy == "stop"
         assert "redirects to another host" in str(answer)
-        assert elsewhere.received == []
+        assert other_place.received == []

@@ -215,14 +215,14 @@ def test_what_is_wrong_with_another_entry_is_reported(
     write: Write, reported: Reported, more: str, problem: str | None
 ) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}{more}\n"})
-    nothing = (
+    empty = (
         "evaluation.yaml:4:responses: there are no responses. "
         "Add responses.csv, or name the files under responses."
     )
 
     messages = reported(lambda: read_evaluation(folder))
 
-    assert messages == [nothing if problem is None else f"evaluation.yaml:4:{problem}."]
+    assert messages == [empty if problem is None else f"evaluation.yaml:4:{problem}."]
 
 
 def test_everything_that_is_wrong_is_reported_at_once_by_line(
@@ -297,7 +297,7 @@ def test_a_file_that_is_not_an_evaluation_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("text", "where"),
+    ("text", "condition"),
     [
         (f"{HEAD}1: x\n", "evaluation.yaml:4:1"),
         (f"{HEAD}gates: {{1: {{min: 0}}}}\n", "evaluation.yaml:4:gates.1"),
@@ -314,11 +314,11 @@ def test_a_file_that_is_not_an_evaluation_is_refused(
     ],
 )
 def test_odd_yaml_is_refused_with_a_place(
-    write: Write, reported: Reported, text: str, where: str
+    write: Write, reported: Reported, text: str, condition: str
 ) -> None:
     folder = write({"evaluation.yaml": text})
 
-    assert reported(lambda: read_evaluation(folder))[0].startswith(f"{where}: ")
+    assert reported(lambda: read_evaluation(folder))[0].startswith(f"{condition}: ")
 
 
 def test_yaml_that_refers_to_itself_ends(write: Write, reported: Reported) -> None:
@@ -431,7 +431,7 @@ def test_how_people_label_is_declared_in_a_section(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "said"),
+    ("section", "message"),
     [
         ("{rater: [a]}", "labelling.rater: "),
         ("{overlap: 1.5}", "labelling.overlap: "),
@@ -444,9 +444,9 @@ def test_how_people_label_is_declared_in_a_section(write: Write) -> None:
     ],
 )
 def test_labelling_that_makes_no_sense_is_reported(
-    write: Write, reported: Reported, section: str, said: str
+    write: Write, reported: Reported, section: str, message: str
 ) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}labelling: {section}\n"})
 
     [problem] = reported(lambda: read_evaluation(folder))
-    assert said in problem
+    assert message in problem

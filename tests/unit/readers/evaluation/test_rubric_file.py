@@ -27,14 +27,16 @@ fact2,Does it name the effect?,0-2,ordinal,,P2
 
 def evaluation(write: Write, **files: str) -> Evaluation:
     defaults = {"evaluation.yaml": "name: t\n", "responses.csv": RESPONSES}
-    given = {name.replace("_", "."): text for name, text in files.items()}
-    return read_evaluation(write({**defaults, **given}))
+    inputs = {name.replace("_", "."): text for name, text in files.items()}
+    return read_evaluation(write({**defaults, **inputs}))
 
 
 def asked(declared: Evaluation) -> dict[str, list[str]]:
     units = units_of(declared, read_responses(declared))
     return {
-        response_id: [q for q, is_asked in zip(units.question_ids, row, strict=True) if is_asked]
+        response_id: [
+            q for q, is_applicable in zip(units.question_ids, row, strict=True) if is_applicable
+        ]
         for response_id, row in zip(units.response_ids, units.applies, strict=True)
     }
 

@@ -50,14 +50,14 @@ def test_a_file_that_only_looks_like_parquet_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "what"),
+    ("name", "text"),
     [("labels.doc", '".doc" is not a known format'), ("labels", "the file name has no ending")],
 )
-def test_other_formats_are_refused(tmp_path: Path, name: str, what: str) -> None:
+def test_other_formats_are_refused(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text("x")
 
     assert refused(tmp_path / name) == (
-        f"{name}: {what}. Use one of {', '.join(FORMATS)}, or move the file elsewhere."
+        f"{name}: {text}. Use one of {', '.join(FORMATS)}, or move the file elsewhere."
     )
 
 

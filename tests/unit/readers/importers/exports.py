@@ -238,12 +238,12 @@ MLFLOW: Json = [
             "assessments": [
                 {
                     "assessment_name": "relevant",
-                    "source": {"source_type": kind, "source_id": who},
+                    "source": {"source_type": kind, "source_id": author},
                     "feedback": {"value": value},
                     "rationale": "fine",
                     "create_time": "2026-11-21T10:00:00Z",
                 }
-                for kind, who, value in (
+                for kind, author, value in (
                     ("HUMAN", "anna", True),
                     ("HUMAN", "ben", number == 0),
                     ("LLM_JUDGE", "judge-1", True),
@@ -272,16 +272,16 @@ LANGFUSE: Json = [
         "output": {"content": text},
         "scores": [
             {
-                "id": f"{number}-{who}",
+                "id": f"{number}-{author}",
                 "name": "helpful",
                 "dataType": "NUMERIC",
                 "value": value,
                 "source": source,
-                "authorUserId": who,
+                "authorUserId": author,
                 "comment": "fine",
                 "timestamp": "2026-11-21T10:00:00.000Z",
             }
-            for source, who, value in (
+            for source, author, value in (
                 ("ANNOTATION", "anna", 4),
                 ("ANNOTATION", "ben", 5 - number),
                 ("EVAL", None, 3),
@@ -306,10 +306,14 @@ LANGSMITH: Json = [
                 "score": score,
                 "value": None,
                 "comment": "fine",
-                "feedback_source": {"type": kind, "user_id": who},
+                "feedback_source": {"type": kind, "user_id": author},
                 "created_at": "2026-11-21T10:00:00Z",
             }
-            for kind, who, score in (("app", "anna", 1), ("app", "ben", number), ("model", None, 1))
+            for kind, author, score in (
+                ("app", "anna", 1),
+                ("app", "ben", number),
+                ("model", None, 1),
+            )
         ],
     }
     for number, text in ((0, "Because."), (1, "Dunno."))
@@ -330,16 +334,16 @@ PHOENIX: Json = [
     ),
     *(
         {
-            "id": f"{number}-{who}",
+            "id": f"{number}-{author}",
             "span_id": f"sp{number}",
             "name": "correctness",
             "annotator_kind": kind,
             "result": {"label": "correct", "score": score, "explanation": "fine"},
-            "identifier": who,
+            "identifier": author,
             "created_at": "2026-11-21T10:00:00Z",
         }
         for number in (0, 1)
-        for kind, who, score in (("HUMAN", "anna", 1), ("HUMAN", "ben", number), ("LLM", "j", 1))
+        for kind, author, score in (("HUMAN", "anna", 1), ("HUMAN", "ben", number), ("LLM", "j", 1))
     ),
 ]
 

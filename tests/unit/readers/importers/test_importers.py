@@ -26,37 +26,37 @@ Folder = tuple[Evaluation, pd.DataFrame]
 def imported(tmp_path: Path, name: str, *, source: str | None = None) -> Export:
     path = tmp_path / f"export.{EXPORTS[name][0]}"
     path.write_text(written(name))
-    tool, found = import_files([path], source=source)
+    tool, result = import_files([path], source=source)
     assert name.startswith(tool), f"{name} is taken for {tool}"
-    return found
+    return result
 
 
-def folder_of(found: Export, tmp_path: Path) -> Folder:
-    write_draft(found, tmp_path / "folder", name="drafted", tool="a tool")
+def folder_of(result: Export, tmp_path: Path) -> Folder:
+    write_draft(result, tmp_path / "folder", name="drafted", tool="a tool")
     evaluation = read_evaluation(tmp_path / "folder")
     return evaluation, read_responses(evaluation)
 
 
-def ratings(found: Export) -> set[tuple[str, str, str, str]]:
-    return {(*key, rating) for key, (rating, _) in found.ratings.items()}
+def ratings(result: Export) -> set[tuple[str, str, str, str]]:
+    return {(*key, rating) for key, (rating, _) in result.ratings.items()}
 
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_an_export_becomes_a_folder_that_can_be_read(tmp_path: Path, name: str) -> None:
-    found = imported(tmp_path, name)
+    result = imported(tmp_path, name)
     if name == "chat":
-        assert not found.questions
+        assert not result.questions
         return
-    evaluation, responses = folder_of(found, tmp_path)
+    evaluation, responses = folder_of(result, tmp_path)
 
     labels = read_labels(evaluation, responses)
     scores = [read_recorded_scores(evaluation, judge, responses) for judge in evaluation.judges]
 
     texts = {text for text in responses["response_text"] if text}
     assert {"Because.", "Dunno."} <= texts or name in ("potato", "opentelemetry")
-    assert len(labels.ratings) == len(found.ratings)
-    assert sum((table["status"] == "ok").sum() for table in scores) == len(found.scores)
-    assert len(found.ratings) + len(found.scores) > 1
+    assert len(labels.ratings) == len(result.ratings)
+    assert sum((table["status"] == "ok").sum() for table in scores) == len(result.scores)
+    assert len(result.ratings) + len(result.scores) > 1
 
 
 def test_every_source_has_an_export_to_be_tested_with() -> None:
@@ -121,28 +121,28 @@ def several_options(tool: str, selections: dict[str, list[str]]) -> list[dict[st
 def test_several_selected_options_are_binary_questions(tmp_path: Path, tool: str) -> None:
     selections = {"anna": ["rude", "wrong facts"], "ben": ["rude"]}
     (tmp_path / "export.json").write_text(json.dumps(several_options(tool, selections)))
-    found_tool, found = import_files([tmp_path / "export.json"], source=None)
+    found_tool, result = import_files([tmp_path / "export.json"], source=None)
 
-    assert (found_tool, not found.losses) == (tool, True)
-    by_rater = {(q, rater): value for (_, q, rater), (value, _) in found.ratings.items()}
+    assert (found_tool, not result.losses) == (tool, True)
+    by_rater = {(q, rater): value for (_, q, rater), (value, _) in result.ratings.items()}
     assert by_rater[("faults/rude", "anna")] == by_rater[("faults/rude", "ben")] == "1"
     assert by_rater[("faults/wrong facts", "anna")] == "1"
     assert by_rater[("faults/wrong facts", "ben")] == "0"
     if tool == "argilla":
-        scores = {q: score for (_, q, _), (score, _) in found.scores.items()}
+        scores = {q: score for (_, q, _), (score, _) in result.scores.items()}
         assert scores == {"faults/rude": "1", "faults/vague": "1", "faults/wrong facts": "0"}
-    evaluation, responses = folder_of(found, tmp_path)
+    evaluation, responses = folder_of(result, tmp_path)
     assert {(q.scale, q.level) for q in evaluation.rubric} == {(BINARY, "nominal")}
-    assert len(read_labels(evaluation, responses).ratings) == len(found.ratings)
+    assert len(read_labels(evaluation, responses).ratings) == len(result.ratings)
 
 
 def test_tags_that_everyone_makes_up_are_counted_as_lost(tmp_path: Path) -> None:
     tags = {f"rater {n}": [f"tag {n}", f"tag {n}b"] for n in range(30)}
     (tmp_path / "export.json").write_text(json.dumps(several_options("argilla", tags)))
-    _, found = import_files([tmp_path / "export.json"], source=None)
+    _, result = import_files([tmp_path / "export.json"], source=None)
 
-    assert found.ratings == {}
-    assert found.losses == {"ratings of faults name too many options": 31}
+    assert result.ratings == {}
+    assert result.losses == {"ratings of faults name too many options": 31}
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_what_is_not_understood_is_counted(tmp_path: Path, name: str, note: str 
 
 
 def test_a_chat_log_gives_a_response_for_each_answer(tmp_path: Path) -> None:
-    found = imported(tmp_path, "chat")
+    result = imported(tmp_path, "chat")
 
-    assert found.responses == {
+    assert result.responses == {
         "c1/1": {
             "prompt_text": "Why?",
             "response_text": "Because.",
@@ -218,10 +218,10 @@ def test_a_zipped_log_reads_as_the_json_one(tmp_path: Path, compression: str) ->
         for sample in INSPECT["samples"]:
             log.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
 
-    tool, found = import_files([tmp_path / "log.eval"], source=None)
+    tool, result = import_files([tmp_path / "log.eval"], source=None)
 
     assert tool == "inspect-ai"
-    assert found == imported(tmp_path, "inspect-ai")
+    assert result == imported(tmp_path, "inspect-ai")
 
 
 def test_several_files_and_folders_are_one_export(tmp_path: Path) -> None:
@@ -231,19 +231,19 @@ def test_several_files_and_folders_are_one_export(tmp_path: Path) -> None:
     (tmp_path / "export" / "annotations.jsonl").write_text("".join(lines[2:]))
     (tmp_path / "spans.jsonl").write_text("".join(lines[:2]))
 
-    _, found = import_files([tmp_path / "export", tmp_path / "spans.jsonl"], source=None)
+    _, result = import_files([tmp_path / "export", tmp_path / "spans.jsonl"], source=None)
 
-    assert {each["response_text"] for each in found.responses.values()} == {"Because.", "Dunno."}
+    assert {item["response_text"] for item in result.responses.values()} == {"Because.", "Dunno."}
 
 
 def test_ratings_without_their_responses_are_kept(tmp_path: Path) -> None:
     lines = written("phoenix").splitlines(keepends=True)
     (tmp_path / "annotations.jsonl").write_text("".join(lines[2:]))
 
-    _, found = import_files([tmp_path / "annotations.jsonl"], source=None)
+    _, result = import_files([tmp_path / "annotations.jsonl"], source=None)
 
-    assert found.responses["sp0"]["response_text"] == ""
-    assert found.notes["responses are rated, but the export does not hold their texts"] == 2
+    assert result.responses["sp0"]["response_text"] == ""
+    assert result.notes["responses are rated, but the export does not hold their texts"] == 2
 
 
 def test_words_in_no_known_order_are_drafted_as_nominal(tmp_path: Path) -> None:
@@ -284,11 +284,11 @@ def test_a_broken_log_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_draft_never_replaces_a_file(tmp_path: Path) -> None:
-    found = imported(tmp_path, "argilla")
+    result = imported(tmp_path, "argilla")
     (tmp_path / "labels.csv").write_text("mine")
 
     with pytest.raises(InputError, match=r"the folder holds labels\.csv already"):
-        write_draft(found, tmp_path, name="x", tool="argilla")
+        write_draft(result, tmp_path, name="x", tool="argilla")
 
     assert (tmp_path / "labels.csv").read_text() == "mine"
     assert not (tmp_path / "evaluation.yaml").exists()

@@ -20,34 +20,34 @@ def labels(write: Write, table: str | bytes, *, rubric: str | None = None) -> La
     return read_labels(evaluation, read_responses(evaluation))
 
 
-def rows(given: Labels) -> set[tuple[object, ...]]:
-    return set(given.ratings[UNIT].itertuples(index=False, name=None))
+def rows(value: Labels) -> set[tuple[object, ...]]:
+    return set(value.ratings[UNIT].itertuples(index=False, name=None))
 
 
 def test_a_column_for_each_rater_is_read(write: Write) -> None:
     """Semicolons and CRLF, as Excel writes them; a response's text is not a rating."""
     table = "Response ID;anna;ben;chloe;response_text\r\na1;4;5;;Because.\r\na2;1;2;3;\r\n"
 
-    given = labels(write, table, rubric=ONE)
+    inputs = labels(write, table, rubric=ONE)
 
-    assert rows(given) == {
+    assert rows(inputs) == {
         ("a1", "helpfulness", "anna", 4),
         ("a1", "helpfulness", "ben", 5),
         ("a2", "helpfulness", "anna", 1),
         ("a2", "helpfulness", "ben", 2),
         ("a2", "helpfulness", "chloe", 3),
     }
-    assert given.n_unrated == 1
-    assert given.notes == ("labels.csv: columns anna, ben, chloe read as raters",)
-    assert given.ratings[["file", "line"]].to_numpy().tolist()[-1] == ["labels.csv", 3]
+    assert inputs.n_unrated == 1
+    assert inputs.notes == ("labels.csv: columns anna, ben, chloe read as raters",)
+    assert inputs.ratings[["file", "line"]].to_numpy().tolist()[-1] == ["labels.csv", 3]
 
 
 def test_a_spreadsheet_with_a_column_for_each_rater_is_read(write: Write) -> None:
     table = workbook({"S": [["response_id", "anna", "ben"], ["a1", 4, 5], ["a2", 1.0, None]]})
 
-    given = labels(write, table, rubric=ONE)
+    inputs = labels(write, table, rubric=ONE)
 
-    assert {(rater, value) for _, _, rater, value in rows(given)} == {
+    assert {(rater, value) for _, _, rater, value in rows(inputs)} == {
         ("anna", 4),
         ("ben", 5),
         ("anna", 1),
@@ -57,40 +57,40 @@ def test_a_spreadsheet_with_a_column_for_each_rater_is_read(write: Write) -> Non
 def test_the_question_of_a_row_may_be_named(write: Write) -> None:
     table = "response_id,question_id,anna,ben\na1,helpfulness,4,5\na1,safe,1,0\n"
 
-    given = labels(write, table)
+    inputs = labels(write, table)
 
-    assert rows(given) == {
+    assert rows(inputs) == {
         ("a1", "helpfulness", "anna", 4),
         ("a1", "helpfulness", "ben", 5),
         ("a1", "safe", "anna", 1),
         ("a1", "safe", "ben", 0),
     }
-    assert given.notes == ("labels.csv: columns anna, ben read as raters of helpfulness, safe",)
+    assert inputs.notes == ("labels.csv: columns anna, ben read as raters of helpfulness, safe",)
 
 
 def test_a_column_for_each_question_is_read(write: Write) -> None:
     table = "response_id,Rater,Helpfulness,safe,notes\na1,anna,4,yes,fine\na1,ben,5,no,\n"
 
-    given = labels(write, table)
+    inputs = labels(write, table)
 
-    assert rows(given) == {
+    assert rows(inputs) == {
         ("a1", "helpfulness", "anna", 4),
         ("a1", "safe", "anna", 1),
         ("a1", "helpfulness", "ben", 5),
         ("a1", "safe", "ben", 0),
     }
-    assert given.notes == ("labels.csv: columns Helpfulness, safe read as questions",)
-    assert given.ratings["notes"].tolist()[:2] == ["fine", "fine"]
+    assert inputs.notes == ("labels.csv: columns Helpfulness, safe read as questions",)
+    assert inputs.ratings["notes"].tolist()[:2] == ["fine", "fine"]
 
 
 @pytest.mark.parametrize(
     "header", ["Anna: helpfulness", "Anna_helpfulness", "helpfulness (Anna)", "Anna - Helpfulness"]
 )
 def test_a_column_for_each_rater_and_question_is_read(write: Write, header: str) -> None:
-    given = labels(write, f"response_id,{header},ben_safe\na1,4,1\n")
+    inputs = labels(write, f"response_id,{header},ben_safe\na1,4,1\n")
 
-    assert rows(given) == {("a1", "helpfulness", "Anna", 4), ("a1", "safe", "ben", 1)}
-    [note] = given.notes
+    assert rows(inputs) == {("a1", "helpfulness", "Anna", 4), ("a1", "safe", "ben", 1)}
+    [note] = inputs.notes
     assert note == (
         f"labels.csv: columns {header}, ben_safe read as rater and question, "
         "with the raters Anna, ben"
@@ -134,17 +134,17 @@ def test_a_wide_table_that_leaves_something_open_is_refused(
 def test_decimal_commas_are_read_between_semicolons(write: Write) -> None:
     rubric = ONE.replace("likert5", "{min: 0, max: 1, step: null}")
 
-    given = labels(write, "response_id;anna;ben\na1;0,25;1\na2;,5;0,75\n", rubric=rubric)
+    inputs = labels(write, "response_id;anna;ben\na1;0,25;1\na2;,5;0,75\n", rubric=rubric)
 
-    assert sorted(given.ratings["value"]) == [0.25, 0.5, 0.75, 1]
+    assert sorted(inputs.ratings["value"]) == [0.25, 0.5, 0.75, 1]
 
 
 def test_words_of_the_scale_are_ratings(write: Write) -> None:
     rubric = ONE.replace("likert5", "{values: [Bad, OK, Good]}")
 
-    given = labels(write, "response_id,anna,ben\na1,bad,GOOD\na2,ok,2\n", rubric=rubric)
+    inputs = labels(write, "response_id,anna,ben\na1,bad,GOOD\na2,ok,2\n", rubric=rubric)
 
-    assert given.ratings["value"].tolist() == [0, 2, 1, 2]
+    assert inputs.ratings["value"].tolist() == [0, 2, 1, 2]
 
 
 def test_scales_are_guessed_from_wide_tables_too(write: Write) -> None:

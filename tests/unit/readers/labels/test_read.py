@@ -22,8 +22,8 @@ def labels(folder: Path) -> Labels:
     return read_labels(evaluation, read_responses(evaluation))
 
 
-def rows(given: Labels, *columns: str) -> list[tuple[object, ...]]:
-    return list(given.ratings[list(columns)].itertuples(index=False, name=None))
+def rows(value: Labels, *columns: str) -> list[tuple[object, ...]]:
+    return list(value.ratings[list(columns)].itertuples(index=False, name=None))
 
 
 UNIT = ("response_id", "question_id", "rater_id", "value")
@@ -36,10 +36,10 @@ def test_the_long_form_is_read(write: Write) -> None:
         "a2,r1,helpfulness,,,,,true,unclear\n"
     )
 
-    given = labels(write({"labels.csv": text}))
+    inputs = labels(write({"labels.csv": text}))
 
-    assert tuple(given.ratings.columns) == LABEL_COLUMNS
-    first, second = given.ratings.to_dict("records")
+    assert tuple(inputs.ratings.columns) == LABEL_COLUMNS
+    first, second = inputs.ratings.to_dict("records")
     assert first == {
         "response_id": "a1",
         "question_id": "helpfulness",
@@ -58,7 +58,7 @@ def test_the_long_form_is_read(write: Write) -> None:
     }
     assert math.isnan(second["value"])
     assert (second["skipped"], second["skip_reason"], second["notes"]) == (True, "unclear", None)
-    assert (len(given.rejected), given.n_unrated) == (0, 0)
+    assert (len(inputs.rejected), inputs.n_unrated) == (0, 0)
 
 
 def test_every_format_gives_the_same_labels(write: Write) -> None:
@@ -76,24 +76,24 @@ def test_every_format_gives_the_same_labels(write: Write) -> None:
         connection.from_df(text).write_parquet(str(folder / "l.parquet"))
 
     for suffix in ("csv", "tsv", "jsonl", "json", "parquet"):
-        given = labels(write({"evaluation.yaml": f"{EVALUATION}labels: l.{suffix}\n"}))
+        inputs = labels(write({"evaluation.yaml": f"{EVALUATION}labels: l.{suffix}\n"}))
 
-        assert rows(given, *UNIT) == [("a1", "safe", "r1", 1.0), ("a2", "helpfulness", "r1", 5.0)]
-        assert given.n_unrated == 1
+        assert rows(inputs, *UNIT) == [("a1", "safe", "r1", 1.0), ("a2", "helpfulness", "r1", 5.0)]
+        assert inputs.n_unrated == 1
 
 
 def test_no_label_files_give_no_labels(write: Write) -> None:
-    given = labels(write({}))
+    inputs = labels(write({}))
 
-    assert given.ratings.empty
-    assert tuple(given.ratings.columns) == LABEL_COLUMNS
-    assert given.ratings["value"].dtype == float
+    assert inputs.ratings.empty
+    assert tuple(inputs.ratings.columns) == LABEL_COLUMNS
+    assert inputs.ratings["value"].dtype == float
 
 
 def test_blank_ratings_are_counted_and_not_stored(write: Write) -> None:
-    given = labels(write({"labels.csv": f"{LONG}a1,r1,safe,1\na2,,safe,\na1,r1,helpfulness,  \n"}))
+    inputs = labels(write({"labels.csv": f"{LONG}a1,r1,safe,1\na2,,safe,\na1,r1,helpfulness,  \n"}))
 
-    assert (len(given.ratings), given.n_unrated) == (1, 2)
+    assert (len(inputs.ratings), inputs.n_unrated) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_blank_ratings_are_counted_and_not_stored(write: Write) -> None:
     [("3.0", 3), ("03", 3), (" 4 ", 4), ("5", 5), ("1e0", 1), ("+2", 2), ("2.0000000000001", 2)],
 )
 def test_a_whole_number_may_be_written_in_other_ways(write: Write, cell: str, value: float) -> None:
-    given = labels(write({"labels.csv": f"{LONG}a1,r1,helpfulness,{cell}\n"}))
+    inputs = labels(write({"labels.csv": f"{LONG}a1,r1,helpfulness,{cell}\n"}))
 
-    assert given.ratings["value"].tolist() == [value]
+    assert inputs.ratings["value"].tolist() == [value]
 
 
 @pytest.mark.parametrize(
-    ("cell", "found"),
+    ("cell", "result"),
     [
         ("6", "6"),
         ("0", "0"),
@@ -125,13 +125,13 @@ def test_a_whole_number_may_be_written_in_other_ways(write: Write, cell: str, va
     ],
 )
 def test_a_rating_off_the_scale_is_refused(
-    write: Write, reported: Reported, cell: str, found: str
+    write: Write, reported: Reported, cell: str, result: str
 ) -> None:
     folder = write({"labels.csv": f"{LONG}a1,r1,helpfulness,{cell}\n"})
 
     assert reported(lambda: labels(folder)) == [
         (
-            f'labels.csv:2:rating: {found} is not on the scale of "helpfulness". '
+            f'labels.csv:2:rating: {result} is not on the scale of "helpfulness". '
             "Use one of 1, 2, 3, 4, 5."
         )
     ]
@@ -141,9 +141,9 @@ def test_a_rating_off_the_scale_is_refused(
     ("cell", "value"), [("1", 1), ("0.0", 0), ("TRUE", 1), ("no", 0), ("Yes", 1), ("false", 0)]
 )
 def test_words_are_ratings_on_a_binary_scale(write: Write, cell: str, value: float) -> None:
-    given = labels(write({"labels.csv": f"{LONG}a1,r1,safe,{cell}\n"}))
+    inputs = labels(write({"labels.csv": f"{LONG}a1,r1,safe,{cell}\n"}))
 
-    assert given.ratings["value"].tolist() == [value]
+    assert inputs.ratings["value"].tolist() == [value]
 
 
 @pytest.mark.parametrize(
@@ -260,11 +260,11 @@ REJECTING = f"{EVALUATION}labels: {{on_error: reject_rows}}\n"
 def test_bad_rows_are_rejected_one_by_one_if_that_is_asked_for(write: Write) -> None:
     text = f"{LONG}a1,r1,safe,1\na1,r1,safe,0\na1\nb9,r1,safe,1\na2,r1,safe,2\na2,r2,safe,0\n"
 
-    given = labels(write({"evaluation.yaml": REJECTING, "labels.csv": text}))
+    inputs = labels(write({"evaluation.yaml": REJECTING, "labels.csv": text}))
 
-    assert rows(given, *UNIT) == [("a1", "safe", "r1", 1.0), ("a2", "safe", "r2", 0.0)]
+    assert rows(inputs, *UNIT) == [("a1", "safe", "r1", 1.0), ("a2", "safe", "r2", 0.0)]
     columns = ["line", "column", "rater_id", "question_id"]
-    assert [tuple(row) for row in given.rejected[columns].to_numpy()] == [
+    assert [tuple(row) for row in inputs.rejected[columns].to_numpy()] == [
         (3, "rating", "r1", "safe"),
         (4, None, None, None),
         (5, "response_id", "r1", "safe"),
@@ -293,14 +293,14 @@ def test_the_latest_round_of_a_unit_counts_and_earlier_ones_are_kept(write: Writ
         "a1,r1,safe,0,2,bb\na1,r3,safe,0,2,bb\n"
     )
 
-    given = labels(write({"labels.csv": text}))
+    inputs = labels(write({"labels.csv": text}))
 
-    assert rows(given, "response_id", "rater_id", "value", "round", "guideline_hash") == [
+    assert rows(inputs, "response_id", "rater_id", "value", "round", "guideline_hash") == [
         ("a2", "r1", 0.0, 1, "aa"),
         ("a1", "r1", 0.0, 2, "bb"),
         ("a1", "r3", 0.0, 2, "bb"),
     ]
-    earlier = given.earlier[["response_id", "rater_id", "value", "round"]]
+    earlier = inputs.earlier[["response_id", "rater_id", "value", "round"]]
     assert [tuple(row) for row in earlier.to_numpy()] == [
         ("a1", "r1", 1.0, 1),
         ("a1", "r2", 0.0, 1),
@@ -321,11 +321,11 @@ def test_labels_of_a_question_that_was_removed_are_ignored_and_counted(write: Wr
     """Its ratings may even be off every scale; a similar name is a typing error still."""
     removed = "".join(f"a{1 + n % 2},r{n},tone,{n}\n" for n in range(12))
 
-    given = labels(write({"labels.csv": f"{LONG}a1,r1,safe,1\n{removed}"}))
+    inputs = labels(write({"labels.csv": f"{LONG}a1,r1,safe,1\n{removed}"}))
 
-    assert rows(given, *UNIT) == [("a1", "safe", "r1", 1.0)]
-    assert given.notes == ('12 labels of "tone" are ignored: the rubric does not ask it',)
-    assert (len(given.rejected), given.n_unrated) == (0, 0)
+    assert rows(inputs, *UNIT) == [("a1", "safe", "r1", 1.0)]
+    assert inputs.notes == ('12 labels of "tone" are ignored: the rubric does not ask it',)
+    assert (len(inputs.rejected), inputs.n_unrated) == (0, 0)
 
 
 def test_labels_of_a_question_with_a_typing_error_are_refused(
@@ -412,18 +412,18 @@ def test_a_filled_sheet_finds_its_responses_by_key(write: Write) -> None:
     text = f"{SHEET}safe,c1,1.0,01,p,r,m1,easy,r1,1\nsafe,c1,2,1.0,p,r,m1,easy,r1,0\n"
     text += "safe,c1,2,1,p,r,m1,easy,,\n"
 
-    given = labels(write({"responses.csv": INDICATORS, "labels.csv": text}))
+    inputs = labels(write({"responses.csv": INDICATORS, "labels.csv": text}))
 
-    assert rows(given, *UNIT) == [("s1", "safe", "r1", 1.0), ("s2", "safe", "r1", 0.0)]
-    assert given.n_unrated == 1
+    assert rows(inputs, *UNIT) == [("s1", "safe", "r1", 1.0), ("s2", "safe", "r1", 0.0)]
+    assert inputs.n_unrated == 1
 
 
 def test_a_sheet_may_name_the_question(write: Write) -> None:
     text = f"question_id,{SHEET}helpfulness,other,c2,,,p,r,m1,easy,r1,5\n"
 
-    given = labels(write({"responses.csv": INDICATORS, "labels.csv": text}))
+    inputs = labels(write({"responses.csv": INDICATORS, "labels.csv": text}))
 
-    assert rows(given, *UNIT) == [("s3", "helpfulness", "r1", 5.0)]
+    assert rows(inputs, *UNIT) == [("s3", "helpfulness", "r1", 5.0)]
 
 
 def test_a_sheet_reports_what_it_cannot_place(write: Write, reported: Reported) -> None:
@@ -482,24 +482,24 @@ def test_workshop_annotations_are_read(write: Write) -> None:
         {"trace_id": "a2", "user_id": "u2", "ratings": {"helpfulness": 2.0}, "comment": "hm"},
     ]
 
-    given = labels(write({"labels/workshop.json": json.dumps(annotations)}))
+    inputs = labels(write({"labels/workshop.json": json.dumps(annotations)}))
 
-    assert rows(given, *UNIT, "notes") == [
+    assert rows(inputs, *UNIT, "notes") == [
         ("a1", "helpfulness", "u1", 4.0, None),
         ("a1", "safe", "u1", 1.0, None),
         ("a2", "helpfulness", "u2", 2.0, "hm"),
     ]
-    assert given.n_unrated == 1
-    assert given.ratings[["file", "line"]].to_numpy().tolist()[-1] == ["labels/workshop.json", 3]
+    assert inputs.n_unrated == 1
+    assert inputs.ratings[["file", "line"]].to_numpy().tolist()[-1] == ["labels/workshop.json", 3]
 
 
 def test_the_older_single_rating_counts_if_one_question_is_asked(write: Write) -> None:
     text = '{"trace_id": "a1", "user_id": "u1", "rating": 4}\n'
     text += '{"trace_id": "a2", "user_id": "u1", "rating": 3, "ratings": {}}\n'
 
-    given = labels(write({"evaluation.yaml": ONE_QUESTION, "labels/w.jsonl": text}))
+    inputs = labels(write({"evaluation.yaml": ONE_QUESTION, "labels/w.jsonl": text}))
 
-    assert given.ratings["value"].tolist() == [4.0, 3.0]
+    assert inputs.ratings["value"].tolist() == [4.0, 3.0]
 
 
 @pytest.mark.parametrize(
@@ -577,13 +577,13 @@ rubric:
 """
 
 
-def export(dimension: str, *given: dict[str, object], **more: object) -> str:
+def export(dimension: str, *value: dict[str, object], **more: object) -> str:
     session = {
         "exportedAt": "2026-11-21T04:00:00Z",
         "dimension": dimension,
         "runId": "run-1",
         "labelerId": "anna",
-        "labels": list(given),
+        "labels": list(value),
     }
     return json.dumps({**session, **more})
 
@@ -683,18 +683,18 @@ def test_session_exports_are_read(write: Write) -> None:
         }
     )
 
-    given = labels(folder)
+    inputs = labels(folder)
 
-    assert rows(given, *UNIT[:3]) == [
+    assert rows(inputs, *UNIT[:3]) == [
         ("a1", "trigger_accuracy", "anna"),
         ("a2", "trigger_accuracy", "anna"),
         ("a1", "code-validity", "anna"),
         ("a2", "code-validity", "anna"),
         ("a1", "completeness", "anna"),
     ]
-    assert given.ratings["value"].fillna(-1).tolist() == [1, -1, 1, 0, 4]
-    assert rows(given, "skipped", "skip_reason", "notes")[1] == (True, "no captures", "n")
-    assert rows(given, "labelled_at", "confidence")[0] == ("2026-11-21T04:00:00Z", "high")
+    assert inputs.ratings["value"].fillna(-1).tolist() == [1, -1, 1, 0, 4]
+    assert rows(inputs, "skipped", "skip_reason", "notes")[1] == (True, "no captures", "n")
+    assert rows(inputs, "labelled_at", "confidence")[0] == ("2026-11-21T04:00:00Z", "high")
 
 
 def test_code_of_which_half_the_verdict_is_missing_is_unrated_unless_the_other_half_decides(
@@ -711,10 +711,10 @@ def test_code_of_which_half_the_verdict_is_missing_is_unrated_unless_the_other_h
         }
     )
 
-    given = labels(folder)
+    inputs = labels(folder)
 
-    assert rows(given, *UNIT) == [("a2", "code-validity", "ben", 0.0)]
-    assert given.n_unrated == 1
+    assert rows(inputs, *UNIT) == [("a2", "code-validity", "ben", 0.0)]
+    assert inputs.n_unrated == 1
 
 
 @pytest.mark.parametrize(
@@ -814,13 +814,13 @@ def test_continuous_scales_take_every_number_between_their_ends(
     rubric = ONE_QUESTION.replace("likert5", "{min: 0, max: 1, step: null}")
     header = "response_id,rater_id,rating\n"
 
-    given = labels(
+    inputs = labels(
         write(
             {"evaluation.yaml": rubric, "labels.csv": f"{header}a1,r1,0.375\na2,r1,1.0000000001\n"}
         )
     )
 
-    assert given.ratings["value"].tolist() == [0.375, 1.0]
+    assert inputs.ratings["value"].tolist() == [0.375, 1.0]
     folder = write({"evaluation.yaml": rubric, "labels.csv": f"{header}a1,r1,1.5\n"})
     assert reported(lambda: labels(folder)) == [
         'labels.csv:2:rating: 1.5 is not on the scale of "helpfulness". Use any number from 0 to 1.'
@@ -842,12 +842,12 @@ def test_a_long_file_is_read_in_seconds(write: Write) -> None:
     responses = read_responses(evaluation)
 
     start = time.process_time()
-    given = read_labels(evaluation, responses)
+    inputs = read_labels(evaluation, responses)
     seconds = time.process_time() - start
 
-    assert len(given.ratings) == 200_000
-    assert given.ratings["value"].mean() == 3.0
-    assert given.ratings["line"].iloc[-1] == 200001
+    assert len(inputs.ratings) == 200_000
+    assert inputs.ratings["value"].mean() == 3.0
+    assert inputs.ratings["line"].iloc[-1] == 200001
     assert seconds < 10
 
 
@@ -877,7 +877,7 @@ def test_a_rating_of_another_text_under_the_same_id_is_refused(
 def test_rater_named_like_a_model_is_noted(write: Write) -> None:
     text = LONG + "a1,anna,safe,1\na1,gpt-4o,safe,1\n"
 
-    given = labels(write({"labels.csv": text}))
+    inputs = labels(write({"labels.csv": text}))
 
-    assert '"gpt-4o" has the name of a language model, and counts as a person' in given.notes
-    assert len(given.ratings) == 2
+    assert '"gpt-4o" has the name of a language model, and counts as a person' in inputs.notes
+    assert len(inputs.ratings) == 2

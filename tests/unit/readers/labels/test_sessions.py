@@ -58,9 +58,9 @@ def queue(folder: Path, *, round_: int = 1, repeat: bool = False) -> RaterQueue:
 def ratings(folder: Path) -> dict[tuple[str, str, str], "pd.Series"]:
     """All ratings, by response, question and rater."""
     evaluation = read_evaluation(folder)
-    found = read_labels(evaluation, read_responses(evaluation)).ratings
+    result = read_labels(evaluation, read_responses(evaluation)).ratings
     unit = ["response_id", "question_id", "rater_id"]
-    return {tuple(row[unit]): row for _, row in found.iterrows()}
+    return {tuple(row[unit]): row for _, row in result.iterrows()}
 
 
 def test_ratings_of_every_dimension_are_labels(folder: Path) -> None:
@@ -68,10 +68,10 @@ def test_ratings_of_every_dimension_are_labels(folder: Path) -> None:
     for place, unit in enumerate(rater_queue.units):
         answer = Answer(rating=1, confidence="low", notes="n")
         rater_queue.answer(unit, answer, at=after(place))
-    found = ratings(folder)
+    result = ratings(folder)
 
-    assert len(found) == 5
-    row = found["b", "trigger-accuracy", "anna"]
+    assert len(result) == 5
+    row = result["b", "trigger-accuracy", "anna"]
     assert (row["value"], row["confidence"], row["notes"]) == (1, "low", "n")
     assert row["labelled_at"] == "2026-11-21T09:00:03Z"
     assert (row["file"], row["line"]) == ("sessions/anna+trigger-accuracy+r1.json", 2)
@@ -101,8 +101,8 @@ def test_what_came_back_to_its_rater_is_no_second_label(folder: Path) -> None:
     for place, unit in enumerate(rater_queue.units):
         rater_queue.answer(unit, Answer(rating=1), at=after(place))
 
-    found = ratings(folder)
-    assert [rater for _, _, rater in found].count("anna") == 4
+    result = ratings(folder)
+    assert [rater for _, _, rater in result].count("anna") == 4
 
 
 def test_a_skipped_response_is_no_rating(folder: Path) -> None:
@@ -119,10 +119,10 @@ def test_the_latest_round_decides(folder: Path) -> None:
     for number, rating in ((1, 5), (2, 3)):
         rater_queue = queue(folder, round_=number)
         rater_queue.answer(rater_queue.units[0], Answer(rating=rating), at=after(number))
-    found = ratings(folder)
+    result = ratings(folder)
 
-    assert found["a", "clarity", "anna"]["value"] == 3
-    assert found["a", "clarity", "anna"]["round"] == 2
+    assert result["a", "clarity", "anna"]["value"] == 3
+    assert result["a", "clarity", "anna"]["round"] == 2
 
 
 def test_labels_in_the_journal_of_a_session_are_read(folder: Path) -> None:
@@ -135,11 +135,11 @@ def test_labels_in_the_journal_of_a_session_are_read(folder: Path) -> None:
     header = "response_id,prompt_text,response_text,model_name"
     rows = [f"{name},p,r,m" for name in ("a", *(f"x{n}" for n in range(SHORT + 1)))]
     (folder / "responses.csv").write_text("\n".join([header, *rows]))
-    found = ratings(folder)
+    result = ratings(folder)
 
-    assert sum(rater == "anna" for _, _, rater in found) == SHORT + 2
-    assert found["a", "clarity", "anna"]["value"] == 5
-    assert found["a", "clarity", "anna"]["file"] == "sessions/anna+clarity+r1.json"
+    assert sum(rater == "anna" for _, _, rater in result) == SHORT + 2
+    assert result["a", "clarity", "anna"]["value"] == 5
+    assert result["a", "clarity", "anna"]["file"] == "sessions/anna+clarity+r1.json"
     assert source_fingerprints(read_evaluation(folder))["human_labels"] != before
 
 

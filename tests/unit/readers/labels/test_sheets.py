@@ -60,28 +60,28 @@ def test_a_filled_sheet_is_read_back(
     (tmp_path / "responses.csv").write_text(responses)
     (tmp_path / "labels").mkdir()
     evaluation = read_evaluation(tmp_path)
-    given = read_responses(evaluation)
-    study = Study(evaluation, response_views(evaluation, given))
-    rows = filled(sheet_text(given, study.queue("anna").units), "1")
+    inputs = read_responses(evaluation)
+    study = Study(evaluation, response_views(evaluation, inputs))
+    rows = filled(sheet_text(inputs, study.queue("anna").units), "1")
     (tmp_path / "labels" / "anna.csv").write_bytes(
         saved(rows, delimiter=delimiter, encoding=encoding)
     )
 
-    found = read_labels(read_evaluation(tmp_path), given)
+    result = read_labels(read_evaluation(tmp_path), inputs)
 
-    assert len(found.ratings) == 4
-    assert set(found.ratings["rater_id"]) == {"anna"}
-    assert set(found.ratings["value"]) == {1.0}
+    assert len(result.ratings) == 4
+    assert set(result.ratings["rater_id"]) == {"anna"}
+    assert set(result.ratings["value"]) == {1.0}
 
 
 def test_a_sheet_saved_as_a_workbook_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "evaluation.yaml").write_text(DECLARED)
     (tmp_path / "responses.csv").write_text(KEYED)
     (tmp_path / "labels").mkdir()
-    given = read_responses(read_evaluation(tmp_path))
+    inputs = read_responses(read_evaluation(tmp_path))
     evaluation = read_evaluation(tmp_path)
-    study = Study(evaluation, response_views(evaluation, given))
-    header, *rows = filled(sheet_text(given, study.queue("anna").units), "1")
+    study = Study(evaluation, response_views(evaluation, inputs))
+    header, *rows = filled(sheet_text(inputs, study.queue("anna").units), "1")
     score, turn = header.index("score"), header.index("turn_index")
     cells: list[list[Cell]] = [[*header]]
     for row in rows:  # a spreadsheet program makes numbers of what looks like one
@@ -89,7 +89,7 @@ def test_a_sheet_saved_as_a_workbook_is_read_back(tmp_path: Path) -> None:
         cells.append([*typed])
     (tmp_path / "labels" / "anna.xlsx").write_bytes(workbook({"Sheet1": cells}))
 
-    found = read_labels(read_evaluation(tmp_path), given)
+    result = read_labels(read_evaluation(tmp_path), inputs)
 
-    assert len(found.ratings) == 4
-    assert set(found.ratings["value"]) == {1.0}
+    assert len(result.ratings) == 4
+    assert set(result.ratings["value"]) == {1.0}

@@ -162,9 +162,9 @@ def test_a_judge_whose_scores_equal_all_ratings_is_a_caution() -> None:
 def test_responses_that_a_later_round_left_with_one_rater_are_a_caution() -> None:
     """One rater, asked again about the disagreements alone, makes them vanish from A^HH."""
     lost = pd.DataFrame({"question_id": ["clarity", "safe"], "n_responses": [31, 1]})
-    found = list(cautions(with_tables(Case().data(), no_longer_paired=lost)))
+    result = list(cautions(with_tables(Case().data(), no_longer_paired=lost)))
 
-    [caution] = [c for c in found if c.term == "A later round took responses out of agreement"]
+    [caution] = [c for c in result if c.term == "A later round took responses out of agreement"]
     assert "which decides: clarity (31 responses) and safe (1 response)." in caution.meaning
 
 

@@ -56,7 +56,7 @@ def test_a_certificate_says_first_what_holds_and_last_what_it_cannot_exclude() -
     section = section_of(ROW)
     lists = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
 
-    assert [item.text for each in lists for item in each.items] == [
+    assert [item.text for entry in lists for item in entry.items] == [
         CERTIFICATE["summary"],
         (
             "gpt on clarity: agrees; kappa 0.500 before, 0.700 now; "
@@ -88,9 +88,9 @@ def test_a_judge_without_a_certificate_has_verdicts_and_no_figure(verdict: str) 
 
 def test_a_stale_certificate_is_not_recommended() -> None:
     section = section_of({**ROW, "stale_because": "human ratings in the test changed"})
-    [why] = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
+    [reason] = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
 
-    assert [item.text for item in why.items] == [
+    assert [item.text for item in reason.items] == [
         "gpt on clarity: stale, because human ratings in the test changed"
     ]
 

@@ -43,9 +43,9 @@ def test_a_judge_that_rates_as_a_version_says_so() -> None:
     section = compared_judges.section(pinned)
     assert section is not None
 
-    said = [words for words in paragraphs(section) if words.startswith("It rates as version")]
-    assert len(said) == 1
-    assert said[0].startswith("It rates as version 1.1.0. If tuning made that version, it knows")
+    message = [words for words in paragraphs(section) if words.startswith("It rates as version")]
+    assert len(message) == 1
+    assert message[0].startswith("It rates as version 1.1.0. If tuning made that version, it knows")
 
 
 def test_every_judge_has_a_card_in_the_order_in_which_judges_are_declared() -> None:
@@ -97,15 +97,15 @@ def test_confusion_counts_each_pair_of_values_once() -> None:
 
 def test_a_judge_of_two_values_is_described_by_what_it_finds() -> None:
     case = Case()
-    found = pd.DataFrame(
+    result = pd.DataFrame(
         [("gpt", "safe", 1, 1, 30), ("gpt", "safe", 0, 1, 10), ("gpt", "safe", 0, 0, 20)],
         columns=["judge_id", "question_id", "human_value", "judge_value", "n_units"],
     )
-    section = compared_judges.section(with_tables(case.data(), judge_confusion=found))
+    section = compared_judges.section(with_tables(case.data(), judge_confusion=result))
     assert section is not None
 
-    said = [words for words in paragraphs(section) if words.startswith("The judge's 1 beside")]
-    assert said == [
+    message = [words for words in paragraphs(section) if words.startswith("The judge's 1 beside")]
+    assert message == [
         (
             "The judge's 1 beside that of people (median): accuracy 0.83 (target 0.85), precision "
             "0.75, recall 1.00, F1 0.86 (target 0.8). If one value is rare, go by kappa."
@@ -121,7 +121,7 @@ def test_a_continuous_scale_has_no_confusion_table() -> None:
         if isinstance(block, Table)
     ]
 
-    assert [found.label for found in tables] == [
+    assert [result.label for result in tables] == [
         *(OVERVIEW, "All statistics of gpt on share"),
         *("haiku against people", "All statistics of haiku on share"),
     ]

@@ -196,11 +196,11 @@ def screen_after(
     fitness: str, *, stale: str | None, version: str = "1.0.0", **verdicts: JudgeVerdict
 ) -> FirstScreen:
     """Return the screen if a sealed test of gpt on safe gave that."""
-    given = {("gpt", question): verdict for question, verdict in verdicts.items()}
+    inputs = {("gpt", question): verdict for question, verdict in verdicts.items()}
     row: dict[str, object]
     row = {"judge_id": "gpt", "question_id": "safe", "fitness": fitness, "stale_because": stale}
     row |= {"version": version, "reason": "", "n_readings": 1, "certificate": None}
-    data = Case(judges=JUDGES[:1], verdicts=given).data()
+    data = Case(judges=JUDGES[:1], verdicts=inputs).data()
     return first_screen(with_tables(data, judge_certificates=pd.DataFrame([row])))
 
 

@@ -113,10 +113,10 @@ def test_findings_stand_on_the_card_of_their_question() -> None:
         )
     ).data()
 
-    found = cards(humans.section(data))
-    assert items(found["clarity"], "What stands out") == ["r1 gives 3 every time"]
-    assert items(found["clarity"], "What to do") == ["Clarify the question"]
-    assert items(found["safe"], "What stands out") == items(found["safe"], "What to do") == []
+    result = cards(humans.section(data))
+    assert items(result["clarity"], "What stands out") == ["r1 gives 3 every time"]
+    assert items(result["clarity"], "What to do") == ["Clarify the question"]
+    assert items(result["safe"], "What stands out") == items(result["safe"], "What to do") == []
 
 
 def test_scale_and_level_of_a_question_are_stated() -> None:

@@ -88,7 +88,7 @@ def test_people_and_judges_stand_side_by_side_for_each_part() -> None:
     )
     assert section is not None
 
-    shown = [tuple(each.values()) for each in table(section, PARTS)]
+    shown = [tuple(item.values()) for item in table(section, PARTS)]
     assert shown == [
         ("By model",),
         ("fern", "0.620", "none"),

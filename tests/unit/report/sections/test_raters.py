@@ -110,9 +110,9 @@ def a_round(
 
 
 def section_of(*rows: RoundFigures) -> Section:
-    found = raters.rounds(replace(Case().data(), rounds=rows))
-    assert found is not None
-    return found
+    result = raters.rounds(replace(Case().data(), rounds=rows))
+    assert result is not None
+    return result
 
 
 def sentences(section: Section) -> list[str]:

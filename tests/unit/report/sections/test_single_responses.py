@@ -55,9 +55,9 @@ def test_many_ratings_are_counted_by_value() -> None:
 
 def test_texts_are_folded_and_very_long_ones_are_cut() -> None:
     section = section_of(Case(response_text=LONG).data())
-    [found] = [block for block in blocks_in(section.blocks) if isinstance(block, Table)]
+    [result] = [block for block in blocks_in(section.blocks) if isinstance(block, Table)]
 
-    (_, prompt), (_, response) = found.rows[0].cells[0].folded
+    (_, prompt), (_, response) = result.rows[0].cells[0].folded
     assert prompt == "Sort a list by two keys."
     assert response.endswith(" ...")
     assert 1900 < len(response) <= 2000

@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 21, 5, 0, 0, 250_000, tzinfo=UTC)
 
 def request_for(key: str, **fields: Any) -> Request:
     """Return a request about a response of the key's name."""
-    given: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "call_key": key,
         "judge_id": "gpt",
         "operation": "judging",
@@ -29,12 +29,12 @@ def request_for(key: str, **fields: Any) -> Request:
         "response_id": f"r-{key}",
         "question_id": "q",
     }
-    return Request(**given | fields)
+    return Request(**inputs | fields)
 
 
 def attempt(key: str, **fields: Any) -> Attempt:
     """Return an attempt that was answered with 4, for one cent."""
-    given: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "call_key": key,
         "attempt": 1,
         "judge_id": "gpt",
@@ -55,12 +55,12 @@ def attempt(key: str, **fields: Any) -> Attempt:
         "raw_output": "4",
         "raw_reply": '{"choices": ["4"]}',
     }
-    return Attempt(**given | fields)
+    return Attempt(**inputs | fields)
 
 
 def failed(key: str, **fields: Any) -> Attempt:
     """Return an attempt that came to nothing and cost nothing."""
-    nothing: dict[str, Any] = {
+    empty: dict[str, Any] = {
         "status": "api_error",
         "raw_output": None,
         "raw_reply": None,
@@ -68,11 +68,11 @@ def failed(key: str, **fields: Any) -> Attempt:
         "charged_usd": 0.0,
         "error": "HTTP 500",
     }
-    return attempt(key, **nothing | fields)
+    return attempt(key, **empty | fields)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def given(request: pytest.FixtureRequest) -> str | None:
+def setting(request: pytest.FixtureRequest) -> str | None:
     """Return the value of EVAL_LEDGER: nothing, or the URL of a new database."""
     if request.param == "sqlite":
         return None
@@ -81,8 +81,8 @@ def given(request: pytest.FixtureRequest) -> str | None:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, given: str | None) -> Iterator[SqlLedger]:
+def ledger(tmp_path: Path, setting: str | None) -> Iterator[SqlLedger]:
     """A new ledger."""
     database = tmp_path / "out" / "eval.duckdb"
-    with open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger:
+    with open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger:
         yield ledger

@@ -126,14 +126,14 @@ def test_another_evaluations_attempts_are_not_copied(
         with (
             open_ledger(
                 tmp_path, evaluation=name, database=tmp_path / "none", setting=shared
-            ) as mine,
-            Worker(mine, asset="judge_scores") as asking,
+            ) as first,
+            Worker(first, asset="judge_scores") as asking,
         ):
             if name == "poems":
                 asking.record([attempt("a")])
             else:
                 assert asking.replies(["a"]) == {"a": Reply("4", "ok")}
-                assert copied(mine, connection, "SELECT count(*) FROM judge_calls") == [(0,)]
+                assert copied(first, connection, "SELECT count(*) FROM judge_calls") == [(0,)]
 
 
 def test_spending_of_a_run_is_null_if_part_of_it_is_unknown(
@@ -196,16 +196,16 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         before = {table: contents(connection, table) for table in tables}
 
     lost = str(tmp_path / "new.sqlite")
-    with open_ledger(tmp_path, evaluation="poems", database=database, setting=lost) as found:
-        assert Worker(found, asset="x").replies(["a", "b"]) == {"a": Reply("4", "ok")}
-        assert Worker(found, asset="x").open_batches("gpt") == [
+    with open_ledger(tmp_path, evaluation="poems", database=database, setting=lost) as result:
+        assert Worker(result, asset="x").replies(["a", "b"]) == {"a": Reply("4", "ok")}
+        assert Worker(result, asset="x").open_batches("gpt") == [
             Batch("batch-1", "gpt", ("c",), NOW, batch_id="batch-1")
         ]
-        assert JudgeLedger(found).readings("q") == [reading]
-        assert JudgeLedger(found).versions() == [version.numbered("1.0.0", parent=None)]
-        assert [row["charged_usd"] for row in spending_table(found, by="run")] == [0.01]
+        assert JudgeLedger(result).readings("q") == [reading]
+        assert JudgeLedger(result).versions() == [version.numbered("1.0.0", parent=None)]
+        assert [row["charged_usd"] for row in spending_table(result, by="run")] == [0.01]
         with connect(database) as connection, transaction(connection):
-            copy_ledger(found, connection)
+            copy_ledger(result, connection)
             assert {table: contents(connection, table) for table in tables} == before
 
 
@@ -226,7 +226,7 @@ def contents(connection: Connection, table: str) -> list[tuple[object, ...]]:
 
 
 def test_rows_from_before_there_was_a_ledger_move_over_once(
-    tmp_path: Path, given: str | None
+    tmp_path: Path, setting: str | None
 ) -> None:
     """The tables of schema 1 had no run and no number of the ledger's row."""
     database = tmp_path / "out" / "eval.duckdb"
@@ -239,7 +239,9 @@ def test_rows_from_before_there_was_a_ledger_move_over_once(
                     false, 0.1, TIMESTAMPTZ '2026-11-20 08:00:00Z', '3')
         """)
     for _ in range(2):
-        with open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger:
+        with open_ledger(
+            tmp_path, evaluation="poems", database=database, setting=setting
+        ) as ledger:
             assert Worker(ledger, asset="x").replies(["a"]) == {"a": Reply("3", "ok")}
             with connect(database) as connection, transaction(connection):
                 copy_ledger(ledger, connection)
@@ -250,17 +252,17 @@ def test_rows_from_before_there_was_a_ledger_move_over_once(
 
 
 def test_a_ledger_that_took_over_needs_the_database_no_more(
-    tmp_path: Path, given: str | None
+    tmp_path: Path, setting: str | None
 ) -> None:
     """A person's open session, or damage to it, never stops a request."""
     database = tmp_path / "out" / "eval.duckdb"
-    with open_ledger(tmp_path, evaluation="poems", database=database, setting=given):
+    with open_ledger(tmp_path, evaluation="poems", database=database, setting=setting):
         pass
     database.parent.mkdir()
     database.write_text("no database")
 
     with (
-        open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger,
+        open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
         Worker(ledger, asset="judge_scores") as worker,
     ):
         worker.record([attempt("a", started_at=datetime.now(UTC) - timedelta(seconds=1))])

@@ -22,10 +22,10 @@ from tests.unit.store.conftest import largest_file
 from tests.unit.store.ledger.conftest import attempt, request_for
 
 
-def refusal(folder: Path, given: str | None = None) -> str:
+def refusal(folder: Path, value: str | None = None) -> str:
     """Return what is said of a ledger that cannot be opened: one line."""
     with pytest.raises(StoreError) as raised:
-        connect_ledger(folder, evaluation="poems", setting=given).close()
+        connect_ledger(folder, evaluation="poems", setting=value).close()
     assert "\n" not in str(raised.value)
     return str(raised.value)
 
@@ -44,8 +44,8 @@ def test_rows_carry_the_evaluation_only_in_a_ledger_that_may_be_shared(tmp_path:
     shared = connect_ledger(tmp_path, evaluation="poems", setting=str(tmp_path / "team.sqlite"))
 
     assert (own.evaluation, named.evaluation, shared.evaluation) == ("", "", "poems")
-    for each in (own, named, shared):
-        each.close()
+    for item in (own, named, shared):
+        item.close()
 
 
 def test_a_commit_is_on_the_disk_and_readers_do_not_wait(ledger: SqlLedger) -> None:
@@ -60,20 +60,20 @@ def test_a_commit_is_on_the_disk_and_readers_do_not_wait(ledger: SqlLedger) -> N
 def test_the_disk_is_waited_for_by_what_was_paid_and_not_by_claims(ledger: SqlLedger) -> None:
     is_file = ledger.place.endswith(".sqlite")
     setting = "PRAGMA synchronous" if is_file else "SHOW synchronous_commit"
-    found = []
+    result = []
     for is_durable in (True, False, True):
         with ledger.write_transaction(is_durable=is_durable) as connection:
-            found.append(connection.exec_driver_sql(setting).scalar())
+            result.append(connection.exec_driver_sql(setting).scalar())
 
-    assert found == ([2, 1, 2] if is_file else ["on", "off", "on"])
+    assert result == ([2, 1, 2] if is_file else ["on", "off", "on"])
 
 
 def test_a_newer_ledger_is_refused_and_left_as_it_is(ledger: SqlLedger, tmp_path: Path) -> None:
     with ledger.write_transaction() as connection:
         connection.execute(sa.update(ledger_version), {"version": VERSION + 1})
-    given = None if ledger.place.endswith(".sqlite") else ledger.place
+    inputs = None if ledger.place.endswith(".sqlite") else ledger.place
 
-    assert "written by a newer eval-assets" in refusal(tmp_path, given)
+    assert "written by a newer eval-assets" in refusal(tmp_path, inputs)
     with ledger.read_transaction() as connection:
         assert connection.scalar(sa.select(ledger_version.c.version)) == VERSION + 1
 
@@ -87,9 +87,9 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
         connection.execute(sa.text("ALTER TABLE workers DROP COLUMN reserved_usd"))
         connection.execute(sa.text("DROP TABLE rate_grants"))
         connection.execute(sa.update(ledger_version), {"version": 1})
-    given = None if ledger.place.endswith(".sqlite") else ledger.place
+    inputs = None if ledger.place.endswith(".sqlite") else ledger.place
 
-    migrated = connect_ledger(tmp_path, evaluation="poems", setting=given)
+    migrated = connect_ledger(tmp_path, evaluation="poems", setting=inputs)
     try:
         assert reserved(migrated) == 0
         assert [row["charged_usd"] for row in spending_table(migrated, by="run")] == [0.01]
@@ -112,34 +112,34 @@ def test_a_migration_that_fails_changes_nothing(
         with ledger.read_transaction() as connection:
             return {column["name"] for column in sa.inspect(connection).get_columns("batches")}
 
-    given = None if ledger.place.endswith(".sqlite") else ledger.place
+    inputs = None if ledger.place.endswith(".sqlite") else ledger.place
     monkeypatch.setattr(engine_module, "VERSION", VERSION + 2)
     monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * VERSION, fail))
-    assert "nowhere" in refusal(tmp_path, given)
+    assert "nowhere" in refusal(tmp_path, inputs)
     assert "note" not in columns()
 
     monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * VERSION, lambda _: None))
-    connect_ledger(tmp_path, evaluation="poems", setting=given).close()
+    connect_ledger(tmp_path, evaluation="poems", setting=inputs).close()
     assert "note" in columns()
 
 
 @pytest.mark.parametrize(
-    "given",
+    "value",
     [
         "postgresql://eval:hunter2@db/ledger",
         "postgresql://eval@db/ledger?password=hunter2",
     ],
 )
-def test_a_password_in_the_url_is_refused_and_not_repeated(tmp_path: Path, given: str) -> None:
-    told = refusal(tmp_path, given)
+def test_a_password_in_the_url_is_refused_and_not_repeated(tmp_path: Path, value: str) -> None:
+    output = refusal(tmp_path, value)
 
-    assert "EVAL_LEDGER holds a password" in told
-    assert "PGPASSFILE" in told
-    assert "hunter2" not in told
+    assert "EVAL_LEDGER holds a password" in output
+    assert "PGPASSFILE" in output
+    assert "hunter2" not in output
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("value", "output"),
     [
         ("mysql://db/ledger", "names mysql, which is not supported"),
         ("postgresql://eval@127.0.0.1:1/ledger", "cannot be reached. See whether its server runs"),
@@ -147,8 +147,8 @@ def test_a_password_in_the_url_is_refused_and_not_repeated(tmp_path: Path, given
         ("nowhere/ledger.sqlite", "its folder does not exist"),
     ],
 )
-def test_a_place_that_is_not_a_ledger_is_refused(tmp_path: Path, given: str, told: str) -> None:
-    assert told in refusal(tmp_path, given)
+def test_a_place_that_is_not_a_ledger_is_refused(tmp_path: Path, value: str, output: str) -> None:
+    assert output in refusal(tmp_path, value)
 
 
 @pytest.mark.parametrize(

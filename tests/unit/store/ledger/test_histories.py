@@ -20,10 +20,10 @@ def test_rows_of_a_history_are_kept_in_order(ledger: SqlLedger) -> None:
         append_history(ledger, "dual_judge_validation", [{"timestamp": NOW, "kappa_macro": kappa}])
     append_history(ledger, "agreement_history", [{"scope": "overall"}])
 
-    found = history_of(ledger, "dual_judge_validation")
+    result = history_of(ledger, "dual_judge_validation")
 
-    assert found["kappa_macro"].tolist() == [0.8, 0.9]
-    assert found["timestamp"].tolist() == ["2026-11-21T05:00:00.250000+00:00"] * 2
+    assert result["kappa_macro"].tolist() == [0.8, 0.9]
+    assert result["timestamp"].tolist() == ["2026-11-21T05:00:00.250000+00:00"] * 2
     assert history_of(ledger, "dual_judgements").empty
 
 
@@ -32,8 +32,8 @@ def test_what_is_undefined_in_a_history_is_null(ledger: SqlLedger, undefined: ob
     row = {"a_hh": np.float64(0.9), "alpha": undefined, "n": np.int64(3), "ids": [1, None]}
     append_history(ledger, "agreement_history", [row])
 
-    [found] = history_of(ledger, "agreement_history").to_dict("records")
-    assert found == {"a_hh": 0.9, "alpha": None, "n": 3, "ids": [1, None]}
+    [result] = history_of(ledger, "agreement_history").to_dict("records")
+    assert result == {"a_hh": 0.9, "alpha": None, "n": 3, "ids": [1, None]}
 
 
 def test_a_mode_that_was_reached_before_keeps_its_time(ledger: SqlLedger) -> None:
@@ -46,5 +46,5 @@ def test_a_mode_that_was_reached_before_keeps_its_time(ledger: SqlLedger) -> Non
 
     columns = (staged_mode.c.mode, staged_mode.c.since, staged_mode.c.kappa)
     with ledger.read_transaction() as connection:
-        found = connection.execute(sa.select(*columns).order_by(staged_mode.c.position)).all()
-    assert found == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]
+        result = connection.execute(sa.select(*columns).order_by(staged_mode.c.position)).all()
+    assert result == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]

@@ -247,8 +247,8 @@ def test_tokens_are_limited_as_requests_are(worker: Worker) -> None:
 
 def test_what_is_given_back_is_granted_to_others(worker: Worker) -> None:
     first = worker.grant(LIMITS, Amount(30, 300), unused={})
-    then = worker.grant(LIMITS, Amount(1, 10), unused={first.id: Amount(29, 290)})
-    assert then.wait_seconds < 1
+    later = worker.grant(LIMITS, Amount(1, 10), unused={first.id: Amount(29, 290)})
+    assert later.wait_seconds < 1
 
 
 def test_accounts_do_not_share_limits(worker: Worker) -> None:
@@ -277,9 +277,11 @@ def test_workers_that_ask_at_the_same_time_get_grants_one_after_the_other(
     ledger: SqlLedger, worker: Worker
 ) -> None:
     with ThreadPoolExecutor(8) as threads:
-        asked = [threads.submit(worker.grant, LIMITS, Amount(6, 60), unused={}) for _ in range(30)]
-        for each in asked:
-            each.result()
+        requested = [
+            threads.submit(worker.grant, LIMITS, Amount(6, 60), unused={}) for _ in range(30)
+        ]
+        for item in requested:
+            item.result()
     with ledger.read_transaction() as connection:
         starts = connection.scalars(
             sa.select(rate_grants.c.starts_at).order_by(rate_grants.c.starts_at)
@@ -292,16 +294,18 @@ def test_workers_that_ask_at_the_same_time_get_grants_one_after_the_other(
 
 @for_any(
     per_minute=st.integers(1, 200),
-    asked=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 300)), min_size=1, max_size=60),
+    requested=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 300)), min_size=1, max_size=60),
 )
-def test_no_window_holds_more_than_the_limit(per_minute: int, asked: list[tuple[int, int]]) -> None:
+def test_no_window_holds_more_than_the_limit(
+    per_minute: int, requested: list[tuple[int, int]]
+) -> None:
     now, granted = 0.0, list[tuple[float, float]]()
-    for pause, amount in asked:
+    for pause, amount in requested:
         now += pause / 10
-        kept = [each for each in granted if each[0] > now - WINDOW_SECONDS]
+        kept = [item for item in granted if item[0] > now - WINDOW_SECONDS]
         start = start_of(amount, per_minute, sorted(kept), now=now)
         assert start >= now
         granted.append((start, min(amount, per_minute)))
     for start, _ in granted:
-        window = [each for at, each in granted if start <= at < start + WINDOW_SECONDS - 1e-6]
+        window = [item for at, item in granted if start <= at < start + WINDOW_SECONDS - 1e-6]
         assert sum(window) <= per_minute

@@ -27,7 +27,7 @@ MAPPED = replace(
 
 def a_reading(number: int = 1, **fields: object) -> SealedEvaluation:
     """Return a reading that showed one row."""
-    given = {
+    inputs = {
         "question_id": "q",
         "seal": 1,
         "number": number,
@@ -39,29 +39,29 @@ def a_reading(number: int = 1, **fields: object) -> SealedEvaluation:
         "certificates": {"gpt": certificate(holds=["improved"])},
         "read_at": NOW + timedelta(minutes=number),
     }
-    return SealedEvaluation(**{**given, **fields})  # type: ignore[arg-type]
+    return SealedEvaluation(**{**inputs, **fields})  # type: ignore[arg-type]
 
 
 def test_versions_get_their_numbers_when_they_are_first_seen(ledger: SqlLedger) -> None:
     [declared, mapped] = JudgeLedger(ledger).register([(DECLARED, {}), (MAPPED, {})], at=NOW)
     other = replace(DECLARED, judge_id="other")
-    again = JudgeLedger(ledger).register([(MAPPED, {}), (other, {}), (DECLARED, {})], at=NOW)
+    repeat = JudgeLedger(ledger).register([(MAPPED, {}), (other, {}), (DECLARED, {})], at=NOW)
 
     assert (declared.version, declared.parent) == ("1.0.0", None)
     assert (mapped.version, mapped.parent) == ("1.0.1", "1.0.0")
-    assert again == [mapped, other.numbered("1.0.0", parent=None), declared]
-    assert JudgeLedger(ledger).versions() == [declared, mapped, again[1]]
+    assert repeat == [mapped, other.numbered("1.0.0", parent=None), declared]
+    assert JudgeLedger(ledger).versions() == [declared, mapped, repeat[1]]
 
 
 def test_evaluations_on_one_ledger_number_their_versions_apart(
-    tmp_path: Path, given: str | None
+    tmp_path: Path, setting: str | None
 ) -> None:
     """On a file of their own they are apart anyway."""
     for name in ("poems", "essays"):
         (tmp_path / name).mkdir()
         database = tmp_path / name / "eval.duckdb"
         with open_ledger(
-            tmp_path / name, evaluation=name, database=database, setting=given
+            tmp_path / name, evaluation=name, database=database, setting=setting
         ) as ledger:
             [version] = JudgeLedger(ledger).register([(DECLARED, {})], at=NOW)
             JudgeLedger(ledger).record(a_reading())
@@ -80,11 +80,11 @@ def test_a_reading_is_written_down_before_it_shows_anything(ledger: SqlLedger) -
 
 def test_readings_are_counted_by_question_and_seal(ledger: SqlLedger) -> None:
     readings = [a_reading(1), a_reading(2), a_reading(1, seal=2), a_reading(1, question_id="p")]
-    for each in readings:
-        JudgeLedger(ledger).record(each)
+    for item in readings:
+        JudgeLedger(ledger).record(item)
 
-    found = JudgeLedger(ledger).readings("q")
-    assert sorted((each.seal, each.number) for each in found) == [(1, 1), (1, 2), (2, 1)]
+    result = JudgeLedger(ledger).readings("q")
+    assert sorted((item.seal, item.number) for item in result) == [(1, 1), (1, 2), (2, 1)]
 
 
 def test_no_reading_is_taken_twice(ledger: SqlLedger) -> None:

@@ -106,14 +106,14 @@ def test_claims_are_taken_over_when_the_lease_has_run_out(
 
 
 def test_a_clock_that_is_ahead_takes_over_no_claims(
-    tmp_path: Path, given: str | None, worker: Worker, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, setting: str | None, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.claim([request_for("a")])
     ahead = datetime.now(UTC) + timedelta(seconds=90)
     monkeypatch.setattr("eval_assets.store.ledger.engine.wall_clock", lambda: ahead)
     database = tmp_path / "out" / "eval.duckdb"
     with (
-        open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger,
+        open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
         Worker(ledger, asset="judge_scores") as other,
     ):
         assert other.claim([request_for("a")]) == {"a": "held"}
@@ -155,9 +155,9 @@ def test_a_late_reply_to_a_claim_that_was_lost_is_kept_and_spares_the_other_run(
 
 def test_claims_of_a_process_that_is_gone_are_free_at_once(ledger: SqlLedger) -> None:
     """A run that was killed is continued without waiting for its lease."""
-    gone = Worker(ledger, asset="judge_scores", run_id="killed")
-    with gone:
-        gone.claim([request_for("a")])
+    closed = Worker(ledger, asset="judge_scores", run_id="killed")
+    with closed:
+        closed.claim([request_for("a")])
         with ledger.write_transaction() as connection:
             connection.execute(
                 sa.update(workers).where(workers.c.run_id == "killed"),
@@ -192,7 +192,7 @@ def test_the_lease_is_renewed_while_a_worker_waits(
 
 
 def test_many_workers_at_once_claim_every_request_exactly_once(
-    tmp_path: Path, given: str | None
+    tmp_path: Path, setting: str | None
 ) -> None:
     """Each with a connection of its own, all claiming the same, in orders of their own."""
     keys = [f"k{number}" for number in range(60)]
@@ -201,26 +201,26 @@ def test_many_workers_at_once_claim_every_request_exactly_once(
     def claim_all(place: int) -> list[str]:
         database = tmp_path / "out" / "eval.duckdb"
         with (
-            open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger,
+            open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
             Worker(ledger, asset="judge_scores") as worker,
         ):
             together.wait()
-            mine = []
+            first = []
             for start in range(0, len(keys), 5):
                 turned = keys[start:] + keys[:start] if place % 2 else keys[::-1]
                 answers = worker.claim([request_for(key) for key in turned])
-                mine += [key for key, state in answers.items() if state == "claimed"]
+                first += [key for key, state in answers.items() if state == "claimed"]
             together.wait()  # claims hold until everybody has tried
-            return sorted(set(mine))
+            return sorted(set(first))
 
     with ThreadPoolExecutor(4) as pool:
         claimed = list(pool.map(claim_all, range(4)))
 
-    assert sorted(key for each in claimed for key in each) == sorted(keys)
+    assert sorted(key for item in claimed for key in item) == sorted(keys)
 
 
 def test_every_field_of_an_attempt_is_stored(ledger: SqlLedger, worker: Worker) -> None:
-    given = attempt(
+    inputs = attempt(
         "a",
         attempt=3,
         replicate=2,
@@ -233,11 +233,11 @@ def test_every_field_of_an_attempt_is_stored(ledger: SqlLedger, worker: Worker) 
         request_id="req-1",
         error="odd",
     )
-    worker.record([given])
+    worker.record([inputs])
 
     [row] = stored(ledger, attempts)
-    found = {field.name: getattr(row, field.name) for field in dataclasses.fields(Attempt)}
-    assert found == vars(given)
+    result = {field.name: getattr(row, field.name) for field in dataclasses.fields(Attempt)}
+    assert result == vars(inputs)
 
 
 def test_texts_that_databases_refuse_are_stored_all_the_same(
@@ -307,9 +307,9 @@ def test_requests_of_a_batch_stay_claimed_after_its_run_until_it_is_closed(
     assert other.claim([request_for("a")]) == {"a": "in_batch"}
     assert other.open_batches("gpt") == [batch]
     [opened] = other.open_batches("gpt")
-    asked = request_for("a")
+    requested = request_for("a")
     assert opened.subjects["a"] == CallSubject(
-        asked.operation, asked.response_id, asked.question_id, asked.replicate
+        requested.operation, requested.response_id, requested.question_id, requested.replicate
     )
     assert other.open_batches("haiku") == []
     other.confirm_batch("intent-1", "batch-1")
