@@ -50,22 +50,22 @@ def file_ratings(evaluation: Evaluation, file: RatingsFile) -> FileRatings:
     n_skipped = Counter[str](latest["question_id"][is_skipped])
     latest = latest[~is_skipped] if is_skipped.any() else latest
     earlier = earlier[earlier["value"].notna()]
-    every = pd.concat([latest, earlier]) if len(earlier) else latest
+    all_ratings = pd.concat([latest, earlier]) if len(earlier) else latest
     response_ids, question_ids, rater_ids = (
         pd.Index(np.array(sorted(names), dtype=object))
         for names in (
             file.responses["response_id"].tolist(),
             [question.id for question in evaluation.rubric],
-            every["rater_id"].unique().tolist(),
+            all_ratings["rater_id"].unique().tolist(),
         )
     )
     coded = pd.DataFrame(
         {
-            "unit": _codes(every["response_id"], response_ids),
-            "question": _codes(every["question_id"], question_ids),
-            "rater": _codes(every["rater_id"], rater_ids),
-            "value": every["value"].array,
-            "round": every["round"].array,
+            "unit": _codes(all_ratings["response_id"], response_ids),
+            "question": _codes(all_ratings["question_id"], question_ids),
+            "rater": _codes(all_ratings["rater_id"], rater_ids),
+            "value": all_ratings["value"].array,
+            "round": all_ratings["round"].array,
         }
     )
     labels = coded[: len(latest)]

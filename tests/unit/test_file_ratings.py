@@ -46,7 +46,7 @@ def read(path: Path) -> RatingsFile:
 
 def assert_as_stored(file: RatingsFile) -> None:
     evaluation, labels = file.evaluation, file.labels
-    found = file_ratings(evaluation, file)
+    result = file_ratings(evaluation, file)
     with connect_in_memory() as connection:
         write_rubric(connection, evaluation.rubric)
         replace_rows(connection, "responses", file.responses)
@@ -55,20 +55,20 @@ def assert_as_stored(file: RatingsFile) -> None:
         stored = human_ratings(connection, evaluation)
         disagreements = read_table(connection, "label_disagreements")
 
-    pd.testing.assert_frame_equal(found.disagreements, disagreements, check_dtype=False)
-    assert found.humans.n_skipped == stored.n_skipped
-    assert found.humans.n_disagreements == stored.n_disagreements
-    assert found.humans.first_round_only == stored.first_round_only
+    pd.testing.assert_frame_equal(result.disagreements, disagreements, check_dtype=False)
+    assert result.humans.n_skipped == stored.n_skipped
+    assert result.humans.n_disagreements == stored.n_disagreements
+    assert result.humans.first_round_only == stored.first_round_only
     for name, ratings in stored.ratings.items():
-        own = found.humans.ratings[name]
+        own = result.humans.ratings[name]
         assert own.raters == ratings.raters
         np.testing.assert_array_equal(own.group, ratings.group)
         np.testing.assert_array_equal(own.matrix(), ratings.matrix())
         np.testing.assert_array_equal(own.unit, ratings.unit)
-        patterns, of_own = stored.patterns[name], found.humans.patterns[name]
+        patterns, of_own = stored.patterns[name], result.humans.patterns[name]
         for column in ("values", "pattern", "code", "count", "n_units"):
             np.testing.assert_array_equal(getattr(of_own, column), getattr(patterns, column))
-        units = found.humans.disagreements.get(name, np.empty(0))
+        units = result.humans.disagreements.get(name, np.empty(0))
         np.testing.assert_array_equal(units, stored.disagreements.get(name, np.empty(0)))
 
 
