@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,7 +18,7 @@ from eval_assets.figures import FigureRecord, Scope
 from eval_assets.render.document import Block, Section
 from eval_assets.render.markdown import escape_markdown, markdown_blocks, markdown_cell
 from eval_assets.render.plots import shape_key, svg, ticks
-from eval_assets.report.data import Record, ReportData
+from eval_assets.report.data import ReportData
 from eval_assets.report.sections import (
     cautions,
     certified,
@@ -173,8 +173,8 @@ def render_json(data: ReportData) -> str:
             {"judge_id": c.judge_id, "n_units": c.n_units, "n_scored": c.n_scored}
             for c in data.coverage
         ],
-        "results_by_model": [_plain(row) for row in data.rows("results_by_model")],
-        "lowest_results": [_plain(row) for row in data.rows("results")],
+        "results_by_model": _records(data, "results_by_model"),
+        "lowest_results": _records(data, "results"),
         "human_agreement": _rows(data.humans),
         "judge_agreement": _rows(data.judges),
         "label_findings": [asdict(finding) for finding in data.findings],
@@ -224,7 +224,17 @@ def _rows(rows: Iterable[FigureRecord]) -> list[dict[str, object]]:
     return [_plain(row.columns()) for row in rows]
 
 
-def _plain(record: Record) -> dict[str, object]:
+def _records(data: ReportData, table: str) -> list[dict[str, object]]:
+    """Return all columns of a table's rows; nothing if the table is missing."""
+    frame = data.tables.get(table, pd.DataFrame())
+    columns = [str(column) for column in frame]
+    return [
+        _plain(dict(zip(columns, row, strict=True)))
+        for row in frame.itertuples(index=False, name=None)
+    ]
+
+
+def _plain(record: Mapping[str, object]) -> dict[str, object]:
     return {name: _value(value) for name, value in record.items()}
 
 

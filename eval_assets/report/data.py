@@ -1,9 +1,9 @@
 """Figures of the report, and access to their rows."""
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import cast
 
 import pandas as pd
 
@@ -23,10 +23,7 @@ from eval_assets.figures import (
     SliceFigures,
     WeightedHumanFigures,
 )
-
-Record = Mapping[str, object]
-"""A row of a table, by column."""
-
+from eval_assets.report.stored_rows import Row, StoredRow, rows_of
 
 _SCORED = ("ok", "conversation")
 """Statuses of units that have a score."""
@@ -90,32 +87,16 @@ class ReportData:
     tables: Mapping[str, pd.DataFrame]
     sizes: Mapping[str, int]
     generated_at: datetime
-    _rows: dict[str, tuple[Record, ...]] = field(default_factory=dict, init=False, repr=False)
+    _rows: dict[type[StoredRow], tuple[StoredRow, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
-    def rows(self, table: str) -> Iterator[Record]:
-        """Yield the rows of a table, first to last; none if the table is missing."""
-        if table not in self._rows:
-            self._rows[table] = tuple(records(self.tables.get(table, pd.DataFrame())))
-        return iter(self._rows[table])
-
-
-def records(frame: pd.DataFrame) -> Iterator[Record]:
-    """Yield the rows of `frame`, first to last."""
-    columns = [str(column) for column in frame.columns]
-    for values in frame.itertuples(index=False, name=None):
-        yield dict(zip(columns, values, strict=True))
-
-
-def number(record: Record, column: str) -> float:
-    """Return a figure; NaN if it is NULL, NaN or NA, or the column is missing."""
-    value = record.get(column)
-    return math.nan if _is_missing(value) else float(str(value))
-
-
-def count(record: Record, column: str) -> int:
-    """Return a count; 0 if it is missing."""
-    value = number(record, column)
-    return 0 if math.isnan(value) else int(value)
+    def rows(self, row_type: type[Row]) -> tuple[Row, ...]:
+        """Return the rows of a table, first to last; none if the table is missing."""
+        if row_type not in self._rows:
+            frame = self.tables.get(row_type.table, pd.DataFrame())
+            self._rows[row_type] = tuple(rows_of(frame, row_type))
+        return cast("tuple[Row, ...]", self._rows[row_type])
 
 
 def groups_text(n: int, n_groups: int) -> str:
@@ -128,13 +109,3 @@ def groups_text(n: int, n_groups: int) -> str:
     return (
         f"{n:,} in {n_groups:,} group{'' if n_groups == 1 else 's'}" if n_groups < n else f"{n:,}"
     )
-
-
-def text(record: Record, column: str) -> str:
-    """Return a text; empty if it is missing. "nan" and "None" are texts."""
-    value = record.get(column)
-    return "" if _is_missing(value) else str(value)
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or value is pd.NA or value is pd.NaT or value != value  # noqa: PLR0124 - NaN

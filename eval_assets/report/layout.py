@@ -25,7 +25,7 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, count, number, text
+from eval_assets.report.stored_rows import ResponseRow
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, figure_text, interval_text, percent_text, shortened
 
@@ -58,34 +58,18 @@ def laid_out(
     )
 
 
-def text_of(column: str) -> Callable[[Record], str]:
-    """Return a cell of `laid_out`: a text of a record."""
-    return lambda record: text(record, column)
-
-
-def count_of(column: str) -> Callable[[Record], str]:
-    """Return a cell of `laid_out`: a count of a record."""
-    return lambda record: f"{count(record, column):,}"
-
-
-def number_of(column: str, form: str) -> Callable[[Record], str]:
-    """Return a cell of `laid_out`: a number of a record."""
-    return lambda record: written(number(record, column), form)
-
-
 def written(value: float, form: str) -> str:
     """Return a number in a format; `undefined` for NaN."""
     return UNDEFINED if math.isnan(value) else format(value, form)
 
 
-def response_cell(record: Record) -> Cell:
-    """Return the response of a record with its prompt and text folded, cut if very long."""
-    titles = {"prompt_text": "Prompt", "response_text": "Response"}
+def response_cell(row: ResponseRow) -> Cell:
+    """Return the response of a row with its prompt and text folded, cut if very long."""
+    texts = {"Prompt": row.prompt_text, "Response": row.response_text}
     return Cell(
-        text(record, "response_id"),
+        row.response_id,
         folded=tuple(
-            (title, shortened(text(record, column), most=_MOST_CHARACTERS))
-            for column, title in titles.items()
+            (title, shortened(text, most=_MOST_CHARACTERS)) for title, text in texts.items()
         ),
     )
 

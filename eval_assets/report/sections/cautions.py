@@ -17,8 +17,14 @@ from eval_assets.bands import (
 from eval_assets.catalogue import ALPHA
 from eval_assets.figures import HumanFigures, JudgeFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
-from eval_assets.report.data import Record, ReportData, count, groups_text, text
+from eval_assets.report.data import ReportData, groups_text
 from eval_assets.report.sections.runs import falls
+from eval_assets.report.stored_rows import (
+    JudgeStateRow,
+    LostPairsRow,
+    RejectedLabelsRow,
+    WordingRow,
+)
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import JudgeVerdict
 from eval_assets.wording import counted, figure_text, interval_text, listed, percent_text
@@ -67,21 +73,21 @@ def cautions(data: ReportData) -> Iterator[Definition]:
 
 
 def _stopped_judges(data: ReportData) -> Iterator[Definition]:
-    for row in data.rows("judges"):
-        if reason := text(row, "stopped"):
+    for row in data.rows(JudgeStateRow):
+        if row.stopped:
             yield Definition(
-                f"{text(row, 'judge_id')} is missing or incomplete",
-                f"The last run stopped it: {reason}. Fix this and run again: nothing is asked "
+                f"{row.judge_id} is missing or incomplete",
+                f"The last run stopped it: {row.stopped}. Fix this and run again: nothing is asked "
                 "twice.",
             )
 
 
 def _other_models(data: ReportData) -> Iterator[Definition]:
-    for row in data.rows("judges"):
-        if models := text(row, "other_models"):
+    for row in data.rows(JudgeStateRow):
+        if row.other_models:
             yield Definition(
-                f"{text(row, 'judge_id')} was answered by another model",
-                f"{text(row, 'model')} was requested; {models} answered, by its own account. Its "
+                f"{row.judge_id} was answered by another model",
+                f"{row.model} was requested; {row.other_models} answered, by its own account. Its "
                 "figures hold for what answered.",
             )
 
@@ -286,21 +292,20 @@ def _selected(data: ReportData) -> Iterator[Definition]:
 
 def _reworded(data: ReportData) -> Iterator[Definition]:
     """Yield questions whose labels were given under several wordings, or under an earlier one."""
-    by_question: dict[str, list[Record]] = {}
-    for row in data.rows("rubric_versions"):
-        by_question.setdefault(text(row, "question_id"), []).append(row)
+    by_question: dict[str, list[WordingRow]] = {}
+    for row in data.rows(WordingRow):
+        by_question.setdefault(row.question_id, []).append(row)
     for question in data.evaluation.rubric:
         versions = by_question.get(question.id, [])
         others = [
             row
             for row in versions[:-1]
-            if count(row, "n_labels") and count(row, "version") not in question.equivalent_versions
+            if row.n_labels and row.version not in question.equivalent_versions
         ]
         if not others:
             continue
         numbers = [
-            f"version {count(row, 'version')} has {counted(count(row, 'n_labels'), 'label')}"
-            for row in versions
+            f"version {row.version} has {counted(row.n_labels, 'label')}" for row in versions
         ]
         yield Definition(
             f"{question.id} was reworded",
@@ -324,9 +329,8 @@ def _gain(data: ReportData, question_id: str) -> str:
 
 def _rejected_labels(data: ReportData) -> Iterator[Definition]:
     counts = [
-        f"{count(record, 'n'):,} of {text(record, 'rater_id') or 'nobody named'} "
-        f"on {text(record, 'question_id') or 'no question named'}"
-        for record in data.rows("rejected_labels")
+        f"{row.n:,} of {row.rater_id or 'nobody named'} on {row.question_id or 'no question named'}"
+        for row in data.rows(RejectedLabelsRow)
     ]
     if counts:
         yield Definition(
@@ -339,8 +343,8 @@ def _rejected_labels(data: ReportData) -> Iterator[Definition]:
 def _no_longer_paired(data: ReportData) -> Iterator[Definition]:
     """Yield responses with two raters in an earlier round but fewer than two in the latest."""
     lost = [
-        f"{text(record, 'question_id')} ({counted(count(record, 'n_responses'), 'response')})"
-        for record in data.rows("no_longer_paired")
+        f"{row.question_id} ({counted(row.n_responses, 'response')})"
+        for row in data.rows(LostPairsRow)
     ]
     if lost:
         yield Definition(

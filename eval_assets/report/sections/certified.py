@@ -19,8 +19,14 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import ReportData
 from eval_assets.report.layout import question_cell
+from eval_assets.report.stored_rows import (
+    IssuedCertificateRow,
+    SealedTestPlanRow,
+    StandInPartRow,
+    UnevaluatedTestRow,
+)
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, labels_wanted, tested_verdict, unevaluated_sentences
 
@@ -58,13 +64,13 @@ Certificate = Mapping[str, Any]
 
 def section(data: ReportData) -> Section | None:
     """Return the verdicts of sealed tests and the certificates; None before the first test."""
-    rows = list(data.rows("judge_certificates"))
+    rows = data.rows(IssuedCertificateRow)
     unevaluated = unevaluated_sentences(
-        {text(row, "question_id"): text(row, "reason") for row in data.rows("unevaluated_tests")}
+        {row.question_id: row.reason for row in data.rows(UnevaluatedTestRow)}
     )
     if not (rows or unevaluated):
         return None
-    valid = [_certificate(row) for row in rows if not text(row, "stale_because")]
+    valid = [_certificate(row) for row in rows if not row.stale_because]
     held = [certificate for certificate in valid if certificate]
     judge_ids = {row.judge_id for row in data.judge_humans}
     priced = ["Per 1,000 scores#"] if any(item.get("cost_per_1000_usd") for item in held) else []
@@ -76,9 +82,7 @@ def section(data: ReportData) -> Section | None:
             *columns("Gain#", "Groups#", "Readings#", *priced),
         ),
         tuple(
-            TableRow(
-                _cells(row, is_shown=text(row, "judge_id") in judge_ids, is_priced=bool(priced))
-            )
+            TableRow(_cells(row, is_shown=row.judge_id in judge_ids, is_priced=bool(priced)))
             for row in rows
         ),
     )
@@ -95,35 +99,33 @@ def section(data: ReportData) -> Section | None:
     return Section("certificates", title, "Certificates", (Card("", tuple(blocks)),))
 
 
-def _cells(row: Record, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
+def _cells(row: IssuedCertificateRow, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
     certificate = _certificate(row)
     claims = certificate.get("claims", {})
-    judge_id, question_id = text(row, "judge_id"), text(row, "question_id")
-    stale = text(row, "stale_because")
-    fitness, improvement = text(row, "fitness"), text(row, "improvement")
+    is_stale = bool(row.stale_because)
     cost = certificate.get("cost_per_1000_usd")
     return cells(
         Cell(
-            judge_id,
-            note=f"version {text(row, 'version')}",
-            link=anchor("judge", judge_id) if is_shown else "",
+            row.judge_id,
+            note=f"version {row.version}",
+            link=anchor("judge", row.judge_id) if is_shown else "",
         ),
-        question_cell(question_id),
-        _verdict(fitness, is_stale=bool(stale))
-        if text(row, "claim") != "fit_in_part"
-        else _share(row, is_stale=bool(stale)),
-        _verdict(improvement, is_stale=bool(stale)),
-        _gap(claims.get("fitness", {}), judge_id, question_id),
-        _gain(claims.get("improvement", {}), improvement),
-        f"{count(row, 'n_groups'):,}",
-        f"{count(row, 'n_readings'):,}",
+        question_cell(row.question_id),
+        _verdict(row.fitness, is_stale=is_stale)
+        if row.claim != "fit_in_part"
+        else _share(row, is_stale=is_stale),
+        _verdict(row.improvement, is_stale=is_stale),
+        _gap(claims.get("fitness", {}), row.judge_id, row.question_id),
+        _gain(claims.get("improvement", {}), row.improvement),
+        f"{row.n_groups:,}",
+        f"{row.n_readings:,}",
         *([UNDEFINED if cost is None else f"{cost:,.4f}"] if is_priced else []),
     )
 
 
-def _share(row: Record, *, is_stale: bool) -> Cell:
+def _share(row: IssuedCertificateRow, *, is_stale: bool) -> Cell:
     """Return the share of responses on which a judge can replace a rater."""
-    words = tested_verdict(f"on {100 * number(row, 'share'):.0f} %", is_stale=is_stale)
+    words = tested_verdict(f"on {100 * row.share:.0f} %", is_stale=is_stale)
     tone = Tone.NONE if is_stale else Tone.GOOD
     return Cell(words, note="of the responses", tone=tone)
 
@@ -131,32 +133,30 @@ def _share(row: Record, *, is_stale: bool) -> Cell:
 def _parts_table(data: ReportData) -> Table | None:
     """Return agreement by share of responses that a judge scores, and the tested parts."""
     tested = {
-        (text(row, "judge_id"), text(row, "question_id")): _certificate(row)
+        (row.judge_id, row.question_id): _certificate(row)
         .get("claims", {})
         .get("fitness_in_part", {})
-        for row in data.rows("judge_certificates")
-        if text(row, "claim") == "fit_in_part" and not text(row, "stale_because")
+        for row in data.rows(IssuedCertificateRow)
+        if row.claim == "fit_in_part" and not row.stale_because
     }
     chosen = {
-        key: (text(row, "doubt_source"), number(row, "doubt_threshold"))
-        for row in data.rows("stand_in_parts")
-        if row["is_chosen"] and not text(row, "stale_because")
-        for key in [(text(row, "judge_id"), text(row, "question_id"))]
+        (row.judge_id, row.question_id): (row.doubt_source, row.doubt_threshold)
+        for row in data.rows(StandInPartRow)
+        if row.is_chosen and not row.stale_because
     }
     rows: list[TableRow] = []
     for (judge_id, question_id), (source, threshold) in chosen.items():
         rows.append(TableRow(cells(f"{judge_id} on {question_id}, doubt from {source}"), "heading"))
         rows += [
             _part_row(
-                f"at most {number(row, 'doubt_threshold'):.3g}",
-                number(row, "share"),
-                number(row, "kappa"),
-                number(row, "kappa_people"),
-                is_chosen=bool(row["is_chosen"]),
+                f"at most {row.doubt_threshold:.3g}",
+                row.share,
+                row.kappa,
+                row.kappa_people,
+                is_chosen=row.is_chosen,
             )
-            for row in data.rows("stand_in_parts")
-            if (text(row, "judge_id"), text(row, "question_id")) == (judge_id, question_id)
-            and text(row, "doubt_source") == source
+            for row in data.rows(StandInPartRow)
+            if (row.judge_id, row.question_id, row.doubt_source) == (judge_id, question_id, source)
         ]
         claim = tested.get((judge_id, question_id), {})
         if (claim.get("doubt_source"), claim.get("doubt_threshold")) == (source, threshold):
@@ -203,11 +203,11 @@ def _verdict(verdict: str, *, is_stale: bool) -> Cell:
     return Cell(tested_verdict(verdict, is_stale=is_stale) if verdict else UNDEFINED, tone=tone)
 
 
-def _note(data: ReportData, row: Record) -> str:
+def _note(data: ReportData, row: IssuedCertificateRow) -> str:
     """Return why the verdicts are what they are, or why they no longer hold."""
-    subject = f"{text(row, 'judge_id')} on {text(row, 'question_id')}"
-    if stale := text(row, "stale_because"):
-        return f"{subject}: stale, because {stale}"
+    subject = f"{row.judge_id} on {row.question_id}"
+    if row.stale_because:
+        return f"{subject}: stale, because {row.stale_because}"
     claims = _certificate(row).get("claims", {})
     claim = claims.get("improvement", {})
     before, after = claim.get("kappa_baseline"), claim.get("kappa")
@@ -219,23 +219,25 @@ def _note(data: ReportData, row: Record) -> str:
         for name, words in (("fitness", "fit"), ("fitness_in_part", "fit in part"))
         if (ratio := _distance_ratio(claims.get(name) or {}))
     ]
-    parts = [f"{subject}: {text(row, 'reason')}{figures}", *decided, *_labels_wanted(data, row)]
+    parts = [f"{subject}: {row.reason}{figures}", *decided, *_labels_wanted(data, row)]
     return "; ".join(parts)
 
 
-def _labels_wanted(data: ReportData, row: Record) -> list[str]:
+def _labels_wanted(data: ReportData, row: IssuedCertificateRow) -> list[str]:
     """Return the labels that would decide what is undecided; none if it is decided."""
-    unit = ("judge_id", "version", "question_id")
+    if not row.groups_wanted:
+        return []
     return [
         labels_wanted(
-            count(row, "groups_wanted"),
-            n_groups=count(row, "n_groups"),
-            groups_at_gap=count(plan, "groups_at_gap") or None,
-            responses_per_group=number(plan, "responses_per_group"),
-            labels_per_group=number(plan, "labels_per_group"),
+            row.groups_wanted,
+            n_groups=row.n_groups,
+            groups_at_gap=plan.groups_at_gap or None,
+            responses_per_group=plan.responses_per_group,
+            labels_per_group=plan.labels_per_group,
         )
-        for plan in data.rows("sealed_test_plans")
-        if count(row, "groups_wanted") and all(text(plan, c) == text(row, c) for c in unit)
+        for plan in data.rows(SealedTestPlanRow)
+        if (plan.judge_id, plan.version, plan.question_id)
+        == (row.judge_id, row.version, row.question_id)
     ]
 
 
@@ -279,7 +281,7 @@ def _gain(claim: Mapping[str, Any], verdict: str) -> Cell:
     return Cell(f"{gain:+.3f}", note=f"{low:+.3f} to {claim['gain_high']:+.3f}")
 
 
-def _certificate(row: Record) -> Certificate:
+def _certificate(row: IssuedCertificateRow) -> Certificate:
     """Return what a certificate says; empty if neither claim holds."""
-    result: Certificate = json.loads(text(row, "certificate") or "{}")
+    result: Certificate = json.loads(row.certificate or "{}")
     return result

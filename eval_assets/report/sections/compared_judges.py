@@ -22,7 +22,7 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import ReportData
 from eval_assets.report.layout import (
     Layout,
     Line,
@@ -30,17 +30,17 @@ from eval_assets.report.layout import (
     agreement_plot,
     coefficient,
     laid_out,
-    number_of,
     question_cell,
     response_cell,
     share_of_pairs,
-    text_of,
+    written,
 )
 from eval_assets.report.sections.judge_words import (
     figures_of_judge,
     judge_sentence,
     verdict_cell,
 )
+from eval_assets.report.stored_rows import ConfusionRow, JudgeHumanDistanceRow, JudgeStateRow
 from eval_assets.wording import SEALED_TEST, UNDEFINED, figure_text, lenience, signed_text
 
 _LEAD = (
@@ -91,9 +91,9 @@ def _card(data: ReportData, judge_id: str) -> Card:
 
 def _version(data: ReportData, judge_id: str) -> list[Text]:
     """Return the version of a judge that is in use; nothing if it is the declared one."""
-    [version] = [
-        text(record, "version") for record in data.rows("judges") if record["judge_id"] == judge_id
-    ] or [""]
+    [version] = [row.version for row in data.rows(JudgeStateRow) if row.judge_id == judge_id] or [
+        ""
+    ]
     if not version:
         return []
     words = (
@@ -152,10 +152,9 @@ def _far_apart(data: ReportData, judge_id: str) -> list[Fold]:
     folds = []
     for direction, people in by_direction.items():
         rows = [
-            record
-            for record in data.rows("judge_human_disagreements")
-            if (text(record, "judge_id"), text(record, "direction")) == (judge_id, direction)
-            and text(record, "question_id") in ordered
+            row
+            for row in data.rows(JudgeHumanDistanceRow)
+            if (row.judge_id, row.direction) == (judge_id, direction) and row.question_id in ordered
         ]
         if rows:
             judge = "low" if direction == "judge lower" else "high"
@@ -240,13 +239,10 @@ def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> tup
     if values is None or len(values) > _MOST_VALUES:
         return ()
     counts: dict[tuple[int, int], int] = {}
-    for record in data.rows("judge_confusion"):
-        if (text(record, "judge_id"), text(record, "question_id")) == (judge_id, question.id):
-            pair = (
-                _nearest(number(record, "human_value"), values),
-                _nearest(number(record, "judge_value"), values),
-            )
-            counts[pair] = counts.get(pair, 0) + count(record, "n_units")
+    for row in data.rows(ConfusionRow):
+        if (row.judge_id, row.question_id) == (judge_id, question.id):
+            pair = _nearest(row.human_value, values), _nearest(row.judge_value, values)
+            counts[pair] = counts.get(pair, 0) + row.n_units
     names = [f"{value:g}" for value in values]
     places = range(len(names))
     totals = [sum(counts.get((human, judge), 0) for judge in places) or 1 for human in places]
@@ -302,11 +298,11 @@ def _nearest(value: float, values: Sequence[float]) -> int:
     return min(range(len(values)), key=lambda k: abs(values[k] - value))
 
 
-_FAR_APART: Layout[Record] = {
+_FAR_APART: Layout[JudgeHumanDistanceRow] = {
     "Response": response_cell,
-    "Question": lambda record: question_cell(text(record, "question_id")),
-    "Model": text_of("model_name"),
-    "People#": number_of("human_mean", ".2f"),
-    "Judge#": number_of("score", "g"),
-    "Difference#": number_of("difference", "+.2f"),
+    "Question": lambda row: question_cell(row.question_id),
+    "Model": lambda row: row.model_name,
+    "People#": lambda row: written(row.human_mean, ".2f"),
+    "Judge#": lambda row: written(row.score, "g"),
+    "Difference#": lambda row: written(row.difference, "+.2f"),
 }

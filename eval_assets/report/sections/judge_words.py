@@ -12,7 +12,8 @@ from eval_assets.agreement.judge_verdicts import (
 )
 from eval_assets.figures import JudgeHumanFigures, Scope
 from eval_assets.render.document import Cell
-from eval_assets.report.data import ReportData, number, text
+from eval_assets.report.data import ReportData
+from eval_assets.report.stored_rows import IssuedCertificateRow, JudgeStateRow
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import Fitness, JudgeVerdict
 from eval_assets.wording import counted, listed
@@ -112,10 +113,9 @@ def _stale_tests(data: ReportData, judge_id: str) -> list[str]:
     """Return the sealed tests that no longer hold, and why."""
     used = _pinned_version(data, judge_id)
     by_reason: dict[tuple[str, str], list[str]] = {}
-    for record in data.rows("judge_certificates"):
-        version, reason = text(record, "version"), text(record, "stale_because")
-        if text(record, "judge_id") == judge_id and reason and _is_in_use(version, used):
-            by_reason.setdefault((version, reason), []).append(text(record, "question_id"))
+    for row in data.rows(IssuedCertificateRow):
+        if row.judge_id == judge_id and row.stale_because and _is_in_use(row.version, used):
+            by_reason.setdefault((row.version, row.stale_because), []).append(row.question_id)
     return [
         f"the sealed test of {version} on {named_questions(questions)} no longer holds: {reason}"
         for (version, reason), questions in by_reason.items()
@@ -154,17 +154,17 @@ def sealed_tests(data: ReportData, judge_id: str) -> list[SealedTest]:
     order = [question.id for question in data.evaluation.rubric]
     tests = [
         SealedTest(
-            question_id=text(record, "question_id"),
-            version=text(record, "version"),
-            fitness=Fitness(text(record, "fitness")),
-            share=number(record, "share") if text(record, "claim") == "fit_in_part" else math.nan,
-            is_in_use=_is_in_use(text(record, "version"), used),
+            question_id=row.question_id,
+            version=row.version,
+            fitness=Fitness(row.fitness),
+            share=row.share if row.claim == "fit_in_part" else math.nan,
+            is_in_use=_is_in_use(row.version, used),
         )
-        for record in data.rows("judge_certificates")
-        if text(record, "judge_id") == judge_id
-        and text(record, "fitness")
-        and not text(record, "stale_because")
-        and text(record, "question_id") in order
+        for row in data.rows(IssuedCertificateRow)
+        if row.judge_id == judge_id
+        and row.fitness
+        and not row.stale_because
+        and row.question_id in order
     ]
     return sorted(tests, key=lambda test: order.index(test.question_id))
 
@@ -258,8 +258,8 @@ def _matches_by_chance_alone(data: ReportData, row: JudgeHumanFigures) -> bool:
 
 
 def _pinned_version(data: ReportData, judge_id: str) -> str:
-    judges = data.rows("judges")
-    return next((text(row, "version") for row in judges if text(row, "judge_id") == judge_id), "")
+    rows = data.rows(JudgeStateRow)
+    return next((row.version for row in rows if row.judge_id == judge_id), "")
 
 
 def _is_in_use(version: str, used: str) -> bool:

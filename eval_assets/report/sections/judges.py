@@ -19,7 +19,7 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Coverage, Record, ReportData, number, text
+from eval_assets.report.data import Coverage, ReportData
 from eval_assets.report.layout import (
     Layout,
     agreement_plot,
@@ -27,12 +27,12 @@ from eval_assets.report.layout import (
     coefficient,
     laid_out,
     lowest_tick,
-    number_of,
     question_cell,
     response_cell,
-    text_of,
     within_questions,
+    written,
 )
+from eval_assets.report.stored_rows import JudgeDistanceRow, JudgePairRow, JudgeStateRow
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, figure_text, percent_text
 
@@ -75,7 +75,7 @@ def _coverage(data: ReportData) -> Table:
         )
         for judge in data.evaluation.judges
     }
-    stopped = {text(row, "judge_id") for row in data.rows("judges") if text(row, "stopped")}
+    stopped = {row.judge_id for row in data.rows(JudgeStateRow) if row.stopped}
     layout: Layout[Coverage] = {
         "Judge": lambda row: row.judge_id,
         "Model": lambda row: models.get(row.judge_id, ""),
@@ -177,35 +177,34 @@ def _without(data: ReportData) -> tuple[Table, ...]:
 
 def _validation(data: ReportData) -> tuple[Table, ...]:
     """Return the history of kappa between the first two judges; nothing without one."""
-    layout: Layout[Record] = {
-        "Measured": lambda record: text(record, "timestamp")[:16],
-        "Judges": lambda record: f"{text(record, 'judge1_id')} and {text(record, 'judge2_id')}",
-        "Kappa, micro#": lambda record: figure_text(number(record, "kappa_micro"), limits=[]),
-        "macro#": lambda record: figure_text(number(record, "kappa_macro"), limits=[]),
-        "Verdict": lambda record: Cell(
-            text(record, "status").replace("_", " "),
-            note=text(record, "notes"),
-            tone=_STATUS_TONES.get(text(record, "status"), Tone.NONE),
+    layout: Layout[JudgePairRow] = {
+        "Measured": lambda row: row.timestamp[:16],
+        "Judges": lambda row: f"{row.judge1_id} and {row.judge2_id}",
+        "Kappa, micro#": lambda row: figure_text(row.kappa_micro, limits=[]),
+        "macro#": lambda row: figure_text(row.kappa_macro, limits=[]),
+        "Verdict": lambda row: Cell(
+            row.status.replace("_", " "),
+            note=row.notes,
+            tone=_STATUS_TONES.get(row.status, Tone.NONE),
         ),
     }
     caption = "Kappa between the first two judges over the last runs, newest first."
     label = "Kappa of the first two judges by run"
-    table = laid_out(label, layout, data.rows("dual_judge_validation"), caption=caption)
+    table = laid_out(label, layout, data.rows(JudgePairRow), caption=caption)
     return (table,) if table.rows else ()
 
 
 def _far_apart(data: ReportData) -> tuple[Fold, ...]:
     """Return the responses whose scores by two judges differ most; nothing if none differs much."""
-    layout: Layout[Record] = {
+    layout: Layout[JudgeDistanceRow] = {
         "Response": response_cell,
-        "Question": lambda record: question_cell(text(record, "question_id")),
-        "Model": text_of("model_name"),
-        "Scores from 0 to 1": lambda record: (
-            f"{text(record, 'judge1_id')}: {number(record, 'judge1_score'):.2f} · "
-            f"{text(record, 'judge2_id')}: {number(record, 'judge2_score'):.2f}"
+        "Question": lambda row: question_cell(row.question_id),
+        "Model": lambda row: row.model_name,
+        "Scores from 0 to 1": lambda row: (
+            f"{row.judge1_id}: {row.judge1_score:.2f} · {row.judge2_id}: {row.judge2_score:.2f}"
         ),
-        "Apart#": number_of("difference", ".2f"),
+        "Apart#": lambda row: written(row.difference, ".2f"),
     }
     label = "Responses on which two judges are farthest apart"
-    table = laid_out(label, layout, data.rows("judge_disagreements"))
+    table = laid_out(label, layout, data.rows(JudgeDistanceRow))
     return (Fold(f"{label} ({len(table.rows)})", (table,)),) if table.rows else ()

@@ -1,7 +1,7 @@
 """Scores and agreement on parts of the responses: models, prompts, and declared slices."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 
 from eval_assets.bands import ALPHA_LIMITS, UNSTABLE
@@ -21,16 +21,9 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
-from eval_assets.report.layout import (
-    Layout,
-    alpha_tone,
-    count_of,
-    laid_out,
-    number_of,
-    text_of,
-    written,
-)
+from eval_assets.report.data import ReportData
+from eval_assets.report.layout import Layout, alpha_tone, laid_out, written
+from eval_assets.report.stored_rows import ModelResultRow, PromptResultRow
 from eval_assets.verdicts import Tone
 from eval_assets.wording import counted, figure_text, shortened
 
@@ -125,11 +118,10 @@ def agreement_by_part(data: ReportData) -> Section | None:
 
 def results(data: ReportData) -> Section | None:
     """Return models and the worst results; None with one model or without two judges."""
-    models = list(data.rows("results_by_model"))
-    worst = [record for record in data.rows("results") if text(record, "interpretation")]
+    models = sorted(data.rows(ModelResultRow), key=lambda row: row.mean_alpha)
+    worst = [row for row in data.rows(PromptResultRow) if row.interpretation]
     if len(models) < _FEWEST_MODELS:
         return None
-    models.sort(key=lambda record: number(record, "mean_alpha"))
     lowest = "The lowest results by prompt and model"
     blocks = (
         Text(_summary(models)),
@@ -290,15 +282,19 @@ def _alpha_cell(row: SliceFigures | None) -> Cell:
     return Cell(
         figure_text(row.alpha, limits=ALPHA_LIMITS),
         note=f"{row.interpretation} · {counted(row.n_responses, 'response')}",
-        tone=Tone.FAIR if row.interpretation == UNSTABLE else alpha_tone(row.alpha),
+        tone=_tone(row),
     )
 
 
-def _summary(models: Sequence[Record]) -> str:
-    n_results = sum(count(record, "n_results") for record in models)
-    n_not_reliable = sum(count(record, "n_not_reliable") for record in models)
-    total = sum(count(record, "n_results") * number(record, "mean_alpha") for record in models)
-    lowest = min(number(record, "lowest_alpha") for record in models)
+def _tone(row: SliceFigures | PromptResultRow) -> Tone:
+    return Tone.FAIR if row.interpretation == UNSTABLE else alpha_tone(row.alpha)
+
+
+def _summary(models: Sequence[ModelResultRow]) -> str:
+    n_results = sum(row.n_results for row in models)
+    n_not_reliable = sum(row.n_not_reliable for row in models)
+    total = sum(row.n_results * row.mean_alpha for row in models)
+    lowest = min(row.lowest_alpha for row in models)
     return (
         f"{counted(n_results, 'result')}: average alpha "
         f"{figure_text(total / n_results if n_results else math.nan, limits=[])}, lowest "
@@ -306,35 +302,25 @@ def _summary(models: Sequence[Record]) -> str:
     )
 
 
-def _alpha_of(column: str, limits: tuple[float, ...] = ()) -> Callable[[Record], str]:
-    return lambda record: figure_text(number(record, column), limits=limits)
-
-
-def _prompt(record: Record) -> str:
-    prompt = text(record, "prompt_text") or text(record, "slice_value")
+def _prompt(row: PromptResultRow) -> str:
+    prompt = row.prompt_text or row.slice_value
     return shortened(" ".join(prompt.split()), most=_MOST_CHARACTERS)
 
 
-def _meaning(record: Record) -> Cell:
-    meaning = text(record, "interpretation")
-    tone = Tone.FAIR if meaning == UNSTABLE else alpha_tone(number(record, "alpha"))
-    return Cell(meaning, tone=tone)
-
-
-_MODEL: Layout[Record] = {
-    "Model": text_of("model_name"),
-    "Results#": count_of("n_results"),
-    "Average alpha#": _alpha_of("mean_alpha"),
-    "Lowest#": _alpha_of("lowest_alpha"),
-    "Below 0.667#": count_of("n_not_reliable"),
-    "Extent#": number_of("mean", ".2f"),
+_MODEL: Layout[ModelResultRow] = {
+    "Model": lambda row: row.model_name,
+    "Results#": lambda row: f"{row.n_results:,}",
+    "Average alpha#": lambda row: figure_text(row.mean_alpha, limits=[]),
+    "Lowest#": lambda row: figure_text(row.lowest_alpha, limits=[]),
+    "Below 0.667#": lambda row: f"{row.n_not_reliable:,}",
+    "Extent#": lambda row: written(row.mean, ".2f"),
 }
-_RESULT: Layout[Record] = {
+_RESULT: Layout[PromptResultRow] = {
     "Prompt": _prompt,
-    "Model": text_of("model_name"),
-    "Alpha#": _alpha_of("alpha", ALPHA_LIMITS),
-    "Meaning": _meaning,
-    "Extent#": number_of("mean", ".2f"),
-    "Spread#": number_of("spread", ".2f"),
-    "Units#": count_of("n_units"),
+    "Model": lambda row: row.model_name,
+    "Alpha#": lambda row: figure_text(row.alpha, limits=ALPHA_LIMITS),
+    "Meaning": lambda row: Cell(row.interpretation, tone=_tone(row)),
+    "Extent#": lambda row: written(row.mean, ".2f"),
+    "Spread#": lambda row: written(row.spread, ".2f"),
+    "Units#": lambda row: f"{row.n_units:,}",
 }

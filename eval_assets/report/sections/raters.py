@@ -22,7 +22,7 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
+from eval_assets.report.data import ReportData, groups_text
 from eval_assets.report.layout import (
     Layout,
     a_hh_tone,
@@ -31,6 +31,7 @@ from eval_assets.report.layout import (
     laid_out,
     question_cell,
 )
+from eval_assets.report.stored_rows import LabelQualityRow, LabelSpreadRow
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, counted, figure_text, listed, percent_text
 
@@ -84,10 +85,9 @@ _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
 
 def label_quality(data: ReportData) -> Section | None:
     """Return each rater's figures with advice, and the spread of ratings; None without labels."""
-    by_rater: dict[tuple[str, str], dict[str, Record]] = {}
-    for record in data.rows("label_quality"):
-        name = (text(record, "question_id"), text(record, "rater_id"))
-        by_rater.setdefault(name, {})[text(record, "measure")] = record
+    by_rater: dict[tuple[str, str], dict[str, LabelQualityRow]] = {}
+    for row in data.rows(LabelQualityRow):
+        by_rater.setdefault((row.question_id, row.rater_id), {})[row.measure] = row
     if not by_rater:
         return None
     measures = [name for name in _MEASURES if any(name in values for values in by_rater.values())]
@@ -99,29 +99,31 @@ def label_quality(data: ReportData) -> Section | None:
                 cells(
                     rater,
                     question_cell(question),
-                    f"{count(values.get('skipped_share', {}), 'n'):,}",
-                    *(
-                        UNDEFINED if math.isnan(value) else _MEASURES[name][1](value)
-                        for name in measures
-                        for value in [number(values.get(name, {}), "value")]
-                    ),
+                    f"{values['skipped_share'].n if 'skipped_share' in values else 0:,}",
+                    *(_measure_text(values.get(name)) for name in measures),
                 )
             )
             for (question, rater), values in by_rater.items()
         ),
     )
-    advice = [text(record, "advice") for record in data.rows("label_quality")]
-    remedies = bullets([sentence for sentence in dict.fromkeys(advice) if sentence], "What to do")
-    blocks: tuple[Block, ...] = (Card("", (Text(_QUALITY), table, *remedies)), *_spread(data))
+    advice = dict.fromkeys(row.advice for row in data.rows(LabelQualityRow) if row.advice)
+    blocks: tuple[Block, ...] = (
+        Card("", (Text(_QUALITY), table, *bullets(list(advice), "What to do"))),
+        *_spread(data),
+    )
     return Section("raters", "How well does each rater label?", "Raters", blocks)
+
+
+def _measure_text(row: LabelQualityRow | None) -> str:
+    if row is None or math.isnan(row.value):
+        return UNDEFINED
+    _, text_of = _MEASURES[row.measure]
+    return text_of(row.value)
 
 
 def _spread(data: ReportData) -> Iterator[Card]:
     """Yield a card with the number of responses in each band; none if no response has two."""
-    counts = {
-        (text(record, "question_id"), text(record, "band")): count(record, "n_responses")
-        for record in data.rows("label_spread")
-    }
+    counts = {(row.question_id, row.band): row.n_responses for row in data.rows(LabelSpreadRow)}
     ordered = [question for question in data.evaluation.rubric if question.has_order]
     if not counts or not ordered:
         return

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS
+from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import GateName
 from eval_assets.render.document import (
     Block,
@@ -18,25 +19,18 @@ from eval_assets.render.document import (
     Text,
     cells,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
-from eval_assets.report.layout import (
-    Layout,
-    count_of,
-    judge_cell,
-    laid_out,
-    number_of,
-    text_of,
-    written,
-)
+from eval_assets.report.data import ReportData
+from eval_assets.report.layout import Layout, judge_cell, laid_out, written
+from eval_assets.report.stored_rows import CostRow, RunRow
 from eval_assets.verdicts import Tone
 from eval_assets.wording import figure_text, interval_text
 
 _MOST_RUNS = 20
 _FEWEST_RUNS = 2
-_FIGURES: dict[str, tuple[str, GateName, tuple[float, ...]]] = {
-    "a_hh": ("A^HH", "human_a_hh", A_HH_LIMITS),
-    "alpha": ("alpha of people", "human_alpha", ALPHA_LIMITS),
-    "judge_alpha": ("alpha of judges", "judge_alpha", ALPHA_LIMITS),
+_FIGURES: dict[GateName, tuple[str, tuple[float, ...]]] = {
+    "human_a_hh": ("A^HH", A_HH_LIMITS),
+    "human_alpha": ("alpha of people", ALPHA_LIMITS),
+    "judge_alpha": ("alpha of judges", ALPHA_LIMITS),
 }
 _TREND = (
     "Overall figures of the last runs, newest first; runs on the same data are one. A figure is "
@@ -50,7 +44,7 @@ _COST = (
 
 def trend(data: ReportData) -> Section | None:
     """Return the overall figures of the last runs; None until two runs differ in their data."""
-    runs = _runs(data.rows("agreement_history"))
+    runs = _runs(data.rows(RunRow))
     if len(runs) < _FEWEST_RUNS:
         return None
     blocks: list[Block] = [Text(_TREND)]
@@ -62,69 +56,63 @@ def trend(data: ReportData) -> Section | None:
 
 def cost(data: ReportData) -> Section | None:
     """Return the requests, tokens and dollars of each judge; None if no request was made."""
-    table = laid_out("Cost by judge and model", _COST_COLUMNS, data.rows("judge_costs"))
+    table = laid_out("Cost by judge and model", _COST_COLUMNS, data.rows(CostRow))
     if not table.rows:
         return None
     return Section("cost", "What it cost", "Cost", (Card("", (Text(_COST), table)),))
 
 
-def _runs(history: Iterable[Record]) -> list[Record]:
+def _runs(history: Iterable[RunRow]) -> list[RunRow]:
     """Return the overall rows, newest first, one for each version of the data and the judges."""
-    overall = [record for record in history if text(record, "scope") == "overall"]
-    overall.sort(key=lambda record: text(record, "measured_at"), reverse=True)
-    newest: dict[tuple[str, str], Record] = {}
-    for record in overall:
-        key = (text(record, "data_version"), text(record, "judge_set_fingerprint"))
-        newest.setdefault(key, record)
+    overall = [run for run in history if run.scope == "overall"]
+    newest: dict[tuple[str, str], RunRow] = {}
+    for run in sorted(overall, key=lambda run: run.measured_at, reverse=True):
+        newest.setdefault((run.data_version, run.judge_set_fingerprint), run)
     return list(newest.values())
 
 
 def falls(data: ReportData) -> tuple[Cell, ...]:
     """Return each figure that fell since the previous run by more than the noise of both."""
-    runs = _runs(data.rows("agreement_history"))
+    runs = _runs(data.rows(RunRow))
     return tuple(_falls(*runs[:2])) if len(runs) >= _FEWEST_RUNS else ()
 
 
-def _falls(now: Record, before: Record) -> Iterator[Cell]:
-    for column, (name, gate, limits) in _FIGURES.items():
-        if highest_difference(now, before, column) < 0:
-            was, value = (figure_text(number(run, column), limits=limits) for run in (before, now))
-            ends = (number(now, f"{column}_low"), number(now, f"{column}_high"))
-            interval = interval_text(*ends, limits=limits)
+def _falls(latest: RunRow, previous: RunRow) -> Iterator[Cell]:
+    for gate, (name, limits) in _FIGURES.items():
+        now, before = latest.figures[gate], previous.figures[gate]
+        if highest_difference(now, before) < 0:
+            was, value = (figure_text(figure.value, limits=limits) for figure in (before, now))
+            interval = interval_text(now.low, now.high, limits=limits)
             words = f"{name} fell from {was} to {value} ({interval})"
             yield Cell(words, tone=Tone.POOR, link=f"gate-{gate}")
 
 
-def highest_difference(now: Record, before: Record, column: str) -> float:
+def highest_difference(now: Figure, before: Figure) -> float:
     """Return the upper end of the 95 % interval of a figure's change between two runs.
 
     It follows from the intervals of both (Zou and Donner 2008, doi:10.1002/sim.3095), as if the
     runs shared no response. Shared responses would narrow the interval, so no fall is reported in
     error.
     """
-    above = number(now, f"{column}_high") - number(now, column)
-    below = number(before, column) - number(before, f"{column}_low")
-    return number(now, column) - number(before, column) + math.hypot(above, below)
+    above, below = now.high - now.value, before.value - before.low
+    return now.value - before.value + math.hypot(above, below)
 
 
-def _table(data: ReportData, runs: list[Record]) -> Table:
+def _table(data: ReportData, runs: list[RunRow]) -> Table:
     minimums = {outcome.gate: outcome.overall.minimum for outcome in data.gates}
-    judge_sets = list(dict.fromkeys(text(run, "judge_set_fingerprint") for run in reversed(runs)))
+    judge_sets = list(dict.fromkeys(run.judge_set_fingerprint for run in reversed(runs)))
     return Table(
         "Agreement by run",
         (
             Column("Measured"),
-            *(Column(name, axis=(0.0, 1.0)) for name, _, _ in _FIGURES.values()),
+            *(Column(name, axis=(0.0, 1.0)) for name, _ in _FIGURES.values()),
             Column("Judges"),
         ),
         tuple(
             TableRow(
                 cells(
-                    text(run, "measured_at")[:16],
-                    *(
-                        _cell(run, column, minimums.get(gate, math.nan), limits)
-                        for column, (_, gate, limits) in _FIGURES.items()
-                    ),
+                    run.measured_at[:16],
+                    *(_cell(run, gate, minimums.get(gate, math.nan)) for gate in _FIGURES),
                     _judge_set(run, judge_sets),
                 )
             )
@@ -133,40 +121,41 @@ def _table(data: ReportData, runs: list[Record]) -> Table:
     )
 
 
-def _cell(run: Record, column: str, minimum: float, limits: tuple[float, ...]) -> Cell:
-    value = number(run, column)
+def _cell(run: RunRow, gate: GateName, minimum: float) -> Cell:
+    name, limits = _FIGURES[gate]
+    value = run.figures[gate].value
     figure = figure_text(value, limits=limits)
     return Cell(
         figure,
         plot=Plot(
             low=0.0,
             high=1.0,
-            label=f"{_FIGURES[column][0]} {figure} at {text(run, 'measured_at')[:16]}",
+            label=f"{name} {figure} at {run.measured_at[:16]}",
             dots=(("circle", value),),
             marks=() if math.isnan(minimum) else (("minimum", minimum),),
         ),
     )
 
 
-def _judge_set(run: Record, judge_sets: list[str]) -> str:
+def _judge_set(run: RunRow, judge_sets: list[str]) -> str:
     """Return the number of a run's set of judges; the oldest set is the first."""
-    fingerprint = text(run, "judge_set_fingerprint")
+    fingerprint = run.judge_set_fingerprint
     return f"set {judge_sets.index(fingerprint) + 1} ({fingerprint})" if fingerprint else "none"
 
 
-def _cost_per_thousand(record: Record) -> str:
-    n_scores = count(record, "n_requests") - count(record, "n_failed")
-    return written(1000 * number(record, "cost_usd") / n_scores if n_scores else math.nan, ",.4f")
+def _cost_per_thousand(row: CostRow) -> str:
+    n_scores = row.n_requests - row.n_failed
+    return written(1000 * row.cost_usd / n_scores if n_scores else math.nan, ",.4f")
 
 
-_COST_COLUMNS: Layout[Record] = {
-    "Judge": lambda record: judge_cell(text(record, "judge_id")),
-    "Model": text_of("model"),
-    "Requests#": count_of("n_requests"),
-    "Failed#": count_of("n_failed"),
-    "Tokens in#": count_of("input_tokens"),
-    "Tokens out#": count_of("output_tokens"),
-    "Cost (USD)#": number_of("cost_usd", ",.4f"),
+_COST_COLUMNS: Layout[CostRow] = {
+    "Judge": lambda row: judge_cell(row.judge_id),
+    "Model": lambda row: row.model,
+    "Requests#": lambda row: f"{row.n_requests:,}",
+    "Failed#": lambda row: f"{row.n_failed:,}",
+    "Tokens in#": lambda row: f"{row.input_tokens:,}",
+    "Tokens out#": lambda row: f"{row.output_tokens:,}",
+    "Cost (USD)#": lambda row: written(row.cost_usd, ",.4f"),
     "Per 1,000 scores#": _cost_per_thousand,
-    "Latency (s)#": number_of("latency_seconds", ".2f"),
+    "Latency (s)#": lambda row: written(row.latency_seconds, ".2f"),
 }

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from eval_assets.bands import A_HH_LIMITS
 from eval_assets.catalogue import Figure
@@ -19,16 +19,21 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import ReportData
 from eval_assets.report.layout import (
     Layout,
     judge_cell,
     laid_out,
-    number_of,
     question_cell,
     response_cell,
-    text_of,
     written,
+)
+from eval_assets.report.stored_rows import (
+    AdjudicationRow,
+    DisagreementRow,
+    InjectionRow,
+    ResponseRow,
+    RobustnessRow,
 )
 from eval_assets.wording import counted, figure_text, percent_text, shortened
 
@@ -52,7 +57,7 @@ def disagreements(data: ReportData) -> Section | None:
     """Return a table of the worst disagreements, worst first; None if nothing was rated twice."""
     if not any(row.n_pairs for row in data.humans):
         return None
-    listed = list(data.rows("label_disagreements"))
+    listed = data.rows(DisagreementRow)
     blocks: tuple[Block, ...] = (Text("On no response are raters far apart."),)
     if listed:
         n_all = data.sizes.get("label_disagreements", len(listed))
@@ -63,23 +68,18 @@ def disagreements(data: ReportData) -> Section | None:
             f"{'This is the only one' if n_all == 1 else f'{extent} are listed'}. Discuss "
             f"{'it' if n_all == 1 else 'them'} as a group; ratings already given stay as they are."
         )
-        layout: Layout[Record] = {
+        layout: Layout[DisagreementRow] = {
             **_RESPONSE_AND_QUESTION,
-            "Model": text_of("model_name"),
-            "Ratings": _ratings,
-            "Apart#": lambda record: Cell(
-                f"{number(record, 'range'):g}",
-                note=f"SD {number(record, 'standard_deviation'):.2f}",
-            ),
-            "Why it is listed": text_of("reason"),
+            "Model": lambda row: row.model_name,
+            "Ratings": lambda row: _ratings(row.ratings),
+            "Apart#": lambda row: Cell(f"{row.range:g}", note=f"SD {row.standard_deviation:.2f}"),
+            "Why it is listed": lambda row: row.reason,
         }
         table = laid_out(
             "Disagreements between raters",
             layout,
             listed,
-            row_anchor=lambda record: anchor(
-                "disagreement", text(record, "response_id"), text(record, "question_id")
-            ),
+            row_anchor=lambda row: anchor("disagreement", row.response_id, row.question_id),
         )
         blocks = (Text(lead), Card("", (table,)))
     return Section("disagreements", "Where raters disagree most", "Disagreements", blocks)
@@ -87,20 +87,20 @@ def disagreements(data: ReportData) -> Section | None:
 
 def adjudications(data: ReportData) -> Section | None:
     """Return the adjudications and both sets of figures; None without adjudications."""
-    latest = list(data.rows("adjudicated_labels"))
+    latest = data.rows(AdjudicationRow)
     if not latest:
         return None
     n_all = data.sizes.get("adjudicated_labels", len(latest))
     extent = "" if n_all <= len(latest) else f" The latest {len(latest)} are listed."
-    layout: Layout[Record] = {
+    layout: Layout[AdjudicationRow] = {
         **_RESPONSE_AND_QUESTION,
-        "Settled as": lambda record: Cell(
-            "left out as ambiguous" if record.get("excluded") else f"{number(record, 'value'):g}",
-            note="overrides judges" if record.get("is_override") else "",
+        "Settled as": lambda row: Cell(
+            "left out as ambiguous" if row.excluded else f"{row.value:g}",
+            note="overrides judges" if row.is_override else "",
         ),
-        "Ratings before": _ratings,
-        "By": text_of("decided_by"),
-        "Why": text_of("reason"),
+        "Ratings before": lambda row: _ratings(row.ratings),
+        "By": lambda row: row.decided_by,
+        "Why": lambda row: row.reason,
     }
     table = laid_out("Settled disagreements", layout, latest)
     lead = Text(f"{counted(n_all, 'disagreement')} settled.{extent} {_ADJUDICATED}")
@@ -142,11 +142,11 @@ def _figures(row: JudgeHumanFigures) -> tuple[str, ...]:
 
 def injections(data: ReportData) -> Section | None:
     """Return the responses that address the judge; None if patterns match none."""
-    listed = list(data.rows("injection_scores"))
+    listed = data.rows(InjectionRow)
     if not listed:
         return None
     n_all = data.sizes.get("injection_scores", len(listed))
-    n_responses = len({text(record, "response_id") for record in listed})
+    n_responses = len({row.response_id for row in listed})
     subject = f"{n_responses:,} responses" if n_responses > 1 else "One response"
     rest = "" if n_all <= len(listed) else f" {n_all - len(listed):,} more rows are in the table."
     lead = (
@@ -161,32 +161,31 @@ def injections(data: ReportData) -> Section | None:
 
 def _shifts(data: ReportData) -> list[str]:
     """Return the effect of the passages by judge and question, or how to measure it."""
-    rows = list(data.rows("judge_robustness"))
+    rows = data.rows(RobustnessRow)
     if not rows:
         if not any(judge.provider != "recorded" for judge in data.evaluation.judges):
             return []
         advice = "`robustness: {injection: true}` in evaluation.yaml asks live judges about them"
         return [f"{advice} again without the passages."]
-    return [_shift(record) for record in rows]
+    return [_shift(row) for row in rows]
 
 
-def _shift(record: Record) -> str:
-    judge_id, question_id = text(record, "judge_id"), text(record, "question_id")
-    n_responses, n_groups = count(record, "n_responses"), count(record, "n_groups")
-    figure = Figure(*(number(record, name) for name in ("shift", "shift_low", "shift_high")))
+def _shift(row: RobustnessRow) -> str:
+    figure = Figure(row.shift, row.shift_low, row.shift_high)
     if not figure.is_defined:
-        return f"{judge_id} on {question_id}: no response has a score with and without the passage."
+        subject = f"{row.judge_id} on {row.question_id}"
+        return f"{subject}: no response has a score with and without the passage."
     few = "" if figure.low > 0 or figure.high < 0 else ", which may be chance"
     return (
-        f"{judge_id} scores {counted(n_responses, 'response')} in {counted(n_groups, 'group')} on "
-        f"{question_id} {figure.value:+.2f} [{figure.low:+.2f}, {figure.high:+.2f}] with the "
-        f"passages than without{few}."
+        f"{row.judge_id} scores {counted(row.n_responses, 'response')} in "
+        f"{counted(row.n_groups, 'group')} on {row.question_id} {figure.value:+.2f} "
+        f"[{figure.low:+.2f}, {figure.high:+.2f}] with the passages than without{few}."
     )
 
 
-def _ratings(record: Record) -> str:
+def _ratings(stored: str) -> str:
     """Return each rater's rating of the stored JSON object, or how often each value was given."""
-    ratings: dict[str, float] = json.loads(text(record, "ratings"))
+    ratings: dict[str, float] = json.loads(stored)
     if len(ratings) <= _MOST_NAMED:
         return " · ".join(
             f"{rater}:\N{NO-BREAK SPACE}{value:g}" for rater, value in ratings.items()
@@ -195,26 +194,20 @@ def _ratings(record: Record) -> str:
     return " · ".join(f"{value:g} ({counts[value]} times)" for value in sorted(counts))
 
 
-def _linked(record: Record, column: str, cell: Callable[[str], Cell]) -> Cell:
-    name = text(record, column)
-    return cell(name) if name else Cell("--")
-
-
-_RESPONSE_AND_QUESTION: Layout[Record] = {
+_RESPONSE_AND_QUESTION: Layout[ResponseRow] = {
     "Response": response_cell,
-    "Question": lambda record: question_cell(text(record, "question_id")),
+    "Question": lambda row: question_cell(row.question_id),
 }
-_INJECTION: Layout[Record] = {
+_INJECTION: Layout[InjectionRow] = {
     "Response": response_cell,
-    "Passage": lambda record: Cell(
-        shortened(text(record, "matching_text"), most=_MOST_CHARACTERS),
-        note=text(record, "kinds"),
+    "Passage": lambda row: Cell(
+        shortened(row.matching_text, most=_MOST_CHARACTERS), note=row.kinds
     ),
-    "Question": lambda record: _linked(record, "question_id", question_cell),
-    "Judge": lambda record: _linked(record, "judge_id", judge_cell),
-    "Score#": number_of("score", "g"),
-    "Other judges#": number_of("other_judges", "g"),
-    "People#": number_of("human_value", "g"),
-    "Above people, else judges#": number_of("difference", "g"),
-    "Without the passage#": number_of("score_without", "g"),
+    "Question": lambda row: question_cell(row.question_id) if row.question_id else "--",
+    "Judge": lambda row: judge_cell(row.judge_id) if row.judge_id else "--",
+    "Score#": lambda row: written(row.score, "g"),
+    "Other judges#": lambda row: written(row.other_judges, "g"),
+    "People#": lambda row: written(row.human_value, "g"),
+    "Above people, else judges#": lambda row: written(row.difference, "g"),
+    "Without the passage#": lambda row: written(row.score_without, "g"),
 }

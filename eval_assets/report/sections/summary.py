@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from eval_assets.catalogue import Figure
 from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.render.document import Block, Card, Quote, Section, Text
-from eval_assets.report.data import ReportData, groups_text, text
+from eval_assets.report.data import ReportData, groups_text
 from eval_assets.report.sections.cautions import cautions
 from eval_assets.report.sections.first_screen import first_screen
+from eval_assets.report.stored_rows import SummaryRow
 from eval_assets.wording import figure_text, interval_text
 
 _TASK = """\
@@ -30,19 +31,20 @@ _NUMBER_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
 
 def section(data: ReportData) -> Section | None:
     """Return the summary; None if none was requested."""
-    record = next(data.rows("executive_summary"), None)
-    if record is None:
+    rows = data.rows(SummaryRow)
+    if not rows:
         return None
-    writer = f"{text(record, 'judge_id')} ({text(record, 'model')})"
+    row = rows[0]
+    writer = f"{row.judge_id} ({row.model})"
     blocks: tuple[Block, ...]
-    if refused := text(record, "refused_because"):
-        blocks = (Text(f"The summary by {writer} is not shown: {refused}."),)
+    if row.refused_because:
+        blocks = (Text(f"The summary by {writer} is not shown: {row.refused_because}."),)
     else:
         note = (
             f"Written by {writer} from the figures of this report alone. Every number in it is "
             "among them; check its sentences against the sections below."
         )
-        blocks = (Quote(text(record, "summary")), Text(note, is_small=True))
+        blocks = (Quote(row.summary), Text(note, is_small=True))
     return Section("summary", "Executive summary", "Summary", (Card("", blocks),))
 
 
