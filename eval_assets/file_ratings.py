@@ -120,8 +120,8 @@ def _groups(responses: pd.DataFrame) -> NDArray[np.integer[Any]]:
 
 def _codes(cells: pd.Series, names: pd.Index) -> NDArray[np.int32]:
     """Return the place of each cell among the names."""
-    code, distinct = pd.factorize(cells)
-    return names.get_indexer(distinct).astype(np.int32)[code]
+    cells = cells.astype("category")  # which they are unless labels of several rounds were joined
+    return names.get_indexer(cells.cat.categories).astype(np.int32)[cells.cat.codes]
 
 
 def _by_round(coded: pd.DataFrame) -> dict[int, pd.DataFrame]:

@@ -139,8 +139,9 @@ class _RaterSums:
         values, deviations = np.zeros((2, n_raters))
         low, high = np.full(n_raters, np.inf), np.full(n_raters, -np.inf)
         for part in ratings.shared():
-            unit = np.unique(part.unit, return_inverse=True)[1]
-            deviation = part.value - (np.bincount(unit, part.value) / np.bincount(unit))[unit]
+            first, length = _runs(part.unit)
+            means = np.add.reduceat(part.value, first) / length if len(first) else part.value
+            deviation = part.value - np.repeat(means, length)
             for index, own in enumerate(_rows_by_rater(part)):
                 n[index] += len(own)
                 units[index] += part.unit[own].sum(dtype=np.int64)
@@ -187,17 +188,29 @@ def _between_in(unit: Integers, value: Floats) -> tuple[Mask, Mask]:
 
     Units ascend; those with fewer than three ratings count as equal.
     """
+    first, length = _runs(unit)
+    if not len(first):
+        return np.zeros(0, dtype=bool), np.zeros(0, dtype=bool)
+    ranges = np.maximum.reduceat(value, first) - np.minimum.reduceat(value, first)
+    differ = np.repeat((ranges > 0) & (length > 2), length)  # noqa: PLR2004 - one between two
+    unit, value = unit[differ], value[differ]
     order = np.lexsort((value, unit))
     index = np.empty_like(order)
     index[order] = np.arange(len(unit))
     ordered = value[order]
-    first = np.flatnonzero(np.append(True, unit[1:] != unit[:-1]))
-    length = np.diff(np.append(first, len(unit)))
+    first, length = _runs(unit)
     start, end = np.repeat(first, length), np.repeat(first + length - 1, length)
-    low = ordered[np.where(index == start, np.minimum(start + 1, end), start)]
-    high = ordered[np.where(index == end, np.maximum(end - 1, start), end)]
-    differ = (ordered[start] < ordered[end]) & (end - start > 1)
-    return differ, differ & (low <= value) & (value <= high)
+    low = ordered[np.where(index == start, start + 1, start)]
+    high = ordered[np.where(index == end, end - 1, end)]
+    is_between = np.zeros(len(differ), dtype=bool)
+    is_between[differ] = (low <= value) & (value <= high)
+    return differ, is_between
+
+
+def _runs(unit: Integers) -> tuple[Integers, Integers]:
+    """Return the first rating of each unit, and how many it has."""
+    first = np.flatnonzero(np.diff(unit, prepend=-1))
+    return first, np.diff(first, append=len(unit))
 
 
 def _never_differ(ratings: LongRatings, one: int, other: int) -> bool:

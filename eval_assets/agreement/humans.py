@@ -1,7 +1,6 @@
 """Agreement between humans."""
 
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -86,7 +85,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             gwet_ac=Figure.of(profile.gwet_ac1 if is_nominal else profile.gwet_ac2),
             gwet_ac_kind="ac1" if is_nominal else "ac2_quadratic",
             most_frequent_share=_most_frequent_share(patterns),
-            n_rare_groups=_n_rare_groups(ratings),
+            n_rare_groups=_n_rare_groups(patterns),
             interval_method=profile.alpha.method,
             interpretation=_interpretation(profile),
             data_version=humans.data_version,
@@ -240,14 +239,12 @@ def _most_frequent_share(patterns: RatingPatterns) -> float:
     return float(totals.max() / totals.sum()) if len(totals) else math.nan
 
 
-def _n_rare_groups(ratings: LongRatings) -> int:
+def _n_rare_groups(patterns: RatingPatterns) -> int:
     """Return the number of groups with a rarer rating on a response with two ratings."""
-    counts = Counter[float]()
-    for part in ratings.shared():
-        values, n = np.unique(part.value, return_counts=True)
-        counts.update(dict(zip(values.tolist(), n.tolist(), strict=True)))
-    most_frequent = max(sorted(counts), key=counts.__getitem__, default=math.nan)
-    is_rare = np.zeros(ratings.n_responses, dtype=bool)
-    for part in ratings.shared():
-        is_rare[part.unit[part.value != most_frequent]] = True
-    return len(np.unique(ratings.group[is_rare]))
+    is_pairable = patterns.is_pairable[patterns.pattern]
+    entries = patterns.count * patterns.n_units[patterns.pattern] * is_pairable
+    totals = np.bincount(patterns.code, weights=entries)
+    is_rarer = is_pairable & (patterns.code != (np.argmax(totals) if len(totals) else -1))
+    has_rarer = np.zeros(len(patterns.n_units), dtype=bool)
+    has_rarer[patterns.pattern[is_rarer]] = True
+    return patterns.units.evidence(has_rarer)[1]

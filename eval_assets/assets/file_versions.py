@@ -6,9 +6,10 @@ from pathlib import Path
 
 import dagster as dg
 
+from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError
 from eval_assets.readers.evaluation.input_files import source_files, source_fingerprints
-from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.evaluation.read import read_evaluation
 
 _FILES_OF_TABLE = {
     "responses": "response_files",

@@ -14,7 +14,7 @@ from typing import Any, cast
 from eval_assets.agreement.pooled_coefficients import pair_kappa, query_kappas
 from eval_assets.bands import kappa_label
 from eval_assets.cli.options import ledger_of
-from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.evaluation import FILE, Evaluation
 from eval_assets.config.judges import VENDORS, Judge, ReplyForm, Vendor
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
@@ -29,7 +29,7 @@ from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import JudgeScore
 from eval_assets.readers.documents import Document, DocumentQuery
-from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.scale import TOLERANCE, Scale
 from eval_assets.store.ledger.copies import store_ledger
 from eval_assets.store.ledger.histories import DualJudgement, append_history

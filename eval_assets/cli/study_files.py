@@ -10,7 +10,7 @@ import duckdb
 import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
-from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.evaluation import FILE, Evaluation
 from eval_assets.config.labelling import DISCUSSION, SESSIONS, session_journal
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError
@@ -33,7 +33,7 @@ from eval_assets.labelling.session_frames import (
 )
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.input_files import FileState, file_state
-from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labelling_inputs import read_assignments, with_checks
 from eval_assets.readers.labels.nested import labels_of_session
 from eval_assets.readers.labels.read import joined_labels, read_labels

@@ -32,6 +32,8 @@ from eval_assets.config.types import Name, NotNegative, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
 from eval_assets.scale import TOLERANCE, Level
 
+FILE = "evaluation.yaml"
+
 Severity = Literal["error", "warn"]
 OnError = Literal["fail", "reject_rows"]
 GateName = Literal["human_a_hh", "human_alpha", "judge_alpha"]

@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -42,21 +43,40 @@ class RatingCells:
 
     Args:
         texts: The cells.
-        values: Number in each cell, NaN if it has none; "nan" and "inf" are not numbers. That of
-            80 % is 80.
-        blank: Whether the cell is blank.
-        is_boolean: Whether it is true, false, yes or no: 1 or 0 on a binary scale alone.
+        parsed: What each of their distinct values is; shape (n_values, 3): its number, NaN if it
+            has none, whether it is blank, and whether it is true, false, yes or no.
     """
 
     texts: FileColumn[str | None]
-    values: FloatArray
-    blank: BoolArray
-    is_boolean: BoolArray
+    parsed: FloatArray
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Number in each cell, NaN if it has none; that of 80 % is 80."""
+        values: FloatArray = self.parsed[self.texts.codes, 0]
+        return values
+
+    @cached_property
+    def blank(self) -> BoolArray:
+        """Return whether each cell is blank."""
+        is_blank: BoolArray = self.parsed[self.texts.codes, 1] > 0
+        return is_blank
+
+    @cached_property
+    def is_boolean(self) -> BoolArray:
+        """Return whether each cell is true, false, yes or no: 1 or 0 on a binary scale alone."""
+        is_boolean: BoolArray = self.parsed[self.texts.codes, 2] > 0
+        return is_boolean
 
     def take(self, rows: BoolArray) -> "RatingCells":
         """Return the cells of some rows."""
-        values, blank, is_boolean = self.values[rows], self.blank[rows], self.is_boolean[rows]
-        return RatingCells(self.texts.take(rows), values, blank, is_boolean)
+        return RatingCells(self.texts.take(rows), self.parsed)
+
+    def distinct(self) -> tuple["RatingCells", npt.NDArray[np.int64]]:
+        """Return a cell for each distinct text, and the number of cells with it."""
+        counts = np.bincount(self.texts.codes, minlength=len(self.texts.values))
+        codes = np.flatnonzero(counts)
+        return RatingCells(FileColumn(self.texts.values, codes), self.parsed), counts[codes]
 
     def values_on(self, scale: Scale) -> FloatArray:
         """Return the value of each cell on a scale, which may not contain it; NaN if it has none.
@@ -66,14 +86,8 @@ class RatingCells:
             >>> cells.values_on(Scale.from_words("bad", "fair", "good"))
             array([ 2.,  1., nan])
         """
-        values = self.values
-        if not scale.is_binary:
-            values = np.where(self.is_boolean, np.nan, values)
-        if scale.words is None or scale.values is None:
-            return values
-        named = {w.casefold(): value for w, value in zip(scale.words, scale.values, strict=True)}
-        words = self.texts.array(float, lambda cell: named.get((cell or "").strip().casefold()))
-        return np.where(np.isnan(words), values, words)
+        values: FloatArray = self._on(scale)[self.texts.codes]
+        return values
 
     def on_scale(self, scale: Scale) -> tuple[FloatArray, BoolArray]:
         """Return the values as the scale has them, and which of them it contains.
@@ -83,8 +97,20 @@ class RatingCells:
             >>> cells.on_scale(Scale.from_steps(low=1, high=5))[1]
             array([ True, False, False])
         """
-        values = self.values_on(scale)
-        return scale.snap(values), scale.contains(values)
+        values = self._on(scale)
+        return scale.snap(values)[self.texts.codes], scale.contains(values)[self.texts.codes]
+
+    def _on(self, scale: Scale) -> FloatArray:
+        """Return the value of each distinct text on a scale."""
+        values, is_boolean = self.parsed[:, 0], self.parsed[:, 2]
+        if not scale.is_binary:
+            values = np.where(is_boolean > 0, np.nan, values)
+        if scale.words is None or scale.values is None:
+            return values
+        named = {w.casefold(): value for w, value in zip(scale.words, scale.values, strict=True)}
+        texts = ((text or "").strip().casefold() for text in self.texts.values)
+        words = np.array([named.get(text, np.nan) for text in texts])
+        return np.where(np.isnan(words), values, words)
 
 
 def number_in(cell: str | None) -> float:
@@ -157,9 +183,7 @@ def parsed_ratings(
         array([ 3.,  1., nan])
     """
     texts = cells.map(_with_decimal_point) if has_decimal_commas else cells
-    parsed = np.array(list(map(_parsed, texts.values)), dtype=float).reshape(-1, 3)
-    values, blank, is_boolean = parsed[texts.codes].T
-    return RatingCells(texts, values, blank.astype(bool), is_boolean.astype(bool))
+    return RatingCells(texts, np.array(list(map(_parsed, texts.values)), float).reshape(-1, 3))
 
 
 def ratings_in(table: FileTable, *names: str) -> RatingCells:

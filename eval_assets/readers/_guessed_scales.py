@@ -127,6 +127,7 @@ def likely_scale(
     Raises:
         InputError: If they are words whose order is not known.
     """
+    cells, counts = cells.distinct()
     values = set(cells.values[~np.isnan(cells.values)].tolist())
     is_word = ~cells.blank & np.isnan(cells.values)
     if is_word.any():
@@ -135,7 +136,7 @@ def likely_scale(
         if scale is not None:
             return scale
     # Some words among numbers are typing errors, which are reported one by one.
-    if int(is_word.sum()) * _FEW > int((~cells.blank).sum()):
+    if int(counts[is_word].sum()) * _FEW > int(counts[~cells.blank].sum()):
         return _scale_of_words(_words(cells.take(is_word)), file=file, level=level)
     if values and all(word.endswith("%") for word in _words(cells.take(~cells.blank))):
         return Scale(low=0, high=100)
@@ -151,7 +152,10 @@ def missing_code(cells: RatingCells) -> float:
     Such as 99 or -9 beside ratings from 1 to 5. It is rare, and the only one below 0, or further
     from the others than they are from each other.
     """
-    values, counts = np.unique(cells.values[~np.isnan(cells.values)], return_counts=True)
+    cells, n_cells = cells.distinct()
+    is_number = ~np.isnan(cells.values)
+    values, index = np.unique(cells.values[is_number], return_inverse=True)
+    counts = np.bincount(index, n_cells[is_number])
     if len(values) <= _FEW or counts.sum() < _FEWEST_OF_A_SCALE:
         return math.nan
     is_rare = counts <= _MOST_CODES * counts.sum()

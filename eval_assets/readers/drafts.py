@@ -9,11 +9,11 @@ from pathlib import Path
 
 import yaml
 
+from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError
 from eval_assets.readers._cells import in_utc, number_in, parsed_ratings
 from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
@@ -152,7 +152,7 @@ def label_rows(ids: Mapping[str, str], ratings: RatingsFile) -> list[tuple[str, 
         response_id=rated["response_id"].map(ids),
         rating=[words.get(unit, f"{unit[1]:.12g}") for unit in units],
     )
-    rows = cells[columns].fillna("").astype(str).itertuples(index=False, name=None)
+    rows = cells[columns].astype(object).fillna("").astype(str).itertuples(index=False, name=None)
     return [tuple(columns), *rows]
 
 

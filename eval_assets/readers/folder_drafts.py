@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError, leaves
 from eval_assets.readers._cells import parsed_ratings
 from eval_assets.readers._problems import input_error, listed_briefly
@@ -29,7 +30,6 @@ from eval_assets.readers.drafts import (
     write_files,
 )
 from eval_assets.readers.evaluation.input_files import files_in_folder
-from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.formats.tables import FORMATS, SHEET, format_of, read_table

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
+from eval_assets.config.evaluation import FILE, Evaluation, Gate, GateName, default_gates
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, gathered
 from eval_assets.readers._cells import is_absent, is_no_opinion
@@ -20,7 +20,6 @@ from eval_assets.readers._guessed_scales import (
     wider_scale,
 )
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
-from eval_assets.readers.evaluation.read import FILE, read_evaluation
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.formats.tables import format_of, read_table
@@ -52,7 +51,6 @@ from eval_assets.readers.labels.without_rubric import (
     label_layouts,
 )
 from eval_assets.readers.references import ResponseUnits
-from eval_assets.readers.responses import read_responses
 from eval_assets.scale import Scale
 
 _ROWS_OF_TEXT = (".csv", ".tsv", ".txt")
@@ -179,7 +177,7 @@ def _ratings_file(
     joined = joined_labels([checked], unusable=[], rejects_rows=False, notes=notes)
     raters = tuple(map(str, joined.ratings["rater_id"].unique()))
     evaluation = Evaluation(path.stem, path.parent, rubric, gates=beside.gates)
-    rated = pd.DataFrame({"response_id": joined.ratings["response_id"].unique()})
+    rated = pd.DataFrame({"response_id": joined.ratings["response_id"].unique().astype(object)})
     is_known = beside.responses is not None and rated["response_id"].isin(
         beside.responses["response_id"]
     )
@@ -206,6 +204,9 @@ def _beside(path: Path) -> _Beside:
     folder = folder_of(path)
     if folder is None:
         return _Beside()
+    from eval_assets.readers.evaluation.read import read_evaluation  # it loads pydantic
+    from eval_assets.readers.responses import read_responses
+
     problems: list[InputProblem] = []
     with gathered(problems):
         evaluation = read_evaluation(folder)
@@ -233,9 +234,10 @@ def _rescaled(
 def _examples(ratings: pd.DataFrame, rubric: Sequence[RubricQuestion]) -> list[str]:
     """Return a note with ratings by the first raters, to see that cells are read as they should."""
     scales = {question.id: question.scale for question in rubric}
-    rated = ratings[ratings["value"].notna()]
-    by_rater = [rows for _, rows in rated.groupby("rater_id", sort=False)]
-    rows = [rows.iloc[min(k, len(rows) - 1)] for k, rows in enumerate(by_rater[:_N_EXAMPLES])]
+    is_rated = ratings["value"].notna().to_numpy()
+    code, raters = pd.factorize(ratings["rater_id"].where(is_rated))
+    rows_of_rater = (np.flatnonzero(code == k) for k in range(min(len(raters), _N_EXAMPLES)))
+    rows = [ratings.iloc[rows[min(k, len(rows) - 1)]] for k, rows in enumerate(rows_of_rater)]
     examples = [
         f"{row['rater_id']} rated {quoted(row['response_id'])[1:-1]}"
         f"{' on ' * (len(rubric) > 1)}{row['question_id'] * (len(rubric) > 1)}: "

@@ -98,11 +98,13 @@ class ResponseUnits:
 
     @cached_property
     def _by_id(self) -> dict[Reference, int]:
-        by_id: dict[Reference, int] = dict(zip(self.response_ids, count(), strict=False))
-        # Sheets write an id that looks like a formula so that spreadsheets take it for text.
+        return dict(zip(self.response_ids, count(), strict=False))
+
+    @cached_property
+    def _by_id_in_sheets(self) -> dict[Reference, int]:
+        """Positions by ids as sheets write those that look like a formula."""
         unlike_words = (name for name in self.response_ids if not name[:1].isalnum())
-        in_sheets: dict[Reference, int] = {_in_sheets(name): by_id[name] for name in unlike_words}
-        return in_sheets | by_id
+        return {_in_sheets(name): self._by_id[name] for name in unlike_words}
 
     @cached_property
     def _by_key(self) -> dict[Reference, int]:
@@ -118,17 +120,27 @@ class ResponseUnits:
     def responses(self, references: FileColumn[Any]) -> PositionArray:
         """Return the position of each response in `response_ids`, UNKNOWN or AMBIGUOUS."""
         name = next((name for name in references.values if name is not None), None)
-        return _positions_in(self._by_key if isinstance(name, tuple) else self._by_id, references)
+        if isinstance(name, tuple):
+            return _positions_in(self._by_key, references)
+        positions = _positions_in(self._by_id, references)
+        is_unknown = positions == UNKNOWN
+        if is_unknown.any():
+            positions[is_unknown] = _positions_in(
+                self._by_id_in_sheets, references.take(is_unknown)
+            )
+        return positions
 
     def questions(
         self, questions: FileColumn[str | None], responses: PositionArray
     ) -> PositionArray:
         """Return the position of each question: the one named, or the only one that applies."""
-        only = np.where(self.applies.sum(axis=1) == 1, self.applies.argmax(axis=1), UNNAMED)
+        named = _positions_in({q: i for i, q in enumerate(self.question_ids)}, questions)
         unnamed = questions.is_none()
+        if not unnamed.any():
+            return named
+        only = np.where(self.applies.sum(axis=1) == 1, self.applies.argmax(axis=1), UNNAMED)
         inferred = np.full(len(questions), UNKNOWN, dtype=np.int64)
         inferred[responses >= 0] = only[responses[responses >= 0]]
-        named = _positions_in({q: i for i, q in enumerate(self.question_ids)}, questions)
         return np.where(unnamed, inferred, named)
 
     def add_unknown(
@@ -162,7 +174,8 @@ class ResponseUnits:
         )
         both = (responses >= 0) & (questions >= 0)
         inapplicable = np.zeros(len(responses), dtype=bool)
-        inapplicable[both] = ~self.applies[responses[both], questions[both]]
+        if not self.applies.all():
+            inapplicable[both] = ~self.applies[responses[both], questions[both]]
         problems.add_described(
             inapplicable,
             references.question_header,

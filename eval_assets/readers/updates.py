@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.drafts import (
@@ -18,7 +19,7 @@ from eval_assets.readers.drafts import (
     recorded_judges,
     write_files,
 )
-from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.evaluation.validation import read_yaml
 from eval_assets.readers.formats.files import read_text
 from eval_assets.readers.formats.table import FileTable

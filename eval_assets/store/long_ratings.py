@@ -177,7 +177,7 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
+def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int32]:
     """Return the response group of each unit index, numbered from 0."""
     spare_memory(connection)
     rows = connection.execute(
@@ -185,13 +185,13 @@ def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
         WITH grouped AS MATERIALIZED (
             FROM response_groups
         ), coded AS (
-            SELECT group_id, row_number() OVER (ORDER BY group_id) - 1 AS code
+            SELECT group_id, (row_number() OVER (ORDER BY group_id) - 1)::INTEGER AS code
             FROM (SELECT DISTINCT group_id FROM grouped)
         )
         SELECT code FROM grouped JOIN coded USING (group_id) ORDER BY response_id
         """
     ).fetchnumpy()
-    return np.asarray(rows["code"], dtype=np.int64)
+    return np.asarray(rows["code"], dtype=np.int32)
 
 
 _EVERY_LABEL = """

@@ -40,6 +40,8 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     Raises:
         StoreError: If stored ratings are off their scale, because the declaration changed.
     """
+    # First, as it takes as much memory as the ratings.
+    data_version = rating_versions(connection)["human"]
     ratings = _of_people(connection, evaluation, "human")
     rounds = ratings_by_round(connection, evaluation)
     first_round_only = frozenset(
@@ -56,9 +58,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         },
         n_skipped=count_skips(connection),
         n_disagreements=count_disagreements(connection),
-        data_version=measures_version(
-            evaluation, "human", data_version=rating_versions(connection)["human"]
-        ),
+        data_version=measures_version(evaluation, "human", data_version=data_version),
         disagreements=disagreement_units(connection),
         first_round_only=first_round_only,
     )

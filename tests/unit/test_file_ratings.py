@@ -65,9 +65,9 @@ def assert_as_stored(file: RatingsFile) -> None:
         np.testing.assert_array_equal(own.group, ratings.group)
         np.testing.assert_array_equal(own.matrix(), ratings.matrix())
         np.testing.assert_array_equal(own.unit, ratings.unit)
-        patterns, of_own = stored.patterns[name], result.humans.patterns[name]
+        patterns, own_patterns = stored.patterns[name], result.humans.patterns[name]
         for column in ("values", "pattern", "code", "count", "n_units"):
-            np.testing.assert_array_equal(getattr(of_own, column), getattr(patterns, column))
+            np.testing.assert_array_equal(getattr(own_patterns, column), getattr(patterns, column))
         units = result.humans.disagreements.get(name, np.empty(0))
         np.testing.assert_array_equal(units, stored.disagreements.get(name, np.empty(0)))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval_assets.config.evaluation import Evaluation, default_gates
+from eval_assets.config.evaluation import FILE, Evaluation, default_gates
 from eval_assets.config.labelling import session_paths
 from eval_assets.config.models import Capabilities
 from eval_assets.errors import InputError, InputProblem, KeyPath
@@ -26,8 +26,6 @@ from eval_assets.readers.evaluation.validation import (
     validated,
 )
 from eval_assets.readers.formats.files import read_text
-
-FILE = "evaluation.yaml"
 
 _INSTEAD = {
     "name": "unnamed",

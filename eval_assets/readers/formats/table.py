@@ -103,8 +103,10 @@ class FileColumn(Sequence[T]):
 
     def is_none(self) -> BoolArray:
         """Return whether each cell is None."""
-        missing = np.fromiter((cell is None for cell in self.values), bool, len(self.values))
-        return missing[self.codes] if missing.any() else np.zeros(len(self), dtype=bool)
+        if None not in self.values:
+            return np.zeros(len(self), dtype=bool)
+        is_none: BoolArray = self.array(bool, lambda cell: cell is None)
+        return is_none
 
     def as_text(self) -> "FileColumn[str | None]":
         """Return the cells as a CSV file would have them."""
@@ -119,14 +121,18 @@ class FileColumn(Sequence[T]):
             return np.fromiter(cells, dtype=object, count=len(cells)).take(self.codes)
         return np.array(cells, dtype=dtype).take(self.codes)
 
-    def present(self) -> list[T]:
+    def present(self) -> Sequence[T]:
         """Return the distinct values that occur, in order of appearance."""
+        return self._present
+
+    @cached_property
+    def _present(self) -> tuple[T, ...]:
         first = np.full(len(self.values), -1)
         rows = np.arange(len(self.codes))
         first[self.codes[::-1]] = rows[::-1]  # of several rows of a value, the last one stays
         occurring = np.flatnonzero(first >= 0)
         ordered = occurring[np.argsort(first[occurring])]
-        return list(dict.fromkeys(map(self.values.__getitem__, ordered.tolist())))
+        return tuple(dict.fromkeys(map(self.values.__getitem__, ordered.tolist())))
 
     def __len__(self) -> int:
         return len(self.codes)

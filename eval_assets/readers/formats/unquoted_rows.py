@@ -46,8 +46,9 @@ def unquoted_columns(
         if bounds is None:
             return None
         padded = block + bytes(_LONGEST_IN_WORDS + _WORD)
+        text = block.decode("ascii") if block.isascii() else None
         for k, (number, code) in enumerate(zip(numbers, codes, strict=True)):
-            cells, cell_codes = _column(padded, bounds[:, k] + 1, bounds[:, k + 1])
+            cells, cell_codes = _column(padded, text, bounds[:, k] + 1, bounds[:, k + 1])
             if k == 0 and not all(map(str.strip, cells)):
                 return None  # the row may be blank
             number_of_cell = np.fromiter(map(number.__getitem__, cells), np.int32, len(cells))
@@ -82,18 +83,22 @@ def _bounds(block: bytes, *, delimiter: str, n_columns: int) -> Positions | None
     return bounds if (bounds[:, 1:] > bounds[:, :-1]).all() else None
 
 
-def _column(data: bytes, starts: Positions, ends: Positions) -> tuple[list[str], Positions]:
-    """Return the distinct cells in order of appearance, and the number of each row's."""
+def _column(
+    data: bytes, text: str | None, starts: Positions, ends: Positions
+) -> tuple[list[str], Positions]:
+    """Return the distinct cells in order of appearance, and the number of each row's.
+
+    `text` is the data as text if it is ASCII, of which slices take half the time.
+    """
     codes = np.arange(len(starts))
     if (ends - starts).max() <= _LONGEST_IN_WORDS:
         codes = _codes(data, starts, ends - starts)
         first = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
         starts, ends = starts[first], ends[first]
-    cells = [
-        str(data[start:end], "utf-8", "surrogatepass")
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    return cells, codes
+    bounds = zip(starts.tolist(), ends.tolist(), strict=True)
+    if text is not None:
+        return [text[start:end] for start, end in bounds], codes
+    return [str(data[start:end], "utf-8", "surrogatepass") for start, end in bounds], codes
 
 
 def _codes(data: bytes, starts: Positions, lengths: Positions) -> Positions:

@@ -30,6 +30,8 @@ Objects = Mapping[str, Mapping[str, Any]]
 
 def unnested(table: FileTable) -> FileTable:
     """Return the table with its objects and lists as rows and columns."""
+    if all(set(map(type, cells.values)) <= {str} for cells in table.columns.values()):
+        return table
     if len(table) == 1:
         table = _document(table, {header: cells[0] for header, cells in table.columns.items()})
     return _lists_of_ratings(_one_annotation_a_row(_without_objects(table)))

@@ -3,6 +3,7 @@
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -81,12 +82,16 @@ def read_labels(
         for rater in raters
         if rater and is_model(rater)
     ]
-    return joined_labels(
+    labels = joined_labels(
         [checked_labels(file, evaluation.rubric, units, ignored=removed) for file in files],
         unusable=unusable,
         rejects_rows=evaluation.labels.on_error == "reject_rows",
         notes=tuple(notes),
         judge_ids=[judge.id for judge in evaluation.judges],
+    )
+    texts_of = dict.fromkeys(("response_id", "question_id", "rater_id"), object)
+    return replace(
+        labels, ratings=labels.ratings.astype(texts_of), earlier=labels.earlier.astype(texts_of)
     )
 
 
@@ -135,7 +140,8 @@ def joined_labels(
     kept = kept[list(LABEL_COLUMNS)].reset_index(drop=True)
     earlier = kept.head(0)
     if kept["round"].min() < kept["round"].max():
-        is_latest = kept["round"] == kept.groupby(UNIT_AND_RATER[:2])["round"].transform("max")
+        rounds_of_unit = kept.groupby(UNIT_AND_RATER[:2], observed=True)["round"]
+        is_latest = kept["round"] == rounds_of_unit.transform("max")
         earlier = kept[~is_latest].reset_index(drop=True)
         kept = kept[is_latest].reset_index(drop=True)
     n_unrated = sum(file.n_unrated for file in files)

@@ -363,13 +363,11 @@ def _is_cross(cell: str | None) -> bool:
 
 
 def _words(table: FileTable, header: str) -> set[str]:
-    """Return the folded cells of a column; of one with too many for crosses, as they are."""
+    """Return the folded cells of a column; of one with too many for crosses some, unfolded."""
     present = table.text(header).present()
-    return (
-        {cell or "" for cell in present}
-        if len(present) > _MANY_WORDS
-        else set(map(_folded, present))
-    )
+    if len(present) > _MANY_WORDS:
+        return {cell or "" for cell in present[:_MANY_WORDS]}
+    return set(map(_folded, present))
 
 
 def _folded(cell: str | None) -> str:

@@ -187,6 +187,7 @@ def checked_labels(
     columns = {name: parsed.stripped(name) for name in FIELDS if name in LABEL_COLUMNS} | {
         "response_id": _names(units.response_ids, responses),
         "question_id": _names(units.question_ids, questions),
+        "rater_id": _categories(raters),
         "value": np.where(skipped, np.nan, values),
         "labelled_at": _labelled_at(problems, parsed),
         "skipped": skipped,
@@ -241,7 +242,10 @@ def rejected_frame(rows: Sequence[RejectedRow]) -> pd.DataFrame:
 
 
 def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Return columns of labels, each in its dtype: text as objects, None if nothing is written."""
+    """Return columns of labels, each in its dtype: text as objects, None if nothing is written.
+
+    Names of responses, questions and raters may be categories, which are compared by their codes.
+    """
     dtypes = {"value": float, "skipped": bool, "round": int, "line": int}
     names = (*LABEL_COLUMNS, "rating_header")
     return pd.DataFrame(
@@ -252,6 +256,8 @@ def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 def _series(cells: object, dtype: type) -> pd.Series:
     """Return a column; one that repeats a single value takes no memory for its rows."""
+    if isinstance(cells, pd.Categorical):
+        return pd.Series(cells, copy=False)
     if isinstance(cells, FileColumn) and len(cells.values) == 1:
         [value] = cells.values
         same: npt.NDArray[Any] = np.broadcast_to(np.array([value], dtype=dtype), len(cells))
@@ -260,8 +266,16 @@ def _series(cells: object, dtype: type) -> pd.Series:
     return pd.Series(cells, dtype=dtype, copy=False)
 
 
-def _names(ids: Sequence[str], positions: PositionArray) -> npt.NDArray[np.object_]:
-    return np.array([*ids, None], dtype=object)[np.maximum(positions, UNKNOWN)]
+def _names(ids: Sequence[str], positions: PositionArray) -> pd.Categorical:
+    categories = pd.Index(np.array(ids, dtype=object))
+    return pd.Categorical.from_codes(np.maximum(positions, UNKNOWN), categories)
+
+
+def _categories(cells: FileColumn[str | None]) -> pd.Categorical:
+    names = list(filter(None, cells.present()))
+    place = {name: code for code, name in enumerate(names)}
+    codes = cells.array(np.int32, lambda name: place.get(name or "", UNKNOWN))
+    return pd.Categorical.from_codes(codes, pd.Index(np.array(names, dtype=object)))
 
 
 def _add_other_texts(

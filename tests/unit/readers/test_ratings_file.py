@@ -598,9 +598,8 @@ def test_tables_of_many_programs_are_read(
     evaluation, labels = read(tmp_path, content, name=name)
 
     low = 0 if words else 1
-    by_item = labels.ratings.groupby("response_id")["value"].apply(
-        lambda values: sorted(values - low)
-    )
+    items = labels.ratings["response_id"].astype(str)
+    by_item = labels.ratings.groupby(items)["value"].apply(lambda values: sorted(values - low))
     assert by_item.tolist()[:3] == [[0, 1], [3, 4], [2, 2]]
     assert (evaluation.rubric[0].scale.low, evaluation.rubric[0].scale.high) == (low, low + 4)
 
