@@ -36,7 +36,7 @@ class Scope(StrEnum):
     RESPONSE = "response"
 
 
-_Groups = Annotated[int, "response groups of these; intervals go by groups"]
+_Groups = Annotated[int, "response groups of these, over which intervals are computed"]
 _DataVersion = Annotated[str, "version of the ratings that were measured"]
 
 

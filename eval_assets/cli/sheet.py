@@ -36,7 +36,7 @@ _NONE = frozenset[str]()
 @click.option(
     "--needed",
     is_flag=True,
-    help="Write only units that nobody rated and no judge is certified to score.",
+    help="Write only units without a rating that no judge is certified to score.",
 )
 @click.option(
     "--merge",

@@ -1,1 +1,1 @@
-"""Given files to records: every bad place is reported with file, line and remedy, all at once."""
+"""Readers of input files. All problems are reported at once, with file, line and remedy."""

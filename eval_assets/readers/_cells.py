@@ -21,7 +21,7 @@ _TRUE_OR_FALSE = {
     **dict.fromkeys(("true", "yes", "y", "ja", "wahr", "oui", "vrai", "s\u00ed", "si", "sim"), 1.0),
     **dict.fromkeys(("false", "no", "n", "nein", "falsch", "non", "faux", "n\u00e3o"), 0.0),
 }
-"""As people write them, and as spreadsheets of other languages do."""
+"""Spellings by people, and by spreadsheets in other languages."""
 
 _ABSENT = {
     *("na", "n/a", "#n/a", "n.a.", "k.a.", "nan", "null", "-", "--", "\u2013", "\u2014", "?"),
@@ -79,7 +79,7 @@ class RatingCells:
         return RatingCells(FileColumn(self.texts.values, codes), self.parsed), counts[codes]
 
     def values_on(self, scale: Scale) -> FloatArray:
-        """Return the value of each cell on a scale, which may not contain it; NaN if it has none.
+        """Return the value of each cell by a scale, on which it may not lie; NaN if it has none.
 
         Examples:
             >>> cells = parsed_ratings(FileColumn.of(["Good", "1", "yes"]))
@@ -90,7 +90,7 @@ class RatingCells:
         return values
 
     def on_scale(self, scale: Scale) -> tuple[FloatArray, BoolArray]:
-        """Return the values as the scale has them, and which of them it contains.
+        """Return the values as written on the scale, and which of them it contains.
 
         Examples:
             >>> cells = parsed_ratings(FileColumn.of(["3.0", "4.5", "yes"]))
@@ -114,7 +114,7 @@ class RatingCells:
 
 
 def number_in(cell: str | None) -> float:
-    """Return the finite number that the whole cell is, NaN if it is not a number.
+    """Return the cell as a finite number, NaN if it is not one.
 
     Examples:
         >>> [number_in(cell) for cell in ("3.0", "03", " 4 ", "five", "nan", "1_000", None)]
@@ -128,7 +128,7 @@ def number_in(cell: str | None) -> float:
 
 
 def canonical_number(cell: str | None) -> str | None:
-    """Return a whole number in one spelling; spreadsheets turn seed 1 into 1.0 and 01 into 1.
+    """Return a whole number in its canonical spelling; spreadsheets turn 1 into 1.0 and 01 into 1.
 
     Examples:
         >>> [canonical_number(seed) for seed in ("1", "1.0", " 01 ", "a1", "1.5", "")]
@@ -140,7 +140,7 @@ def canonical_number(cell: str | None) -> str | None:
 
 
 def in_utc(text: str) -> str | None:
-    """Return an ISO 8601 time in UTC, None if it is none; one without a zone is taken to be UTC.
+    """Return an ISO 8601 time in UTC, None if it is not one; a time without a zone is in UTC.
 
     Examples:
         >>> in_utc("2026-11-21T06:00:00+02:00")
@@ -154,7 +154,7 @@ def in_utc(text: str) -> str | None:
 
 
 def is_absent(cell: str) -> bool:
-    """Return whether a cell stands for a missing rating, as N/A or a dash does.
+    """Return whether a cell means a missing rating, such as N/A or a dash.
 
     Examples:
         >>> [is_absent(cell) for cell in ("N/A", "-", "0", "no")]
@@ -164,7 +164,7 @@ def is_absent(cell: str) -> bool:
 
 
 def is_no_opinion(cell: str) -> bool:
-    """Return whether a cell says that the rater does not know, as "Unsure" does.
+    """Return whether a cell means that the rater does not know, such as "Unsure".
 
     Examples:
         >>> [is_no_opinion(cell) for cell in ("Unsure", "don\u2019t know", "neutral")]

@@ -61,19 +61,19 @@ A scale in other words must be declared: a wrong order would look like disagreem
 
 _BY_LENGTH = sorted(_ORDERS, key=len)
 _FEW = 2
-"""If fewer than one in so many ratings are words, the scale is one of numbers."""
+"""Ratings per word above which the words are errors and the scale is one of numbers."""
 
 _USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
-"""Ends of scales in use, the narrowest first."""
+"""Ends of common scales, the narrowest first."""
 
 _MOST_CODES = 0.05
-"""Share of ratings that a code for no rating has at most."""
+"""Largest share of a code for no rating among the ratings."""
 
 _FEWEST_OF_A_SCALE = 20
-"""Ratings from which on a rare value far from the others is noticed."""
+"""Number of ratings from which a rare value far from the others is reported."""
 
 _MOST_ALL_OFFERED = 7
-"""Words of a scale that raters are likely to have been offered as a whole."""
+"""Largest number of words of a scale that raters were probably offered as a whole."""
 
 _MOST_QUOTED_WORDS = 6
 _NUMBERED_WORD = re.compile(r"\s*([0-9]+)\s*[-:.)=(]\s*\D.*|\D*\(([0-9]+)\)\s*")
@@ -82,7 +82,7 @@ _NUMBERED_WORD = re.compile(r"\s*([0-9]+)\s*[-:.)=(]\s*\D.*|\D*\(([0-9]+)\)\s*")
 def guessed_scales(
     files: Iterable[Path], *, folder: Path, question_ids: Sequence[str]
 ) -> dict[str, Scale]:
-    """Return the scale of each question whose labels leave no doubt about it.
+    """Return the scale of each question whose labels determine it.
 
     Files that do not exist are ignored.
 
@@ -108,7 +108,7 @@ def guessed_scales(
 
 
 def guessed_scale(values: set[float]) -> Scale | None:
-    """Return the scale that ratings must be on, None if it could be another."""
+    """Return the scale that ratings determine, None if there are several."""
     if values == {0.0, 1.0}:
         return BINARY
     if {LIKERT5.low, LIKERT5.high} <= values <= set(LIKERT5.values or ()):
@@ -119,7 +119,7 @@ def guessed_scale(values: set[float]) -> Scale | None:
 def likely_scale(
     cells: RatingCells, *, file: str, level: Level | None, top: float = math.nan
 ) -> Scale:
-    """Return the scale of a question's ratings, as narrow as they are if nothing else is known.
+    """Return the scale of a question's ratings, by default the narrowest one.
 
     On a wider scale the same ratings would be closer to each other. `top` is the highest value of
     the scale, as in 4/5; NaN if it is unknown.
@@ -147,10 +147,10 @@ def likely_scale(
 
 
 def missing_code(cells: RatingCells) -> float:
-    """Return a number that may stand for no rating, or be mistyped; NaN if there is none.
+    """Return a number that may be a code for no rating, or a typing error; NaN if there is none.
 
-    Such as 99 or -9 beside ratings from 1 to 5. It is rare, and the only one below 0, or further
-    from the others than they are from each other.
+    Examples are 99 or -9 beside ratings from 1 to 5. Such a number is rare, and the only one below 0 or further from
+    the others than they are from each other.
     """
     cells, n_cells = cells.distinct()
     is_number = ~np.isnan(cells.values)
@@ -203,7 +203,7 @@ def wider_scale(scale: Scale) -> Scale | None:
 
 
 def scale_from_one(scale: Scale) -> Scale | None:
-    """Return the usual scale that a guessed one is without its 0; None if there is none.
+    """Return the usual scale that equals a guessed one without its 0; None if there is none.
 
     Examples:
         >>> scale_from_one(Scale.from_steps(low=0, high=5)) == LIKERT5
@@ -249,7 +249,7 @@ def scale_in_order(words: set[str], *, numbers: Collection[float] = ()) -> Scale
 
 
 def _spelling(choices: str, words: set[str]) -> str:
-    """Return the one of several spellings, with bars between them, that is among the words."""
+    """Return the spelling among the words, of several separated by bars."""
     spellings = choices.split("|")
     return next((word for word in spellings if word in words), spellings[0])
 

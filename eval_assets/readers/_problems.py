@@ -70,7 +70,7 @@ class RowProblems:
 def input_error(
     file: str, message: str, remedy: str, *, line: int | None = None, column: str | None = None
 ) -> InputError:
-    """Return the error of a file as a whole, or of one place in it."""
+    """Return the error of a whole file, or of one location in it."""
     return InputError(InputProblem(file, line, column, message, remedy))
 
 
@@ -84,14 +84,14 @@ def repeated(cells: Sequence[object]) -> tuple[BoolArray, dict[object, int]]:
 
 
 def quoted(cell: str | None) -> str:
-    """Return a cell as a message quotes it: on one line, and cut if it is long."""
+    """Return a cell as quoted in a message, on one line and shortened."""
     one_line = " ".join((cell or "").split())
     cut = f"{one_line[:_LONGEST_QUOTE]}..." if len(one_line) > _LONGEST_QUOTE else one_line
     return f'"{cut}"'
 
 
 def listed_briefly(names: Sequence[str]) -> str:
-    """Return names in a row, of many the first and the last.
+    """Return names as a list, of many the first and the last.
 
     Examples:
         >>> listed_briefly(["a", "b"]), listed_briefly(list("abcdefghij"))

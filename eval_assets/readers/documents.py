@@ -92,7 +92,7 @@ def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
 
 
 def document_query(query_id: int, query: str, entries: object) -> DocumentQuery:
-    """Return the query with its documents as JSON has them: objects with `id` and `content`.
+    """Return the query with documents from JSON: objects with `id` and `content`.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.

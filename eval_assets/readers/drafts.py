@@ -26,7 +26,7 @@ EXAMPLE_QUESTION: dict[str, object] = {
     "question": "How helpful is the response?",
     "scale": "likert5",
 }
-"""Stands in for a rubric if there are no ratings."""
+"""Placeholder of the rubric if there are no ratings."""
 
 _FROM_EXPORT = """\
 # Drafted from an export of {tool}. Read the rubric before you trust a figure: a scale that is
@@ -65,7 +65,7 @@ def write_draft(export: Export, folder: Path, *, name: str, tool: str) -> list[P
 
 
 def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
-    """Write files into a folder that holds none of them; return their paths.
+    """Write files into a folder that has none of them; return their paths.
 
     Raises:
         InputError: If one of them exists already, or cannot be written.
@@ -106,7 +106,7 @@ def write_ratings_draft(
 
 
 def item_ids(files: Iterable[RatingsFile]) -> dict[str, str]:
-    """Return the id of each item as a response: itself, or a number if items are texts."""
+    """Return the response id of each item: the item itself, or a number if items are texts."""
     items = [item for file in files for item in file.labels.ratings["response_id"].unique()]
     are_texts = any(len(item) > _LONGEST_ID or "\n" in item for item in map(str, items))
     names = dict.fromkeys(map(str, items))
@@ -114,7 +114,7 @@ def item_ids(files: Iterable[RatingsFile]) -> dict[str, str]:
 
 
 def rubric_entries(ratings: RatingsFile) -> list[dict[str, object]]:
-    """Return the questions of a file as evaluation.yaml has them."""
+    """Return the questions of a file as entries of evaluation.yaml."""
     return [
         {"id": q.id, "question": q.question, "scale": _declared(q.scale), "level": q.level}
         for q in ratings.evaluation.rubric
@@ -136,7 +136,7 @@ def response_rows(
 
 
 def label_rows(ids: Mapping[str, str], ratings: RatingsFile) -> list[tuple[str, ...]]:
-    """Return the rows of labels.csv, in words if the scale is one of words."""
+    """Return the rows of labels.csv, with words on a scale of words."""
     words = {
         (question.id, value): word
         for question in ratings.evaluation.rubric
@@ -157,7 +157,7 @@ def label_rows(ids: Mapping[str, str], ratings: RatingsFile) -> list[tuple[str, 
 
 
 def two_ways(file: str, *layouts: RatingsFile) -> InputError:
-    """Return the error of a file that leaves open which of its headers are raters."""
+    """Return the error of a file with ambiguous headers of raters."""
     raters = " or ".join(",".join(of.raters) for of in layouts)
     message = "its headers can be read in two ways"
     return input_error(file, message, f"Name the raters with --rater: {raters}")
@@ -216,7 +216,7 @@ def export_tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
 
 
 def draft_evaluation(export: Export, *, name: str, tool: str, scores: str) -> str:
-    """Return evaluation.yaml: a question for each thing rated, a judge for each that scored."""
+    """Return evaluation.yaml with a question for each rated criterion and a judge per scorer."""
     by_people = ratings_by_question((key[1], rating) for key, (rating, _) in export.ratings.items())
     by_judges = ratings_by_question((key[1], score) for key, (score, _) in export.scores.items())
     rubric: list[dict[str, object]] = []
@@ -247,7 +247,7 @@ def ratings_by_question(
 
 
 def drafted_scale(ratings: Sequence[str | None], scores: Sequence[str | None]) -> dict[str, object]:
-    """Return scale and level that fit the ratings of a question, as evaluation.yaml has them.
+    """Return scale and level that fit the ratings of a question, as entries of evaluation.yaml.
 
     Scores of judges count as well if they are whole numbers, of which not all are 0 or 1: then they
     may be on another scale than the ratings.
@@ -302,7 +302,7 @@ def recorded_judges(models: Iterable[tuple[str | None, str]]) -> list[dict[str, 
 
 
 def as_yaml(sections: Mapping[str, object]) -> str:
-    """Return the sections that hold anything as YAML."""
+    """Return the sections with content as YAML."""
     present = {key: value for key, value in sections.items() if value}
     text: str = yaml.safe_dump(present, sort_keys=False, allow_unicode=True, width=100)
     return text

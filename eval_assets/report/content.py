@@ -137,7 +137,7 @@ def render_markdown(data: ReportData) -> str:
         parts += markdown_blocks(section.blocks)
     parts.append(
         f"Made {report.generated_at} by Eval Assets. Intervals are 95 % intervals over response "
-        f"groups. Every figure is in the evaluation's database, unrounded; gates go by the "
+        f"groups. Every figure is in the evaluation's database, unrounded; gates use the "
         f"unrounded ones."
     )
     return "\n\n".join(parts) + "\n"

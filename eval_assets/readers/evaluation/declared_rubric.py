@@ -1,4 +1,4 @@
-"""Rubrics in any of the forms in which people declare them, in evaluation.yaml or a file."""
+"""Rubrics in any form of declaration, in evaluation.yaml or a file."""
 
 import json
 import re
@@ -28,7 +28,7 @@ _COLUMNS = {
 }
 _FILE_OF_GUIDELINES = re.compile(r"[^\n]+\.(md|txt)")
 _ANY = Scale(low=0, high=1)
-"""Stands in for a scale that is wrong, so that the rest of its question is checked too."""
+"""Placeholder of a wrong scale, so that the rest of its question is checked too."""
 
 _COMPARISON = Scale.from_words("A is better", "no difference", "B is better")
 """Scale of a comparison that declares none."""
@@ -36,7 +36,7 @@ _COMPARISON = Scale.from_words("A is better", "no difference", "B is better")
 STAND_IN: list[object] = [
     {"id": "none", "question": "none", "scale": {"min": 0, "max": 1}, "level": "interval"}
 ]
-"""Stands in for a rubric that cannot be read, so that the other sections are checked too."""
+"""Placeholder of an unreadable rubric, so that the other sections are checked too."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ class ScaleWords:
 def declared_rubric(
     checks: Checks, raw: object, label_files: Sequence[Path], *, folder: Path
 ) -> object:
-    """Return the rubric as the noun has it: a scale by its values, a level for every question.
+    """Return the rubric in canonical form: a scale by its values, a level for every question.
 
-    `raw` is the rubric as the file has it, or the name of a file that holds it. Label files are
-    read only if a scale is not declared.
+    `raw` is the rubric as written, or the name of its file. Label files are read only if a scale is
+    not declared.
     """
     files = files_in_folder(folder, "rubric") if raw is None else ()
     file = next((path for path in files if format_of(path) in FORMATS), None)
@@ -186,7 +186,7 @@ def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
 
 
 def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object] | None:
-    """Return the questions of a file as evaluation.yaml would have them, None if it has none.
+    """Return the questions of a file as entries of evaluation.yaml, None if it has none.
 
     Columns other than question_id, question, scale, level and guidelines name columns of the
     responses: the question is asked of those with the value in the cell; a blank cell is no limit.
@@ -231,7 +231,7 @@ def _entry(table: FileTable, row: int) -> dict[str, object]:
 
 
 def _parsed(cell: object) -> object:
-    """Return the text of a cell without blanks around it, or the object that it is."""
+    """Return the stripped text of a cell, or the object in it."""
     text = without_blanks(cell) if isinstance(cell, str) else cell
     if isinstance(text, str) and text.startswith("{"):
         try:
@@ -243,7 +243,7 @@ def _parsed(cell: object) -> object:
 
 
 def _values(cell: object) -> list[str]:
-    """Return the values that a cell names: one, or a list of them in JSON."""
+    """Return the values in a cell: one, or a list in JSON."""
     cells = cell if isinstance(cell, list) else [cell]
     return [text for value in cells if (text := without_blanks(as_text(value))) is not None]
 

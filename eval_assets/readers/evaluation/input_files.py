@@ -97,9 +97,9 @@ def named_states(evaluation: Evaluation) -> list[FileState]:
 
 
 def _usable(paths: Iterable[Path]) -> list[Path]:
-    """Return the files without those that somebody is working on.
+    """Return the files without temporary ones of editors.
 
-    Pipes and broken links are among them: reading one reports it.
+    Pipes and broken links stay, so that reading reports them.
     """
     return [path for path in paths if not path.is_dir() and not is_working_file(path)]
 
@@ -107,7 +107,7 @@ def _usable(paths: Iterable[Path]) -> list[Path]:
 def in_folder(
     checks: Checks, raw: object, kind: object, *, folder: Path, at: KeyPath = ()
 ) -> object:
-    """Return a value with the files that it names looked for in the folder.
+    """Return a value with the files that it names, resolved in the folder.
 
     Args:
         checks: Files that do not exist are noted here.

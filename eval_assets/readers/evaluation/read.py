@@ -1,4 +1,4 @@
-"""evaluation.yaml to an Evaluation, or everything that is wrong with it."""
+"""Reading of evaluation.yaml, with all its problems."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ _INSTEAD = {
         {"id": "none", "question": "none", "scale": {"low": 0, "high": 1}, "level": "interval"}
     ],
 }
-"""Stand in for required sections that are missing, so that the others are checked too."""
+"""Placeholders of missing sections, so that the others are checked too."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class _ParsedEvaluation:
 
 
 _parsed: dict[tuple[Path, Path], _ParsedEvaluation] = {}
-"""What was read last, by working folder and evaluation folder."""
+"""Last result, by working folder and evaluation folder."""
 
 
 def read_evaluation(folder: Path) -> Evaluation:
-    """Return the evaluation that a folder holds, parsed once per version of its files.
+    """Return the evaluation in a folder, parsed once per version of its files.
 
     Raises:
         ExceptionGroup: As for `parse_evaluation`.
@@ -82,7 +82,7 @@ def _states_beside(folder: Path) -> list[FileState]:
 
 
 def parse_evaluation(folder: Path) -> Evaluation:
-    """Return the evaluation that a folder holds, checked before anything runs or is spent.
+    """Return the evaluation in a folder, checked before anything runs or is spent.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong: unknown keys, missing
@@ -110,7 +110,7 @@ def parse_evaluation(folder: Path) -> Evaluation:
 
 
 def declared_name(folder: Path) -> str | None:
-    """Return the name in evaluation.yaml, also if the rest of the file is wrong; None without."""
+    """Return the name in evaluation.yaml, even if the rest is wrong; None without one."""
     try:
         text = (folder / FILE).read_text("utf-8", errors="replace")
     except OSError:
@@ -119,7 +119,7 @@ def declared_name(folder: Path) -> str | None:
 
 
 def evaluation_problem(folder: Path, path: KeyPath, message: str, remedy: str) -> InputProblem:
-    """Return a problem with a declared value that only shows once other things are read."""
+    """Return a problem of a declared value that shows only after other files are read."""
     return _document(folder).problem(path, message, remedy)
 
 
@@ -149,7 +149,7 @@ def _document(folder: Path) -> YamlDocument:
 
 
 def _as_declared(checks: Checks, raw: dict[str, object], *, folder: Path) -> dict[str, object]:
-    """Return the sections as the nouns have them: short forms written out, files with paths."""
+    """Return the sections in canonical form: short forms written out, files with paths."""
     # A key without a value, such as one whose entries are commented out, is not there.
     sections = {key: value for key, value in raw.items() if value is not None}
     labels, at = sections.get("labels"), ["labels", "files"]

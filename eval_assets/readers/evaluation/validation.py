@@ -1,4 +1,4 @@
-"""YAML with the line of each key, and its parts as validated nouns."""
+"""YAML with the line of each key, and its parts as validated dataclasses."""
 
 import json
 import re
@@ -57,7 +57,7 @@ class YamlDocument:
     repeated: list[tuple[KeyPath, int]] = field(default_factory=list)
 
     def problem(self, path: KeyPath, message: str, remedy: str) -> InputProblem:
-        """Return a problem at `path`, or at the nearest place above it that is in the file."""
+        """Return a problem at `path`, or at the nearest parent that is in the file."""
         # A key can be a number; as text it is neither taken for a list position nor missed.
         keys = tuple(map(str, path))
         known_keys = next(keys[:n] for n in range(len(keys), -1, -1) if keys[:n] in self.lines)
@@ -240,7 +240,7 @@ def validated(
     at: KeyPath = (),
     instead: Mapping[str, object] | None = None,
 ) -> T | None:
-    """Return the noun that `raw` declares, without the parts that are wrong, which are noted.
+    """Return the dataclass that `raw` declares, without wrong parts, which are noted.
 
     Wrong values are taken out, and the rest checked again: a noun checks its keys together only if
     each of them can be read. Required keys that are missing or wrong are taken from `instead`; the

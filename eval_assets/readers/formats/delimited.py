@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _LARGE_BYTES = 1_000_000
-"""Size from which on it pays to look for text without quotes, which takes pandas."""
+"""Size from which a search for text without quotes pays, which requires pandas."""
 
 _ROWS_AT_ONCE = 128  # few enough to stay in the processor's cache: twice as fast as 1,024
 _DELIMITERS = (",", ";", "\t", "|")
@@ -119,7 +119,7 @@ def _table(
 
 
 def _delimiter_of(text: str, *, default: str) -> str:
-    """Return the delimiter that splits most of the first rows into as many cells as the header."""
+    """Return the delimiter that splits most of the first rows into the header's number of cells."""
     named = _EXCELS_OWN.match(text)
     if named is not None:
         return named[1]
@@ -144,7 +144,7 @@ def _reader(data: bytes, delimiter: str) -> "_csv.Reader":
 
 
 def _counts(row: list[str]) -> bool:
-    """Return whether a row holds more than the name of the delimiter, as Excel writes it."""
+    """Return whether a row has more content than Excel's declaration of the delimiter."""
     return _is_filled(row) and "".join(row).lower() != "sep="
 
 
@@ -186,7 +186,7 @@ Row = tuple[int, Sequence[str]]
 """Line of a row, and its cells."""
 
 SAMPLE_ROWS = 12
-"""Rows at the start of a table among which its header is looked for."""
+"""Number of rows at the start of a table that may be its header."""
 
 _IMPORT_ID = '"ImportId"'
 _RESPONDENT = "respondent_id"
@@ -195,10 +195,10 @@ _OPEN = ("", "Response", "Open-Ended Response")
 
 _DIGITS = re.compile("[0-9]+")
 _FEWEST_REPEATED = 3
-"""Columns of one name from which on they are the items of a form."""
+"""Number of columns of one name from which they are the items of a form."""
 
 _FEWEST = 2
-"""Groups of columns, and names in each, from which on two rows are one header."""
+"""Numbers of groups of columns and of names in each, from which two rows are one header."""
 
 
 class Header(NamedTuple):
@@ -275,8 +275,8 @@ def named_columns(
 ) -> dict[str, FileColumn[Any]]:
     """Return columns by name, without those that have neither name nor content.
 
-    A first column without a name that only counts the rows, as pandas writes it, goes as well; one
-    of distinct texts is named item.
+    A first column without a name that only counts the rows, as written by pandas, is dropped too;
+    one of distinct texts is named item.
 
     Raises:
         InputError: If another column has no name, or two have the same one.
@@ -306,7 +306,7 @@ def _names_rows(cells: FileColumn[Any]) -> bool:
 
 
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows with only a first cell come before one with more; 0 if none has."""
+    """Return the number of rows with a single cell before the first with more, or else 0."""
     for n_above, row in enumerate(rows):
         if any(cell.strip() for cell in row[1:]):
             padded = all(len(title) == len(row) for title in rows[:n_above])
@@ -340,7 +340,7 @@ def _is_data(names: Sequence[str], below: Sequence[str]) -> bool:
 
 
 def _filled_in(names: Sequence[str]) -> Iterator[str]:
-    """Yield each name, and again for each blank after it, as a merged cell is written."""
+    """Yield each name, repeated for the blanks after it, as merged cells are written."""
     last = ""
     for name in names:
         last = name or last

@@ -29,12 +29,12 @@ def is_working_file(path: Path) -> bool:
 
 
 def named(path: Path, *, folder: Path) -> str:
-    """Return how messages name the file: relative to the evaluation folder if it lies in it."""
+    """Return the name of the file in messages, relative to the evaluation folder if inside."""
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
 
 def read_text(path: Path, *, file: str) -> str:
-    """Return everything in the file, as text.
+    """Return the content of the file as text.
 
     Raises:
         InputError: If the file cannot be read, has no bytes at all, or is not text in UTF-8.
@@ -43,7 +43,7 @@ def read_text(path: Path, *, file: str) -> str:
 
 
 def read_bytes(path: Path, *, file: str) -> bytes:
-    """Return everything in the file, unpacked if its name ends in .gz.
+    """Return the content of the file, unpacked if its name ends in .gz.
 
     Raises:
         InputError: If the file cannot be read or unpacked, or has no bytes at all.
@@ -132,7 +132,7 @@ def decoded_as_guessed(data: bytes, *, file: str) -> tuple[str, tuple[str, ...]]
 
 
 def _utf16_of(data: bytes) -> str | None:
-    """Return the variant of UTF-16 that the bytes are in, None if they are not."""
+    """Return the variant of UTF-16 of the bytes, None if they are not in UTF-16."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     # Without a mark: every other byte of Western text is NUL, and no other encoding has any.
@@ -145,7 +145,7 @@ def _utf16_of(data: bytes) -> str | None:
 
 
 def source_fingerprint(paths: Iterable[Path]) -> str:
-    """Return the SHA-256 of files: while it stays the same, nothing needs to be read again.
+    """Return the SHA-256 of files, which need not be read again while it stays the same.
 
     Order and names count, since the first file to give a row wins and labels are stored with their
     `file:line`.

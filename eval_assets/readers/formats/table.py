@@ -1,4 +1,4 @@
-"""A file of rows as columns: the result of every format, before its cells mean anything."""
+"""A file of rows as columns, the common result of all formats before cells are parsed."""
 
 import re
 from collections import defaultdict
@@ -109,7 +109,7 @@ class FileColumn(Sequence[T]):
         return is_none
 
     def as_text(self) -> "FileColumn[str | None]":
-        """Return the cells as a CSV file would have them."""
+        """Return the cells as text, as in a CSV file."""
         is_text = set(map(type, self.values)) <= {str}
         return self if is_text else self.map(as_text)  # type: ignore[return-value] # it is text
 
@@ -189,7 +189,7 @@ class FileTable:
     def of(
         cls, file: str, columns: Mapping[str, Sequence[object]], lines: Sequence[int]
     ) -> "FileTable":
-        """Return a table of cells that are not yet held as columns."""
+        """Return a table of cells in rows."""
         return cls(file, {header: FileColumn.of(cells) for header, cells in columns.items()}, lines)
 
     def __len__(self) -> int:
@@ -205,7 +205,7 @@ class FileTable:
         return replace(self, columns=columns, notes=(*self.notes, *notes))
 
     def header_of(self, *names: str) -> str | None:
-        """Return the header of the first of these columns that the file has, as it spells it."""
+        """Return the header of the first of these columns in the file, in the file's spelling."""
         headers = (self._headers.get(plain(name)) for name in names)
         return next((header for header in headers if header is not None), None)
 
@@ -245,7 +245,7 @@ class FileTable:
 
 
 def plain(header: str) -> str:
-    """Return a header in small letters with underscores between its words.
+    """Return a header in lower case with underscores between its words.
 
     Examples:
         >>> [plain(header) for header in ("Response ID", "scenarioId", "rater-id", "\u00dcbung")]

@@ -125,11 +125,11 @@ def _undecided(data: ReportData) -> Iterator[Definition]:
                 else "More responses rated by two raters or more"
             )
             yield Definition(
-                f"{outcome.title}: the data cannot tell",
+                f"{outcome.title}: inconclusive",
                 f"The 95 % interval reaches both sides of the minimum "
                 f"{outcome.overall.minimum:g} for {_some(undecided)}. The gate "
-                f"goes by the value; the truth may lie on the other side. {more} narrow the "
-                "interval.",
+                f"uses the value, and the true value may lie on the other side. {more} narrow "
+                "the interval.",
             )
 
 
@@ -284,7 +284,7 @@ def _selected(data: ReportData) -> Iterator[Definition]:
     if sentences := selection_sentences(data.selection):
         yield Definition(
             "Responses with two ratings differ from the rest",
-            f"{'. '.join(sentences)}. Agreement and the gates go by the responses with two "
+            f"{'. '.join(sentences)}. Agreement and the gates use the responses with two "
             "ratings; below is agreement weighted to all responses of the same models. Draw the "
             "responses that two raters rate at random, as eval-assets assign does.",
         )

@@ -56,16 +56,16 @@ _GLOSSARY = (
     ),
     Definition(
         "95 % interval",
-        "The true values that the rated response groups leave open: of 100 samples of such groups "
-        "about 95 have an interval that holds the true value. An interval that reaches both sides "
-        "of a minimum means that the data cannot tell.",
+        "The true values that are compatible with the rated response groups: of 100 samples of "
+        "such groups about 95 have an interval that contains the true value. An interval that "
+        "reaches both sides of a minimum is inconclusive.",
         "intervals",
     ),
     Definition(
         "Response group",
         "Responses that are not independent: those to one prompt, the turns of a conversation, or "
-        "what group_id joins. Intervals go by groups, because six answers to one prompt tell less "
-        "than answers to six.",
+        "what group_id joins. Intervals are computed over groups, because six responses to one "
+        "prompt carry less information than responses to six prompts.",
         "response-groups",
     ),
     Definition(
@@ -76,9 +76,9 @@ _GLOSSARY = (
     ),
     Definition(
         "Gain over the round before",
-        "A^HH or alpha of a round of labelling less that of the round before, on the responses "
-        "with two ratings or more in both. If the interval holds 0, the data cannot tell whether "
-        "it rose or fell.",
+        "A^HH or alpha of a round of labelling minus that of the previous round, on the responses "
+        "with two ratings or more in both. If the interval contains 0, it is inconclusive whether "
+        "the figure rose or fell.",
         "rounds-of-labelling",
     ),
     Definition(

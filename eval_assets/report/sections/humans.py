@@ -75,12 +75,12 @@ _WEIGHTED = (
     "models, agreement is:"
 )
 _WEIGHTS = (
-    "Weights are inverse probabilities to have two ratings, by the features that were compared. "
-    "Gates do not go by them."
+    "Weights are the inverse of the probability of two ratings, estimated from the compared "
+    "features. Gates do not use them."
 )
 _ABSENT = (
-    "On a question, up to {:,} responses are of models of which none has two ratings: no weight "
-    "stands for them."
+    "On a question, up to {:,} responses are of models without any response with two ratings. "
+    "The weights do not represent them."
 )
 _MOST_OPEN = 4
 """Number of questions up to which all statistics are unfolded."""

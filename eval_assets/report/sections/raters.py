@@ -174,11 +174,11 @@ _ROUNDS = (
 )
 _ROUNDS_CAUTION = (
     "Raters who discussed these responses, or remember them, agree on them more than they would on "
-    "new ones. Whether new guidelines help shows on responses that nobody has discussed."
+    "new ones. Only responses that were not discussed show whether new guidelines help."
 )
 _REWORDINGS = (
     "Labels under different wordings of a question are not pooled, unless these are declared "
-    "equivalent. The newest wording with labels counts, and the gates go by it."
+    "equivalent. The newest wording with labels counts, and the gates use it."
 )
 _REWORDINGS_CAUTION = (
     "A change compares responses that were not rated under an earlier wording with those rated "

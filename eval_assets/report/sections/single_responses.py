@@ -44,7 +44,7 @@ _MOST_CHARACTERS = 200
 """Longest passage that is shown in full."""
 
 _ADJUDICATED = (
-    "Judges are compared with what was settled; agreement between people is measured on the "
+    "Judges are compared with the settled values; agreement between people is measured on the "
     "ratings as they were given."
 )
 _WITH_EXCLUDED = (

@@ -20,10 +20,10 @@ def cautions_of(case: Case) -> dict[str, str]:
 def test_an_interval_on_both_sides_of_the_minimum_means_the_data_cannot_tell() -> None:
     undecided = Case(measured=(Measured(CLARITY, alpha=0.70, half_width=0.05), Measured(SAFE)))
 
-    caution = cautions_of(undecided)["Human alpha: the data cannot tell"]
+    caution = cautions_of(undecided)["Human alpha: inconclusive"]
     assert "clarity (0.700, 0.650 to 0.750)" in caution
     assert "safe" not in caution
-    assert "Human alpha: the data cannot tell" not in cautions_of(Case())
+    assert "Human alpha: inconclusive" not in cautions_of(Case())
 
 
 def test_what_stands_out_among_raters_is_a_caution_by_question() -> None:
