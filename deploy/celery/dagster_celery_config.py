@@ -5,6 +5,10 @@ PYTHONPATH=deploy/celery celery --app dagster_celery.app worker --queues dagster
 
 import os
 
+# What every step imports, once in the worker, from which the processes of its steps are forked.
+# The definitions themselves are made in each process: they depend on evaluation.yaml.
+import eval_assets.assets.evaluation_definitions  # noqa: F401
+
 broker_url = os.environ.get("EVAL_BROKER") or "redis://127.0.0.1:6379/0"
 # RabbitMQ stores no results, but passes them on.
 result_backend = "rpc://" if broker_url.startswith("amqp") else broker_url
