@@ -262,7 +262,7 @@ class Ledger(Protocol):
 
         Args:
             limits: The limits, and whose they are.
-            demand: What is to be sent.
+            demand: Amount to send.
             unused: What earlier grants turned out to leave, by their number; it is given back.
                 Below 0 if more was sent.
             delay_seconds: Time from now in which nothing can be sent yet.

@@ -90,7 +90,7 @@ allows tentative conclusions."""
 
 
 def default_gates() -> dict[GateName, Gate]:
-    """Return the gates of an evaluation that declares none."""
+    """Return the default gates."""
     return {name: Gate(minimum=minimum) for name, minimum in USUAL_MINIMUMS.items()}
 
 
@@ -212,7 +212,7 @@ class Evaluation:
 
     @property
     def asks_models(self) -> bool:
-        """Whether a run asks models."""
+        """Whether a run sends requests to models."""
         return (
             any(judge.provider != "recorded" for judge in self.judges)
             or bool(self.generators)
@@ -221,13 +221,13 @@ class Evaluation:
 
     @property
     def month_cap_usd(self) -> float | None:
-        """Most that all runs of one calendar month (UTC) may spend; None for no cap."""
+        """Limit of spending of all runs in a calendar month (UTC); None for no cap."""
         if self.currency.limit_per_month is None:
             return self.budget_usd_per_month
         return self.currency.limit_per_month / self.currency.per_usd
 
     def _option_id_faults(self) -> Iterator[Fault]:
-        """Yield questions with the id of an option, whose labels would be the same."""
+        """Yield questions with the id of an option, whose labels would be mixed up."""
         options = {item.id for q in self.rubric if q.options for item in q.measured()}
         for index, question in enumerate(self.rubric):
             if question.id in options:
@@ -235,7 +235,7 @@ class Evaluation:
                 yield Fault(("rubric", index, "id"), message, "Give the question another id")
 
     def _compared_column_faults(self) -> Iterator[Fault]:
-        """Yield `show` and `hide` of what raters compare, whose sides are drawn."""
+        """Yield `show` and `hide` of the compared columns, whose sides are drawn at random."""
         if all(question.type != "pairwise" for question in self.rubric):
             return
         for key, columns in (("show", self.labelling.show), ("hide", self.labelling.hide)):
@@ -245,7 +245,7 @@ class Evaluation:
                     yield Fault(("labelling", key, index), message, "Remove it")
 
     def _twin_faults(self) -> Iterator[Fault]:
-        """Yield judges that are another one under a second id: they would agree perfectly."""
+        """Yield judges that equal another one except for the id, and would agree perfectly."""
         first: dict[tuple[str, Path | None], str] = {}
         for index, judge in enumerate(self.judges):
             same = (judge_fingerprint(judge, settings=judge.settings, prompt=""), judge.scores)
@@ -256,11 +256,11 @@ class Evaluation:
 
     @property
     def primary_judges(self) -> tuple[Judge, ...]:
-        """The judges that are no backup, as declared."""
+        """The declared judges without backups."""
         return tuple(judge for judge in self.judges if not judge.backup)
 
     def _backup_faults(self) -> Iterator[Fault]:
-        """Yield backup judges that stand in for nobody, or beside staged judges."""
+        """Yield backup judges without a judge to replace, or beside staged judges."""
         if self.judges and not self.primary_judges:
             yield Fault(("judges",), "all judges are backups", "Declare a judge that is none")
         if self.staged is not None and len(self.primary_judges) < len(self.judges):
@@ -268,7 +268,7 @@ class Evaluation:
             yield Fault(("staged",), message, "Remove the backup judge, or staged")
 
     def _jury_faults(self) -> Iterator[Fault]:
-        """Yield what keeps a declared jury from being formed."""
+        """Yield faults that prevent a declared jury."""
         if "jury" not in self.tuning.steps:
             return
         if not _PAIR <= len(self.judges) <= _MOST_JURORS:
@@ -280,7 +280,7 @@ class Evaluation:
             yield Fault(("judges",), 'the id "jury" is the jury\'s own', "Rename that judge")
 
     def _writer_faults(self) -> Iterator[Fault]:
-        """Yield what keeps declared writers, of prompts and of the summary, from being asked."""
+        """Yield faults of declared writers, of prompts and of the summary."""
         live = [judge.id for judge in self.judges if judge.provider != "recorded"]
         writers = {("tuning", "writer"): self.tuning.writer}
         if self.executive_summary is not None:
@@ -311,7 +311,7 @@ class Evaluation:
 
     @property
     def filter_columns(self) -> tuple[str, ...]:
-        """Columns of responses by which questions are limited to some of them."""
+        """Columns of responses that limit questions to some of them."""
         return tuple(dict.fromkeys(column for q in self.rubric for column in q.applies_to))
 
 

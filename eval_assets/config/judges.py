@@ -20,15 +20,15 @@ ReplyForm = Literal["json", "number"]
 Setting = str | int | float | bool
 
 CURRENT = "current"
-"""Version of a judge that follows the one that was certified last."""
+"""Value of `version` that means the last certified version."""
 
 _RECORDED_KEYS = {"id", "provider", "model", "scores", "version", "backup"}
-"""Everything that a recorded judge declares."""
+"""Keys of recorded judges."""
 
 
 @dataclass(frozen=True)
 class VendorApi:
-    """An API that models are asked through, and the environment variables of its official client.
+    """A vendor's API, and the environment variables of its official client.
 
     Args:
         base_url: The vendor's own endpoint.
@@ -45,7 +45,7 @@ VENDORS: Mapping[Vendor, VendorApi] = {
     "openai": VendorApi("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
     "anthropic": VendorApi("https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
 }
-"""Every vendor; the module of its name in `eval_assets/judges/clients/` speaks its protocol."""
+"""Every vendor; the module of its name in `eval_assets/judges/clients/` implements its protocol."""
 
 _NUMBER = r"\d+\.\d+\.\d+"
 
@@ -131,7 +131,7 @@ class Judge(AskedModel):
         raise_faults(faults)
 
     def _provider_faults(self) -> list[Fault]:
-        """Return what the judge lacks, or declares in vain, for its provider."""
+        """Return faults of keys that the provider requires or does not use."""
         if self.provider == "recorded":
             required_key, remedy, judge = (
                 "scores",

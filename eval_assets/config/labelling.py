@@ -18,8 +18,9 @@ ADJUDICATIONS = "adjudications.jsonl"
 
 
 CALIBRATION, ATTENTION, DISCUSSION = KINDS = ("calibration", "attention", "discussion")
-"""Sessions of answers that never count as labels: those compared with gold answers, and ratings
-after a discussion. Their files are in folders of these names in the folder of the sessions."""
+"""Kinds of sessions whose answers never count as labels: those compared with gold answers, and
+ratings after a discussion. Their files are in folders of these names in the folder of the
+sessions."""
 
 
 def session_paths(folder: Path, kind: str = "") -> list[Path]:
@@ -28,7 +29,7 @@ def session_paths(folder: Path, kind: str = "") -> list[Path]:
 
 
 def session_journal(path: Path) -> Path:
-    """Return the file of the changes that a session file does not hold yet."""
+    """Return the file of changes that are not yet in a session file."""
     return path.with_suffix(".journal")
 
 

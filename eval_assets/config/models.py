@@ -17,7 +17,7 @@ _VERSION = re.compile(r"[-@:.](?:latest|preview|v?[0-9][0-9a-z.:_-]*)", re.IGNOR
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Capabilities of a model: sending it anything else is an error 400.
+    """Capabilities of a model, which answers other requests with status 400.
 
     Args:
         family: Maker of the model: raters of one family are not independent.
@@ -92,7 +92,7 @@ class Usage:
 
 
 BATCH_FACTOR = 0.5
-"""Share of the price that the batch endpoints of both vendors take."""
+"""Price of batch endpoints of both vendors, as a share of the usual price."""
 
 
 def cost_usd(usage: Usage, price: Price, *, in_batch: bool) -> float:
@@ -122,7 +122,7 @@ def cost_usd(usage: Usage, price: Price, *, in_batch: bool) -> float:
 
 
 def is_version_of(returned: str, requested: str) -> bool:
-    """Return whether a name stands for the requested model, or a dated version of it.
+    """Return whether a name is that of the requested model, or of a dated version of it.
 
     Examples:
         >>> is_version_of("gpt-4o-2024-08-06", "openai/gpt-4o")

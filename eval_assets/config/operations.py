@@ -14,12 +14,12 @@ from eval_assets.errors import Fault, raise_faults
 AlertSeverity = Literal["warn", "error"]
 
 _N_FIELDS = 5
-"""Fields of a cron expression that Dagster takes."""
+"""Number of fields of Dagster's cron expressions."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Schedule of complete runs. One that is declared is on unless the UI switches it off.
+    """Schedule of complete runs. A declared schedule is on unless it is switched off in the UI.
 
     Args:
         cron: Minute, hour, day of the month, month, day of the week.
@@ -144,12 +144,12 @@ class Currency:
 
 
 def is_owner(text: str) -> bool:
-    """Return whether a text names an owner as Dagster takes it: an e-mail address, or a team."""
+    """Return whether a text is an owner in Dagster's form: an e-mail address, or a team."""
     return bool(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+|team:[\w-]+", text))
 
 
 def _cron_faults(cron: str) -> Iterator[Fault]:
-    """Yield what is wrong with a cron expression."""
+    """Yield faults of a cron expression."""
     from croniter import CroniterError, croniter
 
     message = ""

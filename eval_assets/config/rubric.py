@@ -10,7 +10,7 @@ from eval_assets.errors import Fault, raise_faults
 from eval_assets.scale import BINARY, Level, Scale
 
 PAIR_COLUMNS = ("response_a", "response_b")
-"""Columns of the responses that a comparison shows."""
+"""Columns of the compared responses."""
 
 MOST_OPTIONS = 9
 """Options of a multi-select question: each has a digit as its key."""
@@ -18,7 +18,7 @@ MOST_OPTIONS = 9
 
 @dataclass(frozen=True)
 class MultiSelect:
-    """The multi-select question that a binary question is an option of.
+    """Multi-select question to which a binary question belongs as an option.
 
     Args:
         id: Its id.
@@ -109,7 +109,7 @@ class RubricQuestion:
                 yield Fault(("options", index), message, "Name each option once")
 
     def measured(self) -> tuple["RubricQuestion", ...]:
-        """Return the questions that are measured: of a multi-select question one for each option.
+        """Return the measured questions: of a multi-select question one for each option.
 
         Examples:
             >>> asked = RubricQuestion("faults", "Which?", BINARY, "nominal", options=("rude",))
@@ -134,7 +134,7 @@ class RubricQuestion:
 
     @property
     def displayed_text(self) -> str:
-        """What raters are asked on their screen, where all options are shown together."""
+        """Question on the rater's screen, where all options are shown together."""
         return self.multi_select.question if self.multi_select else self.question
 
     @property
@@ -163,7 +163,7 @@ _TIE = re.compile(
 
 
 def _leads_from_a_to_b(scale: Scale) -> bool:
-    """Return whether the last value can mean of the second answer what the first does of the first.
+    """Return whether the values can lead from the first response to the second one.
 
     Examples:
         >>> [_leads_from_a_to_b(Scale.from_words(*names)) for names in (

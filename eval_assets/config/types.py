@@ -6,12 +6,12 @@ from annotated_types import Ge, Gt, Le, Predicate
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text can be an id: not blank, and no space around it."""
+    """Return whether a text can be an id: not blank, and without space around it."""
     return bool(text) and text == text.strip()
 
 
 def is_text(text: str) -> bool:
-    """Return whether a text says anything."""
+    """Return whether a text is not blank."""
     return bool(text.strip())
 
 

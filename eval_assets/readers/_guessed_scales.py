@@ -149,8 +149,8 @@ def likely_scale(
 def missing_code(cells: RatingCells) -> float:
     """Return a number that may be a code for no rating, or a typing error; NaN if there is none.
 
-    Examples are 99 or -9 beside ratings from 1 to 5. Such a number is rare, and the only one below 0 or further from
-    the others than they are from each other.
+    Examples are 99 or -9 beside ratings from 1 to 5. Such a number is rare, and the only one below
+    0 or further from the others than they are from each other.
     """
     cells, n_cells = cells.distinct()
     is_number = ~np.isnan(cells.values)

@@ -25,7 +25,7 @@ from eval_assets.store.tables import schema
 logger = logging.getLogger(__name__)
 
 SCHEMA_VERSION = 1
-"""Raised when a database must not be opened by an older program any more."""
+"""Schema version, increased when older programs must not open a database any more."""
 
 _KEPT = ("judge_calls", "judge_batches", "dual_judgements")
 """Tables that a new ledger takes over: a change to one needs an ALTER TABLE in schema.sql."""
@@ -67,7 +67,7 @@ _FAULTS = (
 
 @dataclass(eq=False)
 class _Session:
-    """Files that this process keeps open.
+    """Database files that this process keeps open.
 
     Attributes:
         depth: Sessions that have begun and not ended; outside of them nothing is kept open.
@@ -103,7 +103,7 @@ def session() -> Iterator[None]:
 
 
 def release() -> None:
-    """Close the databases that this process keeps open and does not use."""
+    """Close the open databases that are not in use."""
     with _session.lock:
         for path in [path for path in _session.files if not _session.n_uses[path]]:
             _session.files.pop(path).close()
@@ -133,7 +133,7 @@ def connect(
     wait_seconds: float = 600.0,
     is_reading: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the database, wait while another process holds it, and give it back whatever happens.
+    """Open the database, waiting while another process holds it, and release it at the end.
 
     Args:
         path: The DuckDB file; made, with its tables, if it does not exist.
@@ -210,7 +210,7 @@ def is_stored(path: Path) -> bool:
 
 @contextmanager
 def connect_in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an empty database that is gone in the end."""
+    """Open an empty database in memory."""
     with duckdb.connect() as connection:
         connection.execute(schema())
         yield connection
@@ -218,7 +218,7 @@ def connect_in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextmanager
 def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Commit everything done inside at once, or nothing of it."""
+    """Commit all changes inside at once, or none of them."""
     connection.begin()
     try:
         yield
@@ -280,7 +280,7 @@ def _open(path: Path, owner: Path | None, *, is_read_only: bool) -> duckdb.DuckD
 
 
 def _is_small(path: Path, owner: Path | None) -> bool:
-    """Return whether a database is small and stays so, by the files it may be filled from."""
+    """Return whether a database is small and stays small, by the sizes of its input files."""
     files = [path, *(owner.glob("*.*") if owner is not None else ())]
     sizes = [file.stat().st_size for file in files if file.is_file()]
     return bool(sum(sizes) <= _SMALL_BYTES)
@@ -289,7 +289,7 @@ def _is_small(path: Path, owner: Path | None) -> bool:
 def _prepare(
     connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | None, *, is_read_only: bool
 ) -> None:
-    """Make the tables of a new database or an older schema; refuse a newer one, or another's."""
+    """Create the tables of a new database or an older schema; refuse a newer schema."""
     version, fingerprint = _stored_schema(connection)
     if version is not None and version > SCHEMA_VERSION:
         raise StoreError(

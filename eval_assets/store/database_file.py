@@ -1,4 +1,4 @@
-"""Files of databases: the place of an evaluation's, and the records of Dagster."""
+"""Files of databases: the path of an evaluation's, and the records of Dagster."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _SqliteFiles:
         return connection
 
     def share_statements(self, connection: sa.Connection) -> None:
-        """Let the engines of all events share what they compile."""
+        """Let the engines of all events share compiled statements."""
         if connection.dialect.name == "sqlite":
             connection.execution_options(compiled_cache=self._statements)
 
@@ -115,7 +115,7 @@ class _KeptConnection(sqlite3.Connection):
 
 
 class _Statements(dict[tuple[object, ...], object]):
-    """Compiled statements, by all of their key but its first part: the dialect of an engine."""
+    """Compiled statements, by their key without its first part, the dialect of an engine."""
 
     def get(self, key: tuple[object, ...], default: object = None) -> object:
         return super().get(key[1:], default)

@@ -1,4 +1,4 @@
-"""Figures that the gates read, and their stored verdicts."""
+"""Figures for the gates, and their stored verdicts."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ def stored_gate_outcomes(
     sources: Mapping[str, str],
     measured: MeasuredAgreement | None = None,
 ) -> tuple[GateOutcome, ...]:
-    """Decide every gate that applies on the stored figures, by the minimums declared now.
+    """Decide every applicable gate on the stored figures, by the declared minimums.
 
     `sources` are fingerprints of the files of tables as they are now; `measured` are figures to use
     instead of the stored ones.
@@ -48,7 +48,7 @@ def stored_gate_outcomes(
 def unread_scores(connection: duckdb.DuckDBPyConnection, sources: Mapping[str, str]) -> str:
     """Return why judges cannot be tuned on the stored scores; empty if they can.
 
-    No gate on people rests on scores, and that on judges may only warn.
+    Gates on people do not depend on scores, and the gate on judges may only warn.
     """
     if "judge_scores" not in changed_tables(connection, sources):
         return ""
@@ -58,13 +58,13 @@ def unread_scores(connection: duckdb.DuckDBPyConnection, sources: Mapping[str, s
 def decide_as_stored(
     connection: duckdb.DuckDBPyConnection, outcomes: Iterable[GateOutcome]
 ) -> bool:
-    """Return whether gates close for the questions that they closed for in the last run."""
+    """Return whether gates are closed for the same questions as in the last run."""
     stored = connection.execute("SELECT gate, question_id, is_closed FROM gate_verdicts").fetchall()
     return set(stored) == {row[:2] + row[7:8] for row in _verdict_rows(outcomes)}
 
 
 def edited_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[RaterKind, ...]:
-    """Return the kinds of rater whose stored figures are not those that were measured."""
+    """Return the kinds of rater whose stored figures were edited."""
     records: dict[RaterKind, type[FigureRecord]] = {"human": HumanFigures, "judge": JudgeFigures}
     return tuple(kind for kind, record in records.items() if not is_as_measured(connection, record))
 
@@ -79,13 +79,13 @@ def measured_agreement(connection: duckdb.DuckDBPyConnection) -> MeasuredAgreeme
 
 
 def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...]:
-    """Return the remarks on the labels that were stored last."""
+    """Return the stored remarks on the labels."""
     rows = connection.execute("SELECT question_id, kind, finding FROM label_findings").fetchall()
     return tuple(Finding(*row) for row in rows)
 
 
 def stored_causes(connection: duckdb.DuckDBPyConnection) -> tuple[Cause, ...]:
-    """Return the causes of disagreement that were tested last, the reported ones first."""
+    """Return the stored causes of disagreement, the reported ones first."""
     kinds = {str(kind): kind for kind in CauseKind}
     causes = []
     for row in read_rows(connection, "disagreement_causes", order_by="rowid"):
@@ -98,7 +98,7 @@ def stored_causes(connection: duckdb.DuckDBPyConnection) -> tuple[Cause, ...]:
 def current_kinds(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: MeasuredAgreement
 ) -> frozenset[RaterKind]:
-    """Return the kinds of rater whose agreement was measured on the data as they are now."""
+    """Return the kinds of rater whose agreement was measured on the current data."""
     edited = edited_kinds(connection)
     return frozenset(
         kind
@@ -115,7 +115,7 @@ def write_gate_verdicts(
     """Replace `gate_verdicts` by the verdicts of all gates that apply, in a transaction.
 
     A row of a question is closed if the gate leaves that question out of tuning. While a gate is
-    closed, the rows behind it say so in `stale_because`.
+    closed, `stale_because` of the rows behind it names it.
     """
     outcomes = tuple(outcomes)
     rows = _verdict_rows(outcomes)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
-    """Replace the rubric questions, and what limits them to some responses."""
+    """Replace the rubric questions, and their limits to some responses."""
     import pandas as pd
 
     rubric = list(rubric)
@@ -87,7 +87,7 @@ def write_labels(
 
 
 def n_changed_labels(connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame) -> int:
-    """Return how many stored labels have another value in those that will replace them."""
+    """Return the number of stored labels whose value will change."""
     if labels.empty or not count_rows(connection, "human_labels"):
         return 0
     row = connection.execute(
@@ -125,7 +125,7 @@ def labels_by_version(
 
 
 def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return generated responses that are answers, in `RESPONSE_COLUMNS`, without failed ones."""
+    """Return generated responses in `RESPONSE_COLUMNS`, without failed ones."""
     rows = connection.execute(
         """
         SELECT response_id, prompt_text, response_text, generator_id AS model_name,
@@ -140,7 +140,7 @@ def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
 
 
 def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Return how many labels are stored from each label file."""
+    """Return the number of stored labels of each label file."""
     rows = connection.execute(
         r"""SELECT regexp_replace(source, ':\d+$', '') AS file, count(*) FROM human_labels
             WHERE source IS NOT NULL GROUP BY ALL ORDER BY ALL"""
@@ -149,7 +149,7 @@ def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def rejected_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return how many labels were rejected, most first: rater_id, question_id, n."""
+    """Return the numbers of rejected labels, most first: rater_id, question_id, n."""
     return connection.execute(
         """SELECT rater_id, question_id, count(DISTINCT (file, line, "column")) AS n
            FROM rejected_rows GROUP BY ALL ORDER BY n DESC, rater_id, question_id"""
@@ -230,7 +230,7 @@ def _as_objects(cells: np.ma.MaskedArray[Any, Any]) -> NDArray[np.object_]:
 
 
 def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
-    """Return the fingerprint of what `table` was made from; None if nothing was imported."""
+    """Return the fingerprint of the sources of `table`; None if nothing was imported."""
     rows = connection.execute(
         "SELECT fingerprint FROM imports WHERE table_name = ?", [table]
     ).fetchall()
@@ -250,7 +250,7 @@ def record_import(
     sources: str,
     n_rows: int,
 ) -> None:
-    """Record what `table` was made from: all of it, and the files alone."""
+    """Record the fingerprints of the sources of `table`: of all of them, and of the files alone."""
     connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
     connection.execute(
         "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
@@ -261,6 +261,6 @@ def record_import(
 def changed_tables(
     connection: duckdb.DuckDBPyConnection, sources: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the tables whose files are no longer those that they were read from."""
+    """Return the tables whose files have changed."""
     rows = connection.execute("SELECT table_name, sources FROM imports ORDER BY ALL").fetchall()
     return tuple(table for table, read in rows if sources.get(table, read) != read)

@@ -17,7 +17,7 @@ _COLUMNS += ["decided_at", "own_rating", "ratings", "is_override"]
 def write_adjudicated_labels(
     connection: duckdb.DuckDBPyConnection, decisions: Iterable[Mapping[str, Any]]
 ) -> int:
-    """Replace the settled labels; return how many are of responses that are not stored."""
+    """Replace the settled labels; return the number of those whose response is not stored."""
     rows = pd.DataFrame(list(decisions), columns=_COLUMNS)
     typed = {"value": float, "own_rating": float, "excluded": bool, "is_override": bool}
     replace_rows(connection, "adjudicated_labels", rows.astype(typed))
@@ -51,7 +51,7 @@ def write_label_history(connection: duckdb.DuckDBPyConnection, answers: pd.DataF
 
 
 def stored_labels(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd.DataFrame:
-    """Return ratings and skips of one question in the latest rounds, and how sure raters were.
+    """Return ratings and skips of one question in the latest rounds, with raters' confidence.
 
     Returns:
         Columns response_id, rater_id, confidence (all three categorical), value (NaN if skipped),
@@ -85,7 +85,7 @@ def stored_labels(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd
 
 
 def _as_categories(connection: duckdb.DuckDBPyConnection, column: str) -> str:
-    """Return SQL for a column of few different texts, which then are stored once in memory."""
+    """Return SQL for a column of few different texts, which are then stored once in memory."""
     rows = connection.execute(
         f"""SELECT {column} FROM human_labels WHERE {column} IS NOT NULL
             UNION SELECT {column} FROM skipped_labels WHERE {column} IS NOT NULL ORDER BY ALL"""  # noqa: S608 - constants of ours
@@ -126,7 +126,7 @@ ORDER BY value
 
 
 def anchor_rows(connection: duckdb.DuckDBPyConnection, question_id: str) -> list[dict[str, Any]]:
-    """Return a response for each value: a settled one, else one that all raters gave the value.
+    """Return an example response for each value: a settled one, or else a unanimous one.
 
     Rows have value, response_id, response_text and source.
     """

@@ -91,7 +91,7 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
 def edited_scores(
     connection: duckdb.DuckDBPyConnection, versions: Sequence[JudgeVersion], *, judge_id: str
 ) -> dict[str, str]:
-    """Return where scores of a judge are not what its version makes of its replies, by question."""
+    """Return by question where scores of a judge differ from those of its version."""
     [rates_as] = connection.execute(
         "SELECT version FROM judges WHERE judge_id = ?", [judge_id]
     ).fetchall() or [(None,)]
