@@ -209,10 +209,10 @@ def is_stored(path: Path) -> bool:
 
 
 @contextmanager
-def connect_in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an empty database in memory."""
+def connect_in_memory(tables: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in memory with these tables, or empty ones of schema.sql."""
     with duckdb.connect() as connection:
-        connection.execute(schema())
+        connection.execute(schema() if tables is None else tables)
         yield connection
 
 

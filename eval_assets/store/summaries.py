@@ -10,7 +10,6 @@ from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.figures import replace_figures_by_query
-from eval_assets.store.inputs import write_rubric
 from eval_assets.store.tables import empty_table, spare_memory
 
 if TYPE_CHECKING:
@@ -117,6 +116,10 @@ _LARGEST_SPREAD = "largest standard deviation of the question"
 _N_LARGEST = 10
 
 _RULE = {"n_largest": _N_LARGEST, "largest": _LARGEST_SPREAD, "noise": TOLERANCE}
+_SCALES = """
+    CREATE TABLE rubric_questions (question_id VARCHAR, scale_min DOUBLE, scale_max DOUBLE,
+                                   scale_values DOUBLE[], level VARCHAR)
+"""
 _DISAGREEMENTS = """
     WITH question AS (
         SELECT question_id, scale_values = [0, 1] AS is_binary,
@@ -192,11 +195,11 @@ def disagreements_of(rubric: Iterable[RubricQuestion], labels: pd.DataFrame) -> 
 
     `labels` have response_id, a number in the order of the ids, question_id, rater_id and value.
     """
-    with connect_in_memory() as connection:
+    scales = [(q.id, q.scale.low, q.scale.high, q.scale.values, q.level) for q in rubric]
+    with connect_in_memory(_SCALES) as connection:
         connection.execute("SET threads = 1")  # more of them take longer in all
-        write_rubric(connection, rubric)
-        connection.register("file_labels", labels)
-        connection.execute("CREATE TEMP TABLE human_labels AS FROM file_labels")
+        connection.executemany("INSERT INTO rubric_questions VALUES (?, ?, ?, ?, ?)", scales)
+        connection.register("human_labels", labels)
         return connection.execute(_DISAGREEMENTS, _RULE).df()
 
 

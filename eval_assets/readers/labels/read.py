@@ -14,7 +14,6 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import SESSIONS, session_journal
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS
-from eval_assets.labelling.session_files import session_folder, session_text
 from eval_assets.readers._problems import quoted
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import FileTable
@@ -98,6 +97,8 @@ def read_labels(
 def _table(path: Path, folder: Path) -> FileTable:
     """Return the rows of a label file; of a session also the labels in its journal."""
     if path.parent == folder / SESSIONS and session_journal(path).exists():
+        from eval_assets.labelling.session_files import session_folder, session_text  # pydantic
+
         session = session_folder(folder).find(path.stem)
         if session is not None:
             return parse_json(session_text(session), file=named(path, folder=folder))
