@@ -198,27 +198,27 @@ class _Study:
 
         rater = int(np.argmax(excess(centred)))
         p_value = self._within_units(lambda order: float(excess(centred[order]).max()))
-        kept = labels.rater != rater
+        is_kept = labels.rater != rater
         return self._cause(
             CauseKind.RATER,
             self.responses.ratings.rater_ids[rater],
             p_value,
-            labels.alpha(kept=kept),
-            self._worst(labels.distance(centred) * ~kept),
+            labels.alpha(is_kept=is_kept),
+            self._worst(labels.distance(centred) * ~is_kept),
         )
 
     def _camps(self, centred: Floats, is_compared: NDArray[np.bool_]) -> Iterator[Cause]:
         labels = self.labels
         column = np.cumsum(is_compared) - 1
-        kept = is_compared[labels.rater]
-        unit, rater = labels.unit[kept], column[labels.rater[kept]]
+        is_kept = is_compared[labels.rater]
+        unit, rater = labels.unit[is_kept], column[labels.rater[is_kept]]
         shape = len(labels.stored), int(is_compared.sum())
         present = np.zeros(shape)
         present[unit, rater] = 1
         n_pairs = present.T @ present
 
         def camps(value: Floats) -> tuple[float, NDArray[np.bool_]]:
-            return _camps_of(value[kept], unit, rater, present, n_pairs)
+            return _camps_of(value[is_kept], unit, rater, present, n_pairs)
 
         statistic, is_first = camps(centred)
         if not math.isfinite(statistic):
@@ -283,7 +283,7 @@ class _Study:
             CauseKind.LENGTH,
             f"the {third} third of the responses",
             p_value,
-            self.labels.alpha(kept=~is_worst[self.labels.unit]),
+            self.labels.alpha(is_kept=~is_worst[self.labels.unit]),
             self._top(residual * is_worst),
         )
 
@@ -307,7 +307,7 @@ class _Study:
             CauseKind.COPIES,
             f"{is_copied.sum():,} duplicated or nearly identical responses",
             p_value if observed > 0 else 1.0,
-            self.labels.alpha(kept=~is_copied[self.labels.unit]),
+            self.labels.alpha(is_kept=~is_copied[self.labels.unit]),
             self._top(residual * is_copied),
         )
 
@@ -328,7 +328,7 @@ class _Study:
         excess = np.where(is_large, np.bincount(code, residual) / np.sqrt(n_of), -np.inf)
         worst = int(np.argmax(excess))
         is_worst = code == worst
-        fixed, subject = self.labels.alpha(kept=~is_worst[self.labels.unit]), str(names[worst])
+        fixed, subject = self.labels.alpha(is_kept=~is_worst[self.labels.unit]), str(names[worst])
         if kind is CauseKind.GROUP:  # the worst of many is mostly the unluckiest
             fixed, subject = math.nan, "some prompts"
         yield self._cause(kind, subject, p_value, fixed, self._top(residual * is_worst))
@@ -363,7 +363,7 @@ class _Study:
             CauseKind.FATIGUE,
             "the later half of each rater's labels",
             p_value if observed > 0 else 1.0,
-            labels.alpha(kept=early),
+            labels.alpha(is_kept=early),
             self._worst(distance * ~early),
         )
 

@@ -82,20 +82,24 @@ class ComparedLabels:
         means: Floats = np.divide(total, n, out=np.zeros(len(n)), where=n > 0)
         return means
 
-    def alpha(self, value: Floats | None = None, *, kept: NDArray[np.bool_] | None = None) -> float:
+    def alpha(
+        self, value: Floats | None = None, *, is_kept: NDArray[np.bool_] | None = None
+    ) -> float:
         """Return alpha of the labels or of other values, for all or some labels.
 
         It is NaN on fewer than ten units.
         """
-        return self._alpha(self.unit, value, kept)
+        return self._alpha(self.unit, value, is_kept)
 
     def alpha_within(self, camp: Integers) -> float:
         """Return alpha if only raters of one camp are compared."""
         return self._alpha(self.unit * (camp.max() + 1) + camp[self.rater], None, None)
 
-    def _alpha(self, unit: Integers, value: Floats | None, kept: NDArray[np.bool_] | None) -> float:
+    def _alpha(
+        self, unit: Integers, value: Floats | None, is_kept: NDArray[np.bool_] | None
+    ) -> float:
         value = self.value if value is None else value
-        rows = np.flatnonzero(np.bincount(unit)[unit] > 0 if kept is None else kept)
+        rows = np.flatnonzero(np.bincount(unit)[unit] > 0 if is_kept is None else is_kept)
         if (np.bincount(unit[rows]) > 1).sum() < FEWEST_UNITS:
             return math.nan
         is_code = value.shape[1] > 1
@@ -110,13 +114,17 @@ def compared_labels(responses: RatedResponses, question: RubricQuestion) -> Comp
     stored = compared_units(ratings)
     index = np.full(ratings.n_responses, -1)
     index[stored] = np.arange(len(stored))
-    kept = index[ratings.unit] >= 0
-    on_unit = question.scale.to_unit(ratings.value[kept])
+    is_kept = index[ratings.unit] >= 0
+    on_unit = question.scale.to_unit(ratings.value[is_kept])
     value = on_unit[:, None]
     if not question.has_order:
         value = (on_unit[:, None] == np.unique(on_unit)).astype(float)
     return ComparedLabels(
-        index[ratings.unit[kept]], ratings.rater[kept], value, responses.positions[kept], stored
+        index[ratings.unit[is_kept]],
+        ratings.rater[is_kept],
+        value,
+        responses.positions[is_kept],
+        stored,
     )
 
 
@@ -300,9 +308,9 @@ def _log_odds(unit: Integers, code: Integers, n_levels: int) -> Floats:
 
 def _contrast(odds: Floats, is_tested: NDArray[np.bool_]) -> Floats:
     """Return the difference of each pair of levels from the mean of the other pairs."""
-    kept = np.where(is_tested, odds, 0.0)
-    others = (kept.sum(axis=-1, keepdims=True) - kept) / (is_tested.sum() - 1)
-    difference: Floats = kept - others
+    tested_odds = np.where(is_tested, odds, 0.0)
+    others = (tested_odds.sum(axis=-1, keepdims=True) - tested_odds) / (is_tested.sum() - 1)
+    difference: Floats = tested_odds - others
     return difference
 
 

@@ -158,8 +158,8 @@ def _comparisons(
         judge: (judge, "conversation", means, conversations[0], scores)
         for judge, scores in _by_judge(conversations[1])
     }
-    kept = [row for judge, row in of_responses.items() if judge not in of_conversations]
-    return [*kept, *of_conversations.values()]
+    response_rows = [row for judge, row in of_responses.items() if judge not in of_conversations]
+    return [*response_rows, *of_conversations.values()]
 
 
 def _judge_human_figures(

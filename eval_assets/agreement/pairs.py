@@ -94,9 +94,9 @@ def _pair_on_unit_scale(judged: JudgedUnits, one: str, other: str) -> tuple[Floa
     return first, second
 
 
-def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
+def _by_prompt(judged: JudgedUnits, first: str, second: str) -> pd.DataFrame:
     """Return a row per question and prompt: the index of its units, its kappa and mean scores."""
-    a, b = _pair_on_unit_scale(judged, one, other)
+    a, b = _pair_on_unit_scale(judged, first, second)
     keys = judged.units[["question_id", "prompt_id"]]
     begins = np.flatnonzero((keys != keys.shift()).any(axis=1).to_numpy())
     ends = np.append(begins[1:], len(keys))
@@ -129,7 +129,7 @@ def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
 
 
 def _judgements(
-    judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame, *, at: datetime
+    judged: JudgedUnits, first: str, second: str, prompts: pd.DataFrame, *, at: datetime
 ) -> pd.DataFrame:
     """Return rows of `prompt_judgements`: every response to a prompt, scored or not."""
     parts = [
@@ -138,7 +138,7 @@ def _judgements(
     ]
     response_ids = judged.units["response_id"].tolist()
     columns: dict[str, object] = {"response_ids": [response_ids[part] for part in parts]}
-    for name, judge in (("judge1", one), ("judge2", other)):
+    for name, judge in (("judge1", first), ("judge2", second)):
         is_missing = np.isnan(judged.scores[judge])
         values = judged.scores[judge].astype(object)
         values[is_missing] = None
@@ -151,12 +151,14 @@ def _judgements(
             f"{name}_model": models,
             f"{name}_score": [scores[part] for part in parts],
         }
-    kept = prompts[["prompt_id", "question_id", "query", "n_units", "kappa", "kappa_reason"]]
-    return pd.concat([kept, pd.DataFrame(columns, index=kept.index)], axis=1).assign(created_at=at)
+    key_columns = prompts[["prompt_id", "question_id", "query", "n_units", "kappa", "kappa_reason"]]
+    return pd.concat([key_columns, pd.DataFrame(columns, index=key_columns.index)], axis=1).assign(
+        created_at=at
+    )
 
 
 def _disagreements(
-    judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame, limits: DualJudge
+    judged: JudgedUnits, first: str, second: str, prompts: pd.DataFrame, limits: DualJudge
 ) -> pd.DataFrame:
     """Return responses and prompts on which two judges differ too much.
 
@@ -173,7 +175,7 @@ def _disagreements(
         reason=np.where(is_far & is_low, f"{far}, {low}", np.where(is_far, far, low)),
     )[is_far | is_low]
 
-    a, b = _pair_on_unit_scale(judged, one, other)
+    a, b = _pair_on_unit_scale(judged, first, second)
     difference = np.abs(a - b)
     prompt_of = np.repeat(
         np.arange(len(prompts)), (prompts["end"] - prompts["start"]).to_numpy(int)
@@ -195,21 +197,21 @@ def _disagreements(
     return (
         pd.concat(filled, ignore_index=True)
         .drop(columns=["start", "end"])
-        .assign(judge1_id=one, judge2_id=other)
+        .assign(judge1_id=first, judge2_id=second)
     )
 
 
 def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
     judged: JudgedUnits,
-    one: str,
-    other: str,
+    first: str,
+    second: str,
     prompts: pd.DataFrame,
     limits: DualJudge,
     *,
     at: datetime,
 ) -> Validation:
     """Return whether the pair passes: both kappas reach the limit; undefined never passes."""
-    a, b = _pair_on_unit_scale(judged, one, other)
+    a, b = _pair_on_unit_scale(judged, first, second)
     difference = (a - b)[~np.isnan(a - b)]
     defined = prompts["kappa"].dropna()
     micro = pair_kappa(a, b)
@@ -227,12 +229,12 @@ def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
         n_units=micro.n_units,
         wilcoxon_p=p,
         median_difference=median,
-        judge1_id=one,
-        judge2_id=other,
+        judge1_id=first,
+        judge2_id=second,
         fingerprint=judge_set_fingerprint(
-            {judge: judged.fingerprints[judge] for judge in (one, other)}
+            {judge: judged.fingerprints[judge] for judge in (first, second)}
         ),
-        notes="; ".join(_notes(prompts, (one, other), limits, p=p, median=median)),
+        notes="; ".join(_notes(prompts, (first, second), limits, p=p, median=median)),
     )
 
 

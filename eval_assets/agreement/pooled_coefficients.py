@@ -35,7 +35,7 @@ class PairKappa:
     n_units: int
 
 
-def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
+def pair_kappa(first: npt.ArrayLike, second: npt.ArrayLike) -> PairKappa:
     """Return kappa of two judges' scores, split at the middle of the scale.
 
     The split hides the distance of the scores, so read it beside their differences. On five units
@@ -48,7 +48,7 @@ def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
         >>> pair_kappa([0.9, 0.8], [0.7, 0.8]).reason
         'single_class'
     """
-    a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     [value], [n_units] = kappa_by_group(a, b, np.zeros(len(a), dtype=np.int64), n_groups=1)
     reason = "" if not math.isnan(value) else "single_class" if n_units else "no_pairs"
     return PairKappa(float(value), reason, int(n_units))
@@ -65,9 +65,9 @@ def macro_kappa(kappa: Floats, n_units: Integers) -> float:
     return math.fsum(defined) / len(defined) if has_two and len(defined) else math.nan
 
 
-def query_kappas(one: Sequence[Column], other: Sequence[Column]) -> tuple[float, float]:
+def query_kappas(first: Sequence[Column], second: Sequence[Column]) -> tuple[float, float]:
     """Return kappa pooled over queries, and its mean over queries."""
-    a, b = ([np.asarray(scores, dtype=np.float64) for scores in judge] for judge in (one, other))
+    a, b = ([np.asarray(scores, dtype=np.float64) for scores in judge] for judge in (first, second))
     query = np.repeat(np.arange(len(a)), [len(scores) for scores in a])
     pooled = np.concatenate(a), np.concatenate(b)
     by_query, n_units = kappa_by_group(*pooled, query, n_groups=len(a))
@@ -75,14 +75,14 @@ def query_kappas(one: Sequence[Column], other: Sequence[Column]) -> tuple[float,
 
 
 def kappa_by_group(
-    one: Floats, other: Floats, group: Integers, *, n_groups: int
+    first: Floats, second: Floats, group: Integers, *, n_groups: int
 ) -> tuple[Floats, Integers]:
     """Return the kappa of each group of units, and its number of units.
 
     NaN for a group without a unit that both scored, or with all scores on one side.
     """
-    both = ~(np.isnan(one) | np.isnan(other))
-    cell = 2 * (one[both] > MIDDLE) + (other[both] > MIDDLE)
+    both = ~(np.isnan(first) | np.isnan(second))
+    cell = 2 * (first[both] > MIDDLE) + (second[both] > MIDDLE)
     counts = np.bincount(4 * group[both] + cell, minlength=4 * n_groups).reshape(n_groups, 4)
     n = counts.sum(axis=1)
     n_one, n_other = counts[:, 2] + counts[:, 3], counts[:, 1] + counts[:, 3]
@@ -160,7 +160,7 @@ def alpha_of_labels(unit: Integers, rater: Integers, value: Floats, *, level: Le
 
 
 def _alpha(ratings: LongRatings, level: Level, *, without: int | None) -> float:
-    kept = ratings.rater != (-1 if without is None else without)
+    is_kept = ratings.rater != (-1 if without is None else without)
     return alpha_of_labels(
-        ratings.unit[kept], ratings.rater[kept], ratings.value[kept], level=level
+        ratings.unit[is_kept], ratings.rater[is_kept], ratings.value[is_kept], level=level
     )

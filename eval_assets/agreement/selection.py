@@ -325,7 +325,7 @@ class _Overlap:
             for feature, (components, _) in columns.items()
             if feature is not SelectionFeature.JUDGE_SCORE or not np.isnan(components).any()
         ]
-        kept = self.responses[is_represented]
+        represented = self.responses[is_represented]
         weights = selection_weights(
             np.column_stack([np.empty((len(self.responses), 0)), *(columns[f][0] for f in used)])[
                 is_represented
@@ -333,7 +333,7 @@ class _Overlap:
             self.is_rated[is_represented],
             groups=self.group[is_represented],
         )
-        matrix = self.ratings[question.id].matrix()[kept]
+        matrix = self.ratings[question.id].matrix()[represented]
         a_hh, alpha = HumanAgreement(question.scale), Alpha(level)
         return WeightedHumanFigures(
             question_id=question.id,
@@ -364,10 +364,10 @@ def _plain(
 def _indicators(code: NDArray[np.integer[Any]], names: list[str]) -> _Columns:
     """Return an indicator of each class; those beyond the most frequent ones count together."""
     counts = np.bincount(code)
-    kept = np.argsort(-counts, kind="stable")[:_MOST_MODELS]
-    columns = [(code == item).astype(np.float64) for item in kept]
-    titles = [names[item] or "no model" for item in kept]
-    if len(kept) < len(names):
+    classes = np.argsort(-counts, kind="stable")[:_MOST_MODELS]
+    columns = [(code == item).astype(np.float64) for item in classes]
+    titles = [names[item] or "no model" for item in classes]
+    if len(classes) < len(names):
         columns.append(1 - np.sum(columns, axis=0))
         titles.append(_OTHERS)
     return np.column_stack(columns), titles

@@ -174,7 +174,7 @@ def _measured(
         return sums.astype(np.float64, copy=False)
 
     n_units = added(rated["n"] > 1).astype(np.int64)
-    kept = n_units > 1
+    has_two = n_units > 1
     mean = rated["total"] / rated["n"]
     n_rated = np.bincount(row, minlength=len(groups))
     # From the group's first mean, so that equal ones have no spread, not even float noise.
@@ -195,9 +195,9 @@ def _measured(
             "spread": np.sqrt(added((difference - centre[row]) ** 2) / n_rated),
             "variance": squares / n - (total / n) ** 2,
         }
-    )[kept]
+    )[has_two]
     rows["interpretation"] = list(map(pooled_alpha_label, rows["alpha"], rows.pop("variance")))
-    groups = groups[kept]
+    groups = groups[has_two]
     for column, (_, names) in reversed(list(keys.items())):
         rows[column] = np.asarray(names, dtype=object)[groups % len(names)]
         groups = groups // len(names)

@@ -112,14 +112,16 @@ class CertificateEvidence:
                 f"the ledger has none of {name} from reading {claimed.reading} under seal "
                 + str(claimed.seal)
             ]
-        kept = reading.certificates[judge.judge_id]
+        issued = reading.certificates[judge.judge_id]
         if stale := self._stale(judge.judge_id, judge.version, claimed.question_id):
-            edited = differences(claimed.as_json(), kept.as_json(), source="the ledger has")
+            edited = differences(claimed.as_json(), issued.as_json(), source="the ledger has")
             return [f"stale, because {stale}", *edited]
-        recomputed = self._recomputed(reading, kept).get(judge.judge_id)
+        recomputed = self._recomputed(reading, issued).get(judge.judge_id)
         if recomputed is None:
             return ["no claim holds when the test is computed again"]
-        return differences(claimed.as_json(), recomputed.as_of(kept).as_json(), source="recomputed")
+        return differences(
+            claimed.as_json(), recomputed.as_of(issued).as_json(), source="recomputed"
+        )
 
     def _stale(self, judge_id: str, version: str, question_id: str) -> str:
         unit = judge_id, version, question_id
@@ -133,12 +135,12 @@ class CertificateEvidence:
         )
 
     def _recomputed(
-        self, reading: SealedEvaluation, kept: QuestionCertificate
+        self, reading: SealedEvaluation, issued: QuestionCertificate
     ) -> Mapping[str, QuestionCertificate]:
         background = background_of(
             self.connection,
             reading.question_id,
-            margin=kept.claims.fitness.margin or 0.0,
+            margin=issued.claims.fitness.margin or 0.0,
             stand_in=self.evaluation.tuning.stand_in,
         )
         return recomputed_certificates(self.ledger, self.scores, reading, background)

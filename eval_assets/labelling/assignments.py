@@ -292,22 +292,22 @@ def reassign(
         questions_of: Returns the questions of an assignment with and without a label. What is
             labelled stays with the rater.
     """
-    kept: list[Assignment] = []
+    remaining: list[Assignment] = []
     unlabelled: list[Assignment] = []
     for assignment in assignments:
         if (assignment.rater_id, assignment.round) != (rater_id, round):
-            kept.append(assignment)
+            remaining.append(assignment)
             continue
         labelled, unanswered = questions_of(assignment)
         if not labelled:
             unlabelled.append(assignment)
         elif not unanswered:
-            kept.append(assignment)
+            remaining.append(assignment)
         else:
-            kept += [replace(assignment, question_id=question) for question in labelled]
+            remaining += [replace(assignment, question_id=question) for question in labelled]
             unlabelled += [replace(assignment, question_id=question) for question in unanswered]
-    loads = Counter(other.rater_id for other in kept if other.round == round)
-    takers = {(other.response_id, other.rater_id) for other in kept if other.round == round}
+    loads = Counter(other.rater_id for other in remaining if other.round == round)
+    takers = {(other.response_id, other.rater_id) for other in remaining if other.round == round}
     taken_over: list[Assignment] = []
     dropped: list[Assignment] = []
     for assignment in unlabelled:
@@ -320,7 +320,7 @@ def reassign(
         )
         taken_over.append(replace(assignment, rater_id=taker or min(free, key=lambda r: loads[r])))
         loads[taken_over[-1].rater_id] += 1
-    return Reassignment([*kept, *taken_over], taken_over, dropped)
+    return Reassignment([*remaining, *taken_over], taken_over, dropped)
 
 
 def _in_order_of(

@@ -139,9 +139,9 @@ def measure_quality(  # noqa: PLR0913 - one for each source
                 if figure.advice and figure.measure in tested:
                     tests[len(figures)] = tested[figure.measure][0]
                 figures.append(figure)
-    kept = beyond_chance(tests, n_tests=n_tests)
+    significant = beyond_chance(tests, n_tests=n_tests)
     return [
-        figure if index in kept or index not in tests else replace(figure, advice="")
+        figure if index in significant or index not in tests else replace(figure, advice="")
         for index, figure in enumerate(figures)
     ]
 
@@ -190,8 +190,8 @@ class _QuestionLabels:
 
     def others(self, rater: str) -> Floats:
         """Return ratings by all others, shape (n_responses, n_others)."""
-        kept = [column for column in self.matrix.columns if column != rater]
-        return self.matrix[kept].to_numpy(dtype=np.float64)
+        columns = [column for column in self.matrix.columns if column != rater]
+        return self.matrix[columns].to_numpy(dtype=np.float64)
 
     def closeness(self, own: Floats, others: Floats) -> Floats:
         """Return the mean agreement with the others by response; NaN without other ratings."""

@@ -107,15 +107,15 @@ def _rows(table: FileTable, dimension: str, judge: str | None) -> FileTable:
         message = f"the columns {', '.join(table.columns)} hold no scores"
         raise input_error(table.file, message, "Name the column score", line=1)
     questions = items_of(table, one_a_row=False).questions
-    kept = questions.array(bool, lambda question: question in (dimension, _ONE_QUESTION))
-    if not kept.any():
+    is_selected = questions.array(bool, lambda question: question in (dimension, _ONE_QUESTION))
+    if not is_selected.any():
         message = f"no row is about the dimension {quoted(dimension)}"
         remedy = nearest(dimension, sorted(filter(None, questions.present())))
         raise input_error(table.file, message, remedy)
     header = table.header_of(*_JUDGE)
     if header is not None:
         judges = table.stripped(header)
-        present = sorted(filter(None, judges.take(kept).present()))
+        present = sorted(filter(None, judges.take(is_selected).present()))
         if judge is None and len(present) > 1:
             message = f"the file holds results of several judges: {', '.join(present)}"
             raise input_error(table.file, message, "Name one with --judge", column=header)
@@ -123,8 +123,8 @@ def _rows(table: FileTable, dimension: str, judge: str | None) -> FileTable:
             message = f"no row has the judge {quoted(judge)}"
             raise input_error(table.file, message, nearest(judge, present), column=header)
         if judge is not None:
-            kept &= judges.is_(judge)
-    return table.take(np.flatnonzero(kept))
+            is_selected &= judges.is_(judge)
+    return table.take(np.flatnonzero(is_selected))
 
 
 def _scores(table: FileTable, scale: Scale) -> dict[str, float]:

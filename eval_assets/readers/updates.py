@@ -166,10 +166,10 @@ def _with_point(cell: str) -> str:
 def _filled(cells: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
     """Return the cells of a row; what the tool has no content for stays as it was."""
     is_known = cells.get("response_text") == ""  # its text was not fetched, nor its model
-    kept = {
+    cells_before = {
         name: cell for name, cell in before.items() if cell and (is_known or not cells.get(name))
     }
-    return {**before, **cells, **kept}
+    return {**before, **cells, **cells_before}
 
 
 def _as_rows(header: Sequence[str], rows: _Rows) -> list[tuple[str, ...]]:
@@ -185,11 +185,11 @@ def _changes(
     counts = {"new": len(now.keys() - before.keys()), "changed": n_changed}
     words = [f"{count:,} {word}" for word, count in counts.items() if count]
     if deleted:
-        kept = "kept here" if deleted <= now.keys() else "removed"
+        outcome = "kept here" if deleted <= now.keys() else "removed"
         names = [" ".join(key) for key in sorted(deleted)]
         more = ", ..." if len(names) > _MOST_NAMES else ""
         listed = ", ".join(names[:_MOST_NAMES])
-        words.append(f"{len(deleted):,} deleted in {files.tool} and {kept} ({listed}{more})")
+        words.append(f"{len(deleted):,} deleted in {files.tool} and {outcome} ({listed}{more})")
     if not (before or now):
         return []
     return [f"{files.name(table)}: {', '.join(words) or 'nothing new'}"]

@@ -214,9 +214,9 @@ class QuestionCertificate(_Record):
         controls = self.metrics.controls.model_copy(
             update={"length": issued.metrics.controls.length}
         )
-        kept = ("cost_per_1000_usd", "human_agreement", "prompt_copied_share", "cautions")
+        fields = ("cost_per_1000_usd", "human_agreement", "prompt_copied_share", "cautions")
         return self.model_copy(
-            update={name: getattr(issued, name) for name in kept}
+            update={name: getattr(issued, name) for name in fields}
             | {"metrics": self.metrics.model_copy(update={"controls": controls})}
             | {"claims": self.claims.as_of(issued.claims)}
         )

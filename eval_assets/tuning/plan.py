@@ -105,15 +105,20 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     margin: float,
     people_agree: bool,
 ) -> Plan:
-    kept = ~units.is_in("test")
-    seen = units.only(kept)
-    is_test = ~kept & ~np.isnan(candidate.scores)
+    is_seen = ~units.is_in("test")
+    seen = units.only(is_seen)
+    is_test = ~is_seen & ~np.isnan(candidate.scores)
     n_groups = units.n_groups_of(is_test)
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
     n_paired = units.n_groups_of(is_test & is_paired) if people_agree else 0
-    gain = _planned_gain(seen, candidate, kept, n_groups=n_groups, level=level)
+    gain = _planned_gain(seen, candidate, is_seen, n_groups=n_groups, level=level)
     fitness = _planned_fitness(
-        seen, candidate, kept, n_groups=n_paired, level=fitness_significance(level), margin=margin
+        seen,
+        candidate,
+        is_seen,
+        n_groups=n_paired,
+        level=fitness_significance(level),
+        margin=margin,
     )
     n_test = max(units.part("test").n_groups, 1)
     return Plan(
@@ -150,14 +155,14 @@ class _PlannedGain:
 
 
 def _planned_gain(
-    seen: RatedUnits, candidate: Candidate, kept: np.ndarray, *, n_groups: int, level: float
+    seen: RatedUnits, candidate: Candidate, is_seen: np.ndarray, *, n_groups: int, level: float
 ) -> _PlannedGain:
     """Return the power of a test with a number of groups for a gain.
 
     The chance is 0 where the candidate's gain comes with a loss of A^HA or Spearman's rho that
     rejects it.
     """
-    scores, baseline = candidate.scores[kept], candidate.baseline[kept]
+    scores, baseline = candidate.scores[is_seen], candidate.baseline[is_seen]
     gain = agreement_gain(
         seen.ratings, scores, baseline, level=seen.level, groups=seen.group_codes
     ).gain
@@ -190,7 +195,7 @@ class _PlannedFitness:
 def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     seen: RatedUnits,
     candidate: Candidate,
-    kept: np.ndarray,
+    is_seen: np.ndarray,
     *,
     n_groups: int,
     level: float,
@@ -199,7 +204,7 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     """Return the power of a test with a number of groups with two ratings for fitness."""
     compared = non_inferiority(
         seen.ratings,
-        candidate.scores[kept],
+        candidate.scores[is_seen],
         margin=margin,
         level=seen.level,
         groups=seen.group_codes,
@@ -232,13 +237,17 @@ def _chance_in_part(
     """Return the chance that a candidate is found fit on its part; NaN without one."""
     if candidate.part is None or candidate.doubts is None:
         return math.nan
-    kept = ~units.is_in("test")
+    is_seen = ~units.is_in("test")
     doubts = candidate.doubts
     compared = partial_comparison(
-        units.only(kept), candidate.scores[kept], doubts[kept], candidate.part, margin=margin
+        units.only(is_seen),
+        candidate.scores[is_seen],
+        doubts[is_seen],
+        candidate.part,
+        margin=margin,
     )
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
-    is_decided = ~kept & is_paired & ~np.isnan(doubts) & ~np.isnan(candidate.scores)
+    is_decided = ~is_seen & is_paired & ~np.isnan(doubts) & ~np.isnan(candidate.scores)
     return _chance(compared.shortfall, units.n_groups_of(is_decided), significance=level)
 
 

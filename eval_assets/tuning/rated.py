@@ -86,9 +86,9 @@ class RatedUnits:
         """Different groups."""
         return _n_distinct(self.group_codes)
 
-    def n_groups_of(self, kept: NDArray[np.bool_]) -> int:
-        """Return how many groups the units that are kept are of."""
-        return _n_distinct(self.group_codes[kept])
+    def n_groups_of(self, is_selected: NDArray[np.bool_]) -> int:
+        """Return the number of groups of the selected units."""
+        return _n_distinct(self.group_codes[is_selected])
 
     @cached_property
     def group_codes(self) -> Integers:
@@ -119,22 +119,22 @@ class RatedUnits:
         is_selected = frozenset(groups).__contains__
         return np.fromiter(map(is_selected, self.groups.tolist()), np.bool_, len(self.groups))
 
-    def only(self, kept: NDArray[np.bool_]) -> "RatedUnits":
-        """Return the units that are kept."""
+    def only(self, is_selected: NDArray[np.bool_]) -> "RatedUnits":
+        """Return the selected units."""
         part = replace(
             self,
-            response_ids=self.response_ids[kept],
-            groups=self.groups[kept],
-            splits=self.splits[kept],
-            ratings=self.ratings[kept],
-            scores={judge: scores[kept] for judge, scores in self.scores.items()},
-            spreads={judge: spreads[kept] for judge, spreads in self.spreads.items()},
-            models=self.models[kept],
-            lengths=self.lengths[kept],
-            prompt_texts=self.prompt_texts[kept],
-            response_texts=self.response_texts[kept],
+            response_ids=self.response_ids[is_selected],
+            groups=self.groups[is_selected],
+            splits=self.splits[is_selected],
+            ratings=self.ratings[is_selected],
+            scores={judge: scores[is_selected] for judge, scores in self.scores.items()},
+            spreads={judge: spreads[is_selected] for judge, spreads in self.spreads.items()},
+            models=self.models[is_selected],
+            lengths=self.lengths[is_selected],
+            prompt_texts=self.prompt_texts[is_selected],
+            response_texts=self.response_texts[is_selected],
         )
-        part.__dict__["group_codes"] = self.group_codes[kept]  # as if it were cached
+        part.__dict__["group_codes"] = self.group_codes[is_selected]  # as if it were cached
         return part
 
 

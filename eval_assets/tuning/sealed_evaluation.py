@@ -211,8 +211,8 @@ def _untrained(version: JudgeVersion) -> JudgeVersion:
 
 def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:
     """Return the units without test groups whose labels an earlier seal has shown."""
-    kept = _is_sealed(units, seal)
-    return units if kept.all() else units.only(kept)
+    is_sealed = _is_sealed(units, seal)
+    return units if is_sealed.all() else units.only(is_sealed)
 
 
 def _is_sealed(units: RatedUnits, seal: Seal) -> NDArray[np.bool_]:
@@ -246,15 +246,15 @@ def without_repeated_ratings(
     units: RatedUnits, candidates: Sequence[Candidate]
 ) -> tuple[list[Candidate], list[Row]]:
     """Return the candidates that repeat no rater's ratings, and rows for the others."""
-    kept: list[Candidate] = []
+    valid: list[Candidate] = []
     rows: list[Row] = []
     for candidate in candidates:
         if repeated_rater(units.ratings, candidate.raw) is None:
-            kept.append(candidate)
+            valid.append(candidate)
         else:
             reason = "its scores equal the ratings of one rater on all responses that both rated"
             rows += unread_rows(units.question.id, [candidate], reason=reason)
-    return kept, rows
+    return valid, rows
 
 
 def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:

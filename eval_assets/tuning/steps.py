@@ -57,13 +57,13 @@ class VersionScores:
     prompted: PromptedScores
     versions: Sequence[JudgeVersion]
 
-    def only(self, question_id: str, kept: NDArray[np.bool_]) -> "VersionScores":
-        """Return the scores without the units of one question that are not kept."""
+    def only(self, question_id: str, is_selected: NDArray[np.bool_]) -> "VersionScores":
+        """Return the scores with the selected units of one question only."""
         prompted = {
-            name: {**scores, question_id: scores[question_id][kept]}
+            name: {**scores, question_id: scores[question_id][is_selected]}
             for name, scores in self.prompted.items()
         }
-        units = {**self.units, question_id: self.units[question_id].only(kept)}
+        units = {**self.units, question_id: self.units[question_id].only(is_selected)}
         return VersionScores(units, prompted, self.versions)
 
     def as_read(self, question_id: str, groups: Collection[str]) -> "VersionScores":

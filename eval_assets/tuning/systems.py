@@ -72,16 +72,16 @@ def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[
         for i, value in enumerate(names)
         for j, system in enumerate(systems)
     }
-    cells = {key: kept for key, kept in cells.items() if kept.any()}
+    cells = {key: is_in_cell for key, is_in_cell in cells.items() if is_in_cell.any()}
     n_means = len(cells)
-    for (value, system), kept in cells.items():
+    for (value, system), is_in_cell in cells.items():
         yield {
             "kind": "mean",
             "slice": name,
             "slice_value": str(value) or None,
             "system": str(system),
             "other_system": None,
-            **_mean(answers, kept, n_compared=n_means),
+            **_mean(answers, is_in_cell, n_compared=n_means),
         }
     pairs = [
         (first, second)
@@ -99,8 +99,8 @@ def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[
         }
 
 
-def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int) -> Row:
-    part, groups = _part(answers, kept)
+def _mean(answers: ComparedAnswers, is_in_cell: NDArray[np.bool_], *, n_compared: int) -> Row:
+    part, groups = _part(answers, is_in_cell)
     bounds = answers.scale.low, answers.scale.high
     estimate, simultaneous = (
         prediction_powered_mean(*part, confidence=confidence, groups=groups, bounds=bounds)
@@ -115,7 +115,7 @@ def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int)
         bounds=bounds,
     )
     return {
-        **_counts(answers, kept),
+        **_counts(answers, is_in_cell),
         "judge_only": or_none(_judge_mean(part)),
         **_intervals(estimate, simultaneous, labels_only),
         **(_corrected(part) if answers.scale.is_binary else _NOT_CORRECTED),
@@ -175,9 +175,11 @@ def _difference(
     }
 
 
-def _part(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> tuple[_Part, NDArray[np.generic]]:
+def _part(
+    answers: ComparedAnswers, is_in_cell: NDArray[np.bool_]
+) -> tuple[_Part, NDArray[np.generic]]:
     """Return labels, their scores, scores of the other answers, and the groups of both."""
-    scored = kept & ~np.isnan(answers.judge)
+    scored = is_in_cell & ~np.isnan(answers.judge)
     labelled, other = scored & ~np.isnan(answers.human), scored & np.isnan(answers.human)
     part = answers.human[labelled], answers.judge[labelled], answers.judge[other]
     return part, np.concatenate([answers.groups[labelled], answers.groups[other]])
@@ -188,8 +190,8 @@ def _judge_mean(part: _Part) -> float:
     return float(scores.mean()) if len(scores) else math.nan
 
 
-def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:
-    scored = kept & ~np.isnan(answers.judge)
+def _counts(answers: ComparedAnswers, is_in_cell: NDArray[np.bool_]) -> Row:
+    scored = is_in_cell & ~np.isnan(answers.judge)
     labelled = scored & ~np.isnan(answers.human)
     return {
         "n_responses": int(scored.sum()),

@@ -66,11 +66,11 @@ def _mechanical_turk(table: FileTable) -> FileTable:
             columns[match[1] if match else names[header]] = cells
     columns = _chosen_buttons(columns)
     status = table.stripped("AssignmentStatus")
-    kept = status.array(bool, lambda cell: (cell or "").casefold() != "rejected")
+    is_kept = status.array(bool, lambda cell: (cell or "").casefold() != "rejected")
     note = "read as results of Mechanical Turk"
-    if not kept.all():
-        note += f"; {int((~kept).sum())} rejected assignments are not read"
-    return table.with_columns(columns, note).take(np.flatnonzero(kept))
+    if not is_kept.all():
+        note += f"; {int((~is_kept).sum())} rejected assignments are not read"
+    return table.with_columns(columns, note).take(np.flatnonzero(is_kept))
 
 
 def _answers_unpacked(table: FileTable) -> Mapping[str, FileColumn[Any]]:

@@ -199,17 +199,17 @@ def checked_labels(
     }
     frame = labels_frame(columns)
     considered = ~problems.bad & ~is_ignored
-    kept = considered & (~cells.blank | skipped)
+    is_label = considered & (~cells.blank | skipped)
     rejected = [(problem, None, None) for problem in table.bad_rows] + [
         (problem, raters[row], parsed.units.questions[row])
         for row, problem in problems.by_row()
         if not is_ignored[row]
     ]
     return Labels(
-        frame if kept.all() else frame[kept],
+        frame if is_label.all() else frame[is_label],
         frame.head(0),
         rejected_frame(rejected),
-        n_unrated=int(np.count_nonzero(considered & ~kept)),
+        n_unrated=int(np.count_nonzero(considered & ~is_label)),
         notes=table.notes,
     )
 

@@ -336,8 +336,11 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
         for name, column in cells.items():
             if (cell := column[row]) is not None and fields.setdefault(name, cell) != cell:
                 varying.add(name)
-    kept = [name for name in cells if name in TEXT_COLUMNS or name not in varying]
-    return {item: {name: of[name] for name in kept if name in of} for item, of in columns.items()}
+    columns_kept = [name for name in cells if name in TEXT_COLUMNS or name not in varying]
+    return {
+        item: {name: of[name] for name in columns_kept if name in of}
+        for item, of in columns.items()
+    }
 
 
 def _names_items(table: FileTable) -> bool:
@@ -393,5 +396,7 @@ def _columns_of_words(table: FileTable) -> list[str]:
 
 
 def _renamed(table: FileTable, names: dict[str, str]) -> FileTable:
-    kept = {h: cells for h, cells in table.columns.items() if h in names or h not in names.values()}
-    return table.with_columns({names.get(h, h): cells for h, cells in kept.items()})
+    selected = {
+        h: cells for h, cells in table.columns.items() if h in names or h not in names.values()
+    }
+    return table.with_columns({names.get(h, h): cells for h, cells in selected.items()})
