@@ -1,1 +1,1 @@
-"""Cost of the project in time and memory, beside its peers in the same run."""
+"""Cost of the project in time and memory, compared with peers in the same run."""

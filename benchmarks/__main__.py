@@ -43,7 +43,7 @@ PAGES = {"studies": Path(__file__).parents[1] / "docs" / "studies.md"}
 
 
 def machine() -> str:
-    """Return what was measured on, as a sentence."""
+    """Return the machine and versions of the measurement, as a sentence."""
     return (
         f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores."
@@ -51,7 +51,7 @@ def machine() -> str:
 
 
 def main() -> None:
-    """Run the sections that are named, or all."""
+    """Run the named sections, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("section", nargs="*", help=f"of {', '.join((*SECTIONS, *SIMULATIONS))}")
     sections = parser.parse_args().section or SECTIONS

@@ -1,4 +1,4 @@
-"""How often a planted cause of disagreement is ranked first, and how often one is made up."""
+"""Rates at which a planted cause of disagreement ranks first, and a false one is reported."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How often judges that never read the responses are named as such, and others are not."""
+"""Rates at which judges that do not read the responses are recognised, and others are not."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -96,7 +96,7 @@ def _constant(ratings: Floats, scale: Scale, rng: np.random.Generator) -> Floats
 
 
 def _median(ratings: Floats, scale: Scale, rng: np.random.Generator) -> Floats:
-    """Return the median rating for every response: the best constant there is."""
+    """Return the median rating for every response, the best constant."""
     del scale, rng
     return np.full(len(ratings), np.quantile(ratings, 0.5, method="lower"))
 

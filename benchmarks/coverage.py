@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the true value: simulated answers of which it is known."""
+"""Coverage of 95 % intervals on simulated responses whose true figures are known."""
 
 import math
 from concurrent.futures import ProcessPoolExecutor

@@ -87,7 +87,7 @@ def table() -> str:
 
 
 async def _all(requests: Sequence[ModelRequest], ask: Ask) -> None:
-    """Ask everything, so many at a time; every reply has a text."""
+    """Send all requests, a number at a time; every reply has a text."""
     in_flight = asyncio.Semaphore(N_IN_FLIGHT)
 
     async def one(request: ModelRequest) -> Answer:
@@ -99,7 +99,7 @@ async def _all(requests: Sequence[ModelRequest], ask: Ask) -> None:
 
 
 async def _sdk(requests: Sequence[ModelRequest]) -> None:
-    """Ask by the SDK's own method, whose types read the reply."""
+    """Send by the SDK's own method, whose types parse the reply."""
     base_url = requests[0].endpoint.base_url
     async with openai.AsyncOpenAI(
         api_key=KEY, base_url=base_url, max_retries=0, timeout=None
@@ -113,7 +113,7 @@ async def _sdk(requests: Sequence[ModelRequest]) -> None:
 
 
 async def _as_judges(requests: Sequence[ModelRequest]) -> None:
-    """Ask by the SDK's transport, several clients, and read the bodies ourselves."""
+    """Send by the SDK's transport, with several clients, and parse the bodies ourselves."""
     endpoint = requests[0].endpoint
     connections = Connections(partial(connect, endpoint, api_key=KEY, keys=frozenset([KEY])))
     await _all(requests, connections.ask)
@@ -121,7 +121,7 @@ async def _as_judges(requests: Sequence[ModelRequest]) -> None:
 
 
 async def _shared(requests: Sequence[ModelRequest], *, n_clients: int) -> None:
-    """Ask by the prototype."""
+    """Send by the prototype."""
     base_url = requests[0].endpoint.base_url
     reader = OpenAIClient(base_url=base_url, api_key=KEY, keys=frozenset([KEY]))
     prototype = _Prototype(reader, base_url=base_url, n_clients=n_clients)

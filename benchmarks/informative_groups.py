@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold if groups are alike within and few hold the rarer values."""
+"""Coverage of 95 % intervals if groups are homogeneous and few have the rarer values."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How many wordings that address the judge are recognised, and how many ordinary sentences."""
+"""Recognition rates of wordings that address the judge, and of ordinary sentences."""
 
 from benchmarks.table import Row, markdown
 from eval_assets.agreement.injection import injections

@@ -1,4 +1,4 @@
-"""Judging, whole, beside the vendor's bare client against the same server in the same run."""
+"""Complete judging, compared with the vendor's bare client on the same server in the same run."""
 
 import asyncio
 import math
@@ -47,7 +47,7 @@ TEMPLATE = PromptTemplate.load(None)
 
 @dataclass(frozen=True)
 class Cost:
-    """Time that some calls took, the server's share left out."""
+    """Duration of some calls without the server's share."""
 
     wall_seconds: float
     cpu_seconds: float
@@ -69,7 +69,7 @@ def table() -> str:
 
 
 def _best(costs: tuple[Cost, ...]) -> Cost:
-    """The run that other processes disturbed least."""
+    """The run that was least disturbed by other processes."""
     return min(costs, key=lambda cost: cost.wall_seconds)
 
 
@@ -164,7 +164,7 @@ def _meet_at(barrier: Any) -> None:  # noqa: ANN401 - a proxy of multiprocessing
 def _part(
     n_processes: int, environ: dict[str, str], folder: Path | None, value: str | None, number: int
 ) -> tuple[float, float]:
-    """Ask a part of the calls when all processes are ready, of the client without a folder."""
+    """Send a part of the calls when all processes are ready, by the client without a folder."""
     units = _units(N_SHARED_CALLS // n_processes, named=f"part{number}x")
     if folder is None:
         _barriers[0].wait()
@@ -178,7 +178,7 @@ def _part(
 def _slow_part(
     environ: dict[str, str], folder: Path, value: str | None, number: int
 ) -> tuple[float, float]:
-    """Ask as much as every other process when all processes are ready."""
+    """Send as many calls as every other process when all processes are ready."""
     units = _units(N_SLOW_CALLS, named=f"part{number}x")
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_SLOW_IN_FLIGHT)
     return _timed(units, judge, environ, folder, value, number)
@@ -192,7 +192,7 @@ def _timed(  # noqa: PLR0913, PLR0917 - what is asked, of whom, and where it is 
     value: str | None,
     number: int,
 ) -> tuple[float, float]:
-    """Ask once all processes are ready; return start and end."""
+    """Send once all processes are ready; return start and end."""
     with _ledger(folder, value=value) as ledger:
         judges = _judges(environ, judge)
         _judge(_units(1, named=f"warm{number}x"), judges, ledger)

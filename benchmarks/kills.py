@@ -114,7 +114,7 @@ def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
 
 
 def calls_of_runs(n_runs: int, *, ledger_url: str | None = None) -> int:
-    """Start runs at once; return the requests that they sent in all."""
+    """Start runs at the same time; return the number of requests that they sent."""
     with _folder() as folder, running(Behaviour(latency_seconds=LATENCY_SECONDS)) as provider:
         environment = _environment(provider, folder, ledger_url)
         runs = [_start(folder, environment) for _ in range(n_runs)]
@@ -213,7 +213,7 @@ def _n_scored(folder: Path) -> int:
 
 
 def _n_damaged(folder: Path) -> int:
-    """Count the files that SQLite finds fault with, and databases that were moved aside."""
+    """Count damaged files of SQLite, and databases that were moved aside."""
     n_damaged = len(list((folder / "out").glob("*.damaged-*")))
     if (folder / "ledger.sqlite").exists():
         with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:

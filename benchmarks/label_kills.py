@@ -36,7 +36,7 @@ _LATEST_KEY_SECONDS = 0.2
 
 @dataclass
 class Answers:
-    """What a simulated rater typed: all of it, and what was taken for given."""
+    """Ratings that a simulated rater typed, and those that the program accepted."""
 
     rng: random.Random
     typed: dict[str, set[float]] = field(default_factory=dict)
@@ -86,7 +86,7 @@ def _evaluation(folder: Path) -> Path:
 
 
 def _row(kind: str, folder: Path, answers: Answers) -> str:
-    """Compare what is stored with what the rater gave and typed."""
+    """Compare stored labels with the accepted and the typed ones."""
     study = read_study(folder).study
     stored = {
         study.work(kind).units[index].response.response_id: label

@@ -1,4 +1,4 @@
-"""How often honest labels lead to advice on a rater, and how often planted faults are found."""
+"""Rates of advice on raters with honest labels, and of recognised planted faults."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Time that raters wait: from a key to the next response, in browser and terminal, and on disk."""
+"""Waiting times of raters from a key to the next response, in browser and terminal, and on disk."""
 
 import os
 import re
@@ -218,7 +218,7 @@ def _offline(folder: Path) -> Row:
 
 
 def _in_terminal(folder: Path) -> Row:
-    """Time from a key to the whole next screen, on a pseudo-terminal."""
+    """Time from a key to the complete next screen, on a pseudo-terminal."""
     ours, program_end = os.openpty()
     command = [PROGRAM, "label", "--data", str(folder), "--rater", "cleo"]
     process = subprocess.Popen(  # noqa: S603 - our own program
@@ -300,7 +300,7 @@ def _row(work: str, taken: Sequence[float], most: float) -> Row:
 
 
 def _always(session: Session, _stored: Session | None) -> Session:
-    """Store the session, whatever was stored."""
+    """Store the session in place of the stored one."""
     return session
 
 

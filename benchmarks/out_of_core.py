@@ -39,7 +39,7 @@ _LABELS = """
 
 @dataclass(frozen=True)
 class Cost:
-    """What statistics and gates cost, in processor seconds and bytes at most."""
+    """Cost of statistics and gates, in processor seconds and peak bytes."""
 
     seconds: float
     peak: float

@@ -1,4 +1,4 @@
-"""How often intervals of corrected means hold the true pass rate, and how wide they are."""
+"""Coverage and width of intervals of corrected means."""
 
 from dataclasses import dataclass
 from itertools import product

@@ -1,4 +1,4 @@
-"""How reliable the planner's probability of a certain verdict is, by the labels that it has."""
+"""Reliability of the planner's probability of a certain verdict, by number of labels."""
 
 from collections.abc import Iterator
 from itertools import pairwise

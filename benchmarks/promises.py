@@ -1,4 +1,4 @@
-"""How often verdicts of judge tuning are wrong, and how often they are found: simulated judges."""
+"""Error rates and power of the verdicts of judge tuning, on simulated judges."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -62,7 +62,7 @@ class World:
         return quality
 
     def rated(self, quality: Floats, rng: np.random.Generator, *, noise: float) -> Floats:
-        """Return what a rater or judge with such an error gives."""
+        """Return the values of a rater or judge with such an error."""
         values = np.asarray(self.scale.values)
         seen = quality + rng.normal(0, noise, len(quality))
         inputs: Floats = values[np.searchsorted(self.cuts, seen)]
@@ -365,7 +365,7 @@ def _a_ha(ratings: Floats, judge: Floats, kept: npt.NDArray[np.bool_]) -> float:
 def _nearness(
     mean: Floats, judge: Floats, cell: npt.NDArray[np.int64], kept: npt.NDArray[np.bool_]
 ) -> float:
-    """Return how near a judge's means by cell are to people's: minus the mean squared distance."""
+    """Return minus the mean squared distance of a judge's means by cell from people's."""
     n = np.bincount(cell[kept], minlength=80)
     difference = np.bincount(cell[kept], (judge - mean)[kept], 80)[n > 0] / n[n > 0]
     return -float(np.mean(difference**2))

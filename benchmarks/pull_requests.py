@@ -1,4 +1,4 @@
-"""How many pull requests the gates hold up: simulated labels with noise only, and with losses."""
+"""Rates at which gates hold up pull requests with noise only, and with losses."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""How often an overlap is said to differ from the rest, and whether weighted intervals hold."""
+"""Rates at which an overlap is reported as different, and coverage of weighted intervals."""
 
 from collections.abc import Iterator
 from itertools import product

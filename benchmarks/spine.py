@@ -1,4 +1,4 @@
-"""The way from files to a verdict: statistics straight from DuckDB, a whole run, a run again."""
+"""From files to a verdict: statistics straight from DuckDB, a complete run, a repeated run."""
 
 import hashlib
 import resource
@@ -132,7 +132,7 @@ def _whole_run(folder: Path) -> list[Row]:
 
 
 def _processor_seconds(command: list[str], folder: Path) -> float:
-    """Processor time that a program takes from start to end: what other programs disturb least."""
+    """Processor time of a program, which other programs disturb least."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, cwd=folder, capture_output=True)  # noqa: S603
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""Speed and memory of the agreement statistics beside the packages one would take instead."""
+"""Speed and memory of the agreement statistics, compared with alternative packages."""
 
 import contextlib
 import math

@@ -1,4 +1,4 @@
-"""What the gates and sealed tests say of two published studies: docs/studies.md."""
+"""Results of the gates and sealed tests on two published studies: docs/studies.md."""
 
 import os
 import re
@@ -30,7 +30,7 @@ LIVE_JUDGES = [
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """The tables of a run, and what it printed."""
+    """The tables and the output of a run."""
 
     database: Path
     printed: str
@@ -96,7 +96,7 @@ ORDER BY h.spearman DESC
 
 
 def _code_with(n_intents: int, judges: Sequence[dict[str, str]]) -> dict[str, object]:
-    """Return the verdicts on so many intents."""
+    """Return the verdicts on a number of intents."""
     with _evaluated("code", judges=judges, n_groups=n_intents) as study:
         [n_labels] = study.rows("SELECT count(*) FROM human_labels").iloc[0]
         verdicts = study.rows(_JUDGES).groupby("judge")

@@ -33,7 +33,7 @@ class Row:
 def seconds(work: Callable[[], object], *, at_least: int = 3) -> float:
     """Least time of several runs, `at_least` so many and for about half a second.
 
-    The least is what other processes disturbed least.
+    Other processes disturbed it least.
     """
     runs: list[float] = []
     while len(runs) < at_least or sum(runs) < HALF_A_SECOND:
@@ -44,7 +44,7 @@ def seconds(work: Callable[[], object], *, at_least: int = 3) -> float:
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
-    """Most memory allocated at a time by one run, numpy's arrays included."""
+    """Peak memory allocated by one run, including numpy's arrays."""
     tracemalloc.start()
     try:
         work()
@@ -68,7 +68,7 @@ def memory(value: float) -> str:
 
 
 def times(ours: float, peer: float) -> str:
-    """How many times as much the peer took."""
+    """Ratio of the peer's cost to ours."""
     return f"{peer / ours:.3g} x"
 
 

@@ -1,4 +1,4 @@
-"""Cost of tuning and certificates without a single call, beside the alternatives."""
+"""Cost of tuning and certificates without calls, compared with alternatives."""
 
 import math
 import time
@@ -125,7 +125,7 @@ def rated(*, seed: int) -> RatedUnits:
 
 
 def tuned(units: dict[str, RatedUnits]) -> None:
-    """Do what a run does behind the gates, without database and calls."""
+    """Run the steps behind the gates, without database and calls."""
     raw = {
         f"j{k}": {question: item.scores[f"j{k}"] for question, item in units.items()}
         for k in range(N_JUDGES)

@@ -1,4 +1,4 @@
-"""docs/import.md: the exports of other tools that are read, and what is not read of them."""
+"""docs/import.md: the supported exports of other tools, and their unsupported parts."""
 
 import ast
 import inspect
@@ -133,7 +133,7 @@ def _row(tool: str) -> str:
 
 
 def _remarks(module: str, function: str | None) -> list[str]:
-    """Return what a module's function, or all of it, and those it calls may add to an account."""
+    """Return the remarks of a function or module, and of the functions that it calls."""
     tree = ast.parse(inspect.getsource(import_module(module)))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     nodes: list[ast.AST] = [tree] if function is None else [functions[function]]

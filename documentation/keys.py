@@ -99,7 +99,7 @@ def _table(noun: type, path: str) -> Iterator[str]:
 
 
 def _takes(kind: Any) -> str:  # noqa: ANN401 - types are values here
-    """Return what a key of this type takes, in words."""
+    """Return the values of a key of this type, in words."""
     words = [_in_words(member) for member in _members(kind) if member is not NoneType]
     return " or ".join(dict.fromkeys(words))
 
@@ -135,7 +135,7 @@ def _slots(limit: object) -> dict[str, object]:
 
 
 def _default(entry: Field[Any]) -> str:
-    """Return what holds without the key."""
+    """Return the default of a key."""
     if entry.default_factory is not MISSING:
         value = entry.default_factory()
     elif entry.default is not MISSING:
@@ -168,5 +168,5 @@ def _members(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401 - types are values h
 
 
 def _bare(kind: Any) -> Any:  # noqa: ANN401 - types are values here
-    """Return a type without what limits its values."""
+    """Return a type without the limits of its values."""
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
