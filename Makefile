@@ -58,10 +58,10 @@ test-fast: .venv/installed-dev
 test-slow: test-long test-duckdb-2 test-pythons
 
 # Load balancing by stealing keeps the tests of a module together, and with them their fixtures.
-test-long: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core
+test-long: .venv/installed-dev .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal
 
-test-browser: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core
+test-browser: .venv/installed-dev .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal tests/browser
 
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
@@ -110,7 +110,7 @@ COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(CURDIR)/.venv/lib ||
 	@$(COMPILE)
 	@touch $@
 
+# Tests and benchmarks compile the modules that they import, a quarter of all.
 .venv/installed-%: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP_INSTALL) --editable '.[run,$*]'
-	@$(COMPILE)
 	@touch $@ .venv/installed

@@ -401,6 +401,7 @@ def test_comparison_is_stored_by_column(
         options = ["--data", str(pairs.folder), "--merge", str(tmp_path / "returned.jsonl")]
         CliRunner().invoke(sheet, options, standalone_mode=False)
     else:
+        page.wait_for_selector(SAVED, state="attached")
         page.reload()
         page.wait_for_selector("body.ready")
         page.keyboard.press("ArrowLeft")
