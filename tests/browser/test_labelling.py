@@ -606,6 +606,37 @@ def test_label_is_kept_whatever_a_proxy_answers(
     assert page.inner_text("#unsaved") == ""
 
 
+def test_nothing_counts_as_saved_while_a_later_label_is_on_its_way(
+    served: Serving, opened: Opened
+) -> None:
+    page = opened(served.links["anna"])
+    post, answers = re.compile("/labels$"), re.compile("/answers")
+    waiting: list[Route] = []
+
+    def hold(route: "Route") -> None:
+        waiting.append(route)
+
+    page.route(answers, hold)
+    page.route(post, lambda route: route.fulfill(json={"done": 0}, response=route.fetch()), times=1)
+    with page.expect_request(answers):  # the server seems to miss an answer
+        page.keyboard.press("4")
+    with page.expect_request(post) as request:
+        page.route(post, hold)
+        page.keyboard.press("2")
+        page.get_by_text("2 of 8 done").wait_for()
+        waiting.pop(0).continue_()
+        page.unroute(answers)
+    page.evaluate("new Promise(requestAnimationFrame)")
+
+    assert page.get_attribute("#status", "data-state") == "saving"
+    assert page.inner_text("#status") != "Saved."
+    assert json.loads(request.value.post_data or "")["rating"] == 2
+    waiting.pop().continue_()
+    page.unroute(post)
+    page.wait_for_selector(SAVED, state="attached")
+    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2]
+
+
 def test_refused_label_is_listed_and_can_be_saved_to_a_file(
     served: Serving, opened: Opened, tmp_path: Path
 ) -> None:

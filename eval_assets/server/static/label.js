@@ -195,24 +195,27 @@
     isSaving = true;
     let [refusal, nDone] = ["", answers.size];
     try {
-      await alone(async () => {
-        for (let pause = 500; (await store.kept()).length; ) {
-          const { waits, refused, done } = await sendAll();
-          refusal = refused || refusal;
-          nDone = done;
-          if (waits) {
-            say(`Not saved yet: ${waits}. Keep this page open.`, true);
-            await new Promise((resolve) => setTimeout(resolve, pause));
+      do {
+        await alone(async () => {
+          for (let pause = 500; (await store.kept()).length; ) {
+            const { waits, refused, done } = await sendAll();
+            refusal = refused || refusal;
+            nDone = done;
+            if (waits) {
+              say(`Not saved yet: ${waits}. Keep this page open.`, true);
+              await new Promise((resolve) => setTimeout(resolve, pause));
+            }
+            pause = waits ? Math.min(pause * 2, 15000) : 500;
           }
-          pause = waits ? Math.min(pause * 2, 15000) : 500;
-        }
-      });
+        });
+        await showKept();
+        if (refusal || nDone !== answers.size) await refresh();
+      } while ((await store.kept()).length);
     } finally {
       isSaving = false;
     }
-    await showKept();
-    if (nKept) return save();
-    if (refusal || nDone !== answers.size) await refresh();
+    // An answer that is being stored is saved next.
+    if (isStoring) return;
     say(refusal ? `Not saved: ${refusal}.` : "Saved.", Boolean(refusal));
     el("status").dataset.state = "saved";
   };
