@@ -16,7 +16,7 @@ from eval_assets.stats import agreement_gain, best_monotone_map, concordance
 from eval_assets.tuning.calibration import calibration_rows
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.history import Seal
-from eval_assets.tuning.plan import plan_reading
+from eval_assets.tuning.power import plan_reading
 from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.sealed_evaluation import (
     candidates_for,

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import best_monotone_map, concordance, non_inferiority
 from eval_assets.store.connection import connect
-from eval_assets.store.tables import read_table
+from eval_assets.store.schema import read_table
 
 FOLDER = Path(__file__).parent / "tuning"
 SEED = 20261122

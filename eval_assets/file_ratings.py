@@ -16,8 +16,8 @@ from eval_assets.agreement.rounds import first_ratings, first_round_decides
 from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.long_ratings import group_codes
 from eval_assets.store.ratings import patterns_as_counted
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.summaries import disagreements_of, units_by_question
-from eval_assets.store.tables import replace_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

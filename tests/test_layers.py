@@ -113,28 +113,25 @@ LIBRARIES = {
 PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
     "certificates": "materialized, and listed by the command",
-    "drift": "figured in agreement/, materialized",
+    "drift": "measured in agreement/, materialized",
     "figures": "records of figures, and how they are stored",
-    "files": "given files, read, and as assets that Dagster does not make",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
     "humans": "measured and shown",
     "inputs": "materialized and stored",
     "irr": "the agreement of raters as one object, and the command",
-    "ledger": "the nouns, and where it is stored",
-    "judges": "measured in agreement/, asked in judges/",
-    "judging": "asked, materialized and shown",
-    "labelling": "the layer, its assets, and what it leaves in the database",
-    "models": "the noun, the catalogue, and the command",
-    "plan": "of more labels, and of tuning",
-    "ratings": "read, stored, and held as arrays",
-    "read": "evaluation.yaml and label files, from file to noun",
-    "results": "served, and put together by the commands that serve them",
-    "robustness": "materialized, and scores of judges that are asked again",
+    "ledger": "the interface, its store, and the command",
+    "judges": "declared, measured, and shown in the report",
+    "judging": "the calls of judges, and their assets",
+    "labelling": "declared, its assets, and its tables",
+    "models": "declared, the catalogue, and the command",
+    "ratings": "stored, and held as arrays",
+    "read": "evaluation.yaml and label files, from file to record",
+    "results": "served, and printed by the commands",
+    "robustness": "materialized, and scores without passages that address a judge",
     "rubric": "declared, and drafted by the command",
-    "scores": "read, parsed, stored and shown",
+    "scores": "read and stored",
     "selection": "tests and weights in stats/, measured in agreement/",
-    "tables": "read from files, and kept in the database",
-    "tuning": "the layer, and its assets",
+    "tuning": "declared, and its assets",
     "validation": "of evaluation.yaml and of label files",
 }
 """Module names that several packages use, and what each of them has to do with the subject."""
@@ -283,7 +280,7 @@ def test_database_file_is_opened_in_one_place() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "duckdb.connect"
     }
 
-    assert opening - {"readers/formats/tables.py"} == {"store/connection.py"}
+    assert opening - {"readers/formats/row_files.py"} == {"store/connection.py"}
 
 
 def test_the_command_line_imports_dagster_only_in_the_module_that_runs_assets() -> None:

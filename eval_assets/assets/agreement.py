@@ -83,13 +83,13 @@ from eval_assets.store.response_features import (
     rated_responses,
     response_features,
 )
+from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
 from eval_assets.store.scores import value_counts
 from eval_assets.store.splits import write_sealed_units
 from eval_assets.store.summaries import (
     write_judge_human_disagreements,
     write_score_summary,
 )
-from eval_assets.store.tables import count_rows, read_table, replace_records, replace_rows
 from eval_assets.wording import or_none
 
 _MOST_SHOWN, _MOST_LOGGED = 50, 3

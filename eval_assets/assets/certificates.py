@@ -23,9 +23,9 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.opening import restore_readings
 from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.schema import replace_records, replace_rows
 from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.splits import tuning_units
-from eval_assets.store.tables import replace_records, replace_rows
 from eval_assets.store.tuned_judges import (
     background_of,
     certificates_now,
@@ -39,7 +39,7 @@ from eval_assets.tuning.issued import (
     certificate_files,
     certified_parts,
 )
-from eval_assets.tuning.plan import Plan
+from eval_assets.tuning.power import Plan
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.sealed_evaluation import next_reading, part_rows, read_if_due
 

@@ -23,8 +23,8 @@ from eval_assets.judges.credentials import api_key_name
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.ledger.limits import spent_in_month
+from eval_assets.store.schema import read_rows, tables_that_hold
 from eval_assets.store.scores import judged_models, score_coverage
-from eval_assets.store.tables import read_rows, tables_that_hold
 from eval_assets.wording import listed
 
 SHORTEST_KEY = 8

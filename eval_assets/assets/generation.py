@@ -28,7 +28,7 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import is_imported, record_import
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.workers import Worker
-from eval_assets.store.tables import replace_rows
+from eval_assets.store.schema import replace_rows
 
 _NOTHING = GenerationSummary(models=(), counted_usd=0.0, budget_left_usd=None, responses=())
 """Result of a run without generators."""

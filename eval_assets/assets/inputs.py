@@ -36,7 +36,7 @@ from eval_assets.store.inputs import (
 )
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history, history_of
-from eval_assets.store.tables import read_rows, replace_rows
+from eval_assets.store.schema import read_rows, replace_rows
 
 
 @dg.asset(group_name="inputs", kinds={"yaml", "duckdb"}, deps=["evaluation_file"])

@@ -47,7 +47,7 @@ from eval_assets.store.labelling import (
     write_adjudicated_labels,
     write_label_history,
 )
-from eval_assets.store.tables import replace_records
+from eval_assets.store.schema import replace_records
 
 
 @dg.asset(group_name="human_labels", kinds={"csv"}, deps=[model_responses, rubric_questions])

@@ -5,7 +5,7 @@ import logging
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.files import RECENT
+from eval_assets.assets.external_files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
@@ -29,8 +29,8 @@ from eval_assets.store.inputs import (
     response_keys,
     write_labels,
 )
+from eval_assets.store.schema import count_rows, read_rows
 from eval_assets.store.summaries import worst_disagreements, write_label_disagreements
-from eval_assets.store.tables import count_rows, read_rows
 
 logger = logging.getLogger(__name__)
 

@@ -54,8 +54,8 @@ from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ratings import human_ratings, judge_ratings
 from eval_assets.store.report_tables import read_report_tables, read_slices
 from eval_assets.store.response_features import stored_selection
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import judged_models, status_counts
-from eval_assets.store.tables import replace_rows
 from eval_assets.wording import or_none
 
 

@@ -18,7 +18,7 @@ from eval_assets.store.connection import connect, session
 from eval_assets.store.database_file import database_path
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
-from eval_assets.store.tables import columns_of, content_fingerprint
+from eval_assets.store.schema import columns_of, content_fingerprint
 
 DEFAULT_FOLDER = "data/sample"
 

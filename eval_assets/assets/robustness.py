@@ -33,8 +33,8 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.store.robustness import controlled_scores, injected_units, write_injections
+from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.scores import declared_fingerprints, earlier_turns
-from eval_assets.store.tables import read_table, replace_rows
 
 logger = logging.getLogger(__name__)
 

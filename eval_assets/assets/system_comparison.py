@@ -16,8 +16,8 @@ from eval_assets.assets.resources import (
 from eval_assets.assets.tuning import judged_questions
 from eval_assets.catalogue import Figure
 from eval_assets.store.connection import transaction
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.splits import compared_answers
-from eval_assets.store.tables import replace_rows
 from eval_assets.tuning.systems import compare_systems
 
 _SHOWN = (

@@ -32,9 +32,9 @@ from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.scores import declared_fingerprints
 from eval_assets.store.splits import tuning_units, write_splits
-from eval_assets.store.tables import read_table, replace_rows
 from eval_assets.store.tuned_judges import scores_by_prompt, words_on
 from eval_assets.tuning.calibration import calibration_rows
 from eval_assets.tuning.prompt_training_data import Words

@@ -50,7 +50,7 @@ def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
 
 
 def _undecided(file: Path, layouts: Sequence[Agreement], *, as_json: bool) -> int:
-    from eval_assets.cli.tables import print_human_gates
+    from eval_assets.cli.terminal_tables import print_human_gates
 
     if as_json:
         documents = [{"raters": of.raters, **of.to_json()} for of in layouts]
@@ -80,7 +80,7 @@ def _next_command(file: Path) -> str:
 
 
 def _print(measured: Agreement, file: Path) -> None:
-    from eval_assets.cli.tables import print_human_gates, print_humans, print_table
+    from eval_assets.cli.terminal_tables import print_human_gates, print_humans, print_table
 
     for note in measured.notes:
         click.echo(f"{file.name}: {note}.")

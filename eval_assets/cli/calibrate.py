@@ -112,7 +112,7 @@ _INTERVAL = ("value", "low", "high")
 def _print(
     dimension: str, items: JudgedItems, profile: JudgeHumanProfile, targets: tuple[Target, ...]
 ) -> None:
-    from eval_assets.cli.tables import print_table
+    from eval_assets.cli.terminal_tables import print_table
 
     n_missing = len(items.item_ids) - profile.n_units
     click.echo(

@@ -58,7 +58,7 @@ def certificates(
     if context.invoked_subcommand is not None:
         return DONE
     from eval_assets.cli.results import outcomes_now, plain_row, why_outdated
-    from eval_assets.cli.tables import SealedTests, print_certificates
+    from eval_assets.cli.terminal_tables import SealedTests, print_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from eval_assets.store.tables import ExportFormat
+    from eval_assets.store.schema import ExportFormat
 
 _EVENTS, _RECORDS = "opentelemetry", "every-eval-ever"
 
@@ -69,7 +69,7 @@ def export(  # noqa: PLR0913 - one parameter per option
     """
     from eval_assets.readers.drafts import write_files
     from eval_assets.store.connection import connect
-    from eval_assets.store.tables import export_table, table_names
+    from eval_assets.store.schema import export_table, table_names
 
     if server:
         return _publish(check_client(table), server, project, data, database, is_trial=dry_run)

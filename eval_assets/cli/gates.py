@@ -48,7 +48,7 @@ def gates(data: Path, database: str | None, form: Format, base: Path | None) -> 
     """
     from eval_assets.cli.pull_request import comment, decide, read_base
     from eval_assets.cli.results import outcomes_now, stored_certificates
-    from eval_assets.cli.tables import print_gates
+    from eval_assets.cli.terminal_tables import print_gates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
 

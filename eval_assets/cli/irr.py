@@ -33,7 +33,7 @@ def irr(data: Path, database: str | None, form: Format) -> int:
     `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """
     from eval_assets.cli.results import stored_irr
-    from eval_assets.cli.tables import print_humans
+    from eval_assets.cli.terminal_tables import print_humans
     from eval_assets.figures import HumanFigures
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored

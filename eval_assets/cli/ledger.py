@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.store.ledger.engine import SqlLedger
-    from eval_assets.store.tables import ExportFormat
+    from eval_assets.store.schema import ExportFormat
 
 Action = Literal["show", "sync", "export"]
 
@@ -101,7 +101,7 @@ def _forget(ledger: SqlLedger, batch_id: str) -> int:
 
 
 def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
-    from eval_assets.cli.tables import print_table
+    from eval_assets.cli.terminal_tables import print_table
     from eval_assets.store.ledger.limits import (
         SpendingBy,
         in_flight,

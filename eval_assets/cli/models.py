@@ -29,7 +29,7 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     in evaluation.yaml win over this table; a model that is not listed can be asked all the same,
     without a cap.
     """
-    from eval_assets.cli.tables import print_table
+    from eval_assets.cli.terminal_tables import print_table
     from eval_assets.judges.catalogue.models import known_models, price_sources
 
     known = [

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eval_assets.config.rubric import RubricQuestion
     from eval_assets.scale import Scale
     from eval_assets.store.ledger.engine import SqlLedger
-    from eval_assets.store.tables import ExportFormat
+    from eval_assets.store.schema import ExportFormat
 
 Command = TypeVar("Command", bound=Callable[..., object])
 

@@ -220,7 +220,7 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
 
 def _print_judges(data: Path, database: str | None) -> None:
     """Print the labels that would decide inconclusive verdicts of the last run on judges."""
-    from eval_assets.cli.tables import print_groups_wanted
+    from eval_assets.cli.terminal_tables import print_groups_wanted
     from eval_assets.figures import JudgeHumanFigures
     from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.figures import read_figures
@@ -273,7 +273,7 @@ def _room(files: StudyFiles, labels: pd.DataFrame) -> _Room:
 
 def _groups(responses: pd.DataFrame) -> pd.Series:
     from eval_assets.store.connection import connect
-    from eval_assets.store.tables import read_table, replace_rows
+    from eval_assets.store.schema import read_table, replace_rows
 
     with connect(Path(":memory:")) as connection:
         replace_rows(connection, "responses", responses)

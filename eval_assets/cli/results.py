@@ -22,7 +22,7 @@ from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import print_json
-from eval_assets.cli.tables import print_measured
+from eval_assets.cli.terminal_tables import print_measured
 from eval_assets.connectors import PublishedVerdict
 from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
 from eval_assets.readers.evaluation.input_files import (
@@ -43,8 +43,8 @@ from eval_assets.store.gates import (
 )
 from eval_assets.store.inputs import changed_tables
 from eval_assets.store.ratings import human_ratings
+from eval_assets.store.schema import count_rows, read_rows
 from eval_assets.store.scores import are_stored_judges
-from eval_assets.store.tables import count_rows, read_rows
 from eval_assets.verdicts import GateState
 from eval_assets.wording import listed, tested_verdict
 

@@ -41,7 +41,7 @@ from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.inputs import generated_answers
-from eval_assets.store.tables import read_rows, read_table
+from eval_assets.store.schema import read_rows, read_table
 from eval_assets.store.tuned_judges import covered_units
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.tuning.plan import Plan
+    from eval_assets.tuning.power import Plan
     from eval_assets.tuning.rated import RatedUnits
 
 ASSETS = (
@@ -74,12 +74,12 @@ def tune(
 
 
 def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
-    from eval_assets.cli.tables import print_table
+    from eval_assets.cli.terminal_tables import print_table
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.seals import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
     from eval_assets.store.tuned_judges import background_of, current_judges
-    from eval_assets.tuning.plan import labels_sentence
+    from eval_assets.tuning.power import labels_sentence
     from eval_assets.tuning.sealed_evaluation import next_reading
     from eval_assets.tuning.steps import untested_judge
 
@@ -137,7 +137,7 @@ def _costs(
     per_1000_requests: Mapping[str, float | None],
 ) -> list[str]:
     """Return what the declared steps would ask and cost, a line for each live judge."""
-    from eval_assets.tuning.plan import most_requests
+    from eval_assets.tuning.power import most_requests
 
     live = [judge.id for judge in evaluation.judges if judge.provider != "recorded"]
     n_requests = most_requests(units, evaluation.tuning)
@@ -164,7 +164,7 @@ def _open(
     evaluation: Evaluation, data: Path, database: Path, question_id: str, *, yes: bool
 ) -> int:
     """End the seal of one question and print everything that its test says."""
-    from eval_assets.cli.tables import print_verdicts
+    from eval_assets.cli.terminal_tables import print_verdicts
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.copies import store_ledger
     from eval_assets.store.ledger.seals import JudgeLedger

@@ -58,7 +58,7 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
 
 def _print(question: str, causes: tuple[Cause, ...]) -> None:
     from eval_assets.agreement.causes import NO_CAUSE, names_of_others
-    from eval_assets.cli.tables import print_table
+    from eval_assets.cli.terminal_tables import print_table
     from eval_assets.wording import figure_text, listed
 
     if not causes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from eval_assets.readers._cells import RatingCells
 from eval_assets.readers._problems import input_error, quoted
-from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.formats.row_files import read_table
 from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 

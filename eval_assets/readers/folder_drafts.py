@@ -31,8 +31,8 @@ from eval_assets.readers.drafts import (
 )
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.files import is_working_file, named
+from eval_assets.readers.formats.row_files import FORMATS, SHEET, format_of, read_table
 from eval_assets.readers.formats.table import FileColumn, FileTable
-from eval_assets.readers.formats.tables import FORMATS, SHEET, format_of, read_table
 from eval_assets.readers.labels.forms import rating_columns
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric

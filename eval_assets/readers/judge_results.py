@@ -12,8 +12,8 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.readers._cells import FloatArray, ratings_in
 from eval_assets.readers._problems import RowProblems, input_error, nearest, quoted, repeated
+from eval_assets.readers.formats.row_files import read_table
 from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.row_units import items_of
 from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import read_ratings_file

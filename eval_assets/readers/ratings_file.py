@@ -21,8 +21,8 @@ from eval_assets.readers._guessed_scales import (
 )
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
 from eval_assets.readers.formats.files import named
+from eval_assets.readers.formats.row_files import format_of, read_table
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.formats.tables import format_of, read_table
 from eval_assets.readers.importers.export_content import Record
 from eval_assets.readers.importers.tool_exports import (
     import_records,

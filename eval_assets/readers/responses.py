@@ -19,8 +19,8 @@ from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import RowProblems, input_error, quoted, repeated
+from eval_assets.readers.formats.row_files import read_table
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text
-from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.references import (
     MODEL_NAME,

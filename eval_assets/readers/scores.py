@@ -23,8 +23,8 @@ from eval_assets.readers._problems import (
     quoted,
     repeated,
 )
+from eval_assets.readers.formats.row_files import read_table
 from eval_assets.readers.formats.table import BoolArray, FileTable, without_blanks
-from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.references import (
     UNKNOWN,
     Key,

@@ -22,8 +22,8 @@ from eval_assets.readers.drafts import (
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.evaluation.validation import read_yaml
 from eval_assets.readers.formats.files import read_text
+from eval_assets.readers.formats.row_files import read_table
 from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.importers.export_content import Export
 
 _Rows = dict[tuple[str, ...], dict[str, str]]

@@ -20,7 +20,7 @@ import duckdb
 
 from eval_assets.errors import DamagedError, StoreError
 from eval_assets.store.database_file import is_writable
-from eval_assets.store.tables import schema
+from eval_assets.store.schema import schema
 
 logger = logging.getLogger(__name__)
 

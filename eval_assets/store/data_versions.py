@@ -4,7 +4,7 @@ import duckdb
 
 from eval_assets.figures import RaterKind
 from eval_assets.store.long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
-from eval_assets.store.tables import content_fingerprint, spare_memory
+from eval_assets.store.schema import content_fingerprint, spare_memory
 
 
 def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, str]:

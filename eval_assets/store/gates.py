@@ -19,7 +19,7 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import changed_tables
-from eval_assets.store.tables import empty_table, read_rows
+from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.verdicts import GateResult
 from eval_assets.wording import or_nan, or_none
 

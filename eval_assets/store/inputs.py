@@ -10,7 +10,7 @@ import numpy as np
 
 from eval_assets.errors import StoreError
 from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.store.tables import columns_of, count_rows, empty_table, insert_rows, replace_rows
+from eval_assets.store.schema import columns_of, count_rows, empty_table, insert_rows, replace_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

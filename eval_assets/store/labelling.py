@@ -8,7 +8,7 @@ import pandas as pd
 
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.store.connection import quoted
-from eval_assets.store.tables import replace_rows, rows_of
+from eval_assets.store.schema import replace_rows, rows_of
 
 _COLUMNS = ["response_id", "question_id", "value", "source", "excluded", "reason", "decided_by"]
 _COLUMNS += ["decided_at", "own_rating", "ratings", "is_override"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.rounds import RewordedRatings
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.store.tables import release_memory, spare_memory
+from eval_assets.store.schema import release_memory, spare_memory
 
 _UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,
                            human_labels.value

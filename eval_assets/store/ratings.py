@@ -14,9 +14,9 @@ from eval_assets.errors import StoreError
 from eval_assets.stats import RatingPatterns
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.long_ratings import RatingSource, group_codes, long_ratings, ratings_by_round
+from eval_assets.store.schema import release_memory, replace_rows, spare_memory
 from eval_assets.store.scores import check_judges, compared_fingerprints
 from eval_assets.store.summaries import count_disagreements, disagreement_units
-from eval_assets.store.tables import release_memory, replace_rows, spare_memory
 
 if TYPE_CHECKING:
     import duckdb

@@ -8,9 +8,9 @@ import pandas as pd
 from eval_assets.figures import SliceFigures
 from eval_assets.store.figures import read_figures
 from eval_assets.store.inputs import rejected_labels
+from eval_assets.store.schema import count_rows, read_table
 from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.summaries import worst_disagreements
-from eval_assets.store.tables import count_rows, read_table
 
 MOST_LISTED = 200
 """Rows of a list of single responses or prompts; the tables have all."""

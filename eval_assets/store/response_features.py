@@ -11,7 +11,7 @@ from eval_assets.agreement.compared_labels import compared_units, text_codes
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.selection import ResponseFeatures, SelectionFeature, SelectionTest
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.store.tables import read_rows
+from eval_assets.store.schema import read_rows
 from eval_assets.tuning.rated import splits_of
 from eval_assets.wording import or_nan
 

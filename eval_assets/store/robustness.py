@@ -8,8 +8,8 @@ import pandas as pd
 
 from eval_assets.agreement.drift import MeanScores
 from eval_assets.agreement.injection import injections
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import judge_fingerprints
-from eval_assets.store.tables import replace_rows
 
 
 def anchor_candidates(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
 from eval_assets.store.inputs import is_in_partition
-from eval_assets.store.tables import empty_table, insert_rows, replace_records, spare_memory
+from eval_assets.store.schema import empty_table, insert_rows, replace_records, spare_memory
 from eval_assets.wording import storable
 
 if TYPE_CHECKING:

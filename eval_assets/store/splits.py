@@ -20,8 +20,8 @@ from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.ratings import slices_in_order
+from eval_assets.store.schema import empty_table, insert_rows, read_rows, read_table
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
-from eval_assets.store.tables import empty_table, insert_rows, read_rows, read_table
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.systems import ComparedAnswers

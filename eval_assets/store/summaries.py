@@ -10,7 +10,7 @@ from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.figures import replace_figures_by_query
-from eval_assets.store.tables import empty_table, spare_memory
+from eval_assets.store.schema import empty_table, spare_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,6 +18,7 @@ from eval_assets.store.figures import read_figures
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.robustness import current_drift
+from eval_assets.store.schema import count_rows, empty_table, insert_rows, read_table
 from eval_assets.store.scores import declared_fingerprints, versions_rated_as
 from eval_assets.store.splits import (
     costs_of_prompts,
@@ -25,7 +26,6 @@ from eval_assets.store.splits import (
     questions_where_people_agree,
 )
 from eval_assets.store.summaries import write_score_summary
-from eval_assets.store.tables import count_rows, empty_table, insert_rows, read_table
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.issued import (

@@ -25,7 +25,7 @@ from eval_assets.tuning.partial_automation import (
     doubts_by_source,
     tried_parts,
 )
-from eval_assets.tuning.plan import Plan, plan_reading, plan_sentence, why_not_evaluated
+from eval_assets.tuning.power import Plan, plan_reading, plan_sentence, why_not_evaluated
 from eval_assets.tuning.rated import Floats, RatedUnits, Split
 from eval_assets.tuning.reading import (
     Candidate,

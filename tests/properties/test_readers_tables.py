@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from eval_assets.errors import InputError
 from eval_assets.readers.formats.delimited import parse_delimited
-from eval_assets.readers.formats.tables import parse_json, parse_json_lines
+from eval_assets.readers.formats.row_files import parse_json, parse_json_lines
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.text(
     st.sampled_from('\r\n",a')

@@ -20,7 +20,7 @@ from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.long_ratings import group_codes, long_ratings
 from eval_assets.store.ratings import rating_patterns
-from eval_assets.store.tables import replace_rows, schema
+from eval_assets.store.schema import replace_rows, schema
 from tests.counting import counted
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")

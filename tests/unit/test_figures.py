@@ -20,7 +20,7 @@ from eval_assets.figures import (
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.figures import read_figures, replace_figures
-from eval_assets.store.tables import columns_of, content_fingerprint
+from eval_assets.store.schema import columns_of, content_fingerprint
 from tests.unit.report.builder import Case
 
 EVALUATION = Evaluation("test", Path(), (RubricQuestion("q", "Is it good?", LIKERT5, "ordinal"),))

@@ -13,8 +13,8 @@ from eval_assets.scale import Scale
 from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.ratings import human_ratings
+from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.summaries import write_label_disagreements
-from eval_assets.store.tables import read_table, replace_rows
 
 DATA = Path(__file__).parents[2] / "data"
 GROUPED = "name: x\nrubric:\n  - {id: q, question: Good?, scale: likert5}\n"

@@ -12,8 +12,8 @@ from eval_assets.readers._problems import quoted
 from eval_assets.readers.evaluation.input_files import existing, files_in_folder
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.files import read_text
+from eval_assets.readers.formats.row_files import FORMATS, format_of, read_table
 from eval_assets.readers.formats.table import FileTable, as_text, plain, without_blanks
-from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.scale import BINARY, Scale
 
 _FORMS = (

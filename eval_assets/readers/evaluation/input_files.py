@@ -11,7 +11,7 @@ from eval_assets.config.labelling import ADJUDICATIONS, session_journal, session
 from eval_assets.errors import KeyPath
 from eval_assets.readers.evaluation.validation import Checks, type_at
 from eval_assets.readers.formats.files import is_working_file, source_fingerprint
-from eval_assets.readers.formats.tables import FORMATS_OF_TEXT, format_of
+from eval_assets.readers.formats.row_files import FORMATS_OF_TEXT, format_of
 
 
 def declared_files(

@@ -19,8 +19,8 @@ from eval_assets.readers.formats.files import (
     is_working_file,
     read_bytes,
 )
+from eval_assets.readers.formats.row_files import FORMATS, format_of, loaded, read_table
 from eval_assets.readers.formats.table import FileTable, plain
-from eval_assets.readers.formats.tables import FORMATS, format_of, loaded, read_table
 from eval_assets.readers.importers import TOOLS
 from eval_assets.readers.importers.export_content import (
     IMPORTERS,

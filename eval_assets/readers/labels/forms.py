@@ -10,8 +10,8 @@ import numpy as np
 
 from eval_assets.readers._cells import FloatArray, is_absent, parsed_ratings
 from eval_assets.readers._problems import input_error, listed_briefly
+from eval_assets.readers.formats.row_files import SHEET
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
-from eval_assets.readers.formats.tables import SHEET
 from eval_assets.readers.labels.headers import (
     SUMMARIES,
     RatingColumn,

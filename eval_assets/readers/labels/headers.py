@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from eval_assets.readers.formats.row_files import SHEET
 from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.formats.tables import SHEET
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.references import KEY_COLUMNS, MODEL_NAME, RESPONSE_ID, has_references
 

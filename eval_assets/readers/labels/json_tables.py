@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from eval_assets.readers._problems import input_error, listed_briefly
+from eval_assets.readers.formats.row_files import joined_tables
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
-from eval_assets.readers.formats.tables import joined_tables
 from eval_assets.readers.labels.headers import (
     ITEM,
     QUESTION,

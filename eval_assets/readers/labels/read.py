@@ -16,8 +16,8 @@ from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS
 from eval_assets.readers._problems import quoted
 from eval_assets.readers.formats.files import named
+from eval_assets.readers.formats.row_files import parse_json, read_table
 from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.formats.tables import parse_json, read_table
 from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.readers.labels.headers import is_model
 from eval_assets.readers.labels.validation import (

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from eval_assets.readers._problems import input_error, listed_briefly
+from eval_assets.readers.formats.row_files import SHEET
 from eval_assets.readers.formats.table import FileColumn, FileTable
-from eval_assets.readers.formats.tables import SHEET
 from eval_assets.readers.labels.headers import (
     ITEM_TEXT,
     QUESTION,

@@ -16,8 +16,8 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers._cells import is_absent, number_in
 from eval_assets.readers._guessed_scales import scale_in_order
 from eval_assets.readers._problems import quoted
+from eval_assets.readers.formats.row_files import loaded
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.formats.tables import loaded
 from eval_assets.readers.labels.forms import rating_columns
 from eval_assets.readers.labels.headers import (
     RatingColumn,

@@ -11,8 +11,8 @@ import numpy as np
 from eval_assets.errors import InputError
 from eval_assets.readers._cells import number_in
 from eval_assets.readers._problems import input_error, listed_briefly, nearest, quoted
+from eval_assets.readers.formats.row_files import SHEET
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
-from eval_assets.readers.formats.tables import SHEET
 from eval_assets.readers.labels.forms import (
     melted,
     parsed_labels,

@@ -21,7 +21,7 @@ from eval_assets.store.ledger._tables import (
 )
 from eval_assets.store.ledger.histories import HistoryTable, history_of
 from eval_assets.store.ledger.opening import restore_readings
-from eval_assets.store.tables import (
+from eval_assets.store.schema import (
     columns_of,
     copy_rows,
     count_rows,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eval_assets.store.ledger.engine import SqlLedger
-    from eval_assets.store.tables import ExportFormat
+    from eval_assets.store.schema import ExportFormat
 
 _ATTEMPTS_AT_ONCE = 5_000
 

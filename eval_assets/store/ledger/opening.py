@@ -27,7 +27,7 @@ from eval_assets.store.ledger._tables import (
 )
 from eval_assets.store.ledger.engine import SqlLedger, connect_ledger, ledger_file
 from eval_assets.store.ledger.histories import HistoryTable, add_rows
-from eval_assets.store.tables import read_rows
+from eval_assets.store.schema import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from eval_assets.config.evaluation import Evaluation, Gate
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
-from eval_assets.store.tables import read_table, replace_rows
+from eval_assets.store.schema import read_table, replace_rows
 
 SPLIT_COLUMNS = [
     "response_id",

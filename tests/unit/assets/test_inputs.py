@@ -10,7 +10,7 @@ import pytest
 from eval_assets.assets.inputs import declare_partitions
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.errors import InputError, leaves
-from eval_assets.store.tables import replace_rows
+from eval_assets.store.schema import replace_rows
 from tests.instances import empty_instance
 from tests.unit.store.conftest import responses
 

@@ -13,7 +13,7 @@ from eval_assets.cli.export import export
 from eval_assets.errors import InputError
 from eval_assets.store.connection import connect
 from eval_assets.store.inputs import write_labels, write_rubric
-from eval_assets.store.tables import replace_rows, table_names
+from eval_assets.store.schema import replace_rows, table_names
 from tests.unit.store.conftest import CLARITY, labels, responses, scores, write_scored
 
 

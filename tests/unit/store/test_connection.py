@@ -22,7 +22,7 @@ from eval_assets.store.connection import (
     set_aside,
     transaction,
 )
-from eval_assets.store.tables import count_rows
+from eval_assets.store.schema import count_rows
 from tests.unit.store.conftest import largest_file
 
 HOLD = """

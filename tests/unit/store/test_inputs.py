@@ -25,7 +25,7 @@ from eval_assets.store.inputs import (
     write_labels,
     write_rubric,
 )
-from eval_assets.store.tables import count_rows, read_table, replace_rows
+from eval_assets.store.schema import count_rows, read_table, replace_rows
 from tests.unit.store.conftest import CLARITY, labels, responses
 
 Connection = duckdb.DuckDBPyConnection

@@ -13,7 +13,7 @@ from eval_assets.stats import krippendorff_alpha
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.long_ratings import ratings_by_round
 from eval_assets.store.ratings import human_ratings
-from eval_assets.store.tables import replace_rows
+from eval_assets.store.schema import replace_rows
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses
 
 EVALUATION = Evaluation("test", Path(), (CLARITY, SAFETY))

@@ -32,8 +32,8 @@ from eval_assets.store.ratings import (
     slices_in_order,
     write_pair_measures,
 )
+from eval_assets.store.schema import replace_rows, tables_that_hold
 from eval_assets.store.scores import JudgeRow, judged_models, next_units, score_coverage
-from eval_assets.store.tables import replace_rows, tables_that_hold
 from tests.counting import counted
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
 

@@ -11,6 +11,7 @@ import pytest
 from eval_assets.errors import StoreError
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import NO_VALUE, partitions, write_rubric
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import (
     Part,
     ScoresOnDisk,
@@ -20,7 +21,6 @@ from eval_assets.store.scores import (
     status_counts,
     write_judge_scores,
 )
-from eval_assets.store.tables import replace_rows
 from tests.unit.store.conftest import CLARITY, responses, scores
 
 Connection = duckdb.DuckDBPyConnection

@@ -8,6 +8,7 @@ import pytest
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares
 from eval_assets.store.inputs import write_labels
+from eval_assets.store.schema import insert_rows, replace_records, replace_rows
 from eval_assets.store.scores import JudgeRow
 from eval_assets.store.splits import (
     compared_answers,
@@ -17,7 +18,6 @@ from eval_assets.store.splits import (
     questions_where_people_agree,
     tuning_units,
 )
-from eval_assets.store.tables import insert_rows, replace_records, replace_rows
 from eval_assets.store.tuned_judges import _lowered_minimums
 from eval_assets.tuning.rated import split_of
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored

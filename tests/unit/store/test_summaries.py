@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.store.inputs import write_labels
+from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.summaries import (
     count_disagreements,
     worst_disagreements,
@@ -13,7 +14,6 @@ from eval_assets.store.summaries import (
     write_label_disagreements,
     write_score_summary,
 )
-from eval_assets.store.tables import read_table, replace_rows
 from tests.unit.store.conftest import labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection

@@ -1,7 +1,7 @@
 import pytest
 
 from eval_assets.errors import InputError
-from eval_assets.readers.formats.tables import parse_json, parse_json_lines
+from eval_assets.readers.formats.row_files import parse_json, parse_json_lines
 
 
 def refused(text: str) -> str:

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from eval_assets.errors import InputError
+from eval_assets.readers.formats.row_files import read_table
 from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.formats.tables import read_table
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
 

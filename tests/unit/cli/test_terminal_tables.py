@@ -7,7 +7,7 @@ import pytest
 
 from eval_assets.agreement.judge_verdicts import more_groups, open_gap_sentence
 from eval_assets.catalogue import Figure
-from eval_assets.cli.tables import (
+from eval_assets.cli.terminal_tables import (
     print_gates,
     print_groups_wanted,
     print_humans,

@@ -8,7 +8,7 @@ import pytest
 
 from eval_assets.agreement.advice import Finding
 from eval_assets.store.connection import transaction
-from eval_assets.store.tables import count_rows, read_table, replace_records, replace_rows
+from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
 from tests.unit.store.conftest import responses
 
 Connection = duckdb.DuckDBPyConnection

@@ -5,7 +5,7 @@ import duckdb
 import pytest
 
 from eval_assets.errors import InputError
-from eval_assets.readers.formats.tables import FORMATS, read_table
+from eval_assets.readers.formats.row_files import FORMATS, read_table
 
 
 def write(path: Path, query: str) -> None:

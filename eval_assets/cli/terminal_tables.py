@@ -73,7 +73,7 @@ def print_measured(
     from eval_assets.store.figures import read_figures
     from eval_assets.store.gates import stored_findings
     from eval_assets.store.response_features import stored_selection
-    from eval_assets.store.tables import read_rows
+    from eval_assets.store.schema import read_rows
 
     print_humans(read_figures(connection, HumanFigures))
     for finding in stored_findings(connection):
@@ -116,8 +116,8 @@ class SealedTests:
     @classmethod
     def stored(cls, connection: duckdb.DuckDBPyConnection) -> SealedTests:
         """Return the rows of the last run."""
+        from eval_assets.store.schema import read_rows
         from eval_assets.store.scores import unevaluated_tests, versions_rated_as
-        from eval_assets.store.tables import read_rows
 
         return cls(
             read_rows(connection, "judge_certificates", order_by="judge_id, question_id"),

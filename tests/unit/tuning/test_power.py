@@ -10,7 +10,7 @@ from eval_assets.stats import Jackknife, agreement_gain, non_inferiority, partia
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.partial_automation import JudgePart
-from eval_assets.tuning.plan import labels_sentence, most_requests, plan_reading, why_not_evaluated
+from eval_assets.tuning.power import labels_sentence, most_requests, plan_reading, why_not_evaluated
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
