@@ -66,6 +66,9 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
     settled_sql = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
     settled_sql += "" if kind == "human" else " WHERE false"
     earlier = "FROM earlier_labels" + ("" if kind == "human" else " WHERE false")
+    # The groups of many responses take seconds, also where nothing is rated.
+    [[is_rated]] = connection.execute(f"SELECT EXISTS (FROM ({ratings}))").fetchall()
+    groups = "response_groups" if is_rated else "(FROM response_groups WHERE false)"
     judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
     rows = connection.execute(
         f"""
@@ -73,7 +76,7 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
             {ratings}
         ), grouped AS (
             SELECT response_id, min(response_id) OVER same AS first_of_group
-            FROM response_groups SEMI JOIN ratings USING (response_id)
+            FROM {groups} SEMI JOIN ratings USING (response_id)
             WINDOW same AS (PARTITION BY group_id)
             QUALIFY count(*) OVER same > 1
         ), parts AS (
