@@ -117,7 +117,10 @@ def measure_quality(  # noqa: PLR0913 - one for each source
         question_labels = labels(question)
         measured = _QuestionLabels(question, evaluation, question_labels)
         checked = {(r, kind): result for (r, q, kind), result in checks.items() if q == question.id}
-        raters = {*question_labels["rater_id"], *(r for r, q in assigned if q == question.id)}
+        raters = {
+            *question_labels["rater_id"].unique(),
+            *(r for r, q in assigned if q == question.id),
+        }
         of_question = history[history["question_id"] == question.id]
         for rater in sorted(raters):
             adjudicated_values = {

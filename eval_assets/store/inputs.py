@@ -10,7 +10,14 @@ import numpy as np
 
 from eval_assets.errors import StoreError
 from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.store.schema import columns_of, count_rows, empty_table, insert_rows, replace_rows
+from eval_assets.store.schema import (
+    columns_of,
+    count_rows,
+    empty_table,
+    insert_rows,
+    release_memory,
+    replace_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -180,6 +187,7 @@ def response_keys(
     }
     turns = pd.Series(np.ma.asarray(keys["turn_index"]).filled(0), dtype="Int64")
     turns = turns.mask(np.ma.getmaskarray(np.ma.asarray(keys["turn_index"])))
+    release_memory(connection)
     return pd.DataFrame({**columns, "turn_index": turns}, copy=False)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.store.connection import quoted
-from eval_assets.store.schema import replace_rows, rows_of
+from eval_assets.store.schema import release_memory, replace_rows, rows_of
 
 _COLUMNS = ["response_id", "question_id", "value", "source", "excluded", "reason", "decided_by"]
 _COLUMNS += ["decided_at", "own_rating", "ratings", "is_override"]
@@ -78,6 +78,7 @@ def stored_labels(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd
         [question_id],
     ).df()
     ids = connection.execute("SELECT response_id FROM responses ORDER BY ALL").df()["response_id"]
+    release_memory(connection)
     return rows.assign(
         response_id=pd.Categorical.from_codes(rows["response_id"].to_numpy(), pd.Index(ids)),
         labelled_at=rows["labelled_at"].where(rows["labelled_at"].notna(), None),

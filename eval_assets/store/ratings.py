@@ -252,6 +252,7 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
     names = sorted({"model_name", "prompt_id", *(name for (name,) in rows)})
     slices = {name: _slice(connection, name, n_responses) for name in names}
     connection.execute("DROP TABLE _sliced")
+    release_memory(connection)
     return slices
 
 
