@@ -1,7 +1,7 @@
 """Rows of stored tables with the columns that the report shows."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar, TypeVar, get_type_hints
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import GateName
+from eval_assets.tuning.certificate import QuestionCertificate
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class PromptResultRow(StoredRow):
 
 @dataclass(frozen=True)
 class IssuedCertificateRow(StoredRow):
-    """Verdicts of a sealed test on a version of a judge, with its certificate as JSON."""
+    """Verdicts of a sealed test on a version of a judge, with its certificate if one was issued."""
 
     table: ClassVar[str] = "judge_certificates"
     judge_id: str
@@ -142,7 +143,7 @@ class IssuedCertificateRow(StoredRow):
     reason: str
     n_groups: int
     n_readings: int
-    certificate: str
+    certificate: QuestionCertificate | None
     stale_because: str
     claim: str
     share: float
@@ -364,9 +365,14 @@ def _number(cell: object) -> float:
     return math.nan if _is_null(cell) else float(str(cell))
 
 
-_CONVERSIONS: dict[type, Callable[[object], object]] = {
+def _certificate(cell: object) -> QuestionCertificate | None:
+    return None if _is_null(cell) else QuestionCertificate.model_validate_json(str(cell))
+
+
+_CONVERSIONS: Mapping[object, Callable[[object], object]] = {
     str: lambda cell: "" if _is_null(cell) else str(cell),
     int: lambda cell: 0 if _is_null(cell) else int(_number(cell)),
     float: _number,
     bool: lambda cell: not _is_null(cell) and bool(cell),
+    QuestionCertificate | None: _certificate,
 }

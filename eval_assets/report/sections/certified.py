@@ -1,8 +1,7 @@
 """Results of sealed tests and certificates: usable judges, their evidence and their cost."""
 
-import json
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping
 
 from eval_assets.render.document import (
     Bullets,
@@ -27,6 +26,7 @@ from eval_assets.report.stored_rows import (
     StandInPartRow,
     UnevaluatedTestRow,
 )
+from eval_assets.tuning.certificate import CertificateClaims, Claim
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, labels_wanted, tested_verdict, unevaluated_sentences
 
@@ -59,8 +59,6 @@ _TONES: Mapping[str, Tone] = {
 
 _AXIS = (-0.3, 0.3)
 
-Certificate = Mapping[str, Any]
-
 
 def section(data: ReportData) -> Section | None:
     """Return the verdicts of sealed tests and the certificates; None before the first test."""
@@ -70,10 +68,9 @@ def section(data: ReportData) -> Section | None:
     )
     if not (rows or unevaluated):
         return None
-    valid = [_certificate(row) for row in rows if not row.stale_because]
-    held = [certificate for certificate in valid if certificate]
+    held = [row.certificate for row in rows if row.certificate and not row.stale_because]
     judge_ids = {row.judge_id for row in data.judge_humans}
-    priced = ["Per 1,000 scores#"] if any(item.get("cost_per_1000_usd") for item in held) else []
+    priced = ["Per 1,000 scores#"] if any(item.cost_per_1000_usd for item in held) else []
     table = Table(
         "Judges on their sealed tests",
         (
@@ -92,18 +89,18 @@ def section(data: ReportData) -> Section | None:
     if parts := _parts_table(data):
         blocks += [Text(_PARTS_LEAD), parts]
     if held:
-        blocks.insert(0, Bullets(cells(*(item["summary"] for item in held))))
-        cautions = dict.fromkeys(caution for item in held for caution in item["cautions"])
+        blocks.insert(0, Bullets(cells(*(item.summary for item in held))))
+        cautions = dict.fromkeys(caution for item in held for caution in item.cautions)
         blocks.append(Fold(_CAUTIONS, (Bullets(cells(*cautions)),)))
     title = "Which judge may be used?"
     return Section("certificates", title, "Certificates", (Card("", tuple(blocks)),))
 
 
 def _cells(row: IssuedCertificateRow, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
-    certificate = _certificate(row)
-    claims = certificate.get("claims", {})
+    certificate = row.certificate
+    claims = certificate.claims if certificate else None
     is_stale = bool(row.stale_because)
-    cost = certificate.get("cost_per_1000_usd")
+    cost = certificate and certificate.cost_per_1000_usd
     return cells(
         Cell(
             row.judge_id,
@@ -115,8 +112,8 @@ def _cells(row: IssuedCertificateRow, *, is_shown: bool, is_priced: bool) -> tup
         if row.claim != "fit_in_part"
         else _share(row, is_stale=is_stale),
         _verdict(row.improvement, is_stale=is_stale),
-        _gap(claims.get("fitness", {}), row.judge_id, row.question_id),
-        _gain(claims.get("improvement", {}), row.improvement),
+        _gap(claims.fitness if claims else None, row.judge_id, row.question_id),
+        _gain(claims.improvement if claims else None, row.improvement),
         f"{row.n_groups:,}",
         f"{row.n_readings:,}",
         *([UNDEFINED if cost is None else f"{cost:,.4f}"] if is_priced else []),
@@ -133,11 +130,9 @@ def _share(row: IssuedCertificateRow, *, is_stale: bool) -> Cell:
 def _parts_table(data: ReportData) -> Table | None:
     """Return agreement by share of responses that a judge scores, and the tested parts."""
     tested = {
-        (row.judge_id, row.question_id): _certificate(row)
-        .get("claims", {})
-        .get("fitness_in_part", {})
+        (row.judge_id, row.question_id): row.certificate.claims.fitness_in_part
         for row in data.rows(IssuedCertificateRow)
-        if row.claim == "fit_in_part" and not row.stale_because
+        if row.certificate and row.claim == "fit_in_part" and not row.stale_because
     }
     chosen = {
         (row.judge_id, row.question_id): (row.doubt_source, row.doubt_threshold)
@@ -158,9 +153,9 @@ def _parts_table(data: ReportData) -> Table | None:
             for row in data.rows(StandInPartRow)
             if (row.judge_id, row.question_id, row.doubt_source) == (judge_id, question_id, source)
         ]
-        claim = tested.get((judge_id, question_id), {})
-        if (claim.get("doubt_source"), claim.get("doubt_threshold")) == (source, threshold):
-            figures = (claim["share"], claim["kappa"], claim["kappa_people"])
+        claim = tested.get((judge_id, question_id))
+        if claim and (claim.doubt_source, claim.doubt_threshold) == (source, threshold):
+            figures = map(_value, (claim.share, claim.kappa, claim.kappa_people))
             rows.append(_part_row("on the sealed test", *figures, is_chosen=True))
     if not rows:
         return None
@@ -208,19 +203,21 @@ def _note(data: ReportData, row: IssuedCertificateRow) -> str:
     subject = f"{row.judge_id} on {row.question_id}"
     if row.stale_because:
         return f"{subject}: stale, because {row.stale_because}"
-    claims = _certificate(row).get("claims", {})
-    claim = claims.get("improvement", {})
-    before, after = claim.get("kappa_baseline"), claim.get("kappa")
-    figures = (
-        "" if before is None or after is None else f"; kappa {before:.3f} before, {after:.3f} now"
-    )
-    decided = [
-        f"{words} by a distance ratio of {ratio}, which lies below 1"
-        for name, words in (("fitness", "fit"), ("fitness_in_part", "fit in part"))
-        if (ratio := _distance_ratio(claims.get(name) or {}))
-    ]
-    parts = [f"{subject}: {row.reason}{figures}", *decided, *_labels_wanted(data, row)]
-    return "; ".join(parts)
+    parts = [f"{subject}: {row.reason}"]
+    if row.certificate:
+        parts += _figures(row.certificate.claims)
+    return "; ".join([*parts, *_labels_wanted(data, row)])
+
+
+def _figures(claims: CertificateClaims) -> Iterator[str]:
+    """Yield the figures that explain the verdicts on some claims."""
+    claim = claims.improvement
+    if claim and claim.kappa_baseline is not None and claim.kappa is not None:
+        yield f"kappa {claim.kappa_baseline:.3f} before, {claim.kappa:.3f} now"
+    fitness = {"fit": claims.fitness, "fit in part": claims.fitness_in_part}
+    for words, claim in fitness.items():
+        if ratio := _distance_ratio(claim):
+            yield f"{words} by a distance ratio of {ratio}, which lies below 1"
 
 
 def _labels_wanted(data: ReportData, row: IssuedCertificateRow) -> list[str]:
@@ -241,19 +238,18 @@ def _labels_wanted(data: ReportData, row: IssuedCertificateRow) -> list[str]:
     ]
 
 
-def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
+def _gap(claim: Claim | None, judge_id: str, question_id: str) -> Cell:
     """Return the judge's agreement with people minus theirs with each other; blank if sealed."""
-    gap = claim.get("gap")
-    if gap is None:
+    if claim is None or claim.gap is None:
         return Cell("sealed")
-    low, high = claim["gap_low"], claim["gap_high"]
-    words = f"{gap:+.3f}"
+    words = f"{claim.gap:+.3f}"
+    low, high = _value(claim.gap_low), _value(claim.gap_high)
     plot = Plot(
         *_AXIS,
         label=f"{judge_id} minus people on {question_id}: {words}",
-        dots=(("circle", gap),),
+        dots=(("circle", claim.gap),),
         interval=(low, high),
-        marks=(("minimum", -claim["margin"]), ("people", 0.0)),
+        marks=(("minimum", -_value(claim.margin)), ("people", 0.0)),
         tone=Tone.GOOD,
     )
     note = f"{low:+.3f} to {high:+.3f}"
@@ -262,26 +258,23 @@ def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
     return Cell(words, note=note, plot=plot)
 
 
-def _distance_ratio(claim: Mapping[str, Any]) -> str:
+def _distance_ratio(claim: Claim | None) -> str:
     """Return the judge's distance from 1 over the largest allowed, with its interval.
 
     It is the statistic that decides; empty if it is sealed.
     """
-    if claim.get("ratio") is None:
+    if claim is None or claim.ratio is None:
         return ""
-    return f"{claim['ratio']:.3f}, {claim['ratio_low']:.3f} to {claim['ratio_high']:.3f}"
+    return f"{claim.ratio:.3f}, {claim.ratio_low:.3f} to {claim.ratio_high:.3f}"
 
 
-def _gain(claim: Mapping[str, Any], verdict: str) -> Cell:
-    gain, low = claim.get("gain"), claim.get("gain_low")
-    if gain is None:
+def _gain(claim: Claim | None, verdict: str) -> Cell:
+    if claim is None or claim.gain is None:
         return Cell("none" if verdict == "unchanged" else "sealed")
-    if low is None:
-        return Cell(f"about {gain:+.2f}")
-    return Cell(f"{gain:+.3f}", note=f"{low:+.3f} to {claim['gain_high']:+.3f}")
+    if claim.gain_low is None:
+        return Cell(f"about {claim.gain:+.2f}")
+    return Cell(f"{claim.gain:+.3f}", note=f"{claim.gain_low:+.3f} to {claim.gain_high:+.3f}")
 
 
-def _certificate(row: IssuedCertificateRow) -> Certificate:
-    """Return what a certificate says; empty if neither claim holds."""
-    result: Certificate = json.loads(row.certificate or "{}")
-    return result
+def _value(number: float | None) -> float:
+    return math.nan if number is None else number

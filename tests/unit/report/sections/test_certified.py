@@ -10,25 +10,30 @@ from eval_assets.render.document import Bullets, Fold
 from eval_assets.report.sections import certified
 from tests.unit.report.builder import Case, with_tables
 from tests.unit.report.lookup import blocks_in, notes, table
+from tests.unit.tuning.made_up import certificate
 
-CERTIFICATE = {
-    "summary": "gpt 1.0.1 may stand in for a rater on clarity.",
-    "cost_per_1000_usd": 0.25,
-    "cautions": ["Tests do not hold the rare."],
-    "claims": {
-        "fitness": {"gap": -0.012, "gap_low": -0.05, "gap_high": 0.026, "margin": 0.1}
-        | {"kappa": 0.688, "kappa_people": 0.7}
-        | {"ratio": 0.78, "ratio_low": 0.65, "ratio_high": 0.94},
-        "improvement": {
-            "verdict": "accepted",
-            "gain": 0.2,
-            "gain_low": 0.12,
-            "gain_high": 0.28,
-            "kappa": 0.7,
-            "kappa_baseline": 0.5,
-        },
-    },
+TEST = {"n_units": 130, "n_groups": 65, "level": 0.025, "reason": "agrees"}
+CLAIMS: dict[str, dict[str, object]] = {
+    "fitness": {**TEST, "verdict": "fit"}
+    | {"gap": -0.012, "gap_low": -0.05, "gap_high": 0.026, "margin": 0.1}
+    | {"kappa": 0.688, "kappa_people": 0.7}
+    | {"ratio": 0.78, "ratio_low": 0.65, "ratio_high": 0.94},
+    "improvement": {**TEST, "verdict": "accepted"}
+    | {"gain": 0.2, "gain_low": 0.12, "gain_high": 0.28, "kappa": 0.7, "kappa_baseline": 0.5},
 }
+
+
+def stored(**fields: object) -> str:
+    """A certificate as the table holds it."""
+    content = {
+        "summary": "gpt 1.0.1 may stand in for a rater on clarity.",
+        "cost_per_1000_usd": 0.25,
+        "cautions": ["Tests do not hold the rare."],
+        "claims": CLAIMS,
+    }
+    return json.dumps(certificate("clarity", **(content | fields)).as_json())
+
+
 ROW = {
     "judge_id": "gpt",
     "version": "1.0.1",
@@ -38,7 +43,7 @@ ROW = {
     "reason": "agrees",
     "n_groups": 65,
     "n_readings": 2,
-    "certificate": json.dumps(CERTIFICATE),
+    "certificate": stored(),
     "stale_because": None,
 }
 LABEL = "Judges on their sealed tests"
@@ -57,7 +62,7 @@ def test_a_certificate_says_first_what_holds_and_last_what_it_cannot_exclude() -
     lists = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
 
     assert [item.text for entry in lists for item in entry.items] == [
-        CERTIFICATE["summary"],
+        "gpt 1.0.1 may stand in for a rater on clarity.",
         (
             "gpt on clarity: agrees; kappa 0.500 before, 0.700 now; "
             "fit by a distance ratio of 0.780, 0.650 to 0.940, which lies below 1"
@@ -100,13 +105,10 @@ def test_before_any_test_there_is_no_section() -> None:
 
 
 def test_costs_are_shown_only_if_some_judge_has_any() -> None:
-    free = {**CERTIFICATE, "cost_per_1000_usd": None}
+    free = {**ROW, "certificate": stored(cost_per_1000_usd=None)}
 
     assert "Per 1,000 scores" in table(section_of(ROW), LABEL)[0]
-    assert (
-        "Per 1,000 scores"
-        not in table(section_of({**ROW, "certificate": json.dumps(free)}), LABEL)[0]
-    )
+    assert "Per 1,000 scores" not in table(section_of(free), LABEL)[0]
 
 
 @pytest.mark.parametrize(
@@ -116,15 +118,14 @@ def test_a_certified_part_shows_its_share_and_what_was_tried(
     threshold: float, expected: list[str]
 ) -> None:
     """The test of another part than the chosen one is not a row of that part's table."""
-    claim: dict[str, object] = {"share": 0.84, "kappa": 0.61, "kappa_people": 0.6}
+    claim = {**TEST, "verdict": "fit", "share": 0.84, "kappa": 0.61, "kappa_people": 0.6}
     claim |= {"doubt_source": "haiku", "doubt_threshold": threshold}
-    certificate = {**CERTIFICATE, "claims": {**CERTIFICATE["claims"], "fitness_in_part": claim}}  # type: ignore[dict-item]
     row = {
         **ROW,
         "fitness": "undecided",
         "claim": "fit_in_part",
         "share": 0.84,
-        "certificate": json.dumps(certificate),
+        "certificate": stored(claims={**CLAIMS, "fitness_in_part": claim}),
     }
     part = {"judge_id": "gpt", "question_id": "clarity", "doubt_source": "haiku"}
     tried = [
