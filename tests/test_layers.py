@@ -29,7 +29,7 @@ BELOW = {
     "judges": {"agreement"},
     "store": {"stats", "agreement", "tuning"},
     "render": set[str](),
-    "report": {"agreement", "render"},
+    "report": {"agreement", "tuning", "render"},
     "server": {"labelling"},
     "examples": set[str](),
 }
