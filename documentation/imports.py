@@ -11,12 +11,12 @@ INTRODUCTION = """
 # Import from other tools
 
 `eval-assets import EXPORT --data FOLDER` makes an evaluation folder of an export, and
-`eval-assets agreement EXPORT` measures it at once. The tool is recognised by what the records look
-like; if that is wrong, name it first: `eval-assets import label-studio EXPORT --data FOLDER`.
+`eval-assets agreement EXPORT` measures it at once. The tool is recognised by the form of its
+records; if that is wrong, name it first: `eval-assets import label-studio EXPORT --data FOLDER`.
 
 To read a running MLflow, Langfuse, LangSmith, Label Studio or Argilla, see [below](#running-tools).
 
-Every import ends with an account of what was stored and of each field and record that was not, with
+Every import ends with an account of stored data, and of each unused field and record with
 its count. If ratings or scores would be lost, nothing is written and the exit code is 1;
 `--allow-loss` imports the rest. A table of ratings that no tool wrote needs no import: see
 [evaluation.md](evaluation.md). If a file is refused, see [refused.md](refused.md).
@@ -40,12 +40,12 @@ so keep to one spelling of both. Repeat the command to bring these files up to d
 added, edited ones replace the former, and nothing is stored twice. Columns of your own and cells
 that the tool leaves empty stay. Ratings that were deleted in the tool are listed and kept until
 `--drop-deleted` is given. Rows of these files that the tool does not have count as deleted, so
-ratings of your own belong into another file. Texts of known responses are not
+keep your own ratings in another file. Texts of known responses are not
 fetched again from MLflow, Langfuse and LangSmith. Lines at the end say which questions, judges and
 files an existing evaluation.yaml lacks; it is never changed. Reading writes nothing to the tool.
 
-`export TOOL --to` writes the state of each gate and the verdict on each judge, prints what it
-writes, and replaces it the next time. `--dry-run` prints it only.
+`export TOOL --to` writes and prints the state of each gate and the verdict on each judge, and
+replaces them the next time. `--dry-run` only prints them.
 """
 
 RATERS = """
@@ -106,12 +106,12 @@ EXPORTS = {
     "prodigy": "`prodigy db-out DATASET > file.jsonl`",
     "promptfoo": "`promptfoo eval --output results.json`",
 }
-"""How each tool writes what is read."""
+"""How each tool writes its export."""
 
 
 def imports_page() -> str:
     """Return the page: a table of the tools, and the remarks of every account."""
-    rows = ["| tool | how to export | what is read | what the account may list as not used |"]
+    rows = ["| tool | how to export | content read | may be listed as not used |"]
     rows += ["| --- | --- | --- | --- |", *map(_row, sorted(TOOLS))]
     common = [f"- {remark}" for remark in _remarks(export_content.__name__, None)]
     listed = "## Listed for every tool\n\n" + "\n".join(common)

@@ -235,7 +235,7 @@ def read_deepeval(records: Iterable[Record], export: Export) -> None:
     lambda record: "doc_id" in record and ("resps" in record or "filtered_resps" in record),
 )
 def read_lm_eval(records: Iterable[Record], export: Export) -> None:
-    """Add the samples with the value of each metric; each filter is a response of its own.
+    """Add the samples with the value of each metric; each filter is a separate response.
 
     lm-evaluation-harness: samples written by `--log_samples`; each metric is a judge.
     https://github.com/EleutherAI/lm-evaluation-harness/blob/main/docs/interface.md

@@ -53,7 +53,7 @@ class ReadRecord(dict[str, Any]):
         self._read.update(self)
 
     def unread(self) -> Iterator[str]:
-        """Yield the fields that hold something and were not read, as paths."""
+        """Yield the paths of fields that are not empty and were not read."""
         for key, value in super().items():
             if value in (None, "", [], {}):
                 continue
@@ -114,7 +114,7 @@ class Export:
         responses: Columns of each response, by its id.
         ratings: Rating and time of each response, question and human rater.
         scores: Score and reply of each response, question and judge.
-        remarks: What raters wrote on their ratings, by the same keys.
+        remarks: Raters' remarks on their ratings, by the same keys.
         questions: Questions by name.
         multi_select: Questions of which a rater or judge selected several options.
         notes: Count of each kind of record that was skipped or ambiguous.
@@ -314,7 +314,7 @@ def rating_of(value: object) -> str | None:
 
 
 def _selection(value: object) -> tuple[str, ...] | None:
-    """Return several options that were selected at once; None if the value is something else."""
+    """Return the options of a multiple selection; None for any other value."""
     if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
         return None
     return tuple(dict.fromkeys(option.strip() for option in value))
@@ -329,7 +329,7 @@ def _options(value: str) -> tuple[str, ...]:
 
 
 def _split(rated: dict[tuple[str, str, str], Any], name: str, options: Sequence[str]) -> None:
-    """Replace what is stored of a question by what it says of each option; remarks stay whole."""
+    """Replace the selections of a question by a value for each option; remarks stay whole."""
     for key in [key for key in rated if key[1] == name]:
         value = rated.pop(key)
         for option in options:
@@ -340,7 +340,7 @@ def _split(rated: dict[tuple[str, str, str], Any], name: str, options: Sequence[
 
 
 def text_of(value: object) -> str:
-    """Return any value as text: that of messages, or the only one, or else JSON.
+    """Return any value as text: that of messages, the only text, or else JSON.
 
     Examples:
         >>> text_of([{"role": "user", "content": "Hi"}]), text_of({"answer": 4}), text_of({"a": 4})
@@ -365,7 +365,7 @@ def text_of(value: object) -> str:
             return "\n\n".join(filter(None, map(text_of, value)))
         case list():
             return json.dumps(value, ensure_ascii=False)
-        case _:  # without what a CSV file or DuckDB cannot hold
+        case _:  # without characters that a CSV file or DuckDB cannot hold
             return (as_text(value) or "").replace("\0", "").encode(errors="replace").decode()
 
 

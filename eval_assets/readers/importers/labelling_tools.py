@@ -1,6 +1,6 @@
 """Exports of tools in which people label: Label Studio, Argilla, Prodigy and Potato.
 
-Conversations and datasets that no tool marks as its own are here too: chat logs, and rows of
+Conversations and datasets without a mark of their tool are here too: chat logs, and rows of
 Hugging Face.
 """
 
@@ -98,10 +98,10 @@ def _read_flat(tasks: Sequence[Record], export: Export) -> None:
 
 
 def _flat_labels(tasks: Sequence[Record]) -> list[str]:
-    """Return the keys of labels, which the flat form does not tell from those of the data.
+    """Return the keys of labels, which the flat form does not separate from those of the data.
 
-    JSON writes them after the id and before the annotator, CSV by the alphabet. There they are
-    numbers, objects, or words of which one task has several.
+    JSON writes them after the id and before the annotator, CSV in alphabetical order. In CSV they
+    are numbers, objects, or words of which one task has several.
     """
     # Copies, so that looking at a field does not count as reading it.
     rows = [dict(task) for task in tasks]
@@ -126,7 +126,7 @@ def _holds_labels(rows: Sequence[Record], key: str, *, may_be_constant: bool) ->
 
 
 def _add_response(data: Record, task_id: object, export: Export) -> str:
-    """Add the response of a task; all of its data if none of it is named as a response."""
+    """Add the response of a task: all of its data if no field is named as a response."""
     columns = chat_fields(data)
     if columns["response"] is None:
         columns["response"] = text_of(data)
@@ -279,9 +279,9 @@ _ASSISTANT = ("assistant", "gpt", "ai", "model")
 
 @importer("chat", lambda record: any(records_at(record, key) for key in _KEYS))
 def read_chat(records: Iterable[Record], export: Export) -> None:
-    """Add a response for each message of the model; its prompt is the message before.
+    """Add a response for each message of the model; its prompt is the preceding message.
 
-    Chat logs: JSONL with `messages`; each answer of the model is a response, with what came before.
+    Chat logs: JSONL with `messages`; each message of the model is a response to those before it.
     https://platform.openai.com/docs/guides/fine-tuning
     """
     for position, record in enumerate(records, start=1):

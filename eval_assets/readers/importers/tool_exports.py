@@ -110,7 +110,7 @@ def _recognises(tool: str, records: Sequence[Record]) -> int:
 def read_records(path: Path) -> list[Record]:
     """Return the records of a file, or of every file in a folder.
 
-    A JSON file holds a list of records, one record, or a page of them as an API answers; a log of
+    A JSON file holds a list of records, one record, or a page of an API's records; a log of
     inspect_ai (.eval) is one record.
 
     Raises:
@@ -136,7 +136,7 @@ def read_records(path: Path) -> list[Record]:
 
 
 def records_of(table: FileTable) -> list[Record]:
-    """Return the rows of a table, objects and lists in its cells included."""
+    """Return the rows of a table, including objects and lists in its cells."""
     rows = zip(*table.columns.values(), strict=True)
     return [dict(zip(table.columns, map(_parsed_cell, row), strict=True)) for row in rows]
 
@@ -188,7 +188,7 @@ def _parsed_cell(cell: object) -> object:
 def _zipped_log(path: Path) -> dict[str, Any]:
     """Return a zipped log of inspect_ai as the one object that its JSON form is.
 
-    Its members are packed with Zstandard, which Python reads from 3.14 on by itself.
+    Its members are packed with Zstandard, which Python supports from 3.14 on.
     """
     if sys.version_info < (3, 14):
         from backports.zstd import zipfile

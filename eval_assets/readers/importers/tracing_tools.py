@@ -49,7 +49,7 @@ def read_mlflow(records: Iterable[Record], export: Export) -> None:
 
 
 def _mlflow_text(record: Record, info: Record, key: str, attribute: str, export: Export) -> object:
-    """Return a text of a trace: that of its row, of its first span, or else a preview."""
+    """Return a text of a trace: from its row, its first span, or else a preview."""
     roots = (s for s in records_at(record, "data", "spans") if not s.get("parent_span_id"))
     whole = first_at(record, key) or at(next(roots, {}), "attributes", attribute)
     text = whole or first_at(info, f"{key}_preview", key)
@@ -243,7 +243,7 @@ def _is_braintrust(record: Record) -> bool:
 
 @importer("braintrust", _is_braintrust)
 def read_braintrust(records: Iterable[Record], export: Export) -> None:
-    """Add each row with its scores; the export does not tell people's from automatic ones.
+    """Add each row with its scores; the export does not separate people's from automatic ones.
 
     Braintrust: an exported experiment or log, JSON or CSV; scores are judges by their names.
     https://www.braintrust.dev/docs/annotate/export

@@ -1,4 +1,4 @@
-"""docs/import.md names every tool, what is read of it, and what is not."""
+"""docs/import.md names every tool with its content that is read, and that is not."""
 
 from pathlib import Path
 
