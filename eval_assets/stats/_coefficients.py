@@ -1,8 +1,8 @@
 """Agreement coefficients as functions of the number of units per rating pattern.
 
-A coefficient makes an `Estimator` of given patterns once; it then gives the coefficient for any
-number of sets of pattern weights at a time. The observed weights give the value itself, weights
-without one group its jackknife, and all coefficients can be given the same weights.
+A coefficient makes an `Estimator` of its patterns once, which computes it for any number of sets
+of pattern weights at a time. The observed weights yield the value, weights without one group its
+jackknife, and all coefficients can use the same weights.
 """
 
 from abc import ABC, abstractmethod
@@ -34,13 +34,13 @@ categories from a to b, whatever their values."""
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """A coefficient of given units.
+    """A coefficient of some units.
 
     Attributes:
         estimator: The coefficient as a function of how many units are of each kind.
         spread: How its sampling error changes with its true value.
         is_evidence: Whether units of each kind can agree or disagree, shape (n_kinds,).
-        cost: Numbers that one estimate visits.
+        cost: Numbers that one estimate reads.
     """
 
     estimator: Estimator
@@ -58,7 +58,7 @@ class Coefficient(Protocol):
 
 
 class PatternCoefficient(ABC):
-    """A coefficient that does not ask who gave which rating."""
+    """A coefficient that does not depend on which rater gave which rating."""
 
     @property
     def takes_text(self) -> bool:
@@ -172,7 +172,7 @@ class Alpha(PatternCoefficient):
         def alpha(weights: Floats) -> Floats:
             marginals = patterns.marginals(weights, pairable)
             total = marginals.sum(axis=1)
-            if fixed is None:  # the distance between ranks, which the marginals decide
+            if fixed is None:  # the distance between ranks, which follow from the marginals
                 ranks = np.cumsum(marginals, axis=1) - marginals / 2
                 within = sums_within(patterns, ranks, "squared")
                 observed = (weights * (within / others)).sum(axis=1)
@@ -335,7 +335,7 @@ def observed_marginals(patterns: RatingPatterns) -> Floats:
 
 
 def inapplicable(*, n_kinds: int) -> Measure:
-    """Return the measure of what does not apply: NaN, whatever the ratings."""
+    """Return a measure that is always NaN, for a coefficient that does not apply."""
     return Measure(_undefined, MeanShare(), np.zeros(n_kinds, np.bool_), cost=0)
 
 

@@ -1,7 +1,7 @@
 """Contribution of each unit that a judge and human raters both rated, and agreement within groups.
 
 A judge that reads only the prompt gives every response of a group the same score. It agrees with
-people as far as prompts differ, and tells no two responses of one group apart.
+people as far as prompts differ, and cannot distinguish responses of one group.
 """
 
 from dataclasses import dataclass, replace
@@ -54,8 +54,8 @@ class ComparedUnits:
         mean_human: Mean of the human ratings on [0, 1].
         agreement: 1 - mean distance of the ratings from the judge's score on [0, 1].
         above_constant: Agreement less that of the best constant score.
-        above_shuffled: Agreement less that of scores dealt out at random: what the unit adds to the
-            difference of the two means, which is not linear in the units.
+        above_shuffled: Agreement less that of scores dealt out at random: the unit's part of the
+        difference of the two means, which is not linear in the units.
         above_people: Agreement less that of the raters with each other; 0 for a single rating.
         is_shared: 1 if the unit has two ratings or more, else 0.
         n_ratings: Human ratings.
@@ -227,7 +227,7 @@ def _nearest(scores: Floats, scale: Scale) -> Integers:
 
 
 def _consensus(human: RatingPatterns, scale: Scale, *, level: Level) -> Integers:
-    """Return the index of the declared value that the raters of each pattern settle on."""
+    """Return the index of the declared value that is the consensus of each pattern's raters."""
     if scale.values is None:
         return np.zeros(len(human.n_units), np.int64)
     if level == "nominal":  # the most frequent; entries ascend, so the smallest of several
@@ -328,7 +328,7 @@ def _of_judge(judge: Integers, human: Integers, group: Integers) -> _Scores:
 
 
 def _of_people(human: Integers, group: Integers) -> _Scores:
-    """Return each rating of a unit that others rated, as a score beside theirs."""
+    """Return each rating of a unit with other ratings, as a score beside them."""
     is_rated = human != _MISSING
     is_rated[is_rated.sum(axis=1) == 1] = False
     unit, rater = np.nonzero(is_rated)

@@ -26,9 +26,9 @@ def sums_within(patterns: RatingPatterns, positions: Floats, distance: Distance)
 
     Args:
         patterns: Patterns of ratings.
-        positions: Where each value stands, shape (n_values,): the values themselves, or their
+        positions: Position of each value, shape (n_values,): the values themselves, or their
             ranks. For squared distances also (n_sets, n_values).
-        distance: How far two positions are apart.
+        distance: Kind of distance between two positions.
 
     Returns:
         Shape (n_patterns,), or (n_sets, n_patterns).
@@ -66,10 +66,10 @@ def sums_between(marginals: Floats, positions: Floats, distance: Distance) -> Fl
     """Return the distances summed over the pairs of all ratings pooled.
 
     Args:
-        marginals: How many ratings have each value, shape (n_sets, n_values).
-        positions: Where each value stands, ascending, shape (n_values,). For squared distances also
+        marginals: Number of ratings with each value, shape (n_sets, n_values).
+        positions: Position of each value, ascending, shape (n_values,). For squared distances also
             (n_sets, n_values).
-        distance: How far two positions are apart.
+        distance: Kind of distance between two positions.
 
     Returns:
         Shape (n_sets,).

@@ -1,10 +1,10 @@
 """Bounds of confidence intervals from an estimate and its jackknife variance over groups.
 
-Each kind of figure has its own way for its sampling error to change with the true value. The ends
+The sampling error of each kind of figure changes with the true value in a different way. The ends
 are the outermost true values that the estimate does not contradict: those at which the estimate
 lies within t standard errors, the standard error being that at the true value (a score interval).
-With few groups that holds far better than standard errors at the estimate, which are next to
-nothing if disagreement happens to be rare in the sample. benchmarks/coverage.py shows how often.
+With few groups the coverage is far better than with standard errors at the estimate, which are
+almost 0 if disagreement happens to be rare in the sample. benchmarks/coverage.py has the coverage.
 """
 
 import math
@@ -67,21 +67,21 @@ class Evidence:
 
     @property
     def is_without_variation(self) -> bool:
-        """Return whether all groups are equal, which says little about other groups."""
+        """Return whether all groups are equal, which tells little about other groups."""
         return self.variance <= TIE**2
 
 
 def unseen_share(n_groups: int, *, confidence: float) -> float:
-    """Return the largest share of groups that may differ from so many that are all alike."""
+    """Return the largest share of groups that may differ if all of `n_groups` are alike."""
     return float(1 - ((1 - confidence) / 2) ** (1 / n_groups))
 
 
 def degrees_of_freedom(n_groups: int, *, n_rare: int) -> int:
     """Return the degrees of freedom of a variance over groups.
 
-    It rests on the groups that hold a value other than the most frequent one, however many do not.
-    Two for each of them, and one more, is this project's choice: benchmarks/pass_rates.py shows
-    what comes of it.
+    They depend only on the groups that hold a value other than the most frequent one. Two for each
+    of them, and one more, is this project's choice: benchmarks/pass_rates.py has the resulting
+    coverage.
 
     Args:
         n_groups: Groups.
@@ -91,11 +91,11 @@ def degrees_of_freedom(n_groups: int, *, n_rare: int) -> int:
 
 
 def jackknife_df(n_deletions: int, *, squares: float, fourth: float) -> int:
-    """Return the degrees of freedom of a jackknife variance, from how unequal its terms are.
+    """Return the degrees of freedom of a jackknife variance, from the inequality of its terms.
 
     If R of G groups contribute alike, and the others nothing, it varies like a variance with
-    2 R G / (G - R) degrees of freedom; if the terms are normal, with G. So what counts is the
-    number of groups that hold the rarer values, not that of all groups.
+    2 R G / (G - R) degrees of freedom; if the terms are normal, with G. So the number of groups
+    that hold the rarer values counts, not that of all groups.
 
     Args:
         n_deletions: Groups, or blocks of groups, that were left out in turn.
@@ -163,7 +163,7 @@ class BeyondChance:
     and each rating of the others drawn by itself, both with the shares of the values that were
     observed. Of a binary coefficient of two raters that is exact (Bloch and Kraemer 1989); of
     others only the shape is taken and scaled to the jackknife variance. `floor` keeps the variance
-    from vanishing in a sample in which what is rare does not occur.
+    from vanishing in a sample in which rare values do not occur.
 
     Attributes:
         shape: Coefficients of the variance as a polynomial of k on [0, 1], lowest power first.
@@ -177,7 +177,7 @@ class BeyondChance:
 
     @classmethod
     def of_classes(cls, marginals: Floats, *, n_pairs: float) -> Self:
-        """Return the spread of a coefficient that asks only whether ratings are equal.
+        """Return the spread of a coefficient that depends only on whether ratings are equal.
 
         Args:
             marginals: How often each value was given, shape (n_values,).
@@ -199,7 +199,7 @@ class BeyondChance:
 
         Args:
             marginals: How often each value was given, shape (n_values,).
-            kurtosis: That of the ratings where they stand: values or ranks.
+            kurtosis: That of the ratings' positions: values or ranks.
             n_pairs: Pairs of ratings of one unit.
         """
         shares = _shares(marginals)

@@ -89,7 +89,7 @@ def number_arrays(*values: Column, name: str, text: bool = False) -> list[Floats
     """Return arrays as floats, NaN if missing; text labels get codes that all arrays share.
 
     Raises:
-        ValueError: If an array is ragged, holds an infinity or what is not a number.
+        ValueError: If an array is ragged, holds an infinity or another value that is no number.
     """
     arrays = [_array(value, name) for value in values]
     if all(array.dtype.kind in "fiub" for array in arrays):
@@ -129,10 +129,10 @@ def group_codes(groups: Column | None, *, n_units: int) -> Indices | None:
 
 
 def declared_scale(scale: Scale | None, low: float | None, high: float | None) -> Scale:
-    """Return a scale that is given as such or by its ends.
+    """Return the scale, made of its ends if these are passed instead.
 
     Raises:
-        ValueError: If neither or both are given, or `low` is not below `high`.
+        ValueError: If neither or both are passed, or `low` is not below `high`.
     """
     if scale is not None and low is None and high is None:
         return scale
@@ -209,7 +209,7 @@ def distinct_values(values: Floats) -> tuple[Floats, Integers]:
 
 def distinct_integers(values: Indices) -> tuple[Indices, Integers]:
     """Return the distinct integers, ascending, and each one's place among them."""
-    # a table not much longer than they are is faster
+    # a table that is not much longer than the values is faster
     if not len(values) or int(values.max()) - int(values.min()) > 4 * len(values):
         return np.unique(values, return_inverse=True)
     low = values.min()
@@ -223,7 +223,7 @@ def run_starts(codes: Indices) -> Integers:
 
 
 def row_blocks(n_rows: int, *, n_columns: int, n_entries: int) -> Iterator[slice]:
-    """Yield consecutive rows with about so many entries in all."""
+    """Yield consecutive rows with about `n_entries` entries in all."""
     size = max(1, n_entries // max(1, n_columns))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
@@ -250,7 +250,7 @@ def category_index(values: Floats, categories: Floats) -> Integers:
 
 
 def _category_noise(categories: Floats) -> float:
-    """Return the float noise between a value and the category that it is."""
+    """Return the float noise allowed between a value and its category."""
     gap = float(np.diff(categories).min(initial=1.0))
     return min(max(1e-9 * gap, NOISE * float(np.abs(categories).max())), gap / 4)
 
@@ -281,7 +281,7 @@ def _are_whole(values: Floats) -> bool:
 
 
 def _array(declared: Column, name: str) -> npt.NDArray[np.generic]:
-    """Return the values as an array in which text and missing values are still what they were."""
+    """Return the values as an array that keeps text and missing values unchanged."""
     if isinstance(declared, np.ma.MaskedArray):
         values = np.array(declared.data, dtype=object)
         values[np.ma.getmaskarray(declared)] = None

@@ -59,7 +59,7 @@ class PairedScores:
         return cls(values, other_values, first_code, second_code, _sums_by(pair_code))
 
     def measure(self, kind: CorrelationKind | Literal["alpha"], n_units: Floats) -> Measure:
-        """Return a correlation, or interval alpha, of so many units of each kind."""
+        """Return a correlation, or interval alpha, of units counted by kind."""
         pairs = self.pairs(n_units[np.newaxis])
         one, other = (_sums_by(code)(pairs)[0] for code in (self.first_code, self.second_code))
         if kind == "alpha":

@@ -1,9 +1,10 @@
 """Rating patterns, from which every agreement coefficient is computed.
 
-No coefficient of this package asks who gave a rating, so a unit is described by how many ratings
-of each value it received: its pattern. Few raters on a short scale leave few distinct patterns
-(three raters and five values: at most 55), however many units there are; long or continuous
-scales leave one per unit. Both are held sparsely, so cost follows the number of ratings.
+No coefficient of this package depends on who gave a rating, so a unit is described by the number
+of ratings of each value that it received: its pattern. Few raters on a short scale leave few
+distinct patterns (three raters and five values: at most 55) for any number of units; long or
+continuous scales leave one per unit. Both are stored sparsely, so cost follows the number of
+ratings.
 """
 
 import math
@@ -43,7 +44,7 @@ _BLOCK_UNITS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class RatingPatterns:
-    """Distinct rating patterns, how many units show each, and in which groups.
+    """Distinct rating patterns with the number of units that show each, and their groups.
 
     A pattern's entries are its values and how often it holds each: [4, 5, 4] has the entries 4
     (twice) and 5 (once). Units without any rating are left out. Every function that takes a matrix
@@ -53,8 +54,8 @@ class RatingPatterns:
         values: Distinct ratings of shape (n_values,), ascending.
         pattern: Index of each entry's pattern, shape (n_entries,), ascending.
         code: Index in `values` of each entry, ascending within a pattern.
-        count: How many ratings of the pattern have that value.
-        units: How many units show each pattern, and which units are in one group.
+        count: Number of ratings of the pattern with that value.
+        units: Number of units with each pattern, and which units are in one group.
         index: Pattern of each unit, -1 without any rating; None if units were counted elsewhere.
 
     Examples:
@@ -127,12 +128,12 @@ class RatingPatterns:
         *,
         groups: Column | None = None,
     ) -> Self:
-        """Return patterns that were counted elsewhere, in a database for instance.
+        """Return patterns that were counted elsewhere, for instance in a database.
 
         Args:
             values: Ratings of shape (n_values,), ascending.
             counts: Ratings of each value in each row, shape (n_rows, n_values).
-            n_units: How many units each row stands for, shape (n_rows,).
+            n_units: Number of units that each row stands for, shape (n_rows,).
             groups: Group that the units of a row belong to: any label, one for each row.
 
         Raises:
@@ -205,7 +206,7 @@ class RatingPatterns:
 
         Args:
             weights: Units that show each pattern, shape (n_sets, n_patterns).
-            per_rating: What one rating in each pattern counts, shape (n_patterns,).
+            per_rating: Weight of one rating in each pattern, shape (n_patterns,).
 
         Returns:
             Shape (n_sets, n_values).
@@ -287,7 +288,7 @@ def _unit_blocks(unit: Indices, ratings: Floats, *, n_units: int) -> list[_Block
 
 
 def _codes(ratings: Floats, values: Floats) -> Integers:
-    """Return the place of each rating among the distinct values, above which its noise lies."""
+    """Return the place of each rating among the distinct values; float noise lies above them."""
     codes: Integers = np.searchsorted(values, ratings, side="right") - 1
     return codes
 

@@ -99,7 +99,7 @@ class Units:
         return self.group is not None and len(self.group) > int(self.group.max(initial=-1)) + 1
 
     def group_means(self, values: Floats) -> Floats:
-        """Return the mean over the units of each group of what each kind of unit has."""
+        """Return the mean value over the units of each group, from the value of each kind."""
         if self.group is None:
             return np.repeat(values, self.n_units)
         n_units = np.bincount(self.group, self.count)
@@ -114,8 +114,8 @@ class Units:
         """Return the estimates with each group left out.
 
         Args:
-            estimators: What is estimated.
-            cost: Numbers that one estimate visits, which bounds how many are made.
+            estimators: Functions of unit weights.
+            cost: Numbers that one estimate reads, which limits the number of estimates.
         """
         most = int(np.clip(MAX_JACKKNIFE_WORK // max(1, cost), FEWEST_DELETIONS, MAX_DELETIONS))
         if self.group is None and len(self.n_units) <= most:
@@ -167,7 +167,7 @@ class GroupSums:
     """Sums over units, for figures that are functions of sums alone; their kinds are the sums.
 
     Attributes:
-        sums: What each group adds, or each block of groups, shape (n_blocks, n_sums).
+        sums: Sums of each group, or each block of groups, shape (n_blocks, n_sums).
         n_units: Units behind the sums.
         n_groups: Groups that these belong to.
     """
@@ -203,7 +203,7 @@ class Sample(Protocol):
     """Units of which groups can be left out: `Units` or `GroupSums`."""
 
     def evidence(self, is_evidence: Mask) -> tuple[int, int]:
-        """Return how many units, and groups of them, a figure rests on."""
+        """Return the number of units and of groups behind a figure."""
         ...
 
     @property
@@ -226,7 +226,7 @@ class Deletions:
 
     Attributes:
         values: Shape (n_estimators, n_deletions).
-        multiplicity: How many deletions give the same values, shape (n_deletions,).
+        multiplicity: Number of deletions that give the same values, shape (n_deletions,).
     """
 
     values: Floats
@@ -254,7 +254,7 @@ def blocks(group: Indices, *, most: int) -> Indices:
     n_groups = int(group.max(initial=-1)) + 1
     if n_groups <= most:
         return group
-    # any fixed order that is no order
+    # any fixed order that is unrelated to the data's
     return (np.random.default_rng(0).permutation(n_groups) % most).astype(np.int32)[group]
 
 
@@ -266,7 +266,7 @@ def weighted_sums(weights: Floats, features: Floats) -> Floats:
     a hundred times longer than the product takes.
 
     Args:
-        weights: How often each kind counts, shape (n_sets, n_kinds).
+        weights: Weight of each kind, shape (n_sets, n_kinds).
         features: Shape (n_kinds,) or (n_features, n_kinds).
 
     Returns:

@@ -36,7 +36,7 @@ def human_agreement(
     low: float | None = None,
     high: float | None = None,
 ) -> float:
-    """Return A^HH: how close two raters of the same response are, on the scale they were given.
+    """Return A^HH: the agreement of two raters of the same response on the declared scale.
 
     The mean over responses with at least two ratings of each response's mean over rater pairs of
     1 - |a - b| / (high - low). Every response counts the same, however many raters it had. It is
@@ -72,11 +72,11 @@ def chance_human_agreement(
     low: float | None = None,
     high: float | None = None,
 ) -> float:
-    """Return the A^HH to expect of raters who know nothing but how often each value is given.
+    """Return the A^HH to expect of raters who know only the frequency of each value.
 
     1 - E|a - b| / (high - low) for two ratings drawn independently, with replacement, from all
     ratings of the units with at least two, each rating counting the same. An A^HH near this value
-    says that raters share habits, not that they see the same in a response.
+    means that raters share habits, not that they read responses alike.
 
     Args:
         ratings: Values of shape (n_units, n_raters), NaN if a rating is missing.
@@ -138,7 +138,7 @@ def krippendorff_alpha(ratings: Ratings | RatingPatterns, *, level: Level) -> fl
         ratings: Values of shape (n_units, n_raters), NaN if a rating is missing; may be text
             labels at the nominal level. Units with fewer than two ratings cannot disagree and are
             left out.
-        level: Level of measurement, which decides how far apart two values are: "nominal",
+        level: Level of measurement, which decides the distance of two values: "nominal",
             "ordinal", "interval" or "ratio". At the ratio level values are at least 0 and at most
             10,000 of them differ.
 
@@ -163,7 +163,7 @@ def krippendorff_alpha(ratings: Ratings | RatingPatterns, *, level: Level) -> fl
 
 
 def fleiss_kappa(ratings: Ratings | RatingPatterns) -> float:
-    """Return Fleiss' kappa: exact agreement beyond chance, whoever the raters of each unit are.
+    """Return Fleiss' kappa: exact agreement beyond chance; units may have different raters.
 
     With missing ratings, Gwet's generalisation: agreement is the mean over units with at least two
     ratings, and the share of each value is the mean over units with any rating.
@@ -195,7 +195,7 @@ def gwet_ac(
     weights: AgreementWeights | None,
     categories: Column | None = None,
 ) -> float:
-    """Return Gwet's AC1 or AC2: agreement beyond chance that stays steady if one value prevails.
+    """Return Gwet's AC1 or AC2: agreement beyond chance, stable if one value prevails.
 
     Args:
         ratings: Values of shape (n_units, n_raters), NaN if a rating is missing; may be text
@@ -238,13 +238,13 @@ def alpha_by_cluster(
 ) -> tuple[npt.NDArray[Any], Floats]:
     """Return Krippendorff's alpha at the interval level within each cluster.
 
-    With one unit alpha is 0 or undefined whatever its ratings, so it takes two units with two
-    ratings each. A cluster's alpha rests on few ratings: gate on the pooled one.
+    With one unit alpha is always 0 or undefined, so two units with two ratings each are required.
+    A cluster's alpha is based on few ratings: gate on the pooled one.
 
     Args:
         cluster: Cluster of each rating, for instance the response: numbers or text, shape
             (n_ratings,).
-        unit: What was rated, for instance the question; the same in all clusters or not.
+        unit: Rated unit, for instance the question; the same in all clusters or not.
         value: The rating, on a scale that the units of a cluster share; NaN is a missing rating.
 
     Returns:
@@ -302,7 +302,7 @@ def _alphas(values: Floats, unit: Integers, of_unit: Integers, *, n_clusters: in
 def _sums(values: Floats, codes: Integers, *, n_codes: int) -> tuple[Floats, Floats, Floats]:
     """Return number, sum and sum of squares of the values with each code, from the lowest.
 
-    From there equal values are 0 exactly, and so is the variation among them.
+    Relative to it equal values are 0 exactly, and so is the variation among them.
     """
     lowest = np.full(n_codes, np.inf)
     np.minimum.at(lowest, codes, values)

@@ -33,7 +33,7 @@ MAX_EXACT_PAIRS = 50
 
 
 def pearson(a: Column, b: Column) -> float:
-    """Return Pearson's correlation: how close the scores are to a straight line.
+    """Return Pearson's correlation: the strength of the linear relation.
 
     Args:
         a: Scores of shape (n_units,), NaN if missing.
@@ -147,8 +147,8 @@ def wilcoxon_signed_rank(a: Column, b: Column, *, groups: Column | None = None) 
     Args:
         a: Scores of shape (n_units,), NaN if missing.
         b: Other scores of the same units; a unit that lacks either is left out.
-        groups: Which units are not independent: any label, one for each unit. The mean difference
-            of each group is then what is tested; None takes each unit by itself.
+        groups: Which units are not independent: any label, one for each unit. The test then uses
+            the mean difference of each group; None takes each unit by itself.
 
     Returns:
         The p-value: near 0 if one side is systematically higher; NaN for fewer than 10 pairs, or
@@ -246,7 +246,7 @@ def bias(reference: Column, scores: Column) -> float:
 
 
 def confusion_matrix(reference: Column, scores: Column, *, categories: Column | Scale) -> Integers:
-    """Return how often each reference value met each score.
+    """Return the number of units with each pair of reference value and score.
 
     Args:
         reference: True values, for instance human ratings, shape (n_units,), NaN if missing; may
@@ -305,7 +305,7 @@ def _without_noise(sizes: Floats, noise: float) -> Floats:
 
 
 def _ways_to_sum(ranks: Integers) -> Floats:
-    """Return in how many ways some of the ranks add up to 0, 1, 2, ... their sum."""
+    """Return the number of subsets of the ranks that add up to 0, 1, 2, ... their sum."""
     ways = np.zeros(int(ranks.sum()) + 1)
     ways[0] = 1.0
     for rank in ranks:

@@ -1,4 +1,4 @@
-"""Means of labels that a judge's scores make more precise, with the judge's errors corrected."""
+"""Means of labels, made more precise by a judge's scores and corrected for its errors."""
 
 import math
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ def prediction_powered_mean(  # noqa: PLR0913 - the units of three kinds, and th
 ) -> Interval:
     """Return the mean label of all units, of which humans labelled some and a judge scored all.
 
-    The judge's mean, corrected by how far it is off on the labelled units, and weighted by how
-    well it follows the labels there: the interval is valid however bad the judge is, and at most
-    a little wider than that of the labels alone. The labelled units have to be a random sample.
+    The judge's mean, corrected by its mean error on the labelled units, and weighted by how well
+    it follows the labels there: the interval is valid even with a bad judge, and at most a little
+    wider than that of the labels alone. The labelled units must be a random sample.
 
     Args:
         labels: Labels of shape (n_labelled,), for instance mean human ratings.
@@ -95,8 +95,8 @@ def prediction_powered_difference(
         bounds: Ends of the scale of both systems' labels, as for `prediction_powered_mean`.
 
     Returns:
-        The interval of first less second, from the intervals of both means and how these go
-        together (MOVER). Its ends are NaN if those of either mean are.
+        The interval of first less second, from the intervals of both means and their correlation
+        (MOVER). Its ends are NaN if those of either mean are.
 
     Raises:
         ValueError: As for `prediction_powered_mean`.
@@ -126,7 +126,7 @@ def prediction_powered_difference(
 
 @dataclass(frozen=True, eq=False)
 class _Estimate:
-    """A mean and how much each unit contributes to its error.
+    """A mean and the contribution of each unit to its error.
 
     Attributes:
         value: The estimate.
@@ -193,7 +193,7 @@ class _Estimate:
 
 
 def _declared_bounds(label: Floats, scores: Floats, bounds: Bounds | None) -> Bounds | None:
-    """Return the bounds of the labels, 0 and 1 if these are all that there are.
+    """Return the bounds of the labels, 0 and 1 if they have no other values.
 
     Raises:
         ValueError: If a label lies outside the given bounds.
@@ -270,7 +270,7 @@ def _interval(
         first, last, method = MeanShare().ends(share)
         within = Interval(share.value, first, last, confidence, method, n_units, n_groups)
         return replace(within.times(high - low, plus=low), value=value)
-    if evidence.is_without_variation:  # others may vary, and nothing says how much
+    if evidence.is_without_variation:  # others may vary, to an unknown extent
         return undefined
     reach = evidence.quantile * math.sqrt(variance)
     return replace(undefined, low=value - reach, high=value + reach, method="clustered_t")

@@ -23,10 +23,10 @@ class Interval:
         low: Lower end; NaN if it is undefined.
         high: Upper end; NaN if it is undefined.
         confidence: Share of such intervals that hold the true value, in the long run.
-        method: How the ends were found; None if they are undefined.
-        n_units: Units that the estimate is of.
-        n_groups: Groups that these units belong to, which are taken as independent. With fewer than
-            50 the true value may be held a little less often than `confidence` says.
+        method: Method of the ends; None if they are undefined.
+        n_units: Units of the estimate.
+        n_groups: Groups of these units, which are taken as independent. With fewer than 50 the
+            coverage may be a little below `confidence`.
     """
 
     value: float
@@ -54,10 +54,10 @@ def coefficient_interval(
     confidence: float,
     groups: Column | None = None,
 ) -> Interval:
-    """Return a coefficient with its confidence interval, exact in the same way every time.
+    """Return a coefficient with its confidence interval, without random numbers.
 
-    One response group at a time is left out (jackknife); the ends follow from how the standard
-    error changes with the true value. No random numbers are drawn.
+    One response group at a time is left out (jackknife); the ends follow from the change of the
+    standard error with the true value.
 
     Args:
         ratings: Values of shape (n_units, n_raters), NaN if a rating is missing.
@@ -124,7 +124,7 @@ def with_covariances(
         if n_deleted > 1 and not math.isnan(value + squares):
             variance = (n_deleted - 1) / n_deleted * float(squares)
             df = n_deleted - 1
-            if units.has_mixed_groups:  # how these vary is not in the spreads
+            if units.has_mixed_groups:  # the spreads do not include their variation
                 df = jackknife_df(n_deleted, squares=float(squares), fourth=float(fourth))
             evidence = Evidence(float(value), variance, n_groups, df, confidence)
             low, high, method = measure.spread.ends(evidence)
@@ -133,11 +133,11 @@ def with_covariances(
 
 
 def less(one: Interval, two: Interval, products: Floats) -> Interval:
-    """Return `one` less `two`, from the ends of both and how the estimates go together (MOVER).
+    """Return `one` less `two`, from the ends of both and their correlation (MOVER).
 
     Args:
-        one: Of which the counts are taken.
-        two: What is subtracted.
+        one: Minuend, whose counts are taken.
+        two: Subtrahend.
         products: Variances and covariance of both estimates, to scale, shape (2, 2).
 
     References:
@@ -255,16 +255,16 @@ def difference_interval(  # noqa: PLR0913 - two sets of ratings and what of them
 ) -> Interval:
     """Return the coefficient of `a` less that of `b`, with its confidence interval.
 
-    Two intervals that overlap do not say that there is no difference; this one, if it holds 0, does
-    say that none was shown. It is made of the intervals of both (MOVER).
+    Overlap of two intervals does not show that there is no difference. If this interval contains 0,
+    no difference was shown. It is made of the intervals of both (MOVER).
 
     Args:
         a: Ratings of shape (n_units, n_raters), NaN if missing.
         b: Ratings of shape (n_units_b, n_raters_b).
-        coefficient: What is compared, for instance `Alpha("ordinal")`.
+        coefficient: Coefficient of `a`, for instance `Alpha("ordinal")`.
         coefficient_b: The coefficient of `b` if it differs, as on another scale.
         paired: Whether row i of both is the same response, as for two questions or two sets of
-            raters, so that what they have in common cancels out.
+            raters, so that common variation cancels out.
         confidence: Long-run share of intervals that hold the true difference, in (0, 1).
         groups: Which units of `a`, and of `b` if paired, are not independent.
         groups_b: The same for `b` if not paired.

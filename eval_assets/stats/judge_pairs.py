@@ -31,10 +31,10 @@ def judge_human_agreement(
     low: float | None = None,
     high: float | None = None,
 ) -> float:
-    """Return A^HA: how close a judge is to a human rater of the same response, on their scale.
+    """Return A^HA: the agreement of a judge with a human rater of the same response.
 
     The mean over responses with a score and a rating of each response's mean over raters of
-    1 - |rating - score| / (high - low). Beside A^HH it says whether the judge is as close
+    1 - |rating - score| / (high - low). Compared with A^HH it shows whether the judge is as close
     to a human as humans are to each other.
 
     Args:
@@ -45,7 +45,7 @@ def judge_human_agreement(
         high: Highest value of the declared scale.
 
     Returns:
-        1 if the judge always gives what humans gave, 0 if it is always at the opposite end;
+        1 if the judge's scores always equal the ratings, 0 if they are always at the opposite end;
         NaN if no unit has both.
 
     Raises:
@@ -193,7 +193,7 @@ def alternative_annotator_test(
 ) -> AlternativeAnnotatorTest:
     """Test for each rater whether the judge is at least as near to the other raters.
 
-    On every unit of a rater, judge and rater are compared by how near they are to the others'
+    On every unit of a rater, judge and rater are compared by their nearness to the others'
     ratings. The judge wins against the rater if, by a one-sided t test, the rater is at least as
     near in fewer units than the judge, when `epsilon` is conceded for the rater's cost. False
     discoveries among the raters are held below `q` (Benjamini-Yekutieli). Units with fewer than
@@ -206,7 +206,7 @@ def alternative_annotator_test(
         judge: The judge's scores of shape (n_units,), NaN if missing.
         scoring: `accuracy`: share of other raters with the same value; `rmse`: root of the mean
             squared distance from them.
-        epsilon: What the lower cost of a judge is worth, a difference of shares; the authors
+        epsilon: Worth of the lower cost of a judge, a difference of shares; the authors
             propose 0.1 for crowd workers, 0.15 for skilled raters and 0.2 for experts.
         q: Share of false discoveries among the raters found replaceable.
 
@@ -255,7 +255,7 @@ def alternative_annotator_test(
 
 
 def _nearness(value: Floats, others: Floats, scoring: Scoring) -> Floats:
-    """Return how near each value is to the others' ratings of its unit, higher if nearer."""
+    """Return the nearness of each value to the others' ratings of its unit, higher if nearer."""
     rated = ~np.isnan(others)
     differences = value[:, np.newaxis] - np.where(rated, others, 0.0)
     term = (
@@ -277,7 +277,7 @@ def _probability_below(difference: Floats, epsilon: float) -> float:
 
 
 def _n_discoveries(p_values: Floats, q: float) -> int:
-    """Return how many hypotheses Benjamini and Yekutieli's procedure rejects."""
+    """Return the number of hypotheses that Benjamini and Yekutieli's procedure rejects."""
     ranks = np.arange(1, len(p_values) + 1)
     thresholds = q * ranks / len(p_values) / (1 / ranks).sum()
     below = np.flatnonzero(np.sort(p_values) <= thresholds)

@@ -22,7 +22,7 @@ _OF_MEANS, _BY_UNIT, _AS_SHARE = "of means", "unit by unit", "as a share"
 
 
 class _Pair(NamedTuple):
-    """Two measures, and how the interval of what they make up follows from those of each."""
+    """Two measures, and the function that combines their intervals."""
 
     one: Measure
     other: Measure
@@ -44,7 +44,7 @@ class JudgeHumanProfile(Profile):
         a_ha_above_people: A^HA less the A^HH of the same units, over units with two ratings or
             more: below 0 if the judge is below human agreement.
         a_ha_within: A^HA less that of the same scores dealt out at random within each group, over
-            groups with two units or more: 0 if a judge reads only what a group shares.
+            groups with two units or more: 0 if a judge reads only the text that a group shares.
         a_hh_within: The same of each human rater, as a judge of the others; the mean over ratings.
         a_ha_within_above_people: `a_ha_within` less `a_hh_within`.
         exact_agreement: Share of (human rating, judge score) pairs that are equal.
@@ -60,10 +60,10 @@ class JudgeHumanProfile(Profile):
         bias: Mean of judge less mean human, in scale points: above 0 if the judge is lenient.
         wilcoxon_p: p-value of the signed-rank test that there is no bias, on the groups' means; NaN
             below 10 groups.
-        a_ha_constant: Largest A^HA of a judge that gives one score whatever it reads.
+        a_ha_constant: Largest A^HA of a judge that gives every response the same score.
         a_ha_shuffled: A^HA to expect of these scores dealt out to the units at random.
         n_units: Units with a judge score and a human rating.
-        n_groups: Groups that these belong to.
+        n_groups: Groups of these units.
         n_pairs: Human ratings of those units, each of them compared with the judge's score.
         confusion: (consensus, judge's value, units) of each combination that occurs, ascending;
             empty on a continuous scale.
@@ -104,10 +104,10 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
     confidence: float,
     groups: Column | None = None,
 ) -> JudgeHumanProfile:
-    """Return how a judge compares with human raters on one question, with intervals over groups.
+    """Return the agreement of a judge with human raters on one question, with intervals.
 
-    Beside A^HA stand what a constant judge and the same scores in random order would reach: an
-    A^HA near those says that judge and humans share habits, not that the judge reads.
+    A^HA has two controls, a constant judge and the same scores in random order: an A^HA near
+    these means that judge and humans share habits, not that the judge reads.
 
     Args:
         ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
@@ -213,7 +213,7 @@ def _differences(kinds: ComparedUnits) -> dict[str, _Pair]:
 
 
 def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> _Pair:
-    """Return A^HA above that of shuffled scores as a share, as kappa is one, and of what.
+    """Return A^HA above that of shuffled scores as a share, as in kappa, and its denominator.
 
     If few units have the rarer values, others may well have more of them, which raises both.
     """
@@ -261,11 +261,11 @@ def _with_intervals(
 
 
 def _outermost(of_means: Interval, by_unit: Interval, as_share: Interval) -> Interval:
-    """Return the outermost ends of an interval that was found in three ways.
+    """Return the outermost ends of three intervals of the same figure.
 
     That of the means is too narrow if ratings are skewed or a value is rare. With a rare value it
     and that of the share reach up too little, so the upper end of single units counts too. Their
-    lower end does not: if one group has most of what lies below 0, it is next to arbitrary. The
+    lower end does not: if one group has most of the values below 0, it is almost arbitrary. The
     interval is undefined if all ratings and scores are equal.
     """
     low, high = of_means.low, max(of_means.high, by_unit.high)

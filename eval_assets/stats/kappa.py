@@ -31,18 +31,18 @@ BLOCK_MARGINALS = 1 << 20
 
 
 def cohen_kappa(a: Column, b: Column, *, weights: KappaWeights | None) -> float:
-    """Return Cohen's kappa: agreement of two raters beyond what their habits give by chance.
+    """Return Cohen's kappa: agreement of two raters beyond the chance from their habits.
 
     Args:
         a: One rater's values, shape (n_units,), NaN if missing; may be text without `weights`.
         b: The other's values of the same units.
-        weights: How much a disagreement counts: None all the same, "linear" by |a - b|,
+        weights: Weight of a disagreement: None all the same, "linear" by |a - b|,
             "quadratic" by (a - b)**2. Distances are of values, not of ranks, so a value that
             no rater gave changes nothing.
 
     Returns:
-        1 for perfect agreement, 0 for chance, below 0 for less than that; NaN if both gave one and
-        the same value throughout, or no unit has both.
+        1 for perfect agreement, 0 for chance, below 0 for less than that; NaN if both always gave
+        the same single value, or no unit has both.
 
     Raises:
         ValueError: If the shapes differ, a value is infinite or `weights` is unknown.
@@ -95,7 +95,7 @@ class GroupedKappa:
         micro: Kappa of all units pooled.
         by_group: Each group's kappa, in order of the groups' appearance; NaN if undefined.
         n_units: Units of each group that both raters rated.
-        n_defined: Groups that `macro` is the mean of.
+        n_defined: Number of groups in the mean `macro`.
     """
 
     macro: float
@@ -173,7 +173,7 @@ def grouped_kappa(
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """Distinct pairs of values and how many units show each: the contingency table's full cells.
+    """Distinct pairs of values with their number of units: the contingency table's full cells.
 
     Attributes:
         values: Values that occur, ascending, shape (n_values,).
@@ -197,7 +197,7 @@ class PairTable:
         return cls(values, cells // n_values, cells % n_values, n_units), cell
 
     def kappa(self, weights: KappaWeights | None) -> Estimator:
-        """Return kappa as a function of how many units are in each cell."""
+        """Return kappa as a function of the number of units in each cell."""
         distances = _distance(self.values[self.first] - self.values[self.second], weights)
 
         def kappa(cells: Floats) -> Floats:
@@ -207,7 +207,7 @@ class PairTable:
         return kappa
 
     def measure(self, weights: KappaWeights | None) -> Measure:
-        """Return kappa with its spread, which goes by both raters' values pooled."""
+        """Return kappa with its spread, which follows from both raters' values pooled."""
         observed = self.n_units[np.newaxis].astype(np.float64)
         pooled = self._marginals(observed, self.first) + self._marginals(observed, self.second)
         n_pairs = int(self.n_units.sum())
@@ -220,7 +220,7 @@ class PairTable:
         )
 
     def _marginals(self, cells: Floats, codes: Integers) -> Floats:
-        """Return how often a rater gave each value, shape (n_sets, n_values)."""
+        """Return the number of a rater's ratings of each value, shape (n_sets, n_values)."""
         offsets = len(self.values) * np.arange(len(cells))[:, np.newaxis]
         size = len(cells) * len(self.values)
         counted = sums_by_code((codes + offsets).ravel(), cells.ravel(), n_codes=size)

@@ -20,14 +20,14 @@ _MOST_PASSES = 100
 class MonotoneMap:
     """A non-decreasing map of a judge's values onto a scale.
 
-    Call it with scores. A score that was not seen is interpolated linearly between the values seen
-    next to it if every value may be given, else it goes to the value of the scale nearest to it
-    that keeps the map non-decreasing. Beyond the values seen it stays as it is where that keeps the
-    map non-decreasing.
+    Call it with scores. On a continuous target a new score is interpolated linearly between the
+    fitted values next to it, else it goes to the nearest value of the scale that keeps the map
+    non-decreasing. Beyond the fitted values it is unchanged where that keeps the map
+    non-decreasing.
 
     Args:
         seen: The judge's values that the map was fitted on, ascending.
-        mapped: What each becomes, non-decreasing.
+        mapped: The mapped value of each, non-decreasing.
         target: The values that a score may become; None if every value from `low` to `high` may.
         low: Lowest value of the scale.
         high: Highest value of the scale.
@@ -79,7 +79,7 @@ class MonotoneMap:
 
     @property
     def n_levels(self) -> int:
-        """Different values that the values seen become."""
+        """Number of different mapped values."""
         return len(set(self.mapped))
 
     def _nearest(self, score: Floats) -> Floats:

@@ -32,10 +32,10 @@ class AgreementProfile(Profile):
         fleiss_kappa: Fleiss' kappa.
         gwet_ac1: Gwet's AC1.
         gwet_ac2: Gwet's AC2 with quadratic weights; NaN at the nominal level.
-        a_hh_by_chance: A^HH to expect of raters who share nothing but their habits.
+        a_hh_by_chance: A^HH to expect of raters who share only their habits.
         level: Level of measurement of `alpha`.
         n_units: Units with at least two ratings.
-        n_groups: Groups that these belong to.
+        n_groups: Groups of these units.
         n_ratings: Ratings of those units.
         n_pairs: Pairs of ratings of one unit: the evidence behind every figure.
     """
@@ -74,7 +74,7 @@ def agreement_profile(
         groups: Which units are not independent: any label, one for each unit.
 
     Returns:
-        The profile; what is undefined is NaN.
+        The profile; undefined figures are NaN.
 
     Raises:
         ValueError: If a rating is off the scale or does not suit `level`, or an argument is out of

@@ -32,8 +32,8 @@ class Jackknife:
         standard_error: NaN if there are fewer than two groups, or if the estimate is undefined
             without one of them.
         n_groups: Groups that were left out in turn.
-        n_effective: Groups of equal weight that tell as much, at most `n_groups` (Kish 1965). The
-            error has one degree of freedom fewer.
+        n_effective: Groups of equal weight with the same information, at most `n_groups` (Kish
+            1965). The error has one degree of freedom fewer.
 
     Examples:
         >>> import numpy as np
@@ -50,7 +50,7 @@ class Jackknife:
 
     @classmethod
     def of(cls, value: float, deleted: Floats, *, weights: Floats | None = None) -> "Jackknife":
-        """Return the estimate `value` with the error that its values without each group show.
+        """Return the estimate `value` with the error from its values without each group.
 
         Args:
             value: The estimate.
@@ -77,7 +77,7 @@ class Jackknife:
         return self.value - reach, self.value + reach
 
     def critical_value(self, *, significance: float) -> float:
-        """Return how many standard errors from zero are significant; NaN for one group.
+        """Return the number of standard errors from zero that is significant; NaN for one group.
 
         Raises:
             ValueError: If `significance` is not in (0, 1).
@@ -89,7 +89,7 @@ class Jackknife:
         return t_quantile(1 - significance / 2, df=max(self.n_effective - 1, 1))
 
     def scaled_to(self, n_groups: int) -> "Jackknife":
-        """Return what to expect of as many groups as `n_groups`: the error of that many."""
+        """Return the estimate with the error to expect of `n_groups` groups."""
         error = self.standard_error * math.sqrt(self.n_groups / n_groups)
         return Jackknife(self.value, error, n_groups, self.n_effective * n_groups / self.n_groups)
 
@@ -125,7 +125,7 @@ def detectable_gain(standard_error: float, *, n_groups: int, significance: float
 
 
 def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:
-    """Return how many groups detect `effect` in 80 % of tries, if `n_groups` detect `detectable`.
+    """Return the number of groups that detect `effect` in 80 % of tries.
 
     Args:
         effect: Effect to detect, above 0.
@@ -166,12 +166,12 @@ def bootstrap_interval(  # noqa: PLR0913 - the data, what of them, and the resam
     """Return the BCa bootstrap interval of any statistic of ratings.
 
     Groups are resampled with all their units, never raters. For the coefficients of this package
-    `coefficient_interval` holds better with few groups, and costs next to nothing. The difference
+    `coefficient_interval` has better coverage with few groups, and is much faster. The difference
     of two statistics of the same units is a statistic of their columns side by side.
 
     Args:
-        ratings: Values of shape (n_units, n_columns); the columns may be raters, or anything
-            else that is known of each unit.
+        ratings: Values of shape (n_units, n_columns); the columns may be raters, or any other
+            values of each unit.
         statistic: Function of such an array; may give NaN.
         confidence: Long-run share of intervals that hold the true value, in (0, 1).
         n_resamples: Draws of all groups with replacement; 1,000 or more for 95 %.
@@ -260,7 +260,7 @@ def _bca_ends(
 
 
 def _acceleration(deleted: Floats) -> float:
-    """Return the skewness of the influence of what was left out / 6; 0 if nothing has any."""
+    """Return the skewness of the influence of each deletion / 6; 0 if none has any."""
     deviations = np.nanmean(deleted) - deleted if not np.isnan(deleted).all() else np.zeros(1)
     scale = 6 * float(np.nansum(deviations**2)) ** 1.5
     return float(np.nansum(deviations**3)) / scale if scale > TIE**3 else 0.0

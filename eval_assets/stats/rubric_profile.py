@@ -4,7 +4,7 @@ The questions of one response are answered by the same raters about the same tex
 independent: a response is left out with all its questions. Every figure is a function of sums over
 response groups.
 
-Of values without order only equality counts. Half the squared distance between the indicators of
+For values without order only equality counts. Half the squared distance between the indicators of
 two classes is 1 if they differ and 0 if not, so the sums of such a question are those of an
 indicator per class, its components; a question with an order has one component, its values.
 """
@@ -66,7 +66,7 @@ class OverallProfile(Profile):
             questions do not raise: the mean of the questions' alphas weighted by their spread.
         a_hh_by_chance: Unweighted mean over questions of A^HH to expect by chance.
         n_responses: Responses with two ratings on some question.
-        n_groups: Groups that these belong to.
+        n_groups: Groups of these responses.
         n_units: (response, question) with at least two ratings.
         n_ratings: Ratings of those units.
         n_pairs: Pairs of ratings of one unit.
@@ -166,11 +166,11 @@ class _QuestionUnits:
     """Contribution of one question, from units with at least two ratings.
 
     Attributes:
-        sums: What a unit with each pattern adds, shape (n_components, n_sums, n_patterns + 1); the
+        sums: Sums of a unit with each pattern, shape (n_components, n_sums, n_patterns + 1); the
             last pattern is for units without ratings. Counts are in the first component.
         pattern: Pattern of each response.
-        marginals: How often each value was given.
-        positions: Where each value stands on the scale, from -1/2 to 1/2.
+        marginals: Number of ratings of each value.
+        positions: Position of each value on the scale, from -1/2 to 1/2.
         by_chance: A^HH to expect by chance.
         has_order: Whether the values have an order.
         has_steps: Whether the scale has equal steps.
@@ -186,7 +186,7 @@ class _QuestionUnits:
 
     @classmethod
     def of(cls, ratings: Ratings | RatingPatterns, scale: Scale) -> Self:
-        """Return what ratings on a scale add."""
+        """Return the contribution of ratings on a scale."""
         if not isinstance(ratings, RatingPatterns):
             ratings = RatingPatterns.from_matrix(on_scale(rating_matrix(ratings), scale))
         patterns, pattern = ratings, ratings.index
@@ -304,7 +304,7 @@ def _alpha(parts: Sequence[_QuestionUnits]) -> Figure:
 
 
 def _pooled_alpha(sums: Floats) -> Floats:
-    """Return interval alpha of all units pooled, whatever their question."""
+    """Return interval alpha of the units of all questions pooled."""
     pooled = sums.sum(axis=1)
     return 1 - defined_ratio(pooled[:, _APART], _by_chance(pooled))
 
@@ -324,9 +324,9 @@ def _by_chance(sums: Floats) -> Floats:
 
 
 def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> BeyondChance:
-    """Return how the error of alpha changes, by the ratings of all questions pooled.
+    """Return the spread of alpha, by the ratings of all questions pooled.
 
-    If the values of a question have no order, it is the mean of how those of the questions change.
+    If the values of a question have no order, it is the mean of the questions' spreads.
     """
     if not all(part.has_order for part in parts):
         return _mean_spread([_spread_of_question(p, n_pairs=n_pairs) for p in parts if p.varies])
@@ -348,7 +348,7 @@ def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> B
 
 
 def _spread_of_question(part: _QuestionUnits, *, n_pairs: int) -> BeyondChance:
-    """Return how the error of one question's alpha changes."""
+    """Return the spread of one question's alpha."""
     if not part.has_order:
         return BeyondChance.of_classes(part.marginals, n_pairs=n_pairs)
     peaked = kurtosis(part.marginals, part.positions)
@@ -356,7 +356,7 @@ def _spread_of_question(part: _QuestionUnits, *, n_pairs: int) -> BeyondChance:
 
 
 def _mean_spread(spreads: Sequence[BeyondChance]) -> BeyondChance:
-    """Return how the error of a mean of coefficients changes if they share their units."""
+    """Return the spread of a mean of coefficients that share their units."""
     if not spreads:
         return BeyondChance.of_classes(np.empty(0), n_pairs=0)
     share = 1 / len(spreads)

@@ -253,7 +253,7 @@ class SelectionWeights:
 
     @property
     def n_effective(self) -> float:
-        """Return how many selected units of equal weight would tell as much (Kish 1965)."""
+        """Return the number of units of equal weight with the same information (Kish 1965)."""
         squares = float((self.weights**2).sum())
         return float(self.weights.sum()) ** 2 / squares if squares else 0.0
 
@@ -261,7 +261,7 @@ class SelectionWeights:
 def selection_weights(
     features: Ratings, is_selected: Column, *, groups: Column | None = None
 ) -> SelectionWeights:
-    """Return weights by which selected units stand for all units, as far as features tell.
+    """Return weights by which selected units represent all units, according to features.
 
     The probability to be selected follows a logistic model of the features, with a weak normal
     prior on its coefficients.
@@ -272,7 +272,7 @@ def selection_weights(
         groups: Which units are not independent: any label, one for each unit.
 
     Returns:
-        The weights, and those without each group, which intervals rest on.
+        The weights, and those without each group, for intervals.
 
     Raises:
         ValueError: If the shapes do not fit, or no unit is selected.
@@ -383,8 +383,8 @@ def weighted_interval(
     Args:
         ratings: Values of shape (n_units, n_raters), NaN if missing. Units that are not selected
             may have ratings, which do not count.
-        coefficient: `Alpha(level)`, `HumanAgreement(scale)` or another that does not ask who gave a
-            rating.
+        coefficient: `Alpha(level)`, `HumanAgreement(scale)` or another that does not depend on who
+            gave a rating.
         weights: As `selection_weights` returns them for these units.
         confidence: Long-run share of intervals that hold the value on all units, in (0, 1), if the
             features explain the selection.

@@ -13,7 +13,7 @@ def holm_p_values(p_values: npt.ArrayLike, *, n_tests: int | None = None) -> Flo
     """Return p-values adjusted by Holm's procedure, in their order.
 
     The chance that any true null hypothesis has an adjusted p-value of at most q is at most q,
-    however the tests depend on each other.
+    whatever the dependence of the tests.
 
     Args:
         p_values: In [0, 1], shape (n_p_values,). NaN stays NaN and is not counted as a test.
@@ -73,10 +73,10 @@ class MeanShift:
 
 
 def mean_shift(differences: npt.ArrayLike, *, significance: float, span: float) -> MeanShift:
-    """Return how far paired measurements moved, by the sign-flip test of their differences.
+    """Return the mean shift of paired measurements, by the sign-flip test of their differences.
 
     If the two measurements of each pair are exchangeable, as they are when one judge rates one
-    answer twice, each difference is as likely to have the other sign. The test counts all choices
+    response twice, each difference is as likely to have the other sign. The test counts all choices
     of signs, so it is exact for any distribution and any number of pairs. The interval holds the
     shifts that it does not reject.
 
@@ -119,7 +119,7 @@ def mean_shift(differences: npt.ArrayLike, *, significance: float, span: float) 
 
 
 def least_p_value(n_pairs: int) -> float:
-    """Return the smallest p-value that so many pairs can have: all differences have one sign.
+    """Return the smallest p-value of `n_pairs` pairs: all differences have one sign.
 
     Args:
         n_pairs: Pairs with both measurements.
@@ -143,7 +143,7 @@ def least_p_value(n_pairs: int) -> float:
 
 
 def _first(start: int, end: int, holds: Callable[[int], bool]) -> int:
-    """Return the first number at which a condition holds that then goes on to hold."""
+    """Return the first number from which on a condition holds."""
     while start < end:
         middle = (start + end) // 2
         start, end = (start, middle) if holds(middle) else (middle + 1, end)
@@ -151,7 +151,7 @@ def _first(start: int, end: int, holds: Callable[[int], bool]) -> int:
 
 
 def _upper_tail(steps: Integers) -> float:
-    """Return the share of all choices of signs with a sum at least that of the steps given."""
+    """Return the share of all choices of signs with a sum at least that of the steps."""
     sizes = np.abs(steps)
     sizes = sizes[sizes > 0]
     divisor = int(np.gcd.reduce(sizes)) if len(sizes) else 1
