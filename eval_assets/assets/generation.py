@@ -38,7 +38,7 @@ _NOTHING = GenerationSummary(models=(), counted_usd=0.0, budget_left_usd=None, r
 def generated_responses(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
-    """Answers of the declared generators to the prompts; none if no generator is declared."""
+    """Responses of the declared generators to the prompts; none without generators."""
     with clear_failures():
         evaluation = folder.evaluation()
         summary = (

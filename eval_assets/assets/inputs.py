@@ -25,11 +25,11 @@ from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import (
     NO_VALUE,
-    generated_answers,
     import_fingerprint,
     is_imported,
     labels_by_version,
     partitions,
+    read_generated_responses,
     record_import,
     write_currency,
     write_rubric,
@@ -102,7 +102,7 @@ def model_responses(
             if is_imported(connection, "responses", fingerprint=fingerprint):
                 declare_partitions(connection, folder, context.instance)
                 return unchanged(table_metadata(connection, "responses"))
-            generated = generated_answers(connection)
+            generated = read_generated_responses(connection)
         responses = _merged(read_responses(evaluation, generated=generated), generated)
         with folder.connect() as connection:
             with transaction(connection):

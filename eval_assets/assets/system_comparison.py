@@ -17,7 +17,7 @@ from eval_assets.assets.tuning import judged_questions
 from eval_assets.catalogue import Figure
 from eval_assets.store.connection import transaction
 from eval_assets.store.schema import replace_rows
-from eval_assets.store.splits import compared_answers
+from eval_assets.store.splits import system_responses
 from eval_assets.tuning.systems import compare_systems
 
 _SHOWN = (
@@ -41,7 +41,7 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         seal_units(folder, evaluation)
         with folder.connect() as connection:
             question_ids = questions_past_the_gates(connection, evaluation)
-            answers = compared_answers(
+            responses = system_responses(
                 connection,
                 judged_questions(evaluation, question_ids),
                 shares=evaluation.tuning.split,
@@ -49,7 +49,7 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             rows = pd.DataFrame(
                 [
                     {"judge_id": judge_id, "question_id": question_id, **row}
-                    for (question_id, judge_id), compared in answers.items()
+                    for (question_id, judge_id), compared in responses.items()
                     for row in compare_systems(compared)
                 ]
             )
@@ -61,7 +61,7 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         data_version=data_version_in(table),
         metadata={
             **table,
-            "all_answers": rows_as_metadata(whole, _SHOWN),
+            "all_responses": rows_as_metadata(whole, _SHOWN),
             "differences": _differences(whole, with_question=len(question_ids) > 1),
         },
     )

@@ -40,7 +40,7 @@ from eval_assets.readers.labels.read import joined_labels, read_labels
 from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect, is_stored
-from eval_assets.store.inputs import generated_answers
+from eval_assets.store.inputs import read_generated_responses
 from eval_assets.store.schema import read_rows, read_table
 from eval_assets.store.tuned_judges import covered_units
 
@@ -79,7 +79,7 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
         with connect(database) as connection:
             covered = covered_units(connection)
             if evaluation.generators:
-                generated = generated_answers(connection)
+                generated = read_generated_responses(connection)
     if len(generated):
         both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
         responses = both.drop_duplicates("response_id", ignore_index=True)

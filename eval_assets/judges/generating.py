@@ -91,8 +91,8 @@ async def generate_responses(
         client: [response for thread in group for response in thread.responses()]
         for client, group in threads.items()
     }
-    for client, answers in responses.items():
-        client.summary.statuses.update(response.status for response in answers)
+    for client, generated in responses.items():
+        client.summary.statuses.update(response.status for response in generated)
     return GenerationSummary(
         responses=tuple(itertools.chain.from_iterable(responses.values())),
         models=tuple(client.summary for client in clients),
@@ -116,18 +116,18 @@ class _Thread:
         self._seed = seed
         self._client = client
         self._name = name
-        self._answers: list[Answer] = []
+        self._outcomes: list[Answer] = []
 
     @property
     def has_ended(self) -> bool:
         """Return whether every turn has a response, or one has failed for good."""
-        failed = bool(self._answers) and self._answers[-1].status != "ok"
-        return failed or len(self._answers) == len(self._conversation.turns)
+        failed = bool(self._outcomes) and self._outcomes[-1].status != "ok"
+        return failed or len(self._outcomes) == len(self._conversation.turns)
 
     def add_to(self, estimate: Estimate) -> None:
         """Add the remaining turns to the estimate, each like the next one."""
         if not self.has_ended:
-            for _ in self._conversation.turns[len(self._answers) :]:
+            for _ in self._conversation.turns[len(self._outcomes) :]:
                 estimate.add(self.next_request())
 
     def next_request(self) -> ModelRequest:
@@ -135,8 +135,8 @@ class _Thread:
         model = self._client.model
         system = model.declared.system
         messages = [Message("system", system)] if system else []
-        for turn, answer in zip(self._conversation.turns, self._answers, strict=False):
-            text = answer.text if isinstance(answer, Reply) else ""
+        for turn, outcome in zip(self._conversation.turns, self._outcomes, strict=False):
+            text = outcome.text if isinstance(outcome, Reply) else ""
             messages += [Message("user", turn.text), Message("assistant", text)]
         messages.append(Message("user", self._next_turn().text))
         seed = {"seed": self._seed} if model.capabilities.seed else {}
@@ -146,33 +146,33 @@ class _Thread:
         """Take the next reply from stored ones; return whether it was there."""
         reply = replies.get(self.next_request().key)
         if reply is not None:
-            self._answers.append(reply)
+            self._outcomes.append(reply)
         return reply is not None
 
     async def go_on(self) -> bool:
-        """Send the remaining turns; return whether all are answered."""
+        """Send the remaining turns; return whether all have a response."""
         while not self.has_ended:
             turn, generator_id = self._next_turn(), self._client.model.id
             response_id = self._name(self._conversation, turn, generator_id, self._seed)
             subject = CallSubject("generation", response_id, replicate=self._seed)
-            self._answers.append(await self._client.reply_to(self.next_request(), subject))
-        return self._answers[-1].status == "ok"
+            self._outcomes.append(await self._client.reply_to(self.next_request(), subject))
+        return self._outcomes[-1].status == "ok"
 
     def responses(self) -> Iterable[GeneratedResponse]:
         """Yield the result of every turn."""
         for index, turn in enumerate(self._conversation.turns):
             key = (self._conversation, turn, self._client.model.id, self._seed)
-            answer = self._answers[index] if index < len(self._answers) else None
-            if isinstance(answer, Reply):
-                yield GeneratedResponse(*key, status=answer.status, text=answer.text)
-            elif answer is not None:
-                yield GeneratedResponse(*key, status=answer.status, error=str(answer))
+            outcome = self._outcomes[index] if index < len(self._outcomes) else None
+            if isinstance(outcome, Reply):
+                yield GeneratedResponse(*key, status=outcome.status, text=outcome.text)
+            elif outcome is not None:
+                yield GeneratedResponse(*key, status=outcome.status, error=str(outcome))
             else:
-                error = "an earlier turn was not answered"
+                error = "an earlier turn has no response"
                 yield GeneratedResponse(*key, status="missing", error=error)
 
     def _next_turn(self) -> Turn:
-        return self._conversation.turns[len(self._answers)]
+        return self._conversation.turns[len(self._outcomes)]
 
 
 async def _recall(threads: Sequence[_Thread], client: ModelClient[Generator]) -> int:

@@ -38,13 +38,13 @@ class ResponseView:
 
     Args:
         response_id: The response; identifies it and is not shown, since it may name the model.
-        prompt: What was asked; empty if hidden.
-        response: What was answered.
-        questions: Rubric questions asked of it, in the rubric's order.
+        prompt: Its prompt; empty if hidden.
+        response: Its text.
+        questions: Rubric questions about it, in the rubric's order.
         run_id: Run that it comes from; None if the evaluation has no runs.
         earlier: The turns before, oldest first.
         facts: Columns that the evaluation shows, each with one text or with several lines.
-        pair: The two answers of which comparisons ask; None if there is one.
+        pair: The two responses to compare; None if there is one.
     """
 
     response_id: str

@@ -131,7 +131,7 @@ def labels_by_version(
     return labels
 
 
-def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def read_generated_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return generated responses in `RESPONSE_COLUMNS`, without failed ones."""
     rows = connection.execute(
         """

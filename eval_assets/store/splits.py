@@ -24,7 +24,7 @@ from eval_assets.store.schema import empty_table, insert_rows, read_rows, read_t
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits, splits_of
-from eval_assets.tuning.systems import ComparedAnswers
+from eval_assets.tuning.systems import SystemResponses
 from eval_assets.tuning.versions import response_fingerprints
 
 
@@ -199,17 +199,17 @@ def _by_judge(
     return without | dict(zip(values.rater_ids, values.matrix().T, strict=True))
 
 
-def compared_answers(
+def system_responses(
     connection: duckdb.DuckDBPyConnection,
     questions: Collection[RubricQuestion],
     *,
     shares: SplitShares,
-) -> dict[tuple[str, str], ComparedAnswers]:
-    """Return the answers that each judge scored with their reference values, by question and judge.
+) -> dict[tuple[str, str], SystemResponses]:
+    """Return the responses that each judge scored with reference values, by question and judge.
 
     Ratings under a seal correct no judge. One that rates as a tuned version is corrected by ratings
-    of an open test alone: those of train and dev made it what it is, and would say that it errs
-    less than it does.
+    of an open test alone: it was fitted to those of train and dev, which would understate its
+    errors.
     """
     if not questions:
         return {}
@@ -231,13 +231,13 @@ def compared_answers(
     judges = long_ratings(connection, "judge", names, group=group)
     tuned = dict(judge_fingerprints(connection).items() - declared_fingerprints(connection).items())
     is_seen = splits_of(rows["group"], shares) != "test" if tuned else np.zeros(len(group), bool)
-    answers = {}
+    responses = {}
     for question in questions:
         mean = humans[question.id].means()
         for judge, scores in _by_judge(connection, judges[question.id]).items():
             scored = ~np.isnan(scores)
             human = np.where(is_seen, np.nan, mean) if judge in tuned else mean
-            answers[question.id, judge] = ComparedAnswers(
+            responses[question.id, judge] = SystemResponses(
                 systems=systems[scored],
                 groups=group[scored],
                 human=human[scored],
@@ -245,7 +245,7 @@ def compared_answers(
                 slices={name: values[scored] for name, values in slices.items()},
                 scale=question.scale,
             )
-    return answers
+    return responses
 
 
 def costs_of_prompts(

@@ -316,9 +316,9 @@ def _of_positives(test: RatedUnits, scores: Floats) -> dict[str, float | None]:
 
 
 def _by_model(test: RatedUnits, scores: Floats) -> tuple[ModelFigures, ...]:
-    """Return the figure within each model's answers, and judge minus mean human.
+    """Return the figure within each model's responses, and judge minus mean human.
 
-    The figure does not travel to easier or harder answers; the difference to people does.
+    The figure does not transfer to easier or harder responses; the difference to people does.
     """
     rows = []
     mean = np.nanmean(test.ratings, axis=1)

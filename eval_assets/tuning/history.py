@@ -28,12 +28,12 @@ GROWTH = 1.5
 
 SAME_LABELS = 0.8
 """Kappa of two tests' ratings, response by response, from which on they are the same labels: those
-of two questions of the same answers hardly reach it, and those of one with a few changed do."""
+of two questions on the same responses hardly reach it, and those of one with a few changed do."""
 
 
 SAME_GROUPS, DISTINCT_GROUPS = 0.9, 10
 """Share of groups with equal ratings from which on two tests have the same labels under other
-names, and the least number of different ones among them."""
+names, and the least number of distinct ones among them."""
 
 
 @dataclass(frozen=True)

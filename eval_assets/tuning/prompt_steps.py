@@ -24,7 +24,7 @@ SHOWN = 10
 """Disagreements that the writer reads for one candidate, and on which each is tried first."""
 
 Write = Callable[[Sequence[str]], Sequence[str | None]]
-"""Asks the writer several requests; None if one was not answered or the budget ran out."""
+"""Sends the writer several requests; None for one without a reply, or if the budget ran out."""
 
 Score = Callable[[RatedUnits, Sequence[PromptSection]], Sequence[Floats]]
 """Asks the judge about units with each section; NaN if a score is missing."""
@@ -113,10 +113,10 @@ _FAR_ON_A_CONTINUOUS_SCALE = 0.1
 
 
 def few_shot_examples(train: RatedUnits, scores: Floats) -> tuple[Example, ...]:
-    """Return at most eight examples: one for each level, then those the judge is furthest off.
+    """Return at most eight examples: one for each level, then the judge's largest errors.
 
-    People agree on all of them: answers on which they do not would teach the judge one rater's
-    view. No two come from one group, and no two are much alike.
+    People agree on all of them: disputed responses would teach the judge one rater's view. No two
+    come from one group, and no two are much alike.
     """
     value, agreed = _consensus(train)
     off = np.abs(scores - value)
@@ -143,7 +143,7 @@ def few_shot_examples(train: RatedUnits, scores: Floats) -> tuple[Example, ...]:
 
 
 def _as_text(turns: Sequence[tuple[str, str]]) -> str:
-    """Return the turns before an answer as one text."""
+    """Return the turns before a response as one text."""
     return "\n".join(f"Asked: {prompt}\nAnswered: {response}" for prompt, response in turns)
 
 
@@ -197,7 +197,7 @@ def _choose(
 
 
 def _is_alike(train: RatedUnits, index: int, other: int) -> bool:
-    """Return whether two answers are of one group, or say much the same."""
+    """Return whether two responses are of one group or have many words in common."""
     if train.groups[index] == train.groups[other]:
         return True
     words = [
@@ -241,17 +241,17 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
 ) -> Search:
     """Return the best instructions of several rounds of rewriting, selected on dev.
 
-    Candidates are compared by agreement beyond chance after the best map, so that a candidate
-    which only moves scores gains nothing: that is what calibration is for. One that comes no
-    nearer to people than the best so far on the worst disagreements of train is not asked about
-    dev, so that most of what is spent goes to promising ones.
+    Candidates are compared by agreement beyond chance after the best map, so that a mere shift of
+    scores gains nothing: it is left to calibration. A candidate that comes no nearer to people
+    than the best so far on the worst disagreements of train is not scored on dev, so that most
+    spending goes to promising ones.
 
     The writer gets the worst disagreements of train, others for each candidate.
     """
     disagreements = training_data.disagreements()
     tried: list[Tried] = []
     if not disagreements:
-        outcome = "the judge differs from people on no answer of train"
+        outcome = "the judge differs from people on no response of train"
         return Search(start, (Tried(1, None, float("nan"), outcome),))
     best, best_figure = start, _mapped_figure(dev, scores)
     trial = _trial(training_data.train, disagreements, start)
@@ -272,7 +272,7 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
             if error < best_error or not trial.n_groups:
                 promising.append((draft, error))
             else:
-                outcome = "dropped: no nearer to people on the worst answers of train"
+                outcome = "dropped: no nearer to people on the worst responses of train"
                 tried.append(Tried(round_, draft, float("nan"), outcome))
         on_dev = score(dev, [draft for draft, _ in promising])
         for (draft, error), dev_scores in zip(promising, on_dev, strict=True):

@@ -18,7 +18,7 @@ MOST_INSTRUCTION_CHARACTERS = 2_000
 
 @dataclass(frozen=True)
 class ScoreDisagreement:
-    """An answer of train on which the judge and people differ."""
+    """A response of train on which the judge and people differ."""
 
     response_id: str
     prompt_text: str
@@ -44,7 +44,7 @@ class ScoreDisagreement:
 
 @dataclass(frozen=True)
 class Remark:
-    """Something that people wrote about a rating: a note, or the reason of an adjudication.
+    """A note on a rating, or the reason of an adjudication.
 
     `source` is the id by which it can be withdrawn.
     """
@@ -158,12 +158,12 @@ def _object(reply: str) -> dict[str, object]:
 
 
 MOST_REMARKS = 40
-"""Notes, adjudications and disagreements that rules are distilled from at a time."""
+"""Most notes, adjudications and disagreements in one request for rules."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """Comments of people and of the judge on the answers to one question.
+    """Comments of people and of the judge on the responses, for one question.
 
     Rationales are by response. Notes of raters and reasons of adjudications are by response and by
     the id by which they can be withdrawn.
@@ -175,7 +175,7 @@ class Words:
 
 @dataclass(frozen=True, eq=False)
 class PromptMaterial:
-    """Answers of train to one question, a judge's scores of them, and comments.
+    """Responses of train for one question, a judge's scores of them, and comments.
 
     Args:
         known: Texts that a prompt may repeat beside the question: the declared template.
@@ -187,7 +187,7 @@ class PromptMaterial:
     known: Sequence[str] = ()
 
     def is_quoted_in(self, text: str) -> bool:
-        """Return whether a text copies a sequence of words from an answer, a prompt or a note."""
+        """Return whether a text copies a sequence of words from a response, a prompt or a note."""
         question = self.train.question
         notes = [note for by_source in self.words.notes.values() for note in by_source.values()]
         return (

@@ -58,9 +58,9 @@ class RatedUnits:
     Args:
         ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
         scores: Each judge's scores of shape (n_units,), NaN if missing.
-        prompt_texts: What the systems were asked; empty unless prompts are tuned or compared.
+        prompt_texts: Prompts of the systems; empty unless prompts are tuned or compared.
         spreads: Highest minus lowest score of each judge's replicates; judges without are missing.
-        history: By response, what was asked and answered in each turn before, oldest first.
+        history: By response, prompt and response of each earlier turn, oldest first.
     """
 
     question: RubricQuestion

@@ -67,9 +67,9 @@ class VersionScores:
         return VersionScores(units, prompted, self.versions)
 
     def as_read(self, question_id: str, groups: Collection[str]) -> "VersionScores":
-        """Return the scores as a reading saw them: these groups are the test of the question.
+        """Return the scores as a reading used them: these groups are the test of the question.
 
-        Other groups of the test are left out. The split that is declared now decides nothing.
+        Other groups of the test are left out. The declared split has no effect.
         """
         rated = self.units[question_id]
         scores = self.only(question_id, ~rated.is_in("test") | rated.are_of(groups))
@@ -105,7 +105,7 @@ class VersionScores:
         return mapped_judge(version, raw, replaced=replaced)
 
     def _trained_on(self, version: JudgeVersion) -> frozenset[str]:
-        """Return what a version was trained on, as the ledger keeps it."""
+        """Return the ledger's fingerprints of the responses that a version was trained on."""
         same = (v for v in self.versions if v.definition_hash == version.definition_hash)
         return next((v.trained_on for v in same), frozenset())
 
@@ -165,7 +165,7 @@ def declared_version(judge_id: str, *, fingerprint: str, prompt_text: str) -> Ju
 def calibrated_version(judge: JudgeVersion, units: Units, raw: Scores) -> JudgeVersion:
     """Return the judge with maps of its scores, fitted on train, without a number.
 
-    It is the judge itself if no map is clearly better than none.
+    It is the unchanged judge if no map is clearly better than none.
     """
     maps = fitted_maps(units, raw)
     if not maps:
@@ -215,7 +215,7 @@ def dev_figures(judge: TunedJudge, units: Units) -> dict[str, float]:
 
 
 def untested_judge(judge_id: str, units: Units, *, steps: Sequence[Step]) -> TunedJudge:
-    """Return a declared judge, with the maps that it would get, before it has any version."""
+    """Return a declared judge with the maps fitted to it, before it has any version."""
     raw = {question: rated.scores[judge_id] for question, rated in units.items()}
     judge = declared_version(judge_id, fingerprint="", prompt_text="")
     if "calibration" in steps:
@@ -264,7 +264,7 @@ def jury_judge(
 
 
 def _best_member(train: RatedUnits, scores: Mapping[str, Floats]) -> str:
-    """Return the judge that agrees best with people on train; of equal ones the first by name."""
+    """Return the judge that agrees best with people on train; of equals the first by name."""
     figures = {
         judge: concordance(train.ratings, judge_scores) for judge, judge_scores in scores.items()
     }
@@ -282,8 +282,8 @@ def jury_weights(train: RatedUnits, calibrated: Mapping[str, Floats]) -> dict[st
     """Return the weight of each judge, between equal weights and those that fit train best.
 
     Weights are at least 0 and add up to 1. The fitted ones minimise the squared distance of the
-    weighted mean from the mean rating; with few groups they say little, so that equal weights
-    count as much as `EQUAL_WEIGHT_GROUPS` groups do.
+    weighted mean from the mean rating; with few groups they are uncertain, so equal weights count
+    as much as `EQUAL_WEIGHT_GROUPS` groups.
 
     Raises:
         ValueError: If there are fewer than two judges or more than `MOST_JURORS`.

@@ -25,14 +25,14 @@ _Part = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedAnswers:
-    """Answers of several systems to one question of the rubric, and one judge's scores of them.
+class SystemResponses:
+    """Responses of several systems to one question of the rubric, and one judge's scores of them.
 
     Args:
-        groups: Group of each answer, a name or number; answers to one prompt share it.
-        human: Mean human rating of each answer, NaN if nobody rated it.
-        judge: The judge's score of each answer, NaN if missing.
-        slices: Value of each answer in each slice that is compared, such as its difficulty.
+        groups: Group of each response, a name or number; responses to one prompt share it.
+        human: Mean human rating of each response, NaN without one.
+        judge: The judge's score of each response, NaN if missing.
+        slices: Value of each response in each slice that is compared, such as its difficulty.
     """
 
     systems: Texts
@@ -43,30 +43,29 @@ class ComparedAnswers:
     scale: Scale
 
 
-def compare_systems(answers: ComparedAnswers) -> list[Row]:
+def compare_systems(responses: SystemResponses) -> list[Row]:
     """Return rows of `system_comparison`: means of systems, then differences of two, by slice.
 
-    Means and differences are those that people would have given all answers, by
-    prediction-powered inference over groups. Intervals are 95 % ones; `low_all` and `high_all`
-    hold for all means, or all differences, of a slice at once (Bonferroni), and only by these a
-    difference counts as safe.
+    Means and differences estimate human ratings of all responses, by prediction-powered inference
+    over groups. Intervals are 95 % ones; `low_all` and `high_all` hold for all means, or all
+    differences, of a slice at once (Bonferroni), and a difference counts as safe only by these.
     """
-    slices = {"all": np.full(len(answers.systems), ""), **answers.slices}
-    # Every row looks at the groups again: numbers are counted, and names would be sorted.
-    answers = replace(answers, groups=_numbered(answers.groups)[1])
-    return [row for name, values in slices.items() for row in _slice_rows(answers, name, values)]
+    slices = {"all": np.full(len(responses.systems), ""), **responses.slices}
+    # Every row uses the groups: numbers are counted, names would be sorted each time.
+    responses = replace(responses, groups=_numbered(responses.groups)[1])
+    return [row for name, values in slices.items() for row in _slice_rows(responses, name, values)]
 
 
 def _numbered(names: NDArray[np.generic]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the different names, sorted, and the place of each among them."""
+    """Return the distinct names, sorted, and the index of each value among them."""
     values = names.tolist()
     index = {name: number for number, name in enumerate(sorted(set(values)))}
     return list(index), np.fromiter(map(index.__getitem__, values), np.int64, len(values))
 
 
-def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[Row]:
+def _slice_rows(responses: SystemResponses, name: str, values: Texts) -> Iterator[Row]:
     names, value_of = _numbered(values)
-    systems, system_of = _numbered(answers.systems)
+    systems, system_of = _numbered(responses.systems)
     cells = {
         (value, system): (value_of == i) & (system_of == j)
         for i, value in enumerate(names)
@@ -81,7 +80,7 @@ def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[
             "slice_value": str(value) or None,
             "system": str(system),
             "other_system": None,
-            **_mean(answers, is_in_cell, n_compared=n_means),
+            **_mean(responses, is_in_cell, n_compared=n_means),
         }
     pairs = [
         (first, second)
@@ -95,13 +94,13 @@ def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[
             "slice_value": str(first[0]) or None,
             "system": str(first[1]),
             "other_system": str(second[1]),
-            **_difference(answers, cells[first], cells[second], n_compared=len(pairs)),
+            **_difference(responses, cells[first], cells[second], n_compared=len(pairs)),
         }
 
 
-def _mean(answers: ComparedAnswers, is_in_cell: NDArray[np.bool_], *, n_compared: int) -> Row:
-    part, groups = _part(answers, is_in_cell)
-    bounds = answers.scale.low, answers.scale.high
+def _mean(responses: SystemResponses, is_in_cell: NDArray[np.bool_], *, n_compared: int) -> Row:
+    part, groups = _part(responses, is_in_cell)
+    bounds = responses.scale.low, responses.scale.high
     estimate, simultaneous = (
         prediction_powered_mean(*part, confidence=confidence, groups=groups, bounds=bounds)
         for confidence in (CONFIDENCE, _simultaneous(n_compared))
@@ -115,10 +114,10 @@ def _mean(answers: ComparedAnswers, is_in_cell: NDArray[np.bool_], *, n_compared
         bounds=bounds,
     )
     return {
-        **_counts(answers, is_in_cell),
+        **_counts(responses, is_in_cell),
         "judge_only": or_none(_judge_mean(part)),
         **_intervals(estimate, simultaneous, labels_only),
-        **(_corrected(part) if answers.scale.is_binary else _NOT_CORRECTED),
+        **(_corrected(part) if responses.scale.is_binary else _NOT_CORRECTED),
         "is_safe": None,
     }
 
@@ -143,14 +142,14 @@ def _corrected(part: _Part) -> Row:
 
 
 def _difference(
-    answers: ComparedAnswers,
+    responses: SystemResponses,
     first: NDArray[np.bool_],
     second: NDArray[np.bool_],
     *,
     n_compared: int,
 ) -> Row:
-    (part, of_one), (other, of_other) = _part(answers, first), _part(answers, second)
-    bounds = answers.scale.low, answers.scale.high
+    (part, of_one), (other, of_other) = _part(responses, first), _part(responses, second)
+    bounds = responses.scale.low, responses.scale.high
     estimate, simultaneous = (
         prediction_powered_difference(
             part, other, confidence=confidence, groups=(of_one, of_other), bounds=bounds
@@ -167,7 +166,7 @@ def _difference(
     )
     is_safe = simultaneous.low > 0 or simultaneous.high < 0
     return {
-        **_counts(answers, first | second),
+        **_counts(responses, first | second),
         "judge_only": or_none(_judge_mean(part) - _judge_mean(other)),
         **_intervals(estimate, simultaneous, labels_only),
         **_NOT_CORRECTED,
@@ -176,13 +175,13 @@ def _difference(
 
 
 def _part(
-    answers: ComparedAnswers, is_in_cell: NDArray[np.bool_]
+    responses: SystemResponses, is_in_cell: NDArray[np.bool_]
 ) -> tuple[_Part, NDArray[np.generic]]:
-    """Return labels, their scores, scores of the other answers, and the groups of both."""
-    scored = is_in_cell & ~np.isnan(answers.judge)
-    labelled, other = scored & ~np.isnan(answers.human), scored & np.isnan(answers.human)
-    part = answers.human[labelled], answers.judge[labelled], answers.judge[other]
-    return part, np.concatenate([answers.groups[labelled], answers.groups[other]])
+    """Return labels, their scores, scores of the other responses, and the groups of both."""
+    scored = is_in_cell & ~np.isnan(responses.judge)
+    labelled, other = scored & ~np.isnan(responses.human), scored & np.isnan(responses.human)
+    part = responses.human[labelled], responses.judge[labelled], responses.judge[other]
+    return part, np.concatenate([responses.groups[labelled], responses.groups[other]])
 
 
 def _judge_mean(part: _Part) -> float:
@@ -190,13 +189,13 @@ def _judge_mean(part: _Part) -> float:
     return float(scores.mean()) if len(scores) else math.nan
 
 
-def _counts(answers: ComparedAnswers, is_in_cell: NDArray[np.bool_]) -> Row:
-    scored = is_in_cell & ~np.isnan(answers.judge)
-    labelled = scored & ~np.isnan(answers.human)
+def _counts(responses: SystemResponses, is_in_cell: NDArray[np.bool_]) -> Row:
+    scored = is_in_cell & ~np.isnan(responses.judge)
+    labelled = scored & ~np.isnan(responses.human)
     return {
         "n_responses": int(scored.sum()),
         "n_labelled": int(labelled.sum()),
-        "n_groups": int(np.count_nonzero(np.bincount(answers.groups[labelled]))),
+        "n_groups": int(np.count_nonzero(np.bincount(responses.groups[labelled]))),
     }
 
 
@@ -216,7 +215,7 @@ def _intervals(estimate: Interval, simultaneous: Interval, labels_only: Interval
 
 
 def _labels_saved(estimate: Interval, labels_only: Interval) -> int | None:
-    """Return how many more labels an interval as narrow would take without the judge."""
+    """Return the number of further labels for an equally narrow interval without the judge."""
     width = estimate.high - estimate.low
     if not width > 0:
         return None

@@ -23,7 +23,7 @@ _BLOCK = re.compile(r"\{%-?\s*(block\s+(?P<name>\w+)|endblock\b[^%]*)\s*-?%\}")
 
 @dataclass(frozen=True)
 class Example:
-    """An answer that people agree on, to show a judge how it is rated."""
+    """A response that people agree on, as an example for a judge."""
 
     response_id: str
     prompt_text: str
@@ -63,7 +63,7 @@ class PromptSection:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Ids of everything that the section was made from."""
+        """Ids of the sources of the section."""
         from_rules = {source for rule in self.rules for source in rule.sources}
         return tuple(sorted(from_rules | {example.response_id for example in self.examples}))
 
@@ -92,8 +92,8 @@ class PromptSection:
 def with_sections(template: str, sections: Mapping[str, PromptSection]) -> str:
     """Return a judge's template with a section for each question.
 
-    The sections go to the end of the block `system`, or before what the block `user` shows if
-    there is no such block. Their texts are string literals there: nothing in them is an
+    The sections go to the end of the block `system`, or to the start of the block `user` if there
+    is no such block. Their texts are string literals there: nothing in them is an
     instruction to the template.
 
     Raises:
@@ -120,10 +120,9 @@ def with_sections(template: str, sections: Mapping[str, PromptSection]) -> str:
 def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[str]) -> float:
     """Return the share of six-word sequences that a tuned prompt copies from training material.
 
-    What is marked as an example does not count, and neither does what the question or the rest of
-    the prompt says.
+    Marked examples and texts of the question or the rest of the prompt do not count.
 
-    NaN if the prompt adds nothing of its own on the question.
+    NaN if the prompt adds nothing on the question.
     """
     sections = [
         json.loads(match["text"])
@@ -158,7 +157,7 @@ def shown_in(prompt_text: str, texts: Sequence[str], *, n_words: int = 6) -> lis
 
 
 def marked(text: str, name: str) -> str:
-    """Return a text between two marks that hold its fingerprint, so that it cannot end itself."""
+    """Return a text between two marks with its fingerprint, so that it cannot end itself."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_LENGTH]
     return f"<{name}-{digest}>\n{text}\n</{name}-{digest}>"
 

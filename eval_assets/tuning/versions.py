@@ -1,4 +1,4 @@
-"""Versions of judges, and fingerprints of what their certificates rest on."""
+"""Versions of judges, and fingerprints of the evidence of their certificates."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ VersionStep = Literal[
 
 @dataclass(frozen=True)
 class JudgeVersion:
-    """A judge as it is at one step of tuning.
+    """A judge at one step of tuning.
 
     Its number is semantic: the first part changes with the model, its settings and the declared
     prompt, the second with a tuned prompt, the third with maps or weights alone.
@@ -31,7 +31,7 @@ class JudgeVersion:
     Args:
         step: Step of tuning that made it; `declared` for the judge as it stands.
         fingerprint: Fingerprint of model, settings and declared prompt; of a jury, of its members.
-        prompt_text: Template that it is asked with; empty for recorded scores and juries.
+        prompt_text: Prompt template; empty for recorded scores and juries.
         maps: Map of its scores by question; questions without one keep scores as they are.
         weights: Weights of a jury's members, by question; empty for a single judge.
         trained_on: Fingerprints of the responses of train and dev that prompt, maps or weights were
@@ -56,7 +56,7 @@ class JudgeVersion:
 
     @property
     def has_declared_prompt(self) -> bool:
-        """Return whether a single judge is asked with its prompt as declared."""
+        """Return whether a single judge has its declared prompt."""
         return self.step in ("declared", "calibration")
 
     def mapped(self, question_id: str, raw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -84,7 +84,7 @@ class JudgeVersion:
 
     @property
     def definition(self) -> dict[str, object]:
-        """All that decides this judge's scores, as JSON: not its number, nor how it was made."""
+        """All that determines this judge's scores, as JSON, without its number and origin."""
         return {
             "judge_id": self.judge_id,
             "fingerprint": self.fingerprint,
@@ -175,7 +175,7 @@ class Fingerprints:
 
     Args:
         scores: SHA-256 of the judge's scores of the test, before any map.
-        models_returned: Models that answered, by their own account; empty if not known.
+        models_returned: Models named in the replies; empty if not known.
         doubts: SHA-256 of the doubts of the test; None unless a claim on a part rests on them.
     """
 
@@ -218,7 +218,7 @@ def scores_hash(units: RatedUnits, scores: Floats) -> str:
     return _hash_of_rows(units, scores.tolist())
 
 
-@lru_cache(maxsize=1)  # each judge's certificate asks for that of the same test
+@lru_cache(maxsize=1)  # each judge's certificate needs the one of the same test
 def labels_hash(units: RatedUnits) -> str:
     """Return the fingerprint of the ratings of units, regardless of raters and order."""
     rows = _per_row(units.ratings, tuple)
@@ -226,7 +226,7 @@ def labels_hash(units: RatedUnits) -> str:
 
 
 def training_fingerprints(units: Iterable[RatedUnits]) -> frozenset[str]:
-    """Return the fingerprint of every response of train and dev, whatever its group is called."""
+    """Return the fingerprint of every response of train and dev, regardless of group names."""
     response_ids = (rated.response_ids[~rated.is_in("test")].tolist() for rated in units)
     return frozenset(response_fingerprints(set().union(*response_ids)))
 
@@ -245,16 +245,16 @@ def response_fingerprints(response_ids: Iterable[str]) -> list[str]:
     return [hashlib.sha256(str(name).encode()).hexdigest()[:12] for name in response_ids]
 
 
-@lru_cache(maxsize=1)  # a seal, a due reading and the next one ask for those of one test
+@lru_cache(maxsize=1)  # a seal, a due reading and the next one need those of one test
 def label_fingerprints(units: RatedUnits) -> dict[str, str]:
-    """Return the fingerprint of each response's ratings, to know the same labels by."""
+    """Return the fingerprint of each response's ratings, to recognise equal labels."""
     hashes = _per_row(units.ratings, lambda values: json_hash(values)[:8])
     return dict(zip(map(str, units.response_ids), hashes, strict=True))
 
 
 @lru_cache(maxsize=1)
 def group_fingerprints(units: RatedUnits) -> tuple[str, ...]:
-    """Return the fingerprint of each group's ratings, sorted, whatever its responses are called."""
+    """Return the fingerprint of each group's ratings, sorted, regardless of response ids."""
     labels = label_fingerprints(units)
     by_group: dict[str, list[str]] = {}
     for group, response in zip(units.groups.tolist(), units.response_ids.tolist(), strict=True):

@@ -73,7 +73,7 @@ def rating_columns(table: FileTable, scales: Sequence[Scale | None]) -> list[str
 
 
 def computed_columns(table: FileTable, headers: Sequence[str]) -> set[str]:
-    """Return columns that are the highest, lowest, mean or the like of the others in every row.
+    """Return columns that are the maximum, minimum, mean or the like of the others in every row.
 
     With two values a rater may well agree with the higher one in every row.
     """
@@ -108,7 +108,7 @@ def _numbers(table: FileTable, header: str) -> FloatArray:
 
 
 def slider_columns(table: FileTable) -> list[str]:
-    """Return two or more columns of numbers from 0 to 100 that cover much the same range."""
+    """Return two or more columns of numbers from 0 to 100 with similar ranges."""
     ranges: dict[str, tuple[float, float]] = {}
     for header in table.columns:
         name, numbers = plain(header), _numbers(table, header)
@@ -186,7 +186,7 @@ def melted(table: FileTable, columns: Sequence[RatingColumn], units: References)
     row_of_label = np.repeat(np.arange(len(table)), n_columns)
     raters = table.stripped(*FIELDS["rater_id"])
     ratings = [table.text(column.header) for column in columns]
-    fields = {  # such as the time, which holds for all ratings of a row
+    fields = {  # such as the time, which applies to all ratings of a row
         field: table.stripped(*names).take(row_of_label)
         for field, names in FIELDS.items()
         if table.header_of(*names) is not None

@@ -1,4 +1,4 @@
-"""Headers of tables of ratings: what a column holds, as far as its name says."""
+"""Headers of tables of ratings: the kind of a column according to its name."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt", "antw
 """Columns of the items if there is no id, nor a key of several columns."""
 
 SHARED_ITEM = ("task_id", "id", "prompt_id", "conversation_id", "example_id", "sample_id")
-"""Columns of items to which several models may have answered."""
+"""Columns of items to which several models may have responded."""
 
 RATER = (
     *FIELDS["rater_id"],
@@ -129,12 +129,12 @@ ITEM_NAME = re.compile(
 
 
 def never_rates(name: str) -> bool:
-    """Return whether a column of that plain name never holds the ratings of one rater."""
+    """Return whether a column with this plain name never holds the ratings of one rater."""
     return name in _OTHERS or name in SUMMARIES or _MEASURES.fullmatch(name) is not None
 
 
 def is_metadata(name: str) -> bool:
-    """Return whether a column of that plain name describes items, unless it is all there is."""
+    """Return whether a column with this plain name describes items, unless it is the only one."""
     return _METADATA.fullmatch(name) is not None
 
 
@@ -154,7 +154,7 @@ def rater_header(table: FileTable) -> str | None:
 
 
 def item_header(table: FileTable) -> str | None:
-    """Return the column of the rated items; None if several columns name them, or none does."""
+    """Return the column of the rated items; None if no column, or several, name them."""
     header = table.header_of(*ITEM)
     if header is not None or has_references(table):
         return header

@@ -69,7 +69,7 @@ def _keyed_rows(document: Objects, file: str) -> Iterator[dict[str, Any]]:
 
 
 def _two_levels(document: Objects) -> Iterator[dict[str, Any]]:
-    """Yield a row for each outer key, or for each inner one if these are more and all are numbers.
+    """Yield a row for each outer key, or each inner one if these are more and all are numbers.
 
     A frame that pandas writes has counts of its rows as keys, which are then no column.
     """
@@ -155,7 +155,7 @@ def _one_annotation_a_row(table: FileTable) -> FileTable:
 def _lists_of_ratings(table: FileTable) -> FileTable:
     """Return the table with a row for each rating in the lists of its columns.
 
-    Raters are those that another column lists, or else counted.
+    Raters are listed in another column, or else numbered.
     """
     lists = {
         header: cells

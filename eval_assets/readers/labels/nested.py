@@ -46,8 +46,8 @@ _Problem = tuple[str, str, str]
 def session_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabels:
     """Return labels of `{"dimension", "labelerId", "labels": [{"scenarioId", ...}]}`.
 
-    Lines are positions in the list of labels; if a file holds several exports, they go on. A
-    label of a response that came back to its rater is passed over: it is none between raters.
+    Lines are positions in the list of labels, continued over several exports in one file. Labels
+    of repeated responses are skipped, because they do not count for agreement between raters.
 
     Raises:
         InputError: If `labels` is not a list.
@@ -81,9 +81,9 @@ def session_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabel
 def labels_of_session(
     session: Session, *, file: str, question: RubricQuestion, response_ids: Container[str]
 ) -> Labels | None:
-    """Return the labels of a stored session as reading its file does, without details.
+    """Return the labels of a stored session as read from its file, without details.
 
-    None if a label is of another response or off the scale: reading the file then says which.
+    None if a label is of another response or off the scale: reading the file then names it.
     """
     places = [(n, label) for n, label in enumerate(session.labels, start=1) if not label.is_repeat]
     labels = [label for _, label in places]
@@ -123,7 +123,7 @@ def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabe
     """Return labels of `{"trace_id", "user_id", "rating", "ratings": {question: value}}`.
 
     The older single `rating` counts only if there are no `ratings`, and only if the rubric has one
-    question, since it does not say which one it rates.
+    question, since it does not name its question.
     """
     ratings, single = table.cells("ratings"), table.text("rating")
     columns = {field: table.cells(*names) for field, names in FIELDS.items()}
@@ -197,7 +197,7 @@ def _fields(label: Mapping[str, object]) -> dict[str, str | None]:
 
 
 def _details(content: Mapping[str, object]) -> str | None:
-    """Return as JSON the content of session and label that no other field holds."""
+    """Return the content of session and label that no other field holds, as JSON."""
     rest = {
         key: value
         for key, value in content.items()

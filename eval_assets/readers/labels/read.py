@@ -51,10 +51,10 @@ def read_labels(
     Args:
         evaluation: Names the label files, and whether bad rows are rejected.
         responses: The responses that can be rated, in `RESPONSE_COLUMNS`.
-        texts: Gives the text of each, if a file shows the texts that were rated; None if they are
-            in `responses`.
-        some_unread: Whether there are others that could not be read: labels of unknown responses
-            are then one problem, and not one each.
+        texts: Returns the text of each, if a file holds the rated texts; None if they are in
+            `responses`.
+        some_unread: Whether other responses could not be read: labels of unknown responses are
+            then one problem, and not one each.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row of all files, unless rows are rejected
@@ -131,7 +131,7 @@ def joined_labels(
     ]
     if is_second.any():
         rejected += second_ratings(ratings)
-    # File by file as they were read, from the first line to the last.
+    # In the order of files, and of lines in each.
     position = {problem.file: i for i, (problem, _, _) in reversed(list(enumerate(rejected)))}
     rejected.sort(key=lambda row: (position[row[0].file], row[0].line or 0))
     problems = [*unusable, *_similar_raters(ratings), *_judges(ratings, judge_ids)]
@@ -172,7 +172,7 @@ def _removed_questions(files: Sequence[ParsedLabels], question_ids: Sequence[str
 
 
 def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
-    """Return a problem for each rater whose id looks like another's."""
+    """Return a problem for each rater whose id is very similar to another's."""
     spellings: defaultdict[str, list[str]] = defaultdict(list)
     for rater in ratings["rater_id"].unique():
         spellings[_appearance(str(rater))].append(rater)
@@ -209,7 +209,7 @@ _LATIN = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαοριντυκχ
 
 
 def _appearance(rater: str) -> str:
-    """Return what an id looks like, without case, spaces and invisible letters."""
+    """Return the appearance of an id, without case, spaces and invisible characters."""
     # A spreadsheet on one system writes "é" as one character, on another as two.
     composed = _without_case_or_spaces(unicodedata.normalize("NFKC", rater))
     visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")

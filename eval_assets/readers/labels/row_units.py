@@ -1,4 +1,4 @@
-"""What the rows of a table are of: their items, and sheets that are raters or questions."""
+"""Items of the rows of a table, and sheets that are raters or questions."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,7 +32,7 @@ def items_of(table: FileTable, *, one_a_row: bool) -> References:
         if one_a_row and header == text:
             header = None  # two responses may have one text
         elif not one_a_row and header and len(set(table.columns[header])) == len(table):
-            header = text  # the ids are those of ratings
+            header = text  # the ids belong to ratings
     if header is not None:
         items = table.stripped(header)
     elif has_references(table):
@@ -52,7 +52,7 @@ def items_of(table: FileTable, *, one_a_row: bool) -> References:
 
 
 def filled_down(table: FileTable) -> FileTable:
-    """Return the table with merged cells of items or raters, which only the first row has."""
+    """Return the table with merged cells of items or raters filled down."""
     item, rater = item_header(table), rater_header(table)
     if item is None or rater is None or item == rater:
         return table
@@ -115,7 +115,7 @@ def sheet_roles(
 
 
 def with_models(table: FileTable) -> FileTable:
-    """Return the table with prompt and model as item, if several models answered to a prompt."""
+    """Return the table with prompt and model as item, if a prompt has several models."""
     header, model = table.header_of(*SHARED_ITEM), table.header_of(*TEXT_COLUMNS["model_name"])
     if header is None or model is None or header != item_header(table):
         return table

@@ -1,4 +1,4 @@
-"""Tables as people and programs write them, as columns of items, raters and ratings.
+"""Tables written by people and programs, as columns of items, raters and ratings.
 
 Ratings may be stars, 4/5, 4 of 5, or crosses in columns.
 """
@@ -74,7 +74,7 @@ def _mechanical_turk(table: FileTable) -> FileTable:
 
 
 def _answers_unpacked(table: FileTable) -> Mapping[str, FileColumn[Any]]:
-    """Return the columns with the answers that one cell of JSON holds as columns of their own."""
+    """Return the columns, with a column for each answer in a cell of JSON."""
     header = table.header_of("Answer.taskAnswers")
     if header is None:
         return table.columns
@@ -101,7 +101,7 @@ def _json_list(cell: object) -> list[dict[str, Any]]:
 
 
 def _chosen_buttons(columns: Mapping[str, FileColumn[Any]]) -> dict[str, FileColumn[Any]]:
-    """Return one column for the buttons NAME.VALUE of which each row has one pressed."""
+    """Return one column for the buttons NAME.VALUE, one of which is pressed in each row."""
     groups: dict[str, dict[str, FileColumn[Any]]] = {}
     for header, cells in columns.items():
         name, dot, value = header.rpartition(".")
@@ -184,14 +184,14 @@ _YES, _NO = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
 
 class _Written(NamedTuple):
-    """A rating, and the highest that there can be; None if the cell does not name it."""
+    """A rating, and the highest possible one; None if the cell does not name it."""
 
     value: float
     top: float | None
 
 
 def with_numbers(table: FileTable) -> tuple[FileTable, Tops]:
-    """Return the table with such ratings as numbers, and the tops of their scales."""
+    """Return the table with such ratings as numbers, and the highest value of their scales."""
     # Beside two columns of plain numbers, 3/5 is a date or a page.
     others = rating_columns(table, [None]) if rater_header(table) is None else []
     columns, examples = dict(table.columns), dict[str, tuple[str, _Written]]()
@@ -240,7 +240,7 @@ def _in_numbers(cell: str | None) -> str | None:
 def _example(cells: FileColumn[str | None]) -> tuple[str, _Written] | None:
     """Return a cell of a column of such ratings with its rating; None if it is another column.
 
-    Plain numbers may stand among them.
+    Plain numbers may be among them.
     """
     pairs = [(cell, _written(cell)) for cell in cells.present() if cell is not None]
     written = [(cell, rating) for cell, rating in pairs if rating is not None]
@@ -271,8 +271,8 @@ def _notes(examples: Mapping[str, tuple[str, _Written]]) -> list[str]:
 def without_crosses(table: FileTable) -> tuple[FileTable, Tops]:
     """Return the table with ratings in place of the crosses for them, and the scales' tops.
 
-    Columns that are named by the values of a scale, alone or beside a rater, or of which every row
-    has one crossed, become one column of ratings. In others a cross is a yes, and none a no.
+    Columns named by the values of a scale, alone or beside a rater, or with one cross in every
+    row, become one column of ratings. In other columns a cross is a yes, and a blank a no.
     """
     table = _ticks_crossed(table)
     words = {header: _words(table, header) for header in table.columns}

@@ -54,7 +54,7 @@ class ParsedLabels:
     Args:
         table: The rows, not yet checked against rubric and responses.
         units: Response and question of each row.
-        headers: Column or key of each field as the file spells it.
+        headers: Column or key of each field in the file's spelling.
         rating_headers: Column or key of each row's rating.
     """
 
@@ -95,7 +95,7 @@ def labels_of_records(
     headers: Mapping[str, str],
     notes: Sequence[str] = (),
 ) -> ParsedLabels:
-    """Return labels that a form nests in something else.
+    """Return labels of a nested form.
 
     Args:
         file: File, as messages name it.
@@ -166,7 +166,7 @@ def checked_labels(
     *,
     ignored: Collection[str],
 ) -> Labels:
-    """Return the labels of one file that can be kept, and the problem of each of the others.
+    """Return the valid labels of one file, and the problem of each of the others.
 
     Ratings have the further column `rating_header`, the column or key of each rating.
 
@@ -215,7 +215,7 @@ def checked_labels(
 
 
 def second_ratings(ratings: pd.DataFrame) -> list[RejectedRow]:
-    """Return each rating whose unit the same rater has rated before, in the same round."""
+    """Return each further rating of a unit by the same rater in the same round."""
     columns = ratings[[*UNIT_AND_RATER, "file", "line", "rating_header"]]
     sharing = columns[ratings.duplicated(UNIT_AND_RATER, keep=False)]
     first_of: dict[tuple[object, ...], str] = {}
@@ -242,7 +242,7 @@ def rejected_frame(rows: Sequence[RejectedRow]) -> pd.DataFrame:
 
 
 def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Return columns of labels, each in its dtype: text as objects, None if nothing is written.
+    """Return columns of labels, each in its dtype: text as objects, None if empty.
 
     Names of responses, questions and raters may be categories, which are compared by their codes.
     """
@@ -281,7 +281,7 @@ def _categories(cells: FileColumn[str | None]) -> pd.Categorical:
 def _add_other_texts(
     problems: RowProblems, parsed: ParsedLabels, units: ResponseUnits, responses: PositionArray
 ) -> None:
-    """Add rows that show another text than the response has: somebody rated that one."""
+    """Add rows whose text differs from that of the response: raters rated another text."""
     header = parsed.table.header_of("response_text")
     if header is None or units.texts is None:
         return

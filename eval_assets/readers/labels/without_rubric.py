@@ -53,7 +53,7 @@ from eval_assets.scale import Level, Scale
 
 @dataclass(frozen=True, kw_only=True)
 class RatingsOptions:
-    """Choices of the user; whatever is left out follows from the file.
+    """Choices of the user; all others follow from the file.
 
     Args:
         scale: Scale of all questions.
@@ -102,11 +102,11 @@ def labels_without_rubric(table: FileTable, options: RatingsOptions) -> ParsedLa
 def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
     """Return the labels of a table, its questions named even if there is only one.
 
-    A wide table that does not say which of its headers are raters has two layouts, the likelier
-    one first. A scale tells columns of ratings from others.
+    A wide table that does not tell raters from questions in its headers has two layouts, the
+    likelier one first. A scale separates columns of ratings from others.
 
     Raises:
-        InputError: If the columns leave the rater or the item open.
+        InputError: If the columns do not determine the rater or the item.
     """
     names = _roles(table, options)
     table = with_models(filled_down(_renamed(table, names)))
@@ -128,7 +128,7 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
 
 
 def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:
-    """Return the columns that the options name, with the names under which they are found.
+    """Return the columns that the options name, under the name of their role.
 
     Raises:
         InputError: If there is no such column.
@@ -253,7 +253,7 @@ def _rating_headers(
 
 
 def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
-    """Return the error of a table that leaves the raters open, with a command to adapt."""
+    """Return the error of a table with unclear raters, with a command to adapt."""
     message = f"the columns {', '.join(table.columns)} do not say who gave which rating"
     if columns:
         message = (
@@ -310,7 +310,7 @@ def _rating_header(table: FileTable) -> tuple[str | None, list[str]]:
 
 
 def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[str, str]]:
-    """Return prompt, response, model and further columns of each item that has a row of its own."""
+    """Return prompt, response, model and further columns of each item with a separate row."""
     table = _renamed(table, _roles(table, options))
     rater = rater_header(table)
     if rater is not None and not _names_items(table):

@@ -113,7 +113,7 @@ def test_a_failed_turn_is_a_row_with_its_status_and_ends_its_conversation(
     provider.behave(Behaviour(faults=Faults(by_text={"Say a word.": fault})))  # type: ignore[dict-item]
     summary = generate(provider, ledger, BOTH[1:])
     assert [response.status for response in summary.responses] == [status, "missing", "ok"]
-    assert summary.responses[1].error == "an earlier turn was not answered"
+    assert summary.responses[1].error == "an earlier turn has no response"
     assert provider.log.n_received == 2
 
 

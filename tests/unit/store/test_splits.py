@@ -11,11 +11,11 @@ from eval_assets.store.inputs import write_labels
 from eval_assets.store.schema import insert_rows, replace_records, replace_rows
 from eval_assets.store.scores import JudgeRow
 from eval_assets.store.splits import (
-    compared_answers,
     cost_of_requests,
     costs_of_prompts,
     models_returned,
     questions_where_people_agree,
+    system_responses,
     tuning_units,
 )
 from eval_assets.store.tuned_judges import _lowered_minimums
@@ -125,14 +125,14 @@ def test_people_agree_if_a_question_passes_every_human_gate(connection: Connecti
     assert _lowered_minimums(connection) == {"human_alpha": 0.2}
 
 
-def test_systems_are_compared_on_every_answer_that_a_judge_scored(rated: Connection) -> None:
-    answers = compared_answers(rated, [CLARITY], shares=SplitShares())["clarity", "gpt"]
+def test_systems_are_compared_on_every_response_that_a_judge_scored(rated: Connection) -> None:
+    compared = system_responses(rated, [CLARITY], shares=SplitShares())["clarity", "gpt"]
 
-    assert answers.systems.tolist() == ["m1", "m2"]
-    assert answers.human == pytest.approx(np.array([1.5, NAN]), nan_ok=True)
-    assert answers.judge.tolist() == [2.0, 5.0]
-    assert len(set(answers.groups)) == 2
-    assert not answers.scale.is_binary
+    assert compared.systems.tolist() == ["m1", "m2"]
+    assert compared.human == pytest.approx(np.array([1.5, NAN]), nan_ok=True)
+    assert compared.judge.tolist() == [2.0, 5.0]
+    assert len(set(compared.groups)) == 2
+    assert not compared.scale.is_binary
 
 
 def test_a_judge_that_rates_as_a_tuned_version_is_corrected_by_the_test_alone(
@@ -142,8 +142,8 @@ def test_a_judge_that_rates_as_a_tuned_version_is_corrected_by_the_test_alone(
     replace_records(rated, "judges", [judge])
     all_test, none = SplitShares(0.001, 0, 0.999), SplitShares(1 - 1e-10, 0, 1e-10)
 
-    in_test = compared_answers(rated, [CLARITY], shares=all_test)["clarity", "gpt"]
-    in_train = compared_answers(rated, [CLARITY], shares=none)["clarity", "gpt"]
+    in_test = system_responses(rated, [CLARITY], shares=all_test)["clarity", "gpt"]
+    in_train = system_responses(rated, [CLARITY], shares=none)["clarity", "gpt"]
     assert in_test.human == pytest.approx(np.array([1.5, NAN]), nan_ok=True)
     assert np.isnan(in_train.human).all()
     assert in_train.judge.tolist() == [2.0, 5.0]
@@ -156,7 +156,7 @@ def test_judges_are_tuned_on_their_scores_before_any_map(rated: Connection) -> N
     assert clarity.scores["gpt"] == pytest.approx(np.array([2.0, NAN]), nan_ok=True)
 
 
-def test_answers_are_sliced_by_whatever_sorts_them(connection: Connection) -> None:
+def test_system_responses_are_sliced_by_further_columns(connection: Connection) -> None:
     inputs = responses("a1", "a2", "b1", "b2")
     difficulty = np.array(["easy", "easy", "hard", None], dtype=object)
     replace_rows(connection, "responses", inputs.assign(difficulty=difficulty))
@@ -164,9 +164,9 @@ def test_answers_are_sliced_by_whatever_sorts_them(connection: Connection) -> No
         connection, [], scores(*((r, "clarity", "gpt", 3.0, "ok") for r in inputs["response_id"]))
     )
 
-    answers = compared_answers(connection, [CLARITY], shares=SplitShares())["clarity", "gpt"]
+    compared = system_responses(connection, [CLARITY], shares=SplitShares())["clarity", "gpt"]
 
-    assert answers.slices["difficulty"].tolist() == ["easy", "easy", "hard", ""]
+    assert compared.slices["difficulty"].tolist() == ["easy", "easy", "hard", ""]
 
 
 def test_costs_and_models_are_those_that_vendors_reported(rated: Connection) -> None:

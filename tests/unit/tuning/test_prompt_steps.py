@@ -142,7 +142,7 @@ MATERIAL = PromptMaterial(TRAIN, ON_TRAIN)
 
 
 BE_FAIR = PromptSection("Be fair.")
-DROPPED = "dropped: no nearer to people on the worst answers of train"
+DROPPED = "dropped: no nearer to people on the worst responses of train"
 
 
 class SearchedModels:
@@ -205,7 +205,7 @@ def test_the_instructions_that_help_on_dev_are_found() -> None:
     ]
 
 
-def test_only_candidates_that_help_on_the_worst_answers_of_train_are_asked_about_dev() -> None:
+def test_only_candidates_that_help_on_the_worst_responses_of_train_are_scored_on_dev() -> None:
     models = SearchedModels(said("Be kind."), said("Be nice."), said("Be calm."), said("Be dull."))
     result = search(models)
 
@@ -288,7 +288,7 @@ def test_a_judge_that_differs_from_people_nowhere_is_not_asked() -> None:
 
     assert result.section == BE_FAIR
     assert [tried.outcome for tried in result.tried] == [
-        "the judge differs from people on no answer of train"
+        "the judge differs from people on no response of train"
     ]
     assert not models.requests
     assert not models.scored

@@ -2,20 +2,20 @@ import numpy as np
 import pytest
 
 from eval_assets.scale import BINARY, Scale
-from eval_assets.tuning.systems import ComparedAnswers, compare_systems
+from eval_assets.tuning.systems import SystemResponses, compare_systems
 
 
-def answers(
+def responses(
     *, gap: float = 0.3, n_prompts: int = 300, n_labelled: int = 80, seed: int = 1, bias: float = 0
-) -> ComparedAnswers:
-    """Two systems answer the same prompts; people rate the answers to the first of them."""
+) -> SystemResponses:
+    """Two systems respond to the same prompts; people rate the responses to the first of them."""
     rng = np.random.default_rng(seed)
     prompt = rng.normal(3, 0.8, n_prompts)
     quality = np.concatenate([prompt + gap, prompt]) + rng.normal(0, 0.3, 2 * n_prompts)
     is_first = np.arange(2 * n_prompts) < n_prompts
     human = quality + rng.normal(0, 0.3, 2 * n_prompts)
     human[np.tile(np.arange(n_prompts) >= n_labelled, 2)] = np.nan
-    return ComparedAnswers(
+    return SystemResponses(
         systems=np.where(is_first, "new", "old"),
         groups=np.tile([f"p{k}" for k in range(n_prompts)], 2),
         human=human,
@@ -31,7 +31,7 @@ def only(rows: list[dict[str, object]], **named: object) -> dict[str, object]:
 
 
 def test_a_harsh_judge_is_corrected_by_the_ratings_there_are() -> None:
-    rows = compare_systems(answers())
+    rows = compare_systems(responses())
     new = only(rows, kind="mean", slice="all", system="new")
 
     assert new["judge_only"] == pytest.approx(2.3, abs=0.2)
@@ -40,7 +40,7 @@ def test_a_harsh_judge_is_corrected_by_the_ratings_there_are() -> None:
 
 
 def test_the_judge_saves_labels() -> None:
-    new = only(compare_systems(answers()), kind="mean", slice="all", system="new")
+    new = only(compare_systems(responses()), kind="mean", slice="all", system="new")
     width, alone = new["high"] - new["low"], new["labels_only_high"] - new["labels_only_low"]  # type: ignore[operator]
 
     assert width < alone
@@ -49,7 +49,7 @@ def test_the_judge_saves_labels() -> None:
 
 def test_a_judge_that_favours_one_system_does_not_decide_the_comparison() -> None:
     """The judge alone has the old system 0.7 behind; people see no difference."""
-    rows = compare_systems(answers(gap=0, bias=0.7))
+    rows = compare_systems(responses(gap=0, bias=0.7))
     result = only(rows, kind="difference", slice="all")
 
     assert result["judge_only"] == pytest.approx(0.7, abs=0.1)
@@ -58,7 +58,7 @@ def test_a_judge_that_favours_one_system_does_not_decide_the_comparison() -> Non
 
 
 def test_a_difference_on_the_same_prompts_is_safe_when_both_are_uncertain() -> None:
-    rows = compare_systems(answers(gap=0.3))
+    rows = compare_systems(responses(gap=0.3))
     result = only(rows, kind="difference", slice="all")
 
     assert result["is_safe"] is True
@@ -66,7 +66,7 @@ def test_a_difference_on_the_same_prompts_is_safe_when_both_are_uncertain() -> N
 
 
 def test_every_slice_is_compared_and_pays_for_its_comparisons() -> None:
-    rows = compare_systems(answers())
+    rows = compare_systems(responses())
     hard = only(rows, kind="difference", slice="difficulty", slice_value="hard")
     complete = only(rows, kind="difference", slice="all")
 
@@ -82,7 +82,7 @@ def test_the_true_mean_is_held_as_often_as_the_interval_says() -> None:
         for seed in range(300)
         for row in [
             only(
-                compare_systems(answers(gap=0, n_prompts=120, n_labelled=40, seed=seed)),
+                compare_systems(responses(gap=0, n_prompts=120, n_labelled=40, seed=seed)),
                 kind="mean",
                 slice="all",
                 system="old",
@@ -102,7 +102,7 @@ def test_pass_rates_are_also_corrected_by_the_judges_error_rates() -> None:
     human[0] = 0.5  # raters who disagree have no true value
     result = only(
         compare_systems(
-            ComparedAnswers(
+            SystemResponses(
                 systems=np.full(600, "m"),
                 groups=np.arange(600).astype(str),
                 human=human,
@@ -120,7 +120,7 @@ def test_pass_rates_are_also_corrected_by_the_judges_error_rates() -> None:
 
 
 def test_a_system_without_labels_is_undefined_and_not_compared() -> None:
-    inputs = answers(n_labelled=0)
+    inputs = responses(n_labelled=0)
     rows = compare_systems(inputs)
 
     assert only(rows, kind="mean", slice="all", system="new")["value"] is None
@@ -129,13 +129,13 @@ def test_a_system_without_labels_is_undefined_and_not_compared() -> None:
 
 @pytest.mark.parametrize("scale", [BINARY, Scale(low=0, high=1)])
 def test_no_slice_is_too_small_to_be_compared(scale: Scale) -> None:
-    """One to six answers a slice, unrated, unscored, constant or reversed as they come."""
+    """One to six responses a slice, unrated, unscored, constant or reversed as they come."""
     rng = np.random.default_rng(4)
     sizes = rng.integers(1, 7, 400)
     n = int(sizes.sum())
     values = np.array([0.0, 1.0, np.nan])
     rows = compare_systems(
-        ComparedAnswers(
+        SystemResponses(
             systems=rng.choice(["new", "old"], n),
             groups=rng.integers(0, n // 2, n),
             human=rng.choice(values, n),
