@@ -6,7 +6,7 @@ from eval_assets.scale import TOLERANCE
 from eval_assets.wording import UNDEFINED, rounded_up
 
 GOOD_A_HH, MODERATE_A_HH, FAIR_A_HH = 0.75, 0.60, 0.50
-"""Lower ends of the bands, which colours go by too."""
+"""Lower ends of the bands, which also determine the colours."""
 
 _A_HH_BANDS = (
     (0.90, "Excellent agreement"),
@@ -164,10 +164,10 @@ def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, default: 
 
 
 FEWEST_GROUPS = 10
-"""With fewer groups an interval on both sides of a minimum says too little to go by."""
+"""With fewer groups an interval on both sides of a minimum is not evaluable."""
 
 _MOST_TIMES = 100
-"""Times as many responses as there are that nobody would have rated for a verdict."""
+"""Largest factor by which it is realistic to rate more responses for a verdict."""
 
 
 def more_to_decide(n: int, *, value: float, low: float, high: float, limit: float) -> int | None:

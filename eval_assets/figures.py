@@ -219,7 +219,7 @@ class WeightedHumanFigures(FigureRecord):
 
     question_id: str
     n_responses: Annotated[int, "with at least two ratings"]
-    n_asked: Annotated[int, "responses that the question is asked of"]
+    n_asked: Annotated[int, "responses that the question applies to"]
     n_unrepresented: Annotated[int, "of these, of models of which none has two ratings: left out"]
     n_effective: Annotated[int, "responses of equal weight that would tell as much (Kish 1965)"]
     weighted_by: Annotated[str, "features of the selection model"]

@@ -212,7 +212,7 @@ class Ledger(Protocol):
         """Return the requests of these that a vendor refused as invalid."""
 
     def claim(self, requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        """Claim requests, so that nobody else sends them.
+        """Claim requests, so that no other worker sends them.
 
         Returns:
             By request key: `claimed` if it is to be sent now, `held` if another run has it in

@@ -44,7 +44,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Grant:
-    """Permission to send some requests soon, which nobody else has.
+    """Exclusive permission to send some requests soon.
 
     Args:
         id: Its number, under which what is left of it is given back.

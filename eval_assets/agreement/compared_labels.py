@@ -191,7 +191,7 @@ def text_codes(texts: Sequence[str]) -> Integers:
 
 @lru_cache(maxsize=1)
 def _text_codes(texts: tuple[str, ...]) -> Integers:
-    """Questions in succession are asked of the same responses."""
+    """Successive questions are about the same responses."""
     words = [re.findall(r"\w+|[^\w\s]", text.casefold()) for text in texts]
     code = _same_words([" ".join(of_text) for of_text in words])
     _, first = np.unique(code, return_index=True)

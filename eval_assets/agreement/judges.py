@@ -137,7 +137,7 @@ def measure_judges_against_humans(
 _CONFUSION = ("human_value", "judge_value", "n_units")
 
 _Comparison = tuple[str, str, RubricQuestion, LongRatings, Floats]
-"""Judge, kind of unit, question as asked of such units, human ratings and scores."""
+"""Judge, kind of unit, question about such units, human ratings and scores."""
 
 
 def _comparisons(

@@ -255,7 +255,7 @@ def _notes(
     n_low = int((prompts["kappa"] < limits.low_kappa).sum())
     if (prompts["n_units"] <= 1).all():
         notes.append(
-            "there is no mean over prompts, since none has two responses with both scores: go by "
+            "there is no mean over prompts, since none has two responses with both scores: use "
             "the kappa over all units"
         )
     else:

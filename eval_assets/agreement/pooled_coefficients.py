@@ -116,7 +116,7 @@ def pooled_if_ordered(parts: Sequence[Part]) -> Sequence[Part]:
 
 
 def pooled(parts: Sequence[LongRatings]) -> LongRatings:
-    """Return the ratings of all parts, as units of their own; raters are matched by id."""
+    """Return the ratings of all parts, as separate units; raters are matched by id."""
     rater_ids = tuple(dict.fromkeys(rater for part in parts for rater in part.rater_ids))
     index = {rater: column for column, rater in enumerate(rater_ids)}
     columns = [np.array([index[rater] for rater in part.rater_ids], int) for part in parts]

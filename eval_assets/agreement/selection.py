@@ -151,7 +151,7 @@ def measure_selection(
 ) -> SelectionMeasures:
     """Compare the responses with two ratings with the rest, and weight agreement to all.
 
-    Questions that are asked of the same responses, of which the same have two ratings, are tested
+    Questions about the same responses, of which the same have two ratings, are tested
     together. Questions with fewer than ten responses on either side are left out.
 
     References:
@@ -217,7 +217,7 @@ _Columns = tuple[Floats, Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class _Overlap:
-    """Questions that are asked of the same responses, of which the same have two ratings.
+    """Questions about the same responses, of which the same have two ratings.
 
     Args:
         responses: Indices of the responses to which they apply.

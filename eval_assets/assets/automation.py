@@ -108,7 +108,7 @@ def automation_of(
         execution_fn=lambda context: removal_of_old_runs(context, evaluations),
         default_status=dg.DefaultScheduleStatus[scheduled.name],
     )
-    # One that nobody declared is there to be switched on, if it is the only one.
+    # An undeclared one can be switched on, if it is the only one.
     timed = [of for of in evaluations if of.schedule or len(evaluations) == 1]
     return sensors, [*map(_schedule_of, timed), removal]
 

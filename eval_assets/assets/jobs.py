@@ -74,7 +74,7 @@ def jobs_of_each(befores: Sequence[str]) -> list[dg.JobDefinition]:
 
 
 def _job_that_starts(name: str, started: Sequence[str], *, description: str) -> dg.JobDefinition:
-    """Return a job that starts others, each in a run of its own.
+    """Return a job that starts others, each in a separate run.
 
     The run queue decides how many of them run at once.
 

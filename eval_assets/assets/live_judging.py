@@ -73,7 +73,7 @@ def judge_live(
     Args:
         evaluation: Declares the judges.
         folder: Where database and ledger are.
-        prompts: Prompts of judges that have one of their own.
+        prompts: Separate prompts, by judge.
         run_id: The run, whose budget is spent.
         keep: Receives rows of `judge_scores`, a portion at a time.
 
@@ -131,7 +131,7 @@ def judge_part(
     Args:
         evaluation: Declares the judges.
         folder: Where database and ledger are.
-        prompts: Prompts of judges that have one of their own.
+        prompts: Separate prompts, by judge.
         run_id: The run, or backfill, whose budget is spent.
         part: Which units.
     """

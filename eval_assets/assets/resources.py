@@ -121,7 +121,7 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["EvaluationFolder"]:
-        """Keep databases open for the run, or for the step if each has a process of its own."""
+        """Keep databases open for the run, or for the step if each has a separate process."""
         self._record_inputs(context)
         with session():
             yield self

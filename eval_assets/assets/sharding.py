@@ -1,7 +1,7 @@
 """Judging in shards, each of which only fills the ledger and can run on any worker.
 
 Shards are steps of one run, before a last one that makes of the ledger what the plain asset makes
-of it. Partitions of the responses are judged in runs of their own, which Dagster starts as a
+of it. Partitions of the responses are judged in separate runs, which Dagster starts as a
 backfill; judge_scores, like everything measured from it, is of all responses.
 """
 

@@ -339,7 +339,7 @@ def _errors(result: RunResult) -> list[str]:
 def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     """Open Dagster's records: those that the UI shows, else the evaluation folder's own.
 
-    That is DAGSTER_HOME if it is set. Else a single evaluation has a folder of its own beside the
+    That is DAGSTER_HOME if it is set. Else a single evaluation has a separate folder beside the
     database, so that no checks of another appear under the same names; evaluations of one folder
     share that of the current folder if it has the dagster.yaml that `make ui` reads.
     """

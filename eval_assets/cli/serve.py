@@ -76,7 +76,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
     EVAL_SERVE_TOKEN holds or the program makes and prints. Of a folder of evaluations, / links to
     each report, and /workshops lists the names.
 
-    Each rater has a link of their own, which is printed at the start and stays the same, and so
+    Each rater has a personal link, which is printed at the start and stays the same, and so
     has their lead. Labels go to sessions/ in the evaluation folder, each as it is given; what the
     lead settles goes to adjudications.jsonl. A change of evaluation.yaml or assignments.csv is
     served at once. --new-link and --revoke change the links, also of a server that runs, and end.

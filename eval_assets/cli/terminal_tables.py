@@ -271,7 +271,7 @@ def _remarks(agreement: Sequence[HumanFigures]) -> Iterator[str]:
         rule = "\nResponses to one prompt, or of one conversation, form a group."
         is_grouped = any(row.n_groups < row.n_responses for row in questions)
         yield (
-            f"Fewer than {FEW_GROUPS} response groups{scope}: go by the intervals, not by the "
+            f"Fewer than {FEW_GROUPS} response groups{scope}: use the intervals, not the "
             f"values.{rule if is_grouped else ''}"
         )
     if len(questions) == 1 and _number(questions[0].alpha.value) != _number(overall.alpha.value):

@@ -299,7 +299,7 @@ class Evaluation:
         return {question.id: question for question in self.rubric}[question_id]
 
     def asked(self, response: Mapping[str, object]) -> tuple[RubricQuestion, ...]:
-        """Return the questions asked of a response: the one its indicator names, otherwise all.
+        """Return the questions about a response: the one its indicator names, otherwise all.
 
         Args:
             response: Its columns by name, as text, and its attributes likewise; at least

@@ -64,7 +64,7 @@ class Judging:
         shards: Parts of the units that are judged on their own, each by a step of a run, which
             EVAL_EXECUTOR lets other processes or machines do.
         partition_by: Column of the responses, such as response_month, by whose values Dagster
-            judges some of them in runs of their own; None for no partitions.
+            judges some of them in separate runs; None for no partitions.
     """
 
     shards: Annotated[int, Ge(1), Le(1000)] = 1

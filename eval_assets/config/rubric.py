@@ -33,7 +33,7 @@ class MultiSelect:
 
 @dataclass(frozen=True)
 class RubricQuestion:
-    """One thing asked of a response.
+    """One question about each response.
 
     Args:
         id: Name of the question in every file and table.
@@ -47,7 +47,7 @@ class RubricQuestion:
             question; empty if every response is asked.
         options: Options of which a rater selects any number; each becomes a binary question
             `ID/OPTION`.
-        note: What raters are asked to write beside the answer; empty for a comment of their own.
+        note: Request for a note beside the answer; empty for a free comment.
         scored_by: `judge`, or `function` if scores come from code: then no live judge is asked, and
             recorded scores are left out of agreement between judges.
         equivalent_versions: Earlier versions of the wording whose labels count with those of the

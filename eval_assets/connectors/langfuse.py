@@ -1,4 +1,4 @@
-"""Langfuse: traces and scores of a project; verdicts are scores of a session of their own."""
+"""Langfuse: traces and scores of a project; verdicts are scores of a separate session."""
 
 import os
 from collections.abc import Container, Iterator, Sequence
@@ -23,7 +23,7 @@ _OBSERVATIONS, _SCORES = 500, 100
 
 
 def read(server: str, project: str | None, known: Container[str]) -> Iterator[dict[str, Any]]:  # noqa: ARG001 - the keys belong to one project
-    """Yield the traces, then observations that have scores of their own, then the scores."""
+    """Yield the traces, then observations with scores, then the scores."""
     api = _api(server)
     roots = partial(api.observations.get_many, limit=_OBSERVATIONS, is_root_observation=True)
     cursor = None

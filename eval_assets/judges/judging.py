@@ -60,10 +60,10 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
         portions: Units to rate, so many at a time as may be in memory with their replies.
         judges: Judges, ready to be asked.
         ledger: Ledger of replies, batches and what may be spent.
-        template: The judges' prompt, the same for all that have none of their own.
+        template: The prompt of all judges without a separate one.
         options: How requests are sent.
         keep: Receives the scores of each portion, by unit and then by judge; None to return them.
-        prompts: Prompts of judges that have one of their own, by judge.
+        prompts: Separate prompts, by judge.
         staged: When the first of two judges is enough; None to ask all about everything.
 
     Raises:

@@ -173,7 +173,7 @@ def _confidence(rater: str, value: float, n: int, _: Findings) -> str:
 
 
 def _seconds(rater: str, value: float, n: int, _: Findings) -> str:
-    if n < FEWEST or value >= 2:  # noqa: PLR2004 - nobody reads and rates a response in less
+    if n < FEWEST or value >= 2:  # noqa: PLR2004 - no one reads and rates a response in less
         return ""
     return f"{rater} takes {value:.1f} seconds a label: ask whether responses are read."
 

@@ -35,7 +35,7 @@ ASSIGNMENTS = "assignments.csv"
 class Assignment:
     """One response that one rater labels; a row of assignments.csv.
 
-    Without a question the assignment covers every question asked of the response.
+    Without a question the assignment covers every question about the response.
     """
 
     response_id: str

@@ -1,6 +1,6 @@
 """Answers to a question: their keys, the same everywhere, and their fields in JSON.
 
-The four dimensions of plugin evaluations have fields of their own.
+The four dimensions of plugin evaluations have separate fields.
 """
 
 import re

@@ -175,7 +175,7 @@ def _question(question: RubricQuestion, html: Html | None) -> dict[str, Any]:
 def _response(response: ResponseView, html: Html | None) -> dict[str, Any]:
     return {
         "prompt": _passage(response.prompt, html),
-        # Comparisons show the texts by side, and nobody needs to know the order of the columns.
+        # Comparisons show the texts by side, so the order of the columns is not needed.
         "response": _passage("" if response.is_pair else response.response, html),
         "earlier": [
             {name: _passage(text, html) for name, text in vars(turn).items()}

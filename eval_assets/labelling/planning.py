@@ -213,7 +213,7 @@ def plan_overall_gates(  # noqa: PLR0913 - as above
 ) -> Iterator[GatePlan]:
     """Simulate the effect on both gates over all questions.
 
-    Each further response is rated by two on all questions that are asked of it.
+    Each further response is rated by two on all questions about it.
     """
     scales = [question.scale for question in evaluation.rubric]
 

@@ -89,7 +89,7 @@ def guessed_scales(
     Returns:
         By question: the binary scale if all ratings are 0 and 1 and both occur, 1 to 5 if all are
         whole numbers in it and both ends occur. Questions with other ratings are left out: 1 to 4
-        can be a scale of its own, and as part of 1 to 5 its raters would seem to agree more.
+        can be a separate scale, and as part of 1 to 5 its raters would seem to agree more.
 
     Raises:
         InputError: If a label file cannot be used.

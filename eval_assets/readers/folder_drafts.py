@@ -51,7 +51,7 @@ def complete_folder(folder: Path, options: RatingsOptions) -> tuple[list[Path], 
     """Write the files that an evaluation folder with data lacks; no file that exists is touched.
 
     evaluation.yaml declares the files of the folder, and a rubric that fits their ratings.
-    A table of ratings in a form of its own is read as `agreement` does, and written to labels/.
+    A table of ratings in another form is read as `agreement` does, and written to labels/.
     Without responses, one without text is written for each that is rated; without labels, an
     empty table to fill in.
 

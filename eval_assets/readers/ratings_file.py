@@ -86,7 +86,7 @@ class RatingsFile:
             or none may be wider.
         from_one: The evaluation with guessed scales without 0, where that may mean no rating; None
             if it means one.
-        contents: Returns the columns of the items that have rows of their own, by item.
+        contents: Returns the columns of the items with separate rows, by item.
         tool: Tool that exported the file; None if it is a table.
         other_layout: The labels if its headers are read the other way round; None if that is not
             plausible.

@@ -41,7 +41,7 @@ _MODELS = ("model_a", "model_b")
 KNOWN_COLUMNS = frozenset(
     {*RESPONSE_COLUMNS, *RESPONSE_ID, *MODEL_NAME, *_GROUP_ID, *PAIR_COLUMNS, *_MODELS}
 ) - {"attributes"}
-"""Columns of a file of responses that have a meaning of their own."""
+"""Columns of a file of responses that have a fixed meaning."""
 _TURN = re.compile("[0-9]{1,9}")
 
 
@@ -296,7 +296,7 @@ def read_prompts(evaluation: Evaluation) -> list[Conversation]:
     """Return all conversations to hold with the models under test, in the order of the files.
 
     Rows of one `indicator_id` and `convo_id` are the turns of a conversation, in the order of their
-    `turn_index`. A row without a `convo_id` is a conversation of its own, named by its line.
+    `turn_index`. A row without a `convo_id` is a separate conversation, named by its line.
     Further columns, such as `difficulty`, are kept with each turn.
 
     Raises:

@@ -130,7 +130,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list, below a heading of its own unless that is empty."""
+    """A list, below its heading unless that is empty."""
 
     items: tuple[Cell, ...]
     heading: str = ""

@@ -26,7 +26,7 @@ TIE = 1e-12
 """Float noise between two estimates that are the same."""
 
 REAL = 1e-9
-"""Imaginary part of a root that is real but for rounding."""
+"""Imaginary part of a root that is real except for rounding."""
 
 NORMAL_SHARE = 0.5
 """Of the variance that normal ratings would have, how much every variance has at the least."""

@@ -65,7 +65,7 @@ def non_inferiority(
         margin: Largest shortfall at which the judge can replace a rater, above 0.
         level: Level of measurement; only `nominal` changes the figures.
         groups: Group of each unit; units of one group depend on one another. None if every unit
-            is a group of its own.
+            is a separate group.
 
     Returns:
         Both figures, their difference and the test statistic with jackknife errors; NaN if
@@ -116,7 +116,7 @@ def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and 
             learned from these ratings may decide it.
         margin: Largest shortfall at which the judge can replace a rater of all units, above 0.
         level: Level of measurement; only `nominal` changes the figures.
-        groups: Group of each unit; None if every unit is a group of its own.
+        groups: Group of each unit; None if every unit is a separate group.
 
     Returns:
         The figures, in which `judge` is the mixture of judge and humans: over every ordered pair of

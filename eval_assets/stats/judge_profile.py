@@ -176,7 +176,7 @@ def _in_range(end: float) -> float:
 
 
 def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[str, Measure]:
-    """Return the figures that have an interval of their own."""
+    """Return the figures with a separate interval."""
     n_units, ones = kinds.units.n_units.astype(np.float64), np.ones(len(kinds.judge))
     near = kappa = weighted = inapplicable(n_kinds=len(n_units))
     if scale.values is not None:

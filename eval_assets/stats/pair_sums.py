@@ -19,7 +19,7 @@ def concordance(reference: Ratings, scores: npt.ArrayLike) -> float:
 
     Args:
         reference: Reference values of shape (n_units,), or human ratings of shape
-            (n_units, n_raters); NaN if missing. Every rating makes a pair of its own.
+            (n_units, n_raters); NaN if missing. Every rating makes a separate pair.
         scores: Score of each unit, shape (n_units,); NaN if missing.
 
     Returns:
@@ -81,7 +81,7 @@ def agreement_gain(
         baseline: Scores of the judge as it stands, likewise.
         level: Level of measurement; only `nominal` changes the figure.
         groups: Group of each unit; units of one group depend on one another and are left out
-            together. None if every unit is a group of its own.
+            together. None if every unit is a separate group.
 
     Returns:
         Both figures and the gain, each with its jackknife error; NaN if undefined.

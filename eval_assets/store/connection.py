@@ -158,7 +158,7 @@ def connect(
     try:
         yield connection
     except RuntimeError as error:
-        # DuckDB raises no class of its own if Ctrl-C ends a query.
+        # DuckDB raises no specific class if Ctrl-C ends a query.
         if error.args == ("Query interrupted",):
             raise KeyboardInterrupt from error
         raise
@@ -175,7 +175,7 @@ def connect(
 def _acquire(
     path: Path, owner: Path | None, *, wait_seconds: float, is_read_only: bool
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection of its own for one use of a file."""
+    """Return a separate connection for one use of a file."""
     with _session.lock:
         if path in _session.files:
             if owner not in (None, _session.owners[path]):

@@ -23,7 +23,7 @@ _N = ("n_responses", "n_units", "n", "n_prompts")
 """Fields that the column `n` of the table holds: the first of these in a record."""
 
 _SHARED = {"n_groups": "n_groups", "interval_method": "method", "data_version": "data_version"}
-"""Fields with a column of their own in the table, by name; all others are in `key`."""
+"""Fields with a separate column in the table, by name; all others are in `key`."""
 
 
 _SQL_TYPES = {int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}

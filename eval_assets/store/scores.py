@@ -89,7 +89,7 @@ class ScoresOnDisk:
         end = self._file.tell()
         self._file.seek(0)
         while self._file.tell() < end:
-            yield pickle.load(self._file)  # noqa: S301 - of this process, and nobody else's
+            yield pickle.load(self._file)  # noqa: S301 - of this process only
 
     @contextmanager
     def _said_plainly(self) -> Iterator[None]:
@@ -322,7 +322,7 @@ def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     Returns:
         judge_id, question_id, n_asked (units there are), n_attempted (units with a row), n_ok,
         n_budget_stopped and share_ok, the share of attempted units with a score; NaN if none
-        was attempted. Questions that are asked of no response are left out.
+        was attempted. Questions that apply to no response are left out.
     """
     return connection.execute(
         """

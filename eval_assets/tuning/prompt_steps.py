@@ -169,7 +169,7 @@ def _least_error(train: RatedUnits) -> float:
 
 
 def _levels(train: RatedUnits, agreed: Floats) -> Floats:
-    """Return the levels that get an example of their own, at most eight, the ends among them."""
+    """Return the levels that get an example each, at most eight, the ends among them."""
     levels = np.unique(agreed)
     if train.question.scale.values is None or len(levels) > MOST_EXAMPLES:
         n_levels = min(len(levels), 5)

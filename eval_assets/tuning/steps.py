@@ -89,7 +89,7 @@ class VersionScores:
         Test groups do not count for a judge whose prompt contains one of their responses, or that
         was trained on one of them under another split. A
         version with a tuned prompt replaces the version that was accepted last on a question, or
-        else the declared one, each with a map of its own.
+        else the declared one, each with a separate map.
         """
         if version.judge_id == JURY:
             members = {v.judge_id: self.judge(v, readings) for v in self.members(version)}

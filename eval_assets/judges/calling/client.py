@@ -174,7 +174,7 @@ class ModelClient(Generic[Declared]):
             allowance = allowance or Allowance(self._budget)
             task = asyncio.create_task(self._ask(request, subject, allowance))
             self._tasks[request.key] = task
-        # Shielded: a request that is paid for is recorded even if nobody waits for it any more.
+        # Shielded: a request that is paid for is recorded even if no task waits for it any more.
         return await asyncio.shield(task)
 
     async def refused_keys(self, keys: Sequence[str]) -> frozenset[str]:
@@ -211,7 +211,7 @@ class ModelClient(Generic[Declared]):
         try:
             return await self._claim_and_send(request, subject, allowance)
         finally:
-            del self._tasks[request.key]  # another unit with the same text goes by the ledger
+            del self._tasks[request.key]  # another unit with the same text uses the ledger
 
     async def _claim_and_send(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance

@@ -24,7 +24,7 @@ _MAX_TOKENS_THINKING = 4096
 
 
 _FRAMING_TOKENS = 500
-"""More than any vendor adds to a prompt of its own, roles and schema instructions included."""
+"""More than any vendor adds to a prompt, roles and schema instructions included."""
 
 _FEWEST_BYTES_PER_TOKEN = 3
 """Of ordinary text; an estimate with it is on the high side."""

@@ -203,7 +203,7 @@ Answer = Reply | RequestFailed
 
 
 class Client(Protocol):
-    """One vendor's API: one network request per method, no retry and no deadline of its own.
+    """One vendor's API: one network request per method, without retries or a deadline.
 
     The batch methods raise RequestFailed if the vendor does not do what is asked.
     """

@@ -164,7 +164,7 @@ def _limiter(
 
 
 async def _cancel(tasks: Mapping[str, asyncio.Task[Answer]]) -> None:
-    """Cancel requests that nobody waits for any more, when a run ends early."""
+    """Cancel requests that no task waits for any more, when a run ends early."""
     unfinished = [task for task in tasks.values() if not task.done()]
     for task in unfinished:
         task.cancel()

@@ -157,8 +157,8 @@ def lifecycle_of(model: str, *, on: date) -> Lifecycle:
 def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the families that several of the models belong to, with these models.
 
-    Raters of one family share errors, and a judge favours answers of its own family: their
-    agreement is weaker evidence. A model of unknown family is a family of its own.
+    Raters of one family share errors, and a judge favours responses of its family: their
+    agreement is weaker evidence. A model of unknown family is a separate family.
 
     Examples:
         >>> shared_family(["gpt-6-luna", "claude-haiku-5-5", "gpt-4o"], overrides={})

@@ -189,7 +189,7 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
     """Return the questions of a file as entries of evaluation.yaml, None if it has none.
 
     Columns other than question_id, question, scale, level and guidelines name columns of the
-    responses: the question is asked of those with the value in the cell; a blank cell is no limit.
+    responses: the question applies to those with the value in the cell; a blank cell is no limit.
     Rows that repeat a question add values.
     """
     try:

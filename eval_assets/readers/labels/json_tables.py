@@ -123,7 +123,7 @@ def _without_objects(table: FileTable) -> FileTable:
 def _keys(table: FileTable, header: str) -> list[str]:
     """Return the keys of a column that holds objects; none of another one.
 
-    Annotations of workshops have a reader of their own, as rows of Hugging Face do.
+    Annotations of workshops have a separate reader, as rows of Hugging Face do.
     """
     values = [value for value in table.columns[header].values if value not in (None, "")]
     is_read = plain(header) == "row" or (plain(header) == "ratings" and table.has("user_id"))

@@ -173,7 +173,7 @@ def _unordered(data: ReportData) -> Iterator[Definition]:
             f"The values of {_some(names)} have no order",
             "On them A^HH, A^HA and alpha ask only whether ratings are equal, and alpha over all "
             "questions is the mean over questions. Means, biases and correlations take the values "
-            "as numbers: do not go by them.",
+            "as numbers: do not use them.",
         )
 
 
@@ -236,7 +236,7 @@ def _small_samples(data: ReportData) -> Iterator[Definition]:
     ]
     if few:
         yield Definition(
-            f"Fewer than {FEW_GROUPS} response groups: go by the intervals, not by the values",
+            f"Fewer than {FEW_GROUPS} response groups: use the intervals, not the values",
             f"Rated by two raters or more: {_some(few)}. Responses to one prompt, or of one "
             "conversation, are not independent, so groups of them count, not responses. So few "
             "leave every figure uncertain. In simulations 95 % intervals held the true value 93 "

@@ -285,7 +285,7 @@ def _decisions(counts: Mapping[tuple[int, int], int], targets: Targets) -> str:
         f"The judge's 1 beside that of people (median): accuracy {accuracy} (target "
         f"{targets.accuracy:g}), precision {_share(both, both + by_judge)}, recall "
         f"{_share(both, both + by_people)}, F1 {f1} (target {targets.f1:g}). If one value is rare, "
-        "go by kappa."
+        "use kappa."
     )
 
 

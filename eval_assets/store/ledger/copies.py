@@ -135,7 +135,7 @@ def _copy_table(
 
 
 def store_ledger(ledger: SqlLedger, database: Path, *, folder: Path | None = None) -> None:
-    """Bring the tables that mirror the ledger up to date, in a transaction of its own."""
+    """Update the tables that mirror the ledger, in a separate transaction."""
     with connect(database, folder=folder) as connection, transaction(connection):
         copy_ledger(ledger, connection)
 

@@ -69,13 +69,13 @@ def _reconnecting(method: Callable[_Params, _Result]) -> Callable[_Params, _Resu
 class Worker:
     """A ledger as seen by whoever asks; use it as a context manager.
 
-    Its lease is renewed in a thread of its own, so that claims hold while a reply takes minutes.
+    Its lease is renewed in a separate thread, so that claims hold while a reply takes minutes.
     At the end, and when the lease runs out, its claims are free for others.
 
     Args:
         ledger: The ledger.
         asset: Asset or command on whose account is asked.
-        run_id: Run that it belongs to; None outside a run, where it is a run of its own.
+        run_id: Run that it belongs to; None outside a run, where it is a separate run.
         caps: Evaluation that declares caps of runs and months; None for no cap.
     """
 
@@ -314,7 +314,7 @@ _RECENT_SECONDS = 20.0
 
 
 class Lease:
-    """A worker's lease, renewed in a thread of its own until it ends."""
+    """A worker's lease, renewed in a separate thread until it ends."""
 
     def __init__(self, ledger: SqlLedger, *, asset: str, run_id: str | None) -> None:
         self.worker = 0

@@ -39,7 +39,7 @@ def test_what_stands_out_among_raters_is_a_caution_by_question() -> None:
 
 
 def test_fewer_than_fifty_response_groups_are_a_caution_however_many_responses_they_hold() -> None:
-    title = "Fewer than 50 response groups: go by the intervals, not by the values"
+    title = "Fewer than 50 response groups: use the intervals, not the values"
 
     assert title not in cautions_of(Case(measured=(Measured(CLARITY, n_responses=50),)))
     assert "clarity (49)" in cautions_of(Case(measured=(Measured(CLARITY, n_responses=49),)))[title]

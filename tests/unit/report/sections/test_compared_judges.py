@@ -108,7 +108,7 @@ def test_a_judge_of_two_values_is_described_by_what_it_finds() -> None:
     assert message == [
         (
             "The judge's 1 beside that of people (median): accuracy 0.83 (target 0.85), precision "
-            "0.75, recall 1.00, F1 0.86 (target 0.8). If one value is rare, go by kappa."
+            "0.75, recall 1.00, F1 0.86 (target 0.8). If one value is rare, use kappa."
         )
     ]
 
