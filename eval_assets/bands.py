@@ -74,7 +74,7 @@ def a_hh_label(value: float) -> str:
 
 
 def chance_remark(value: float, *, low: float, by_chance: float) -> str:
-    """Return what to add to the name of an A^HH that chance may explain; else nothing.
+    """Return an addition to the name of an A^HH that chance may explain; else nothing.
 
     The bands do not take chance into account: .688 is "moderate" even if habits alone give .689.
 
@@ -171,7 +171,7 @@ _MOST_TIMES = 100
 
 
 def more_to_decide(n: int, *, value: float, low: float, high: float, limit: float) -> int | None:
-    """Return how many more units take an interval to one side of a limit, if its figure stays.
+    """Return the number of further units that decide on a limit, if its figure stays.
 
     An interval narrows with the square root of the number of independent units.
 

@@ -1,4 +1,4 @@
-"""Prompts: what the models under test are asked, in one turn or several."""
+"""Prompts for the models under test, in one turn or several."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

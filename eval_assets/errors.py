@@ -59,7 +59,7 @@ def raise_all(problems: list[InputProblem], *, source: str) -> None:
 
 @contextmanager
 def gathered(problems: list[InputProblem]) -> Iterator[None]:
-    """Add what is raised within to `problems`, to raise it together with what else is found."""
+    """Add errors raised within to `problems`, to raise all of them together."""
     try:
         yield
     except* InputError as group:

@@ -1,4 +1,4 @@
-"""The ledger of calls: what every attempt to ask a model brought, and what it cost."""
+"""The ledger of calls: outcome and cost of every attempt to ask a model."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -199,7 +199,7 @@ class Batch:
 
 
 class Ledger(Protocol):
-    """Requests and what came of them, kept across runs. Methods block; each is one transaction.
+    """Requests and their outcomes, kept across runs. Methods block; each is one transaction.
 
     A request is claimed before it is sent, so that two runs never send it twice. A claim ends when
     a reply to it is recorded, when it is released, or when whoever holds it is silent for too long.
@@ -238,7 +238,7 @@ class Ledger(Protocol):
         """Return whether spending is capped."""
 
     def reserve(self, needed_usd: float) -> float:
-        """Reserve a portion of what the caps have left: what others reserved is not left.
+        """Reserve a portion of the rest of the caps, without the reservations of others.
 
         What attempts cost comes out of the portion when they are recorded. The rest is given back
         in the end, or when whoever holds it is silent for too long.
@@ -248,7 +248,7 @@ class Ledger(Protocol):
         """
 
     def left_usd(self) -> float | None:
-        """Return what the caps have left, reservations included; None without a cap."""
+        """Return the rest of the caps, reservations included; None without a cap."""
 
     def grant(
         self,
@@ -269,10 +269,10 @@ class Ledger(Protocol):
         """
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
-        """Return what an endpoint is known to refuse for a model."""
+        """Return the parameters that an endpoint is known to refuse for a model."""
 
     def record_refusals(self, refused: Collection[Refusal]) -> None:
-        """Remember what endpoints refuse for models."""
+        """Store the parameters that endpoints refuse for models."""
 
 
 class BatchLedger(Ledger, Protocol):

@@ -208,7 +208,7 @@ def _between_in(unit: Integers, value: Floats) -> tuple[Mask, Mask]:
 
 
 def _runs(unit: Integers) -> tuple[Integers, Integers]:
-    """Return the first rating of each unit, and how many it has."""
+    """Return the first rating of each unit, and its number of ratings."""
     first = np.flatnonzero(np.diff(unit, prepend=-1))
     return first, np.diff(first, append=len(unit))
 

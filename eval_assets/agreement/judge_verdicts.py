@@ -131,7 +131,7 @@ def _is_gap_open(row: JudgeHumanFigures) -> bool:
 
 
 def more_groups(row: JudgeHumanFigures) -> int | None:
-    """Return how many more response groups would decide whether a judge matches human agreement.
+    """Return the number of further response groups that would decide a comparison with people.
 
     Its interval narrows with the square root of the number of groups; its figure is assumed to
     stay.
@@ -192,7 +192,7 @@ def _is_shown(above_control: Figure, *, control: float, above_people: Figure) ->
 
 
 def why_not_judged(row: JudgeHumanFigures, outcomes: Iterable[GateOutcome]) -> str:
-    """Return why agreement with these humans says nothing about a judge; else empty.
+    """Return why agreement with these humans does not measure a judge; else empty.
 
     A judge that does no better than one that never reads the responses is named whoever rated.
     """

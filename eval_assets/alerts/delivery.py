@@ -43,7 +43,7 @@ def positions(deliveries: Iterable[Delivery]) -> dict[str, Delivery]:
 def deliver(
     alerts: Sequence[Alert], channels: Sequence[Channel], latest: Mapping[str, Delivery]
 ) -> Iterator[Delivery]:
-    """Send what each channel has not had yet, and yield every attempt for the ledger.
+    """Send each channel its undelivered alerts, and yield every attempt for the ledger.
 
     A channel that does not accept an alert gets none of the later ones before it: the next turn
     starts with it again. Other channels do not wait for it.

@@ -8,7 +8,7 @@ State = Literal["passed", "warned", "failed", "crashed"]
 
 @dataclass(frozen=True)
 class Alert:
-    """One change of state, with what a reader needs to act on it.
+    """One change of state, with the information to act on it.
 
     Args:
         number: Position among the alerts of its evaluation, from 1.

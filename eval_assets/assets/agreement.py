@@ -396,7 +396,7 @@ def _agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 def _warn_of_low_alpha(rows: pd.DataFrame) -> None:
-    """Log how many results by prompt and model are unreliable, and the lowest of them."""
+    """Log the number of unreliable results by prompt and model, and the lowest of them."""
     if rows.empty:
         return
     is_low = (

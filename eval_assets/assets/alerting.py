@@ -65,7 +65,7 @@ class AlertTurn:
 def look_for_alerts(
     context: dg.SensorEvaluationContext, folder: EvaluationFolder
 ) -> dg.SensorResult | dg.SkipReason:
-    """Record every change of state since the last turn, and send what was not sent yet."""
+    """Record every change of state since the last turn, and send all undelivered alerts."""
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("alerts need their code location")
     checks = context.repository_def.asset_graph.asset_check_keys

@@ -132,7 +132,7 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
 
 
 def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJudging:
-    """Ask live judges about some of the units, except for what the ledger already answers.
+    """Ask live judges about some of the units, except for replies in the ledger.
 
     Args:
         folder: The evaluation.

@@ -52,7 +52,7 @@ from eval_assets.store.schema import replace_records
 
 @dg.asset(group_name="human_labels", kinds={"csv"}, deps=[model_responses, rubric_questions])
 def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """A sheet for each rater with what is to be rated, for spreadsheet programs, in out/sheets.
+    """A sheet for each rater with the units to rate, for spreadsheet programs, in out/sheets.
 
     If no raters are declared, one sheet without a rater, unless there are label files.
     """

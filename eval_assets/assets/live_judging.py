@@ -65,7 +65,7 @@ def judge_live(
     run_id: str,
     keep: Callable[[pd.DataFrame], None],
 ) -> LiveJudging:
-    """Ask every live judge about every unit, except for what the ledger already answers.
+    """Ask every live judge about every unit, except for replies in the ledger.
 
     The database is open only to read the units and to copy the ledger. What the run has spent
     already, on generation, counts towards its budget.
@@ -124,7 +124,7 @@ def judge_part(
     run_id: str,
     part: Part,
 ) -> LiveJudging:
-    """Ask every live judge about some of the units, except for what the ledger answers.
+    """Ask every live judge about some of the units, except for replies in the ledger.
 
     Only the ledger keeps the replies. If the budget is used up, it ends.
 

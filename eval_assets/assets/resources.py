@@ -194,7 +194,7 @@ def clear_failures() -> Iterator[None]:
 
 
 def failure_lines(step: str, failure: StepFailureData) -> list[str]:
-    """Return what went wrong in a step, a line each; nothing if all that it met is a closed gate.
+    """Return the errors of a step, a line each; empty if the only one is a closed gate.
 
     Args:
         step: Name of the step.
@@ -214,7 +214,7 @@ def failure_lines(step: str, failure: StepFailureData) -> list[str]:
 def table_metadata(
     connection: duckdb.DuckDBPyConnection, table: str
 ) -> dict[str, dg.TableSchema | int | str]:
-    """Return what Dagster shows of a stored table: content, name, rows, columns with meaning."""
+    """Return the metadata of a stored table: content, name, rows, columns with meaning."""
     described = columns_of(connection, table)
     # Two runs on the same data write equal rows, except for when they were written.
     lasting = [column.name for column in described if "TIMESTAMP" not in column.type]
@@ -232,7 +232,7 @@ def table_metadata(
 
 
 def data_version_in(table: Mapping[str, dg.TableSchema | int | str]) -> dg.DataVersion:
-    """Return the data version of a table: equal content has an equal one, whoever made it."""
+    """Return the data version of a table: equal content has an equal one."""
     return dg.DataVersion(str(table[CONTENT]))
 
 

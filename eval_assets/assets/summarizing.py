@@ -60,7 +60,7 @@ def text_by(  # noqa: PLR0913 - who, what, of what and what for
     purpose: str,
     run_id: str | None,
 ) -> tuple[str, str]:
-    """Return the status of a judge's reply to a prompt, and its text or what went wrong.
+    """Return the status of a judge's reply to a prompt, and its text or error.
 
     Args:
         judge: A live judge.

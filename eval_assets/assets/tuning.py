@@ -296,7 +296,7 @@ def _versions(
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[tuned_judges])
 def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """All versions of all judges so far, from the ledger: what each is and where it comes from."""
+    """All versions of all judges so far, from the ledger, with their content and origin."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:

@@ -255,7 +255,7 @@ def _execute(
     run_config: Mapping[str, object],
     folder: EvaluationFolder,
 ) -> RunResult:
-    """Run the selected assets: in this process, or where EVAL_EXECUTOR says."""
+    """Run the selected assets in this process, or by EVAL_EXECUTOR."""
     if executor_name() == "in_process":
         return job.execute_in_process(
             instance=instance,

@@ -89,7 +89,7 @@ def make_server(data: Path, database: Path) -> FastMCP:
 
 
 def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return what a tool answers; an expected error is an answer too, a line each."""
+    """Return the output of a tool; expected errors are output too, a line each."""
     try:
         return work()
     except (*EXPECTED, ExceptionGroup) as error:

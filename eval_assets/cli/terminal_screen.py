@@ -111,7 +111,7 @@ def option_names(units: Sequence[WorkUnit]) -> list[str]:
 
 
 def named_labels(labels: Sequence[Label], units: Sequence[WorkUnit]) -> str:
-    """Return what the labels of a screen say, a comparison by the sides that are shown."""
+    """Return the labels of a screen in words, a comparison by the displayed sides."""
     answers = [
         replace(label, rating=unit.across_sides(label.rating))
         for label, unit in zip(labels, units, strict=True)
@@ -120,7 +120,7 @@ def named_labels(labels: Sequence[Label], units: Sequence[WorkUnit]) -> str:
 
 
 def named(answers: Sequence[Answer], units: Sequence[WorkUnit]) -> str:
-    """Return what the answers of a screen say, in words."""
+    """Return the answers of a screen in words."""
     first, unit = answers[0], units[0]
     if first.rating is None:
         return f"unclear ({plain(first.skip_reason)})"
@@ -209,7 +209,7 @@ class Keyboard:
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._as_before)
 
     def forget(self, key: str) -> None:
-        """Drop what was typed ahead, and further input of `key` while it is held down."""
+        """Drop keys typed ahead, and further input of `key` while it is held down."""
         termios.tcflush(self._descriptor, termios.TCIFLUSH)
         self._forgotten_key, self._forgotten_at = key, time.monotonic()
 

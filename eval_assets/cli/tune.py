@@ -136,7 +136,7 @@ def _costs(
     units: Mapping[str, RatedUnits],
     per_1000_requests: Mapping[str, float | None],
 ) -> list[str]:
-    """Return what the declared steps would ask and cost, a line for each live judge."""
+    """Return requests and cost of the declared steps, a line for each live judge."""
     from eval_assets.tuning.power import most_requests
 
     live = [judge.id for judge in evaluation.judges if judge.provider != "recorded"]

@@ -299,7 +299,7 @@ def returned_labels(text: str, study: Study, *, file: str) -> ReturnedLabels:
 
 
 def merge_returned(returned: ReturnedLabels, study: Study, *, file: str) -> int:
-    """Add the labels to those stored; return how many answers were new.
+    """Add the labels to those stored; return the number of new answers.
 
     Raises:
         ExceptionGroup: Of an InputError for each answer that cannot be a label, and for each

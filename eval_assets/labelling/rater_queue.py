@@ -262,7 +262,7 @@ class RaterQueue:
         return {key: self.sessions.read(key) for key in self._n_units}
 
     def n_labels(self) -> int:
-        """Return how many units have a label."""
+        """Return the number of units with a label."""
         n_others = self._n_others
         return sum(
             len(session.by_unit) - n_others[key]

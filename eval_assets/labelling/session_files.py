@@ -308,7 +308,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _set_aside(journal: Path, *, end: int) -> None:
-    """Move what follows the last complete change of a journal to another file."""
+    """Move the remnant after the last complete change of a journal to another file."""
     with journal.open("rb") as file:
         file.seek(end)
         remnant = file.read()

@@ -123,7 +123,7 @@ def control_values(
 
 
 def n_assigned(units: Iterable[WorkUnit]) -> dict[tuple[str, str], int]:
-    """Return how many responses each rater is to label, by (rater, question)."""
+    """Return the number of responses assigned to each rater, by (rater, question)."""
     counts: dict[tuple[str, str], int] = {}
     for unit in units:
         if unit.is_counted:

@@ -115,7 +115,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Beside:
-    """What evaluation.yaml beside a file declares, as far as there is one that can be used."""
+    """Declarations of the evaluation.yaml beside a file, if it can be used."""
 
     questions: Mapping[str, RubricQuestion] = field(default_factory=dict)
     gates: Mapping[GateName, Gate] = field(default_factory=default_gates)
@@ -358,7 +358,7 @@ def _without_models(labels: ParsedLabels) -> ParsedLabels:
 
 
 def _without_placeholders(labels: ParsedLabels, scale: Scale | None) -> ParsedLabels:
-    """Return the labels with cells such as N/A blank, and a note on how many there were."""
+    """Return the labels with cells such as N/A blank, and a note with their number."""
     values = {word.casefold() for word in (scale.words if scale and scale.words else ())}
     header = labels.table.header_of(*FIELDS["rating"])
     cells = labels.table.cells(*FIELDS["rating"])

@@ -164,7 +164,7 @@ def _with_point(cell: str) -> str:
 
 
 def _filled(cells: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-    """Return the cells of a row; what the tool has no content for stays as it was."""
+    """Return the cells of a row; cells without content in the tool are unchanged."""
     is_known = cells.get("response_text") == ""  # its text was not fetched, nor its model
     cells_before = {
         name: cell for name, cell in before.items() if cell and (is_known or not cells.get(name))

@@ -63,7 +63,7 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
 
 @dataclass(frozen=True)
 class Report:
-    """The report in words and written numbers, whatever its format."""
+    """The report in words and written numbers, for every format."""
 
     name: str
     first: FirstScreen

@@ -265,7 +265,7 @@ class _RaterPages:
             return _refused(str(error))
 
     def _labelled(self, request: Request, body: bytes) -> Response:
-        """Save an answer in the round of its unit; reply how many screens of it are done."""
+        """Save an answer in the round of its unit; reply with its number of finished screens."""
         rater, work = self._rater(request), self._work
         action = PAGE_ACTION.validate_json(body)
         for code in action.by_unit:

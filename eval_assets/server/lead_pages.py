@@ -138,7 +138,7 @@ class _LeadPages:
         return self._case_page(request, by=self._by(request.query_params.get("by", "")))
 
     async def decide(self, request: Request) -> Response:
-        """Save a step and show the disagreement again, or say why it cannot be saved."""
+        """Save a step and show the disagreement again, or the reason why it cannot be saved."""
         body = await request.body()
         if len(body) > _MOST_BYTES:
             raise HTTPException(413, "The text is too long.")

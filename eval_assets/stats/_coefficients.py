@@ -328,7 +328,7 @@ def _distance(scale: Scale) -> tuple[Distance, float]:
 
 
 def observed_marginals(patterns: RatingPatterns) -> Floats:
-    """Return how often each value was given to the units with at least two ratings."""
+    """Return the number of ratings of each value, of units with at least two ratings."""
     is_pairable = patterns.is_pairable.astype(np.float64)
     marginals: Floats = patterns.marginals(patterns.units.observed(), is_pairable)[0]
     return marginals

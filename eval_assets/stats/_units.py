@@ -87,7 +87,7 @@ class Units:
         return cls(n_units, codes, kind, count)
 
     def evidence(self, is_evidence: Mask) -> tuple[int, int]:
-        """Return how many units are of the kinds in the mask, and in how many groups they are."""
+        """Return the number of units of the kinds in the mask, and of their groups."""
         n_units = int(self.n_units @ is_evidence)
         if self.group is None:
             return n_units, n_units

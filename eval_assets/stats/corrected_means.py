@@ -83,7 +83,7 @@ def prediction_powered_difference(
     groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     bounds: Bounds | None = None,
 ) -> Interval:
-    """Return how much higher the first system's mean label is than the second's.
+    """Return the first system's mean label less the second's.
 
     Args:
         first: Labels, predictions and unlabelled predictions of one system's responses, as for

@@ -240,7 +240,7 @@ class _QuestionUnits:
 def _sums_by_group(
     parts: Sequence[_QuestionUnits], group: Indices, rated: Mask
 ) -> tuple[int, Floats]:
-    """Return how many groups have rated responses, and sums (n_blocks, n_components, n_sums)."""
+    """Return the number of rated groups, and sums (n_blocks, n_components, n_sums)."""
     codes = distinct_integers(group[rated])[1].astype(np.int32)
     block = blocks(codes, most=MAX_DELETIONS)
     n_blocks = int(block.max(initial=-1)) + 1

@@ -114,7 +114,7 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, record: type[FigureRecor
 
 
 def figures_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str:
-    """Return what `content_fingerprint` does for a view, from its figures, which takes a fifth."""
+    """Return the `content_fingerprint` of a view from its figures, in a fifth of the time."""
     [(n_rows, total)] = connection.execute(
         f"""SELECT coalesce(max("row"), 0), sum(hash(*COLUMNS(* EXCLUDE "row"))::HUGEINT)
             FROM figures WHERE table_name = '{table}'"""  # noqa: S608 - names of our own records

@@ -86,7 +86,7 @@ def ratings_by_kind(
 def reference_ratings(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, LongRatings]:
-    """Return what judges are compared with, by question.
+    """Return the reference values of judges, by question.
 
     Of a response that was adjudicated it is the consensus alone; responses that were left out as
     ambiguous, or are under a seal, are not among them; of all others it is what their raters gave.
@@ -279,7 +279,7 @@ def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def count_excluded(connection: duckdb.DuckDBPyConnection) -> int:
-    """Return how many rated units were left out as ambiguous."""
+    """Return the number of rated units that were left out as ambiguous."""
     [[n]] = connection.execute(
         """SELECT count(*) FROM adjudicated_labels
            SEMI JOIN human_labels USING (response_id, question_id) WHERE excluded"""

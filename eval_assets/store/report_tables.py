@@ -99,7 +99,7 @@ _COUNTED = (
 def read_report_tables(
     connection: duckdb.DuckDBPyConnection,
 ) -> tuple[Mapping[str, pd.DataFrame], Mapping[str, int]]:
-    """Return the tables that the report shows, and how many rows those have that it shortens."""
+    """Return the tables of the report, and the number of rows of those that it shortens."""
     tables = {name: read_table(connection, name) for name in _WHOLE}
     tables |= {name: connection.execute(query).df() for name, query in _LISTS.items()}
     tables |= {
@@ -125,7 +125,7 @@ def read_slices(connection: duckdb.DuckDBPyConnection) -> tuple[SliceFigures, ..
 
 
 def judge_costs(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return what the requests to each judge's model came to; cost is NULL unless all are known."""
+    """Return requests and cost of each judge's model; cost is NULL unless all are known."""
     return connection.execute(
         """
         SELECT judge_id, model_requested AS model, count(*) AS n_requests,

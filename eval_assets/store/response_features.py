@@ -171,7 +171,7 @@ _POSITION_SQL = """
 def rated_responses(
     connection: duckdb.DuckDBPyConnection, question_id: str, ratings: LongRatings
 ) -> RatedResponses:
-    """Return the ratings of a question with what may explain disagreement."""
+    """Return the ratings of a question with possible causes of disagreement."""
     responses = connection.execute(
         """SELECT response_id, coalesce(length(response_text), 0)::DOUBLE AS length,
                   coalesce(model_name, '') AS model

@@ -13,7 +13,7 @@ from eval_assets.store.scores import judge_fingerprints
 
 
 def anchor_candidates(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return all scores of single answers with what was rated.
+    """Return all scores of single responses with their texts.
 
     Returns:
         judge_id, question_id, response_id, group_id, prompt_text, response_text and score.
@@ -38,7 +38,7 @@ def scores_around(
     frozen_at: datetime,
     anchors: Sequence[str],
 ) -> MeanScores:
-    """Return mean scores of a judge's other answers, before its anchors were frozen and since."""
+    """Return mean scores of responses other than a judge's anchors, before and since the freeze."""
     [(n_before, before, n_since, after)] = connection.execute(
         """
         WITH asked AS (
@@ -83,7 +83,7 @@ _PORTION = 20_000
 
 
 def write_injections(connection: duckdb.DuckDBPyConnection) -> int:
-    """Store the passages of responses that address a judge; return how many responses do.
+    """Store the passages that address a judge; return the number of responses with any.
 
     Without judges there are none.
     """

@@ -79,7 +79,7 @@ def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def release_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let DuckDB keep little of what it has read, since Python needs the memory next.
+    """Let DuckDB keep little data in memory, since Python needs the memory next.
 
     Setting the limit also returns memory that DuckDB's allocator keeps.
     """

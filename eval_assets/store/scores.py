@@ -31,7 +31,7 @@ _PORTION = 100_000
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """A judge and how much it scored; a row of the table `judges`."""
+    """A judge and its numbers of scores; a row of the table `judges`."""
 
     judge_id: str
     provider: str
@@ -202,7 +202,7 @@ def next_units(
 def earlier_turns(
     connection: duckdb.DuckDBPyConnection, *, of: Collection[str] | None = None
 ) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the turns before each response that has any: what was asked and answered in each.
+    """Return the turns before each response that has any: prompt and response of each.
 
     `of` are ids of responses; None stands for all.
     """
@@ -285,7 +285,7 @@ def other_models(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str],
 
 
 def value_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return how often each rater and each judge gave each value.
+    """Return the number of ratings of each value by each rater and judge.
 
     Values between the steps of a scale count as the nearest step; a scale of more than a dozen
     steps, or without steps, is divided into ten.
@@ -317,7 +317,7 @@ def value_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
 
 
 def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return how much of each question each judge scored.
+    """Return the coverage of each question by each judge's scores.
 
     Returns:
         judge_id, question_id, n_asked (units there are), n_attempted (units with a row), n_ok,

@@ -155,7 +155,7 @@ def tuning_units(
 
 
 def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Return the questions that pass every gate on humans, whatever its severity."""
+    """Return the questions that pass every gate on humans, of any severity."""
     verdicts = read_table(connection, "gate_verdicts")
     passed = verdicts[verdicts["gate"].isin(HUMAN_GATES) & (verdicts["verdict"] == "pass")]
     counts = passed.dropna(subset="question_id").groupby("question_id").size()
@@ -251,7 +251,7 @@ def system_responses(
 def costs_of_prompts(
     connection: duckdb.DuckDBPyConnection,
 ) -> dict[tuple[str, str], float | None]:
-    """Return what 1,000 scores cost in USD, by live judge and hash of its prompt.
+    """Return the cost of 1,000 scores in USD, by live judge and hash of its prompt.
 
     It is None if some cost is not known.
     """
@@ -265,7 +265,7 @@ def costs_of_prompts(
 
 
 def cost_of_requests(connection: duckdb.DuckDBPyConnection) -> dict[str, float | None]:
-    """Return what 1,000 requests to each live judge have cost in USD; None if not known."""
+    """Return the cost of 1,000 requests to each live judge in USD; None if not known."""
     rows = connection.execute(
         """SELECT judge_id, if(count(*) = count(cost_usd), 1000 * avg(cost_usd), NULL)
            FROM judge_calls WHERE operation = 'judging' AND status = 'ok' GROUP BY judge_id"""
@@ -274,7 +274,7 @@ def cost_of_requests(connection: duckdb.DuckDBPyConnection) -> dict[str, float |
 
 
 def models_returned(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
-    """Return the models that answered as each live judge, by their own account."""
+    """Return the models named in the replies of each live judge."""
     rows = connection.execute(
         """SELECT judge_id, list_sort(list(DISTINCT model_returned)) FROM judge_calls
            WHERE operation = 'judging' AND model_returned IS NOT NULL GROUP BY judge_id"""

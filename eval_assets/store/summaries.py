@@ -245,7 +245,7 @@ def units_by_question(disagreements: pd.DataFrame) -> dict[str, npt.NDArray[np.i
 
 
 def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Return how many responses raters lie far apart on, by question."""
+    """Return the number of responses with large disagreement, by question."""
     rows = connection.execute(
         "SELECT question_id, count(*) FROM label_disagreements WHERE reason <> ? GROUP BY ALL",
         [_LARGEST_SPREAD],

@@ -1,4 +1,4 @@
-"""Stored scores of tuned judges and of certified parts, and what prompts and tests rest on."""
+"""Stored scores of tuned judges and certified parts, and sources of prompts and tests."""
 
 import json
 from collections import Counter
@@ -66,7 +66,7 @@ def current_judges(
 def background_of(
     connection: duckdb.DuckDBPyConnection, question_id: str, *, margin: float, stand_in: bool
 ) -> Background:
-    """Return what a certificate says of a question and its judges besides the test."""
+    """Return the content of a certificate on its question and judges, except the test."""
     rows = read_figures(connection, HumanFigures, subjects=("question",))
     [columns] = [row.columns() for row in rows if row.question_id == question_id]
     figures = ("a_hh", "a_hh_low", "a_hh_high", "alpha", "alpha_low", "alpha_high")
@@ -116,7 +116,7 @@ def edited_scores(
 def current_evidence(
     connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
 ) -> CurrentEvidence:
-    """Return what certificates would rest on now."""
+    """Return the present evidence of certificates."""
     return CurrentEvidence(
         version_scores(connection, ledger, units),
         declared=declared_fingerprints(connection),
@@ -232,7 +232,7 @@ def write_stand_in_scores(
     parts: Sequence[CertifiedPart],
     rubric: Sequence[RubricQuestion],
 ) -> None:
-    """Replace `stand_in_scores` and what follows from it; call it within a transaction.
+    """Replace `stand_in_scores` and dependent tables; call it within a transaction.
 
     These are `judge_scores.needs_person` and the combined scores of `score_summary`.
     Of several judges with a certified part of a question, the one with the largest is used.

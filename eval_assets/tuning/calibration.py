@@ -172,7 +172,7 @@ class Target:
 
 
 def decisions(profile: JudgeHumanProfile, scale: Scale) -> Decisions:
-    """Return how often a judge's decisions equal those of people, from its confusion table.
+    """Return the agreement of a judge's decisions with people's, from its confusion table.
 
     F1 is 2 p / (1 + p), where p is the share of units that both pass among those that either
     passes. Its interval follows from Wilson's interval of p.

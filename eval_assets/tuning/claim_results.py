@@ -165,7 +165,7 @@ def uneven_groups(n_groups: int, n_effective: float, *, fewest: int) -> str:
 def _why_not_evaluable(
     test: RatedUnits, scores: Floats, n_effective: float, *, people_agree: bool
 ) -> str:
-    """Return why the test cannot say anything; empty if it can."""
+    """Return why the test is not evaluable; empty if it is."""
     if not people_agree:
         return "people do not agree well enough on this question: see the human gates"
     rated = ~np.isnan(test.ratings)
@@ -272,7 +272,7 @@ def judge_improvement(
 
 
 def _why_no_gain(test: RatedUnits, candidate: Floats, baseline: Floats, n_train_groups: int) -> str:
-    """Return why the test cannot say anything; empty if it can."""
+    """Return why the test is not evaluable; empty if it is."""
     both = ~(np.isnan(candidate) | np.isnan(baseline) | np.isnan(test.ratings).all(axis=1))
     n_groups = test.n_groups_of(both)
     if n_train_groups < MIN_TRAIN_GROUPS:

@@ -67,7 +67,7 @@ class Verdicts:
 
 
 def n_evaluable(units: RatedUnits, candidates: Sequence[Candidate]) -> int:
-    """Return how many candidates scored enough rated groups of the test for a verdict.
+    """Return the number of candidates with scores of enough rated groups for a verdict.
 
     The others get no verdict, whatever the labels say.
     """

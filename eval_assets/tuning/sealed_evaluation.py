@@ -170,7 +170,7 @@ def open_seal(
 def recomputed_certificates(
     ledger: SealLedger, scores: VersionScores, reading: SealedEvaluation, background: Background
 ) -> Mapping[str, QuestionCertificate]:
-    """Return the certificates of a reading, recomputed from what is stored, by judge."""
+    """Return the certificates of a reading, recomputed from stored data, by judge."""
     question_id = reading.question_id
     live = scores_as_read(scores, reading)
     earlier = [r for r in ledger.readings(question_id) if r.read_at < reading.read_at]
@@ -276,7 +276,7 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal)
 
 
 def _more_groups(units: RatedUnits, seal: Seal) -> str:
-    """Return how many more groups are to be rated until train and test hold enough of them.
+    """Return the number of further groups to rate until train and test hold enough.
 
     New groups are taken to fall into the splits in the proportions of those that are rated.
     """
@@ -439,7 +439,7 @@ def next_reading(
     judges: Sequence[TunedJudge],
     background: Background,
 ) -> NextReading:
-    """Return what the next reading of a question's test would look at."""
+    """Return the data of the next reading of a question's test."""
     seal = seal_of(ledger, units)
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
     candidates, _ = without_repeated_ratings(live, candidates)

@@ -283,7 +283,7 @@ def stale_because(
 
 
 def changed_since(read: Fingerprints, now: Fingerprints | None) -> str:
-    """Return what changed since a reading; empty if nothing did."""
+    """Return the changes since a reading; empty if there are none."""
     if now is None:
         return "the judge or the question is no longer declared"
     return "; ".join(

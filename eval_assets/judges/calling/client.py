@@ -292,7 +292,7 @@ class ModelClient(Generic[Declared]):
         reserved_usd: float,
         holds_since: int | None,
     ) -> Answer:
-        """Send a request once, and settle what was reserved for it.
+        """Send a request once, and settle its reservation.
 
         Also if the ledger fails: others wait for it to be settled.
         """

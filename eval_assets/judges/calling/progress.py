@@ -99,7 +99,7 @@ class ModelSummary:
         return None if self.n_unpriced else self.known_usd
 
     def count_estimate(self, charged_usd: float, *, more_usd: float) -> None:
-        """Count an attempt whose cost is not known, and what it may cost beyond the charge."""
+        """Count an attempt whose cost is not known, and its possible cost beyond the charge."""
         self.estimated_usd += charged_usd
         self.uncertain_usd += more_usd
 

@@ -108,7 +108,7 @@ asking the model."""
 
 
 class RequestFailed(Exception):  # noqa: N818 - named for what happened, as TimeoutError is
-    """A request without a reply; the message says why, in one line, without any key.
+    """A request without a reply; the message is the reason in one line, without any key.
 
     Args:
         remedy: Response to the failure.
@@ -152,7 +152,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
 
 
 class Unsent(RequestFailed):
-    """A request that was not sent; the message says why."""
+    """A request that was not sent; the message is the reason."""
 
     def __init__(self, message: str, *, status: FailureStatus) -> None:
         super().__init__(message, remedy="give_up", status=status)

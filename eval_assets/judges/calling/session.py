@@ -90,7 +90,7 @@ async def open_clients(
     budget: Budget,
     options: RequestOptions,
 ) -> AsyncIterator[list[ModelClient[Declared]]]:
-    """Yield a client for each model; finally commit what arrived and disconnect.
+    """Yield a client for each model; finally commit received replies and disconnect.
 
     This also happens after an error inside.
     """

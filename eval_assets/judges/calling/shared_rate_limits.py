@@ -78,7 +78,7 @@ class SharedRates:
             self._give_back(grant_id, Amount(0, expected - self._of_limit(counted)))
 
     def _give_back_rest(self) -> None:
-        """Count what the grant that is held leaves, and how much the next one is to hold."""
+        """Count the rest of the current grant, and the size of the next one."""
         if self._grant is None:
             return
         unused = Amount(
@@ -98,7 +98,7 @@ class SharedRates:
         )
 
     def _of_limit(self, tokens: int) -> int:
-        """Return how many tokens count: no more than a minute may hold."""
+        """Return the number of tokens that count: at most the limit of a minute."""
         per_minute = self._limits.input_tokens_per_minute
         return tokens if per_minute is None else min(tokens, math.floor(per_minute))
 

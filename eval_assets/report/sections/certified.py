@@ -199,7 +199,7 @@ def _verdict(verdict: str, *, is_stale: bool) -> Cell:
 
 
 def _note(data: ReportData, row: IssuedCertificateRow) -> str:
-    """Return why the verdicts are what they are, or why they no longer hold."""
+    """Return the reasons of the verdicts, or why they no longer hold."""
     subject = f"{row.judge_id} on {row.question_id}"
     if row.stale_because:
         return f"{subject}: stale, because {row.stale_because}"
@@ -221,7 +221,7 @@ def _figures(claims: CertificateClaims) -> Iterator[str]:
 
 
 def _labels_wanted(data: ReportData, row: IssuedCertificateRow) -> list[str]:
-    """Return the labels that would decide what is undecided; none if it is decided."""
+    """Return the labels that would decide an undecided verdict; none if it is decided."""
     if not row.groups_wanted:
         return []
     return [

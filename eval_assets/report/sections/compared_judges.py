@@ -1,4 +1,4 @@
-"""Each judge against humans, beside what a judge that reads nothing would reach."""
+"""Each judge against humans, beside judges that read nothing."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -285,7 +285,7 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
 
 
 def _groups_wanted(data: ReportData, question_ids: Sequence[str]) -> str:
-    """Return how many more response groups would decide, by question, as a sentence or nothing."""
+    """Return a sentence with the number of further groups that would decide, by question."""
     missing = [
         (min(numbers), question_id)
         for question_id in question_ids

@@ -119,6 +119,6 @@ _GLOSSARY = (
 
 
 def section(_: ReportData) -> Section:
-    """Return the glossary, whatever was measured."""
+    """Return the complete glossary."""
     block = Card("", (Definitions(_GLOSSARY),))
     return Section("glossary", "What each number means", "Glossary", (block,))

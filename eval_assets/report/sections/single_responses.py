@@ -184,7 +184,7 @@ def _shift(row: RobustnessRow) -> str:
 
 
 def _ratings(stored: str) -> str:
-    """Return each rater's rating of the stored JSON object, or how often each value was given."""
+    """Return each rater's rating of the stored JSON object, or the count of each value."""
     ratings: dict[str, float] = json.loads(stored)
     if len(ratings) <= _MOST_NAMED:
         return " · ".join(

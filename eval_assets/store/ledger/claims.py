@@ -111,7 +111,7 @@ def release(connection: sa.Connection, call_keys: Collection[str], *, worker: in
 
 
 def end_claims(connection: sa.Connection, call_keys: Collection[str]) -> None:
-    """Delete claims, whoever holds them."""
+    """Delete claims of any worker."""
     for keys in in_portions(call_keys):
         connection.execute(_END, {"keys": keys})
 
@@ -215,7 +215,7 @@ def close_batch(ledger: SqlLedger, intent_id: str) -> None:
 
 
 def forget_batch(ledger: SqlLedger, batch_id: str) -> int:
-    """Close an open batch by the vendor's name; return how many requests are sent again."""
+    """Close an open batch by the vendor's name; return the number of requests to send again."""
     with ledger.read_transaction() as connection:
         intents = connection.scalars(
             sa.select(batches.c.intent_id).where(

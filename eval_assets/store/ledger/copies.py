@@ -49,7 +49,7 @@ _BY_WORKERS = attempts.outerjoin(workers, attempts.c.worker == workers.c.worker)
 def _attempts_after(
     source: sa.FromClause, *further: sa.ColumnElement[object]
 ) -> sa.Select[tuple[object, ...]]:
-    """Return a query of the next attempts after one, with columns of what is joined to them."""
+    """Return a query of the next attempts after one, with the columns of joined tables."""
     return (
         sa.select(
             *(column for column in attempts.c if column.name not in _NOT_COPIED),
@@ -196,7 +196,7 @@ def _last_copied(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
-    """Return what each asset spent in each run; None if some of it is not known."""
+    """Return the spending of each asset in each run; None if some of it is not known."""
     is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
     spent = sa.case(
         (sa.func.count(sa.case((is_unknown, 1))) > 0, None),
@@ -268,7 +268,7 @@ def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
 
 
 def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:
-    """Write every attempt to a file: the columns of `judge_calls`, and what they leave out.
+    """Write every attempt to a file: the columns of `judge_calls`, and all others.
 
     These are `prompt`, what was sent, as JSON; and `raw_reply`, the body of
     the answer, with keys masked.

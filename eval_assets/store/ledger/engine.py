@@ -227,7 +227,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _postgresql(setting: str) -> tuple[sa.Engine, str]:
-    """Return the engine of a PostgreSQL database and what to call it.
+    """Return the engine of a PostgreSQL database and its name.
 
     Raises:
         StoreError: If it is not a PostgreSQL URL, holds a password, or the driver is missing.
@@ -306,7 +306,7 @@ def _version(connection: sa.Connection) -> int | None:
 
 
 def _reason(error: sa.exc.SQLAlchemyError) -> str:
-    """Return what went wrong and what to do, in one line, without SQL or values."""
+    """Return the problem and its remedy in one line, without SQL or values."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     text = " ".join(str(cause).split())
     if isinstance(cause, sqlite3.Error):

@@ -1,4 +1,4 @@
-"""Limits of requests: what was spent, what caps have left, and rates that processes share."""
+"""Limits of requests: spending, the rest of caps, and rates that processes share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ROUNDING_USD = 1e-9
 
 
 def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float | None]:
-    """Return what requests cost in USD, all attempts together; None if some of it is not known.
+    """Return the cost of requests in USD, all attempts together; None if some is not known.
 
     Requests that were never sent are left out.
     """
@@ -47,7 +47,7 @@ def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float |
 
 
 def spent_in_month(ledger: SqlLedger, day: date) -> float:
-    """Return what counts towards the budget of a day's month (UTC) so far, in USD.
+    """Return the spending that counts towards the budget of a day's month (UTC), in USD.
 
     A batch counts with the most that it can cost until it is closed.
     """
@@ -56,7 +56,7 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
 
 
 def reserved(ledger: SqlLedger) -> float:
-    """Return what living workers have reserved of the caps and not spent yet, in USD."""
+    """Return the unspent reservations of living workers, in USD."""
     with ledger.read_transaction() as connection:
         is_of_evaluation = workers.c.evaluation == ledger.evaluation
         return _reserved_by(connection, is_of_evaluation, now=ledger.now(connection))
@@ -69,7 +69,7 @@ def left_of_caps(
     *,
     is_of_run: sa.ColumnElement[bool],
 ) -> list[tuple[float, float]]:
-    """Return what each declared cap has left, and what living workers have reserved of it.
+    """Return the rest of each declared cap, and its reservations by living workers.
 
     Args:
         ledger: The ledger.
@@ -95,7 +95,7 @@ def left_of_caps(
 
 
 def portion_of(left_usd: float, *, needed_usd: float) -> float:
-    """Return how much of what is left a worker reserves at once; 0 if it needs more.
+    """Return the part of the rest that a worker reserves at once; 0 if it needs more.
 
     A small share, so that others find something, and few portions are reserved all the same.
     """
@@ -105,7 +105,7 @@ def portion_of(left_usd: float, *, needed_usd: float) -> float:
 
 
 def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]:
-    """Return what was spent, a row for each judge, model, day or run.
+    """Return the spending, a row for each judge, model, day or run.
 
     Returns:
         The column that it is by; n_attempts, n_replies, input_tokens, output_tokens; cost_usd, as
@@ -135,7 +135,7 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
 
 
 def in_flight(ledger: SqlLedger) -> list[dict[str, Any]]:
-    """Return what workers and vendors are at work on: judge_id, model, worker, batch and counts."""
+    """Return requests in flight: judge_id, model, worker, batch and counts."""
     columns = (
         *(claims.c.judge_id, claims.c.model, claims.c.worker),
         *(workers.c.asset, workers.c.run_id, workers.c.lease_until),
@@ -161,7 +161,7 @@ def in_flight(ledger: SqlLedger) -> list[dict[str, Any]]:
 
 
 def _spent_by(connection: sa.Connection, is_of_run: sa.ColumnElement[bool]) -> float:
-    """Return what workers have spent; a batch counts when it is submitted."""
+    """Return the spending of workers; a batch counts when it is submitted."""
     its = sa.select(workers.c.worker).where(is_of_run)
     live = _sum(attempts.c.charged_usd).where(
         attempts.c.worker.in_(its) & attempts.c.in_batch.is_(False)
@@ -171,7 +171,7 @@ def _spent_by(connection: sa.Connection, is_of_run: sa.ColumnElement[bool]) -> f
 
 
 def _spent_in_month(connection: sa.Connection, account: str, day: date) -> float:
-    """Return what an evaluation has spent in a month; a batch counts until it is closed."""
+    """Return the spending of an evaluation in a month; a batch counts until it is closed."""
     first = day.replace(day=1)
     next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
 

@@ -1,4 +1,4 @@
-"""Opening of an evaluation folder's ledger, with what databases of earlier versions hold."""
+"""Opening of an evaluation folder's ledger, with the content of older databases."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def open_ledger(
     setting: str | None,
     is_reading: bool = False,
 ) -> Iterator[SqlLedger]:
-    """Open the ledger of an evaluation folder, and close it whatever happens.
+    """Open the ledger of an evaluation folder, and close it in any case.
 
     A new ledger first takes over what the folder's database holds of an earlier one. Afterwards
     the database is not needed, whoever holds it open.
@@ -85,7 +85,7 @@ def _copied(file: Path, copies: Path, *, is_own: bool) -> tuple[Path, str | None
 
 
 def _take_over(ledger: SqlLedger, database: Path, folder: Path, *, is_reading: bool) -> None:
-    """Take over what the database holds, and log it if it is anything."""
+    """Take over the content of the database, and log it unless it is empty."""
     from eval_assets.store.connection import connect, is_stored
 
     if not is_stored(database):
@@ -103,7 +103,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_taken_over(ledger: SqlLedger) -> bool:
-    """Return whether the ledger was asked before to take over what a database holds."""
+    """Return whether the ledger took over the content of a database before."""
     query = sa.select(takeovers.c.evaluation).where(takeovers.c.evaluation == ledger.evaluation)
     with ledger.read_transaction() as connection:
         return connection.scalar(query) is not None

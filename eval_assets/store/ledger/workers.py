@@ -67,7 +67,7 @@ def _reconnecting(method: Callable[_Params, _Result]) -> Callable[_Params, _Resu
 
 
 class Worker:
-    """A ledger as seen by whoever asks; use it as a context manager.
+    """A ledger as seen by one worker; use it as a context manager.
 
     Its lease is renewed in a separate thread, so that claims hold while a reply takes minutes.
     At the end, and when the lease runs out, its claims are free for others.
@@ -192,7 +192,7 @@ class Worker:
 
     @_reconnecting
     def reserve(self, needed_usd: float) -> float:
-        """Reserve a portion of what the caps have left; see `Ledger.reserve`."""
+        """Reserve a portion of the rest of the caps; see `Ledger.reserve`."""
         with self._ledger.write_transaction(is_durable=False) as connection:
             left = [left - reserved for left, reserved in self._left_of_caps(connection)]
             portion_usd = portion_of(min(left), needed_usd=needed_usd) if left else needed_usd
@@ -202,7 +202,7 @@ class Worker:
 
     @_reconnecting
     def left_usd(self) -> float | None:
-        """Return what the caps have left, reservations included; None without a cap."""
+        """Return the rest of the caps, reservations included; None without a cap."""
         with self._ledger.read_transaction() as connection:
             left = [left for left, _ in self._left_of_caps(connection)]
         return max(0.0, min(left)) if left else None
@@ -221,7 +221,7 @@ class Worker:
 
     @_reconnecting
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
-        """Return what an endpoint is known to refuse for a model."""
+        """Return the parameters that an endpoint is known to refuse for a model."""
         with self._ledger.read_transaction() as connection:
             rows = connection.scalars(
                 sa.select(refusals.c.capability).where(
@@ -232,7 +232,7 @@ class Worker:
 
     @_reconnecting
     def record_refusals(self, refused: Collection[Refusal]) -> None:
-        """Remember what endpoints refuse for models."""
+        """Store the parameters that endpoints refuse for models."""
         rows = [{**vars(item), "learnt_at": datetime.now(UTC)} for item in refused]
         with self._ledger.write_transaction() as connection:
             connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
@@ -269,14 +269,14 @@ class Worker:
         return workers.c.worker == self._lease.worker
 
     def _left_of_caps(self, connection: sa.Connection) -> list[tuple[float, float]]:
-        """Return what each cap has left, and what of it is reserved."""
+        """Return the rest of each cap, and the reserved part of it."""
         if self._caps is None:
             return []
         is_of_run = self._is_me if self._run_id is None else workers.c.run_id == self._run_id
         return left_of_caps(self._ledger, connection, self._caps, is_of_run=is_of_run)
 
     def _spend_reserved(self, connection: sa.Connection, spent_usd: float) -> None:
-        """Take what counts as spent from now on out of what is reserved."""
+        """Move newly spent amounts out of the reservation."""
         if self.is_capped and spent_usd:
             rest = workers.c.reserved_usd - spent_usd
             left = sa.case((rest > 0, rest), else_=0.0)
