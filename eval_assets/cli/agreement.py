@@ -26,9 +26,9 @@ _MOST_DISAGREEMENTS = 5
 @ratings_options
 @json_option
 def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
-    """Say whether the raters of any file agree: A^HH, alpha, the gates and what to do next.
+    """Say whether the raters of any file agree: A^HH, alpha, the gates and the next step.
 
-    FILE holds one rating a row (who rated, what, the rating), or a column for each rater or
+    FILE holds one rating per row (rater, item, rating), or a column for each rater or
     question; as CSV, TSV, Excel, JSON, JSONL or Parquet. Ratings are numbers, words, yes and no,
     4/5, stars, or a cross in one of the columns that are named by the values. How the file was read
     is printed first. Nothing is stored. If a gate is closed, the exit code is 3. If headers can be

@@ -76,10 +76,10 @@ def assign(  # noqa: PLR0913 - one parameter per option
     question: str | None,
     seed: int,
 ) -> int:
-    """Decide who labels what in the round that evaluation.yaml names, and write assignments.csv.
+    """Write assignments.csv: the responses of each rater in the round of evaluation.yaml.
 
     What is assigned stays assigned: run it again after adding responses or to go on to the next
-    stage, and it adds what is missing. The order of a rater's rows is the order of their work.
+    stage, and it adds missing assignments. The order of a rater's rows is the order of their work.
 
     --reassign takes no other options. The raters who take over are those of evaluation.yaml; add a
     new rater there first.

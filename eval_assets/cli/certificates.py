@@ -49,7 +49,7 @@ def certificates(
     as_json: bool,  # noqa: FBT001 - click's flag
     require: str | None,
 ) -> int:
-    """List the certificates of judges: what holds, on how many groups, and whether it still does.
+    """List the certificates of judges: their claims, groups and validity.
 
     `eval-assets run` reads the sealed tests and writes the files to out/certificates. A
     certificate is stale if the judge, the question, the labels or the model changed.
@@ -88,7 +88,7 @@ def certificates(
     return DONE
 
 
-@certificates.command(short_help="Recompute certificates from what is stored.")
+@certificates.command(short_help="Recompute certificates from stored data.")
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_option
 @database_option
@@ -96,7 +96,7 @@ def certificates(
 def verify(
     context: click.Context, files: tuple[Path, ...], data: Path, database: str | None
 ) -> int:
-    """Recompute every figure of certificate files from tables and ledger; list what differs.
+    """Recompute every figure of certificate files from tables and ledger; list differences.
 
     Without FILES it takes those of out/certificates. Numbers must agree to 1e-9. Costs, human
     agreement, the control by length and the words of reasons are those of the day, which the

@@ -41,7 +41,7 @@ _EVENTS, _RECORDS = "opentelemetry", "every-eval-ever"
 @data_option
 @database_option
 @server_options("--to", "A running server of the tool named as TABLE, to write verdicts to.")
-@click.option("--dry-run", is_flag=True, help="With --to, print what would be written.")
+@click.option("--dry-run", is_flag=True, help="With --to, only print the output.")
 def export(  # noqa: PLR0913 - one parameter per option
     table: str,
     form: ExportFormat,

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @click.option(
     "--drop-deleted",
     is_flag=True,
-    help="With --from, remove what was deleted in the tool since the last time.",
+    help="With --from, remove rows deleted in the tool since the last time.",
 )
 def import_(  # noqa: PLR0913 - one parameter per option
     source: tuple[str, ...],
@@ -61,8 +61,8 @@ def import_(  # noqa: PLR0913 - one parameter per option
     """Write responses, labels, judge scores and a draft evaluation.yaml from an export.
 
     SOURCE is a file or a folder that another tool wrote; several are one export. The tool is
-    recognised by what the records look like, or named first. No file that exists is replaced. The
-    account at the end lists what was stored, and every field and record that was not, with its
+    recognised by the form of its records, or named first. No file that exists is replaced. The
+    account at the end lists stored data, and every unused field and record, with its
     count. If ratings or scores would be lost, nothing is written, and the exit code is 1.
 
     With --from, the records come from a running TOOL through its own client, which the extra of its
@@ -112,7 +112,7 @@ def _question(text: str) -> tuple[str, list[str]]:
 
 
 def _print_account(tool: str, export: Export, *, verb: str) -> None:
-    """Print what is stored of the export, what is not and why, and unused fields."""
+    """Print stored and omitted parts of the export with reasons, and unused fields."""
     click.echo(f"{tool}: {_counted(export.n_records, 'record')} read")
     click.echo(f"{verb}: {_contents(export)}")
     for loss, count in export.losses.items():

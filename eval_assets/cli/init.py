@@ -57,7 +57,7 @@ def init(
     """Write an evaluation folder to start from; it runs as it is.
 
     A new folder gets a commented example. In a folder with responses, labels or judge scores, an
-    evaluation.yaml is drafted from them, with whatever else is missing; a table of ratings in
+    evaluation.yaml is drafted from them, with all other missing files; a table of ratings in
     another form is read as `agreement` does, and written to labels/. Of a FILE of ratings, or of
     another tool's export, a folder is made beside it, or as TARGET; options say how it is read, as
     in `agreement`. A file that exists is never changed.

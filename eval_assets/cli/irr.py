@@ -28,7 +28,7 @@ Format = Literal["table", "json", "irr-result"]
 )
 @click.option("--json", "form", flag_value="json", help="Short for --format json.")
 def irr(data: Path, database: str | None, form: Format) -> int:
-    """Show how far human raters agree: the figures measured last, and what they suggest.
+    """Show the agreement of human raters: the latest figures, with advice.
 
     `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """

@@ -58,9 +58,9 @@ def ledger(  # noqa: PLR0913 - one parameter per option
     output: Path | None,
     forget_batch: str | None,
 ) -> int:
-    r"""Show what was spent by judge, model, day and run, and what is in flight.
+    r"""Show the spending by judge, model, day and run, and requests in flight.
 
-    "USD" sums the costs that are known; "charged USD" is what counts towards budgets: a cost that
+    "USD" sums the costs that are known; "charged USD" counts towards budgets: a cost that
     is not known is estimated from the replies before it.
 
     \b

@@ -25,7 +25,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "import": "Make an evaluation folder from another tool's export.",
     },
     "Label": {
-        "assign": "Decide who labels what, and write assignments.csv.",
+        "assign": "Assign responses to raters in assignments.csv.",
         "label": "Label responses in the terminal.",
         "serve": "Serve results, or labelling pages, in the browser.",
         "sheet": "Write annotation sheets or offline pages; merge returned ones.",

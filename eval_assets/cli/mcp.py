@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def mcp(data: Path, database: str | None) -> int:
     """Offer tools to an agent on standard input and output, by the Model Context Protocol.
 
-    store_dual_judge_scores asks two judges, within the budget, and stores what they say;
+    store_dual_judge_scores asks two judges, within the budget, and stores their scores;
     human_agreement, gates and certificates only read. Needs the extra: pip install
     'eval-assets[mcp]'.
     """
@@ -65,7 +65,7 @@ def make_server(data: Path, database: Path) -> FastMCP:
         )
 
     def human_agreement() -> dict[str, Any]:
-        """Return how far human raters agree, by question and overall, as measured last."""
+        """Return the agreement of human raters, by question and overall, as measured last."""
         unmeasured = {"error": f"Nothing is measured yet. Run: eval-assets run --data {data}"}
         return _answer(lambda: stored_irr(data, database) or unmeasured)
 

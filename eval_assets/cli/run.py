@@ -1,4 +1,4 @@
-"""`eval-assets run`: materialize the assets and print what was measured."""
+"""`eval-assets run`: materialize the assets and print the figures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     verbose: bool,
     output: Literal["quiet", "json"] | None,
 ) -> int:
-    """Materialize every asset of an evaluation folder and print what was measured.
+    """Materialize every asset of an evaluation folder and print the figures.
 
     If nothing changed since the last run, its results are printed and nothing runs. Files that did
     not change are not read again, and no judge is asked again for an answer that is stored. If a

@@ -37,7 +37,7 @@ ASSETS = (
 @click.command()
 @data_option
 @database_option
-@click.option("--plan", is_flag=True, help="Only say what a reading could show and cost.")
+@click.option("--plan", is_flag=True, help="Only print the power and cost of a reading.")
 @click.option(
     "--open-seal",
     metavar="QUESTION",

@@ -50,7 +50,7 @@ class LabelFiles:
 
     Args:
         files: Label files.
-        on_error: What a bad label does: `fail` the import, or `reject_rows` one by one.
+        on_error: Handling of bad labels: `fail` the import, or `reject_rows` one by one.
         are_named: Whether the evaluation names the files, if only as an empty list.
     """
 
@@ -67,7 +67,7 @@ class Gate:
         minimum: Lowest value that passes, unrounded.
         severity: Whether a closed gate blocks (`error`) or only warns (`warn`).
         level: Level of measurement for alpha; None for each question's own, of judges `interval`.
-        by: What must reach the minimum: the `value`, or the lower end of its interval (`low`).
+        by: Compared with the minimum: the `value`, or the lower end of its interval (`low`).
     """
 
     minimum: float = field(metadata={"alias": "min"})
@@ -112,31 +112,31 @@ class Evaluation:
     Args:
         name: Name of the evaluation.
         folder: The evaluation folder, which holds evaluation.yaml.
-        rubric: Questions asked, in the order declared.
+        rubric: Questions, in the declared order.
         responses: Response files, in the order in which they are merged.
-        labels: Label files, and what a bad label does.
+        labels: Label files, and the handling of bad labels.
         judges: LLM raters; without any the human side runs alone.
         gates: Gates by name.
         budget_usd: Most that one run may spend on judges and generators; None for no cap.
         budget_usd_per_month: Most that all runs of one calendar month (UTC) may spend.
         currency: Currency of the log of costs and of a monthly limit.
         judge_prompt: Template of the judges' prompt; None for the one that ships.
-        staged: When one judge of the first pair is enough; None to ask all about everything.
-        dual_judge: From when on two judges agree, and which of their differences are listed.
-        generators: Models that answer the prompts; empty if responses are given.
+        staged: Conditions for one judge of the first pair; None to ask all about everything.
+        dual_judge: Target for the agreement of two judges, and limits of listed differences.
+        generators: Models that respond to the prompts; empty if there are responses.
         prompts: Prompt files for the generators.
         prices: Prices by model, which take precedence over those that ship.
-        capabilities: What models take, by model, before the table that ships.
-        tuning: How judges are tuned.
+        capabilities: Capabilities by model, which take precedence over those that ship.
+        tuning: Settings of judge tuning.
         labelling: Settings of labelling.
-        owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
-        schedule: When everything runs again by itself; None for no schedule.
-        alerts: Which changes are reported.
-        history: How long records of runs are kept.
-        judging: How the work of live judges is split.
-        drift: How live judges are watched for changes; None to judge nothing again.
-        robustness: What live judges are asked again with a change.
-        executive_summary: Who writes a summary of the report; None for no summary.
+        owners: Owners of the assets in Dagster: e-mail addresses, or `team:name`.
+        schedule: Times of automatic runs; None for no schedule.
+        alerts: Changes to report.
+        history: Limits of Dagster's run records.
+        judging: Division of the work of live judges.
+        drift: Monitoring of live judges for changes; None to judge nothing again.
+        robustness: Checks of live judges on changed responses.
+        executive_summary: Judge that writes a summary of the report; None for no summary.
         seals_figures: Whether judges' figures leave out responses under a seal, as where the file
             declares tuning.
 

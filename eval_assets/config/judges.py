@@ -57,12 +57,12 @@ class AskedModel:
     Args:
         base_url: Endpoint other than the provider's own.
         api_key_env: Environment variable that holds the key; None for the provider's own.
-        settings: What is sent with every request, such as temperature, max_tokens or effort;
+        settings: Parameters of every request, such as temperature, max_tokens or effort;
             settings that a model does not take are not sent to it.
-        requests_per_minute: Most requests in any minute; None to find out what it takes.
+        requests_per_minute: Most requests in any minute; None to adapt to the vendor.
         input_tokens_per_minute: Most input tokens in any minute; None likewise.
         max_in_flight: Most requests at a time.
-        timeout_seconds: How long one request may take.
+        timeout_seconds: Longest duration of one request.
         batch: Whether requests go to the vendor's batch endpoint, which takes hours at half price.
 
     Raises:
@@ -100,11 +100,11 @@ class Judge(AskedModel):
 
     Args:
         id: Name of the judge in every table.
-        provider: Whose API is spoken, or `recorded` if a file holds the scores.
+        provider: Vendor of the API, or `recorded` if a file holds the scores.
         model: Model asked; of a recorded judge, the `judge_model` whose rows are taken.
         scores: File of recorded scores; None for a live judge.
-        replicates: How often a live judge is asked about each unit.
-        aggregate: How the scores of several replicates become one.
+        replicates: Number of requests to a live judge about each unit.
+        aggregate: Statistic of the scores of several replicates.
         version: Tuned version that it rates as, with that prompt and those maps: a number of
             judge_versions, or `current` for the one certified last; None to rate as declared.
         backup: Whether it is a backup: asked only about units that another judge left without a
@@ -151,13 +151,13 @@ class Judge(AskedModel):
 
 @dataclass(frozen=True)
 class Generator(AskedModel):
-    """A model whose answers to the prompts are evaluated.
+    """A model whose responses to the prompts are evaluated.
 
     Args:
         id: Name of the model in the responses.
-        provider: Whose API is spoken.
+        provider: Vendor of the API.
         model: Model asked.
-        seeds: One answer is made for each; sent to models that take a seed.
+        seeds: One response is made for each; sent to models that take a seed.
         system: System prompt; may be empty.
 
     Raises:
@@ -188,7 +188,7 @@ class Staged:
         kappa: Agreement of the pair, Cohen's kappa, from which on one judge is enough.
         spot_check: Share of units that both still judge, in (0, 1].
         revert_below: Kappa on the spot checks below which both judge everything again.
-        window: How many of the latest units are looked at.
+        window: Number of the latest units that count.
 
     Raises:
         DeclarationError: If `revert_below` is above `kappa`.
@@ -207,11 +207,11 @@ class Staged:
 
 @dataclass(frozen=True)
 class DualJudge:
-    """From when on the first two judges agree, and which differences a person should look at.
+    """Target for the agreement of the first two judges, and limits of listed differences.
 
     Args:
         kappa: Lowest Cohen's kappa of the pair that passes; a prompt below it is listed.
-        low_kappa: Kappa below which a prompt counts as one that the pair does not agree on.
+        low_kappa: Kappa below which the pair counts as disagreeing on a prompt.
         disagreement: Difference of two scores of a response, on [0, 1], above which it is listed.
         group_disagreement: Mean difference over the responses to a prompt above which it is listed.
         reply: Form of a reply to `eval-assets dual-judge`: `json` with reasons, or a bare `number`,

@@ -45,11 +45,11 @@ class Labelling:
         show: Columns of the responses that raters see beside prompt and response, in this order.
         hide: Columns that no rater ever sees.
         text: `markdown` if pages show prompts, responses and guidelines as Markdown, with tables,
-            code and images of the evaluation folder; `plain` if they show them as they are.
+            code and images of the evaluation folder; `plain` if they show the raw text.
         one_question_at_a_time: Whether raters answer one question about all responses before the
             next question; otherwise all questions about one response.
         run_column: Column of the responses that names the run they come from.
-        experts: Raters whose labels the others are compared with.
+        experts: Raters with whom the others are compared.
         adjudicators: People who settle disagreements; empty if anyone may, under any name.
         calibration: File of responses with right answers that each rater labels before any other.
         pass_mark: Share of the right answers from which on other responses open, in [0, 1].

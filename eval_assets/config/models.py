@@ -17,7 +17,7 @@ _VERSION = re.compile(r"[-@:.](?:latest|preview|v?[0-9][0-9a-z.:_-]*)", re.IGNOR
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Capabilities of a model, which answers other requests with status 400.
+    """Capabilities of a model, which refuses other requests with status 400.
 
     Args:
         family: Maker of the model: raters of one family are not independent.
@@ -25,7 +25,7 @@ class Capabilities:
         json_schema: Whether its reply can be held to a JSON schema.
         json_object: Whether, without a schema, its reply can be held to JSON.
         system: Whether it takes a system message.
-        thinks: Whether it may think before it answers, which counts as output.
+        thinks: Whether it may think before it replies, which counts as output.
         effort: Whether it takes a thinking effort.
         seed: Whether it takes a seed.
         max_tokens_name: Name of its limit of output tokens.
@@ -53,7 +53,7 @@ class Price:
             then they count as input.
         cache_write_usd: Input tokens written to that cache; None as above.
         long_prompt_tokens: Input tokens above which a request costs more; None if it never does.
-        long_prompt_factor: How many times as much it costs then.
+        long_prompt_factor: Factor of its cost then.
 
     Raises:
         ValueError: If a price is negative.

@@ -43,7 +43,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class History:
-    """Limits of Dagster's run records. Figures over time are in the ledger, and all of them stay.
+    """Limits of Dagster's run records. Figures over time are in the ledger and are never removed.
 
     The latest run of each asset and check stays, whatever the limits.
 
@@ -61,7 +61,7 @@ class Judging:
     """Division of live judging into shards and partitions.
 
     Args:
-        shards: Parts of the units that are judged on their own, each by a step of a run, which
+        shards: Parts of the units that are judged separately, each by a step of a run, which
             EVAL_EXECUTOR lets other processes or machines do.
         partition_by: Column of the responses, such as response_month, by whose values Dagster
             judges some of them in separate runs; None for no partitions.
@@ -76,8 +76,8 @@ class Drift:
     """Drift monitoring: live judges score a frozen set of responses at intervals.
 
     Args:
-        anchors: Answers that each judge rates again on each question, one of each group.
-        every_days: Days from one round to the next; a run that comes earlier asks nothing.
+        anchors: Responses that each judge rates again on each question, one of each group.
+        every_days: Days from one round to the next; an earlier run sends no request.
         max_usd: The most that a round may cost; None for the run's budget.
     """
 
@@ -91,7 +91,7 @@ class Robustness:
     """Checks that ask live judges about changed responses.
 
     Args:
-        injection: Whether responses that address the judge are asked about again without the
+        injection: Whether responses that address the judge are scored again without the
             passages that do.
         max_usd: The most that a run may spend on it; None for the run's budget.
     """

@@ -37,7 +37,7 @@ class RubricQuestion:
 
     Args:
         id: Name of the question in every file and table.
-        question: What raters and judges are asked.
+        question: Text for raters and judges.
         scale: Values a rating may take.
         level: Level of measurement of the scale.
         guidelines: What each value means, shown to raters and judges; may be empty.

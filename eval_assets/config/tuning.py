@@ -25,8 +25,8 @@ class SplitShares:
     """Expected shares of response groups in each split; they add up to 1.
 
     Args:
-        train: Groups that maps, examples and rules are made from.
-        dev: Groups that candidates are selected on.
+        train: Groups for maps, examples and rules.
+        dev: Groups for the selection of candidates.
         test: Groups under the seal, which decide.
 
     Raises:
@@ -51,7 +51,7 @@ class Targets:
     Args:
         rho: Least Spearman's rho with the mean rating.
         kappa: Least kappa, by value on ordered scales.
-        accuracy: Least share of items with the value that raters agreed on.
+        accuracy: Least share of items with the consensus of raters.
         f1: Least F1 of passes, which lie above the middle of the scale.
         mae: Largest mean distance from the mean rating, in scale points.
     """
@@ -69,7 +69,7 @@ class Tuning:
 
     Args:
         split: Shares of the response groups.
-        steps: What is tried: prompts first, in this order, then maps of the scores, then a jury.
+        steps: Steps to try: prompts first, in this order, then maps of the scores, then a jury.
         margin: How far a judge's agreement with humans may lie below the agreement between humans
             if the judge is to be fit.
         writer: Judge whose model writes rules and instructions.
