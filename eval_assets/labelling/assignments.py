@@ -289,8 +289,8 @@ def reassign(
         rater_id: The rater.
         to: Raters who may take over.
         round: The round.
-        questions_of: Returns the questions of an assignment with and without a label. What is
-            labelled stays with the rater.
+        questions_of: Returns the questions of an assignment with and without a label. Labelled
+            responses stay with the rater.
     """
     remaining: list[Assignment] = []
     unlabelled: list[Assignment] = []

@@ -18,8 +18,8 @@ class Dimension:
 
     Args:
         verdicts: Fields of the verdict; each of them must hold for the rating to be 1.
-        issues: Field of what is wrong or missing.
-        asks_for: What raters are asked to list there.
+        issues: Field of errors and omissions.
+        asks_for: Issues that raters list there.
         is_number: Whether the verdict is a number; otherwise true or false.
         one_issue: Whether there is one issue, a text, and not a list of them.
     """
@@ -67,7 +67,7 @@ def dimension_of(question_id: str) -> Dimension:
 
 
 def verdicts(label: Mapping[str, Any]) -> dict[str, object]:
-    """Return the ratings in a label's JSON, as they are, by their keys.
+    """Return the raw ratings in a label's JSON, by their keys.
 
     Code is valid if it parses and runs. It is unrated while one of the two is unknown, unless the
     other is false.
@@ -98,7 +98,7 @@ def verdicts(label: Mapping[str, Any]) -> dict[str, object]:
 def with_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]:
     """Return a label's JSON with its rating and issues under the names of the dimension.
 
-    Of code that is not valid `codeRuns` is false, and `codeParses` is there if the label says it.
+    Of code that is not valid `codeRuns` is false, and `codeParses` is present if the label has it.
 
     Examples:
         >>> label = {"scenarioId": "s1", "rating": 1.0, "issues": []}
@@ -175,7 +175,7 @@ _COMPARISON_KEYS = {2: "ab", 3: "aeb"}
 class Choice:
     """One value of a scale and the key that gives it.
 
-    `parses` says of code that does not run whether it parses; None for other choices.
+    `parses` is whether code that does not run parses; None for other choices.
     """
 
     key: str

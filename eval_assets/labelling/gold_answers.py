@@ -132,7 +132,7 @@ def calibration_rounds(
     """Return the rounds that a rater has completed, and the one that is open.
 
     A round opens after the previous one was failed. Answers are those of the rater in any round of
-    labelling: what was calibrated stays calibrated.
+    labelling: a calibration stays valid.
     """
     rounds: list[CalibrationRound] = []
     numbers = sorted({check.round for check in checks})

@@ -303,7 +303,7 @@ def merge_returned(returned: ReturnedLabels, study: Study, *, file: str) -> int:
 
     Raises:
         ExceptionGroup: Of an InputError for each answer that cannot be a label, and for each
-            session whose stored labels say something else about the same instant. All others
+            session whose stored labels differ at the same instant. All others
             are stored.
     """
     n_new = 0

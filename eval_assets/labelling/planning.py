@@ -100,7 +100,7 @@ class GatePlan:
 
     @property
     def verdict(self) -> Literal["pass", "fail"]:
-        """Verdict on the figure as it is now."""
+        """Verdict on the present figure."""
         return "pass" if self.now.value >= self.minimum else "fail"
 
     @property
@@ -295,7 +295,7 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
 
     Args:
         ratings: Ratings, shape (n_responses, n_questions, n_raters), NaN if missing.
-        figure: What the gate judges.
+        figure: Figure of the gate.
         groups: Response group of each response.
         question_id: The question; None for all.
         gate: The gate.

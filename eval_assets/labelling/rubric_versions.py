@@ -60,7 +60,7 @@ class VersionedLabels:
     Args:
         ratings: Labels that count, with the column `rubric_version`.
         older: Labels of other versions.
-        notes: What was left out, a sentence for each question.
+        notes: Omitted labels, a sentence for each question.
     """
 
     ratings: pd.DataFrame

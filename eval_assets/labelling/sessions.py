@@ -80,7 +80,7 @@ class Label(Answer):
             agrees with themselves. Such a label is never part of agreement between raters.
         hashes: Texts that the rater saw.
         is_swapped: Of a comparison, whether `response_b` was shown first, as A. The rating is of
-            the columns, whatever the sides.
+            the columns, not of the sides.
         history: Other answers to the same question by the same rater, in order of time.
     """
 
@@ -292,7 +292,7 @@ class Session:
 
         Raises:
             ValueError: If the sessions are of different raters, questions, rounds or runs, or
-                say different things about one answer.
+                differ on one answer.
         """
         if self.key != other.key:
             raise ValueError(f"it is the session {other.key.session_id}, not {self.key.session_id}")

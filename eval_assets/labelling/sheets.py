@@ -67,8 +67,8 @@ def sheet_text(
         responses: The responses, in `RESPONSE_COLUMNS`.
         units: Units of the rater.
         hide: Columns whose cells stay empty.
-        reworded: Questions with several versions: a column then holds the fingerprint of the one
-            that is rated, whatever it is when the sheet is read.
+        reworded: Questions with several versions: a column then holds the fingerprint of the rated
+            one, which may have changed when the sheet is read.
     """
     by_id = responses.set_index("response_id")
     is_named = (

@@ -45,8 +45,8 @@ class SealedEvaluation:
         labels: Fingerprint of the ratings of each response that was read: a question of another
             name with the same ones is the same test.
         group_labels: Fingerprint of the ratings of each group, without any name.
-        evidence: Fingerprints of what each candidate's verdicts rest on, by judge; without the
-            models that answered. Readings of earlier releases have none.
+        evidence: Fingerprints of the evidence of each candidate's verdicts, by judge; without the
+            models in the replies. Readings of earlier releases have none.
         parts: Parts of the responses that were fixed before, by judge.
     """
 
@@ -133,7 +133,7 @@ class SealedEvaluation:
     def _has_read_groups(self, group_labels: Sequence[str]) -> bool:
         """Return whether nearly all groups have the ratings of a group of this reading.
 
-        Groups with few different ratings are alike by chance, and say nothing.
+        Groups with few different ratings are alike by chance, and do not count.
         """
         own, others = Counter(self.group_labels), Counter(group_labels)
         shared = own & others

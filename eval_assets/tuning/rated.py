@@ -19,7 +19,7 @@ Split = Literal["train", "dev", "test"]
 def split_of(group_id: str, shares: SplitShares) -> Split:
     """Return the split of a response group: a hash of its name, and nothing else, decides.
 
-    A group stays where it is whatever is added, removed, labelled or rated otherwise, for every
+    A group keeps its split if data are added, removed, labelled or rated otherwise, for every
     question and on every machine.
 
     Examples:

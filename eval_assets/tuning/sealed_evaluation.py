@@ -75,7 +75,7 @@ class SealLedger(Protocol):
 def seal_of(ledger: SealLedger, units: RatedUnits) -> Seal:
     """Return the current seal of a question's test.
 
-    Readings of the same labels count under whatever name of the question or the evaluation. Groups
+    Readings of the same labels count under any name of the question or the evaluation. Groups
     on which judges were compared with people before, such as under another split, do not count.
     """
     test = units.part("test")
@@ -326,8 +326,8 @@ def due_reading(
     """Return the reading that holds for these candidates, and whether it is still to be made.
 
     Returns:
-        The reading that read exactly this before; else a new one, if one is due, without what it
-        will show; else the last one.
+        The reading that read exactly this before; else a new one, if one is due, without its
+        results; else the last one.
     """
     test, is_test = units.part("test"), units.is_in("test")
     versions = [candidate.version for candidate in candidates]
