@@ -16,6 +16,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.data_versions import rating_versions
+from eval_assets.store.inputs import write_rubric
 from eval_assets.store.ratings import human_ratings
 from eval_assets.store.summaries import write_label_disagreements
 
@@ -77,16 +78,19 @@ def _cost(n_ratings: int) -> Cost:
     return Cost(seconds, peak)
 
 
+_QUESTION = RubricQuestion("quality", "Is it good?", LIKERT5, "ordinal")
+
+
 def _fill(database: Path, n_responses: int) -> None:
     with connect(database) as connection:
+        write_rubric(connection, [_QUESTION])
         for query in (_RESPONSES, _LABELS):
             connection.execute(query, {"n": n_responses})
 
 
 def _measure(database: Path) -> None:
     """Print processor seconds and peak bytes of the statistics, intervals and gates."""
-    question = RubricQuestion("quality", "Is it good?", LIKERT5, "ordinal")
-    evaluation = Evaluation("large", Path(), (question,))
+    evaluation = Evaluation("large", Path(), (_QUESTION,))
     with connect(database) as connection:
         started = time.process_time()
         write_label_disagreements(connection)
