@@ -14,7 +14,7 @@ from eval_assets.tuning.certificate import QuestionCertificate
 
 @dataclass(frozen=True)
 class StoredRow:
-    """A row of a table.
+    """A row of a table, which is named where the class is defined.
 
     A text that is NULL is empty, a count or a flag is 0 or false, and any other number is NaN.
     "nan" and "None" are texts.
@@ -22,15 +22,18 @@ class StoredRow:
 
     table: ClassVar[str]
 
+    def __init_subclass__(cls, *, table: str = "") -> None:
+        """Name the table; a class without one is the base of others."""
+        cls.table = table
+
 
 Row = TypeVar("Row", bound=StoredRow)
 
 
 @dataclass(frozen=True)
-class LabelQualityRow(StoredRow):
+class LabelQualityRow(StoredRow, table="label_quality"):
     """A measure of a rater."""
 
-    table: ClassVar[str] = "label_quality"
     question_id: str
     rater_id: str
     measure: str
@@ -40,49 +43,44 @@ class LabelQualityRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class LabelSpreadRow(StoredRow):
+class LabelSpreadRow(StoredRow, table="label_spread"):
     """Responses whose ratings lie within a band of standard deviations."""
 
-    table: ClassVar[str] = "label_spread"
     question_id: str
     band: str
     n_responses: int
 
 
 @dataclass(frozen=True)
-class WordingRow(StoredRow):
+class WordingRow(StoredRow, table="rubric_versions"):
     """A wording of a question."""
 
-    table: ClassVar[str] = "rubric_versions"
     question_id: str
     version: int
     n_labels: int
 
 
 @dataclass(frozen=True)
-class RejectedLabelsRow(StoredRow):
+class RejectedLabelsRow(StoredRow, table="rejected_labels"):
     """Rejected labels of a rater."""
 
-    table: ClassVar[str] = "rejected_labels"
     rater_id: str
     question_id: str
     n: int
 
 
 @dataclass(frozen=True)
-class LostPairsRow(StoredRow):
+class LostPairsRow(StoredRow, table="no_longer_paired"):
     """Responses that a later round left with fewer than two raters."""
 
-    table: ClassVar[str] = "no_longer_paired"
     question_id: str
     n_responses: int
 
 
 @dataclass(frozen=True)
-class JudgeStateRow(StoredRow):
+class JudgeStateRow(StoredRow, table="judges"):
     """A judge, its version in use, and the end of its last run."""
 
-    table: ClassVar[str] = "judges"
     judge_id: str
     model: str
     version: str
@@ -91,10 +89,9 @@ class JudgeStateRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class ConfusionRow(StoredRow):
+class ConfusionRow(StoredRow, table="judge_confusion"):
     """Units with a median rating of humans and a score of a judge."""
 
-    table: ClassVar[str] = "judge_confusion"
     judge_id: str
     question_id: str
     human_value: float
@@ -103,10 +100,9 @@ class ConfusionRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class ModelResultRow(StoredRow):
+class ModelResultRow(StoredRow, table="results_by_model"):
     """Agreement of the judges on the responses of a model, over prompts."""
 
-    table: ClassVar[str] = "results_by_model"
     model_name: str
     n_results: int
     mean_alpha: float
@@ -116,10 +112,9 @@ class ModelResultRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class PromptResultRow(StoredRow):
+class PromptResultRow(StoredRow, table="results"):
     """Agreement of the judges on the responses of a model to a prompt."""
 
-    table: ClassVar[str] = "results"
     slice_value: str
     prompt_text: str
     model_name: str
@@ -131,10 +126,9 @@ class PromptResultRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class IssuedCertificateRow(StoredRow):
+class IssuedCertificateRow(StoredRow, table="judge_certificates"):
     """Verdicts of a sealed test on a version of a judge, with its certificate if one was issued."""
 
-    table: ClassVar[str] = "judge_certificates"
     judge_id: str
     version: str
     question_id: str
@@ -151,19 +145,17 @@ class IssuedCertificateRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class UnevaluatedTestRow(StoredRow):
+class UnevaluatedTestRow(StoredRow, table="unevaluated_tests"):
     """A question whose sealed test was not evaluated."""
 
-    table: ClassVar[str] = "unevaluated_tests"
     question_id: str
     reason: str
 
 
 @dataclass(frozen=True)
-class StandInPartRow(StoredRow):
+class StandInPartRow(StoredRow, table="stand_in_parts"):
     """A part of the responses that a judge could score, with the agreement there."""
 
-    table: ClassVar[str] = "stand_in_parts"
     judge_id: str
     question_id: str
     doubt_source: str
@@ -176,10 +168,9 @@ class StandInPartRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class SealedTestPlanRow(StoredRow):
+class SealedTestPlanRow(StoredRow, table="sealed_test_plans"):
     """Size of a sealed test that would decide on a version of a judge."""
 
-    table: ClassVar[str] = "sealed_test_plans"
     judge_id: str
     version: str
     question_id: str
@@ -189,10 +180,9 @@ class SealedTestPlanRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class RobustnessRow(StoredRow):
+class RobustnessRow(StoredRow, table="judge_robustness"):
     """Effect of passages that address a judge on its scores."""
 
-    table: ClassVar[str] = "judge_robustness"
     judge_id: str
     question_id: str
     n_responses: int
@@ -203,10 +193,9 @@ class RobustnessRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class SummaryRow(StoredRow):
+class SummaryRow(StoredRow, table="executive_summary"):
     """An executive summary by a judge."""
 
-    table: ClassVar[str] = "executive_summary"
     judge_id: str
     model: str
     summary: str
@@ -214,10 +203,9 @@ class SummaryRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class RunRow(StoredRow):
+class RunRow(StoredRow, table="agreement_history"):
     """Overall figures of a run."""
 
-    table: ClassVar[str] = "agreement_history"
     scope: str
     measured_at: str
     data_version: str
@@ -243,10 +231,9 @@ class RunRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class JudgePairRow(StoredRow):
+class JudgePairRow(StoredRow, table="dual_judge_validation"):
     """Kappa between the first two judges in a run."""
 
-    table: ClassVar[str] = "dual_judge_validation"
     timestamp: str
     judge1_id: str
     judge2_id: str
@@ -257,10 +244,9 @@ class JudgePairRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class CostRow(StoredRow):
+class CostRow(StoredRow, table="judge_costs"):
     """Requests to the model of a judge."""
 
-    table: ClassVar[str] = "judge_costs"
     judge_id: str
     model: str
     n_requests: int
@@ -272,7 +258,7 @@ class CostRow(StoredRow):
 
 
 @dataclass(frozen=True)
-class ResponseRow(StoredRow):
+class ResponseRow(StoredRow, table="label_disagreements"):
     """A row about a response to a question."""
 
     response_id: str
@@ -286,7 +272,6 @@ class ResponseRow(StoredRow):
 class DisagreementRow(ResponseRow):
     """A response on which raters disagree, with their ratings as JSON."""
 
-    table: ClassVar[str] = "label_disagreements"
     range: float
     standard_deviation: float
     ratings: str
@@ -294,10 +279,9 @@ class DisagreementRow(ResponseRow):
 
 
 @dataclass(frozen=True)
-class AdjudicationRow(ResponseRow):
+class AdjudicationRow(ResponseRow, table="adjudicated_labels"):
     """A decision on a disagreement, with the earlier ratings as JSON."""
 
-    table: ClassVar[str] = "adjudicated_labels"
     value: float
     excluded: bool
     is_override: bool
@@ -307,10 +291,9 @@ class AdjudicationRow(ResponseRow):
 
 
 @dataclass(frozen=True)
-class JudgeHumanDistanceRow(ResponseRow):
+class JudgeHumanDistanceRow(ResponseRow, table="judge_human_disagreements"):
     """A response that a judge and humans rate differently."""
 
-    table: ClassVar[str] = "judge_human_disagreements"
     judge_id: str
     direction: str
     human_mean: float
@@ -319,10 +302,9 @@ class JudgeHumanDistanceRow(ResponseRow):
 
 
 @dataclass(frozen=True)
-class JudgeDistanceRow(ResponseRow):
+class JudgeDistanceRow(ResponseRow, table="judge_disagreements"):
     """A response that two judges score differently."""
 
-    table: ClassVar[str] = "judge_disagreements"
     judge1_id: str
     judge2_id: str
     judge1_score: float
@@ -331,10 +313,9 @@ class JudgeDistanceRow(ResponseRow):
 
 
 @dataclass(frozen=True)
-class InjectionRow(ResponseRow):
+class InjectionRow(ResponseRow, table="injection_scores"):
     """A response with a passage that addresses the judge."""
 
-    table: ClassVar[str] = "injection_scores"
     matching_text: str
     kinds: str
     judge_id: str

@@ -15,7 +15,7 @@ def row_types(parent: type[StoredRow] = StoredRow) -> list[type[StoredRow]]:
     children = [
         child for direct in parent.__subclasses__() for child in (direct, *row_types(direct))
     ]
-    return [child for child in children if "table" in vars(child)]
+    return [child for child in children if child.table]
 
 
 @pytest.fixture(scope="module")
