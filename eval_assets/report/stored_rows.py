@@ -258,7 +258,7 @@ class CostRow(StoredRow, table="judge_costs"):
 
 
 @dataclass(frozen=True)
-class ResponseRow(StoredRow, table="label_disagreements"):
+class ResponseRow(StoredRow):
     """A row about a response to a question."""
 
     response_id: str
@@ -269,7 +269,7 @@ class ResponseRow(StoredRow, table="label_disagreements"):
 
 
 @dataclass(frozen=True)
-class DisagreementRow(ResponseRow):
+class DisagreementRow(ResponseRow, table="label_disagreements"):
     """A response on which raters disagree, with their ratings as JSON."""
 
     range: float

@@ -34,6 +34,10 @@ def test_every_field_is_a_column(row_type: type[StoredRow], columns: dict[str, s
     assert names <= columns[row_type.table]
 
 
+def test_every_table_that_the_report_reads_has_a_row_type(columns: dict[str, set[str]]) -> None:
+    assert {row_type.table for row_type in row_types()} == set(columns)
+
+
 def test_null_is_empty_zero_false_or_nan() -> None:
     frame = pd.DataFrame({"judge_id": [None], "share": [pd.NA], "is_chosen": [None]})
 
