@@ -53,7 +53,7 @@ def rated(connection: Connection) -> Connection:
     return connection
 
 
-def test_only_rated_answers_are_tuned_on_each_with_its_raters(rated: Connection) -> None:
+def test_only_rated_responses_are_tuned_on_each_with_its_raters(rated: Connection) -> None:
     units = tuning_units(rated, [CLARITY, SAFETY], shares=SplitShares())
     clarity = units["clarity"]
 
@@ -72,7 +72,7 @@ def test_scores_that_could_not_be_read_are_missing(rated: Connection) -> None:
     assert clarity.scores["haiku"] == pytest.approx(np.array([NAN, 3.5]), nan_ok=True)
 
 
-def test_answers_to_one_prompt_are_never_parted(rated: Connection) -> None:
+def test_responses_to_one_prompt_are_never_parted(rated: Connection) -> None:
     units = tuning_units(rated, [CLARITY, SAFETY], shares=SplitShares())
     of_a1, of_a2 = units["clarity"].groups[0], units["safety"].groups[0]
 
@@ -80,7 +80,7 @@ def test_answers_to_one_prompt_are_never_parted(rated: Connection) -> None:
     assert units["clarity"].splits[0] == split_of(of_a1, SplitShares())
 
 
-def test_a_prompt_of_most_answers_is_no_group(connection: Connection) -> None:
+def test_a_prompt_of_most_responses_is_no_group(connection: Connection) -> None:
     """It is an instruction: each answer is a group of its own."""
     replace_rows(connection, "responses", responses("a1", "a2", "a3", "b1"))
     write_labels(connection, labels(*((f"a{k}", "clarity", "r1", 3) for k in (1, 2, 3))))

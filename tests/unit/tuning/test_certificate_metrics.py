@@ -33,7 +33,7 @@ def test_figures_are_those_of_the_test() -> None:
     assert {(cell.human, cell.judge): cell.n for cell in result.confusion} == pairs
 
 
-def test_controls_do_not_look_at_the_answers() -> None:
+def test_controls_do_not_look_at_the_responses() -> None:
     """Scores dealt out at random are as likely to meet any rating."""
     train, test, scores = both(1)
     controls = certificate_metrics(train, test, scores).controls
@@ -69,7 +69,7 @@ def test_raters_and_judge_are_compared_by_distance_where_values_have_an_order(
 
 
 def test_a_control_that_follows_length_is_found_out() -> None:
-    """Where longer answers are better, the length alone agrees with people."""
+    """Where longer responses are better, the length alone agrees with people."""
     train, test, scores = both(3)
     long_train, long_test = (
         replace(part, lengths=(100 * part.ratings.mean(axis=1)).astype(int).astype(float))

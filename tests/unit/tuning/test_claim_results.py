@@ -75,7 +75,7 @@ def test_groups_of_very_different_sizes_count_as_fewer() -> None:
 def test_twenty_groups_with_two_ratings_are_needed() -> None:
     test, quality = simulated(30, seed=10)
     single = test.ratings.copy()
-    single[44:, 1:] = NAN  # eleven groups keep two ratings of an answer
+    single[44:, 1:] = NAN  # eleven groups keep two ratings of a response
     ratings = rated_units(single, groups=test.groups, split="test")
     result = verdict(ratings, judged(quality, seed=11))
 
@@ -100,7 +100,7 @@ def test_ten_groups_must_hold_another_rating_than_the_commonest(
         assert result.reason.startswith("9 groups in the test hold a rating other than the common")
 
 
-def test_answers_without_a_score_do_not_count() -> None:
+def test_responses_without_a_score_do_not_count() -> None:
     test, quality = simulated(20, seed=12)
     scores = judged(quality, seed=13)
     scores[:4] = NAN
@@ -109,7 +109,7 @@ def test_answers_without_a_score_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(("n_paired", "expected"), [(19, "not_evaluable"), (20, "evaluable")])
-def test_answers_that_one_person_rated_make_no_pair(n_paired: int, expected: str) -> None:
+def test_responses_that_one_person_rated_make_no_pair(n_paired: int, expected: str) -> None:
     test, quality = simulated(60, seed=21)
     ratings = test.ratings.copy()
     ratings[:, 2:] = NAN
@@ -310,7 +310,7 @@ def test_what_cannot_be_evaluated_is_better_than_nobody() -> None:
     assert not verdict(test, judged(quality, seed=9), people_agree=False).better_than_a_person
 
 
-def test_answers_that_neither_judge_scored_are_no_groups_of_the_comparison() -> None:
+def test_responses_that_neither_judge_scored_are_no_groups_of_the_comparison() -> None:
     test, quality = simulated(22, seed=7, per_group=1)
     candidate, baseline = judged(quality, seed=8), judged(quality, seed=9)
     candidate[:3] = baseline[:3] = NAN

@@ -143,7 +143,7 @@ def test_an_unchanged_judge_has_no_gain_to_plan_for() -> None:
     assert math.isnan(plan.detectable_gain)
 
 
-def test_prompts_ask_about_ten_answers_and_dev_for_each_candidate_and_once_about_everything() -> (
+def test_prompts_ask_about_ten_responses_and_dev_for_each_candidate_and_once_about_everything() -> (
     None
 ):
     units, _ = simulated(50, seed=13, split=None)
@@ -166,7 +166,7 @@ def chance(effect: Jackknife, n_groups: int, *, level: float) -> float:
 
 
 def test_a_plan_scales_the_errors_of_train_and_dev_to_the_groups_of_the_test() -> None:
-    """One answer a group, so that all groups have equal weight; some of the test have no score."""
+    """One response a group, so that groups weigh the same; some of the test have no score."""
     units, quality = simulated(300, seed=21, split=None, per_group=1)
     is_test = units.splits == "test"
     scores, baseline = judged(quality, seed=22), judged(quality, seed=23, noise=2.0)

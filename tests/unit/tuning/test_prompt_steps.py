@@ -121,7 +121,7 @@ def test_nothing_depends_on_labels_of_the_test_or_on_scores_there() -> None:
     assert first.shown == second.shown
 
 
-def test_a_rule_that_quotes_an_answer_is_dropped() -> None:
+def test_a_rule_that_quotes_a_response_is_dropped() -> None:
     class Quoting(Models):
         def write(self, requests: Sequence[str]) -> list[str | None]:
             rule = {"rule": "Say that all of the steps are there now.", "ids": [SOURCE]}
@@ -214,7 +214,7 @@ def test_only_candidates_that_help_on_the_worst_responses_of_train_are_scored_on
     assert result.section == BE_FAIR
 
 
-def test_candidates_are_not_tried_on_answers_that_the_prompt_shows() -> None:
+def test_candidates_are_not_tried_on_responses_that_the_prompt_shows() -> None:
     worst = [item.response_id for item in MATERIAL.disagreements()[:3]]
     requested: list[str] = []
 
@@ -299,7 +299,7 @@ LEVELS = np.array([1, 2, 3, 4, 5] * 8, dtype=float)
 
 
 def train(ratings: np.ndarray, **changes: object) -> RatedUnits:
-    """Units whose answers have no word in common."""
+    """Units whose responses have no word in common."""
     units = rated_units(ratings, split="train")
     texts = np.array([f"only{k} words{k}" for k in range(len(ratings))], dtype=object)
     return replace(units, response_texts=texts, **changes)  # type: ignore[arg-type]
@@ -316,7 +316,7 @@ def test_every_level_gets_an_example_and_there_are_at_most_eight() -> None:
     assert {example.value for example in result} == {1, 2, 3, 4, 5}
 
 
-def test_only_answers_that_people_agree_on_are_shown() -> None:
+def test_only_responses_that_people_agree_on_are_shown() -> None:
     ratings = agreeing()
     ratings[10:, 1] = np.where(LEVELS[10:] == 1, 3, 1)
     result = few_shot_examples(train(ratings), np.full(40, 3.0))
@@ -324,7 +324,7 @@ def test_only_answers_that_people_agree_on_are_shown() -> None:
     assert {example.response_id for example in result} <= {f"r{k}" for k in range(10)}
 
 
-def test_an_answer_with_one_rating_is_nobodys_agreement() -> None:
+def test_a_response_with_one_rating_is_no_agreement() -> None:
     ratings = agreeing()
     ratings[:, 1] = NAN
     ratings[3, 1] = 4

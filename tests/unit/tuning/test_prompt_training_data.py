@@ -30,7 +30,7 @@ def test_disagreements_are_the_worst_first_one_of_each_group() -> None:
     assert (result[0].rationale, result[0].notes) == ("Looks bad.", ("Great.",))
 
 
-def test_notes_come_before_answers_on_which_people_disagree() -> None:
+def test_notes_come_before_responses_on_which_people_disagree() -> None:
     words = Words(notes={"r2": {"r2/ben": "So so."}, "elsewhere": {"x": "Not of train."}})
     note, apart = PromptMaterial(UNITS, SCORES, words).remarks()
 
@@ -70,8 +70,8 @@ def test_the_writer_reads_what_people_and_the_judge_gave() -> None:
     assert "Be strict." in request
     assert "People rated it: 1, 2. The judge gave: 5." in request
     assert "Rude." in request
-    # the answer cannot end its own marks
-    assert request.count("</response-") == 2  # once named in the rule, once around the answer
+    # the response cannot end its own marks
+    assert request.count("</response-") == 2  # once named in the rule, once around the response
 
 
 def test_the_writer_sees_remarks_with_the_ids_that_rules_must_name() -> None:

@@ -34,7 +34,7 @@ FIGURES = (
 
 @pytest.fixture(scope="module")
 def units() -> tuple[RatedUnits, np.ndarray]:
-    """Sixty groups of train and sixty of the test, and the quality of every answer."""
+    """Sixty groups of train and sixty of the test, and the quality of every response."""
     rated, quality = simulated(120, seed=1)
     splits = np.where(np.arange(len(quality)) < len(quality) // 2, "train", "test")
     return replace(rated, splits=splits), quality

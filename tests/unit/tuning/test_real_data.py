@@ -1,4 +1,4 @@
-"""Judges of code answers on 184 groups of data/code, to six digits."""
+"""Judges of code responses on 184 groups of data/code, to six digits."""
 
 import csv
 import gzip
@@ -76,7 +76,7 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def conala() -> tuple[RatedUnits, dict[str, np.ndarray]]:
-    """All rated answers, and the scores of each judge."""
+    """All rated responses, and the scores of each judge."""
 
     def rows(name: str) -> list[dict[str, str]]:
         opened = gzip.open if name.endswith(".gz") else open
@@ -100,7 +100,7 @@ def conala() -> tuple[RatedUnits, dict[str, np.ndarray]]:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_judge_of_code_answers_gets_its_map_and_both_verdicts(
+def test_a_judge_of_code_responses_gets_its_map_and_both_verdicts(
     conala: tuple[RatedUnits, dict[str, np.ndarray]], name: str
 ) -> None:
     units, scores = conala

@@ -25,7 +25,7 @@ DECLARED = replace(
 
 @pytest.fixture(scope="module")
 def case() -> tuple[dict[str, RatedUnits], np.ndarray]:
-    """Eighty groups, split as their names say, and the quality of their answers."""
+    """Eighty groups, split as their names say, and the quality of their responses."""
     rated, quality = simulated(80, seed=1, split=None)
     return {"q": rated}, quality
 

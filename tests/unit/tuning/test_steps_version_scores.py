@@ -68,18 +68,18 @@ def test_a_tuned_prompt_is_compared_with_the_one_that_was_accepted_last(
     assert values(SECOND, accepted(replace(FIRST, fingerprint="other model"))) == [1, 2]
 
 
-def test_test_groups_do_not_count_for_a_prompt_that_shows_one_of_their_answers() -> None:
+def test_test_groups_do_not_count_for_a_prompt_that_shows_one_of_their_responses() -> None:
     rated, quality = simulated(40, seed=1, split="test")
     texts = rated.response_texts.copy()
     texts[5] = "First boil the rice, then drain it."
-    answers = {"q": replace(rated, scores={"gpt": judged(quality, seed=3)}, response_texts=texts)}
+    units = {"q": replace(rated, scores={"gpt": judged(quality, seed=3)}, response_texts=texts)}
     shows = replace(
         DECLARED, prompt_text="Such as: first boil the rice; then drain it. That is a 4."
     )
 
-    judge = VersionScores(answers, {}, [shows]).judge(shows, {})
+    judge = VersionScores(units, {}, [shows]).judge(shows, {})
     assert set(rated.groups[np.isnan(judge.scores["q"])]) == {rated.groups[5]}
-    assert not np.isnan(VersionScores(answers, {}, VERSIONS).judge(DECLARED, {}).scores["q"]).any()
+    assert not np.isnan(VersionScores(units, {}, VERSIONS).judge(DECLARED, {}).scores["q"]).any()
 
 
 def test_groups_that_a_version_was_trained_on_do_not_count_under_another_split() -> None:

@@ -142,7 +142,7 @@ def test_what_a_prompt_copies_is_counted_without_its_marked_examples() -> None:
     assert math.isnan(share(PromptSection()))
 
 
-def test_an_answer_that_a_tuned_prompt_shows_as_an_example_is_found() -> None:
+def test_a_response_that_a_tuned_prompt_shows_as_an_example_is_found() -> None:
     shown, other = "One two three four five six.", "One two three four five seven"
     section = PromptSection(examples=(Example("r1", "What?", shown, 3.0),))
     tuned = with_sections("{% block system %}Rate it.{% endblock %}", {"q": section})
