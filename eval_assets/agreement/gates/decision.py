@@ -24,6 +24,9 @@ from eval_assets.wording import figure_text, interval_text, or_none
 _FEWEST_UNITS = 2
 """One unit, or one group of units, cannot show agreement beyond chance."""
 
+_ALWAYS_ONE_BY_ONE = 25
+"""Most groups that the jackknife of `stats` leaves out one by one however many raters there are."""
+
 
 @dataclass(frozen=True)
 class GateFigure:
@@ -385,13 +388,24 @@ def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str,
         # With two units or more, only equal ratings leave a figure undefined.
         return figure.undefined_because or "undefined", Remedy(RemedyKind.ADD_VARIETY)
     if math.isnan(figure.low + figure.high):
-        # Defined, but undefined once some one group is left out: all others are rated the same.
-        value = figure_text(figure.value, limits=[gate.minimum])
-        return (
-            f"{value} has no interval: it rests on a single response or group",
-            _more_ratings(name, figure, gate.minimum),
-        )
+        return _without_interval(figure, gate.minimum), _more_ratings(name, figure, gate.minimum)
     return "", None
+
+
+def _without_interval(figure: GateFigure, minimum: float) -> str:
+    """Return why a defined figure has no interval: the jackknife leaves out what it depends on.
+
+    Without that response or group, the others of a question are all rated the same, or none is
+    left. With many groups and raters, the jackknife leaves out several groups at once.
+    """
+    n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
+    noun = "responses" if n_groups == figure.n_units else "response groups"
+    quantity = "one" if n_groups <= _ALWAYS_ONE_BY_ONE else "some"
+    value = figure_text(figure.value, limits=[minimum])
+    return (
+        f"{value} has no interval, because it would be undefined without {quantity} of the "
+        f"{n_groups:,} {noun}"
+    )
 
 
 def _comparison(

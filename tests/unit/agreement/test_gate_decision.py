@@ -92,19 +92,33 @@ def test_units_of_one_group_are_not_evaluable_however_many_they_are() -> None:
 
 
 @pytest.mark.parametrize("by", ["value", "low"])
-def test_a_figure_that_rests_on_a_single_response_opens_no_gate(
-    by: Literal["value", "low"],
+@pytest.mark.parametrize(
+    ("n_groups", "subset"),
+    [
+        (4, "one of the 4 response groups"),
+        (20, "one of the 20 responses"),
+        (None, "one of the 20 responses"),
+    ],
+)
+def test_a_figure_that_is_undefined_without_one_response_opens_no_gate(
+    by: Literal["value", "low"], n_groups: int | None, subset: str
 ) -> None:
-    """Nine of ten responses are rated alike: without the tenth alpha is undefined."""
-    alone = GateFigure(None, value=0.8, low=math.nan, high=math.nan, n_units=20, n_groups=20)
+    """All other responses are rated alike: without that one alpha is undefined."""
+    alone = GateFigure(None, value=0.8, low=math.nan, high=math.nan, n_units=20, n_groups=n_groups)
     outcome = outcome_of(shown(alone), gate="human_alpha", minimum=0.667, by=by)
 
     assert outcome.overall.verdict == "not_evaluable"
     assert outcome.is_closed
     assert outcome.reason == (
-        "0.800 has no interval: it rests on a single response or group. Have more responses rated "
-        "by two raters or more"
+        f"0.800 has no interval, because it would be undefined without {subset}. Have more "
+        "responses rated by two raters or more"
     )
+
+
+def test_many_groups_may_be_left_out_several_at_a_time() -> None:
+    alone = GateFigure(None, value=0.8, low=math.nan, high=math.nan, n_units=3000, n_groups=3000)
+
+    assert "undefined without some of the 3,000 responses" in outcome_of(shown(alone)).reason
 
 
 def test_an_undefined_value_is_not_evaluable_and_closes_the_gate() -> None:
