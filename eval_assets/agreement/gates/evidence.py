@@ -133,6 +133,7 @@ def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[Ga
             if isinstance(row, HumanFigures)
             else (row.n_units, 0)
         )
+        reason = "" if figure.is_defined else row.interpretation.rpartition("; ")[2]
         figures.append(
             GateFigure(
                 question_id=row.question_id,
@@ -140,7 +141,7 @@ def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[Ga
                 low=figure.low,
                 high=figure.high,
                 n_units=n_units,
-                undefined_because=row.interpretation.rpartition("; ")[2],
+                undefined_because=reason,
                 little_variation=_little_variation(row, largest_share=largest),
                 n_disagreements=n_disagreements,
                 n_groups=row.n_groups,

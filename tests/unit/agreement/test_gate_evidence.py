@@ -173,6 +173,7 @@ def test_an_undefined_figure_is_explained_by_the_last_part_of_its_interpretation
     assert outcomes["human_alpha"].overall.undefined_because == (
         "alpha is undefined, since all ratings are equal"
     )
+    assert outcomes["human_a_hh"].overall.undefined_because == "", "A^HH is defined"
 
 
 def test_figures_that_cannot_be_compared_close_the_gates_with_the_reason() -> None:
