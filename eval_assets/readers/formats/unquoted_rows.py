@@ -36,7 +36,8 @@ def unquoted_columns(
         [(['r1', 'r2', 'r1'], [0, 1, 0]), (['4', '', '5'], [0, 1, 2])]
         >>> unquoted_columns(data, start=10, delimiter=",", n_columns=3)
     """
-    is_irregular = any(data.find(byte, start) >= 0 for byte in (b'"', b"\r", b"\0"))
+    # Carriage returns above the rows, too: the caller counts lines by line feeds.
+    is_irregular = b"\r" in data or any(data.find(byte, start) >= 0 for byte in (b'"', b"\0"))
     if is_irregular or n_columns == 1 or not delimiter.isascii():
         return None
     numbers = [numbering() for _ in range(n_columns)]

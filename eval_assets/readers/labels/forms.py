@@ -3,7 +3,7 @@
 Wide tables have a column for each rater, for each question, or for each of both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +36,8 @@ _FEWEST_DIFFERENCES = 8
 """Rows in which others differ from which on a column that follows from them is computed."""
 
 _SLIDER_END = 100
+_SLIDER_RANGE = 20
+"""Range of numbers from which a scale is taken for a slider and not for steps."""
 _BETWEEN = " \t_:-./()[]|"
 
 
@@ -111,17 +113,32 @@ def slider_columns(table: FileTable) -> list[str]:
     """Return two or more columns of numbers from 0 to 100 with similar ranges."""
     ranges: dict[str, tuple[float, float]] = {}
     for header in table.columns:
-        name, numbers = plain(header), _numbers(table, header)
-        is_other = never_rates(name) or is_metadata(name)
-        n_ratings = int((~np.isnan(numbers)).sum())
-        if is_other or n_ratings == 0 or n_ratings < _MOST_ARE_RATINGS * len(numbers):
-            continue
-        low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
-        if 0 <= low < high <= _SLIDER_END:
-            ranges[header] = low, high
+        name = plain(header)
+        if not (never_rates(name) or is_metadata(name)) and (limits := _limits(table, header)):
+            ranges[header] = limits
+    ranges = {h: (low, high) for h, (low, high) in ranges.items() if 0 <= low < high <= _SLIDER_END}
     widest = max((high - low for low, high in ranges.values()), default=0.0)
     alike = [h for h, (low, high) in ranges.items() if high - low >= _MOST_ARE_RATINGS * widest]
     return alike if len(alike) >= _FEWEST_RATERS else []
+
+
+def are_on_sliders(table: FileTable, headers: Sequence[str]) -> bool:
+    """Return whether columns hold more different numbers together than a scale of steps has."""
+    numbers = np.concatenate([_numbers(table, header) for header in headers])
+    distinct = np.unique(numbers[~np.isnan(numbers)])
+    is_wide = len(distinct) > 0 and np.ptp(distinct) >= _SLIDER_RANGE
+    return bool(is_wide or len(distinct) > _MOST_DISTINCT)
+
+
+def _limits(table: FileTable, header: str) -> tuple[float, float] | None:
+    """Return the lowest and highest number of a column; None unless most cells are numbers."""
+    cells = table.stripped(header)
+    n_cells = int(cells.array(bool, lambda cell: cell is not None and not is_absent(cell)).sum())
+    numbers = _numbers(table, header)
+    numbers = numbers[~np.isnan(numbers)]
+    if not len(numbers) or len(numbers) < _MOST_ARE_RATINGS * n_cells:
+        return None
+    return float(numbers.min()), float(numbers.max())
 
 
 def _holds_ratings(table: FileTable, header: str, scales: Sequence[Scale | None]) -> bool:
@@ -232,7 +249,21 @@ def _note_summaries(table: FileTable, columns: Sequence[RatingColumn]) -> list[s
     further = [header for header in numbers if header not in names]
     if further and (computed := sorted(computed_columns(table, [*rated, *further]) - rated)):
         notes.append(f"not read as ratings, as they follow from the others: {', '.join(computed)}")
+    if unclear := [h for h in others if h not in numbers and _may_be_ratings(table, h, rated)]:
+        notes.append(
+            f"not read as ratings, as they hold many different numbers: {', '.join(unclear)}. Name "
+            "all raters, as in --rater A,B, if they are"
+        )
     return notes
+
+
+def _may_be_ratings(table: FileTable, header: str, rated: Iterable[str]) -> bool:
+    """Return whether a column holds numbers within the range of the ratings."""
+    limits = [limits for other in rated if (limits := _limits(table, other))]
+    within = None if never_rates(plain(header)) else _limits(table, header)
+    if not limits or within is None or is_metadata(plain(header)):
+        return False
+    return min(low for low, _ in limits) <= within[0] < within[1] <= max(high for _, high in limits)
 
 
 _FORMS = (

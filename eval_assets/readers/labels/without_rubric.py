@@ -14,6 +14,8 @@ from eval_assets.readers._problems import input_error, listed_briefly, nearest, 
 from eval_assets.readers.formats.row_files import SHEET
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.labels.forms import (
+    are_on_sliders,
+    computed_columns,
     melted,
     parsed_labels,
     rating_columns,
@@ -248,7 +250,11 @@ def _rating_headers(
         headers = headers or [h for h in rating_columns(table, [None]) if h not in others]
     elif len(headers) < _FEWEST_COLUMNS:
         headers = [h for h in _columns_of_words(table) if h != rater] or headers
-        headers = headers or [h for h in slider_columns(table) if h not in others]
+    if options.scale is None and (rater is None or not headers):
+        sliders = [h for h in slider_columns(table) if h not in others]
+        if set(headers) < set(sliders) and (not headers or are_on_sliders(table, headers)):
+            computed = computed_columns(table, sliders)
+            headers = [header for header in sliders if header not in computed]
     return headers, False
 
 

@@ -659,6 +659,29 @@ def test_thumbs_and_sliders_are_ratings(tmp_path: Path) -> None:
     assert (evaluation.rubric[0].scale.low, evaluation.rubric[0].scale.high) == (0, 77)
 
 
+def test_raters_who_use_tens_do_not_hide_those_who_use_any_number(tmp_path: Path) -> None:
+    rows = [
+        [k, 10 * (k % 11), 10 * (k * 7 % 11), 3 * k, 100 - 3 * k if k % 2 else ""]
+        for k in range(30)
+    ]
+    content = lines(["id", "anna", "ben", "cleo", "dan"], *rows)
+
+    _, labels = read(tmp_path, content)
+
+    assert set(labels.ratings["rater_id"]) == {"anna", "ben", "cleo", "dan"}
+    assert len(labels.ratings) == 105
+
+
+def test_numbers_between_the_ratings_are_named_and_not_read(tmp_path: Path) -> None:
+    rows = [[k, 1 + k % 5, 1 + k * 3 % 5, 1 + 4 * k / 30] for k in range(30)]
+    content = lines(["id", "anna", "ben", "certainty_of_model"], *rows)
+
+    _, labels = read(tmp_path, content)
+
+    assert set(labels.ratings["rater_id"]) == {"anna", "ben"}
+    assert any("many different numbers: certainty_of_model." in note for note in labels.notes)
+
+
 def test_a_refusal_prints_a_command_that_works(tmp_path: Path, reported: Reported) -> None:
     people = ("xa", "xb", "xc")
     content = lines(

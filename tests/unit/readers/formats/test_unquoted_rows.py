@@ -69,3 +69,12 @@ def test_a_large_file_is_read_like_one_with_quotes() -> None:
     assert {name: column.values for name, column in plain.columns.items()} == {
         name: column.values for name, column in with_quotes.columns.items()
     }
+
+
+def test_a_large_file_with_lines_of_old_macs_is_read() -> None:
+    text = "id,rating\r" + "".join(f"response {n},{n % 5}\r" for n in range(90_000))
+
+    table = parse_delimited(text, file="x.csv", delimiter=",")
+
+    assert len(table.lines) == 90_000
+    assert list(table.columns["rating"].values) == ["0", "1", "2", "3", "4"]
