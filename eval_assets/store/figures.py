@@ -161,8 +161,10 @@ def single_thread(connection: duckdb.DuckDBPyConnection, *, n_rows: int) -> Iter
         return
     [[threads]] = connection.execute("SELECT current_setting('threads')").fetchall()
     connection.execute("SET threads = 1")
-    yield
-    connection.execute(f"SET threads = {threads}")
+    try:
+        yield
+    finally:
+        connection.execute(f"SET threads = {threads}")
 
 
 _MANY_ROWS = 10_000

@@ -196,11 +196,25 @@ def disagreements_of(rubric: Iterable[RubricQuestion], labels: pd.DataFrame) -> 
     `labels` have response_id, a number in the order of the ids, question_id, rater_id and value.
     """
     scales = [(q.id, q.scale.low, q.scale.high, q.scale.values, q.level) for q in rubric]
+    # DuckDB makes ENUMs of categories, which it refuses without any, and with NUL in one.
+    refused = {
+        column: "str"
+        for column in labels.select_dtypes("category")
+        if labels[column].cat.categories.empty
+        or any("\0" in x for x in labels[column].cat.categories)
+    }
+    labels = labels.astype(refused)
     with connect_in_memory(_SCALES) as connection:
         connection.execute("SET threads = 1")  # more of them take longer in all
         connection.executemany("INSERT INTO rubric_questions VALUES (?, ?, ?, ?, ?)", scales)
         connection.register("human_labels", labels)
         return connection.execute(_DISAGREEMENTS, _RULE).df()
+
+
+def _is_enum(cells: pd.Series) -> bool:
+    """Return whether DuckDB can make an ENUM of the categories: of some, and none with NUL."""
+    names = cells.cat.categories
+    return len(names) > 0 and not any("\0" in name for name in names)
 
 
 def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:

@@ -261,7 +261,10 @@ def write_stand_in_scores(
 
 def withdraw_stand_in_scores(connection: duckdb.DuckDBPyConnection) -> None:
     """Remove all scores of certified parts; call it within a transaction."""
-    if count_rows(connection, "stand_in_scores"):
+    [[has_combined]] = connection.execute(
+        "SELECT EXISTS (FROM score_summary WHERE rater_kind = 'combined')"
+    ).fetchall()
+    if has_combined or count_rows(connection, "stand_in_scores"):
         _forget_parts(connection)
         write_score_summary(connection)
 

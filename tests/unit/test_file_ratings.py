@@ -1,5 +1,6 @@
 """Ratings of a file are those that `eval-assets run` would store, without a database."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -115,3 +116,22 @@ def test_fingerprint_depends_on_the_ratings_and_not_on_the_order_of_rows(tmp_pat
         versions.append(file_ratings(file.evaluation, file).version)
 
     assert versions[0] == versions[1] != versions[2]
+
+
+def test_a_file_without_any_rating_lists_no_disagreements(tmp_path: Path) -> None:
+    (tmp_path / "ratings.csv").write_text("response_id,rater_id,rating\na,x,N/A\na,y,N/A\n")
+
+    assert_as_stored(read(tmp_path / "ratings.csv"))
+
+
+def test_a_rater_may_have_nul_in_the_name(tmp_path: Path) -> None:
+    rows = [
+        {"item": item, "rater": rater, "rating": rating}
+        for item, ratings in {"a": (1, 5), "b": (5, 5)}.items()
+        for rater, rating in zip(("x\0y", "z"), ratings, strict=True)
+    ]
+    (tmp_path / "ratings.json").write_text(json.dumps(rows))
+    file = read(tmp_path / "ratings.json")
+
+    assert_as_stored(file)
+    assert len(file_ratings(file.evaluation, file).disagreements) == 1

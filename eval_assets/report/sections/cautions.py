@@ -124,12 +124,16 @@ def _undecided(data: ReportData) -> Iterator[Definition]:
                 if outcome.gate == "judge_alpha"
                 else "More responses rated by two raters or more"
             )
+            rule = (
+                "The gate uses the value, and the true value may lie on the other side."
+                if data.evaluation.gates[outcome.gate].by == "value"
+                else "The gate uses the lower end of the interval."
+            )
             yield Definition(
                 f"{outcome.title}: inconclusive",
                 f"The 95 % interval reaches both sides of the minimum "
-                f"{outcome.overall.minimum:g} for {_some(undecided)}. The gate "
-                f"uses the value, and the true value may lie on the other side. {more} narrow "
-                "the interval.",
+                f"{outcome.overall.minimum:g} for {_some(undecided)}. {rule} {more} narrow the "
+                "interval.",
             )
 
 

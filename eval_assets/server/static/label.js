@@ -214,9 +214,10 @@
     } finally {
       isSaving = false;
     }
+    if (refusal) say(`Not saved: ${refusal}.`, true);
     // An answer that is being stored is saved next.
     if (isStoring) return;
-    say(refusal ? `Not saved: ${refusal}.` : "Saved.", Boolean(refusal));
+    if (!refusal) say("Saved.");
     el("status").dataset.state = "saved";
   };
 

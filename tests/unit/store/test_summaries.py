@@ -1,10 +1,14 @@
 """Human and judge scores side by side, their means by slice, and disagreements."""
 
+import math
+
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
+from eval_assets.figures import ScoreFigures
+from eval_assets.store.figures import replace_figures
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.summaries import (
@@ -14,6 +18,7 @@ from eval_assets.store.summaries import (
     write_label_disagreements,
     write_score_summary,
 )
+from eval_assets.store.tuned_judges import withdraw_stand_in_scores
 from tests.unit.store.conftest import labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection
@@ -271,3 +276,28 @@ def test_ratings_without_order_disagree_where_no_class_has_a_majority(
     assert rows["range"].tolist() == [1, 1]
     assert rows["standard_deviation"].tolist() == pytest.approx([3**-0.5, 0.5])
     assert worst_disagreements(connection, most=1)["response_id"].tolist() == ["a1"]
+
+
+def test_no_combined_score_is_left_once_the_scores_were_read_again(connection: Connection) -> None:
+    """Reading scores again empties `stand_in_scores`, and no part may be certified afterwards."""
+    replace_rows(connection, "responses", responses("a", "b"))
+    write_scored(connection, [], scores(("a", "clarity", "j1", 2.0, "ok")))
+    combined = ScoreFigures(
+        slice="all",
+        slice_value=None,
+        question_id="clarity",
+        model_name=None,
+        rater_kind="combined",
+        rater_id="j1",
+        n=1,
+        mean=2.0,
+        standard_deviation=math.nan,
+        n_paired=None,
+        bias=math.nan,
+    )
+    replace_figures(connection, ScoreFigures, [combined])
+
+    withdraw_stand_in_scores(connection)
+
+    kinds = read_table(connection, "score_summary", order_by="slice")["rater_kind"]
+    assert set(kinds) == {"judge"}

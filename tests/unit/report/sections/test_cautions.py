@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from eval_assets.config.evaluation import default_gates
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.report.sections.cautions import cautions
 from eval_assets.scale import LIKERT5, Scale
@@ -24,6 +25,16 @@ def test_an_interval_on_both_sides_of_the_minimum_means_the_data_cannot_tell() -
     assert "clarity (0.700, 0.650 to 0.750)" in caution
     assert "safe" not in caution
     assert "Human alpha: inconclusive" not in cautions_of(Case())
+
+
+def test_a_gate_that_uses_the_lower_end_is_not_said_to_use_the_value() -> None:
+    gates = default_gates()
+    gates["human_alpha"] = replace(gates["human_alpha"], by="low")
+    case = Case(measured=(Measured(CLARITY, alpha=0.70, half_width=0.05),), gates=gates)
+
+    caution = cautions_of(case)["Human alpha: inconclusive"]
+    assert "The gate uses the lower end of the interval." in caution
+    assert "uses the value" not in caution
 
 
 def test_what_stands_out_among_raters_is_a_caution_by_question() -> None:
