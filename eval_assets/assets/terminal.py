@@ -1,9 +1,31 @@
 """Progress of a run on the terminal, one line per asset."""
 
 import logging
+import os
 import sys
+from typing import TextIO
 
 import dagster as dg
+
+
+def discard_output(stream: TextIO) -> None:
+    """Discard all further output: the program that read it has ended, as `head` does.
+
+    Python's own advice on SIGPIPE; the buffer is discarded with it when it is flushed.
+    """
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+class _LineHandler(logging.StreamHandler[TextIO]):
+    """Prints lines; a run goes on without them if no one reads them any more."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        if isinstance(sys.exception(), BrokenPipeError):
+            discard_output(self.stream)
+        else:
+            super().handleError(record)
 
 
 class _LineFormatter(logging.Formatter):
@@ -38,7 +60,7 @@ def terminal(init_context: dg.InitLoggerContext) -> logging.Logger:
     del init_context
     logger = logging.Logger("terminal")  # noqa: LOG001 - Dagster owns it, and drops it after the run
     logger.setLevel(logging.DEBUG)
-    handler = logging.StreamHandler(sys.stdout)
+    handler = _LineHandler(sys.stdout)
     handler.addFilter(_LineFilter())
     handler.setFormatter(_LineFormatter())
     logger.addHandler(handler)

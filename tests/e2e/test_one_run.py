@@ -1,5 +1,6 @@
 """A run opens, parses, copies and renders everything once."""
 
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from eval_assets.cli.materialize import materialize
 from eval_assets.readers.evaluation import read
 from eval_assets.store import connection
 from eval_assets.store.ledger import copies
-from tests.e2e.conftest import AGREEING, Evaluated, make
+from tests.e2e.conftest import AGREEING, PROGRAM, Evaluated, clean_environment, make
 
 
 @pytest.fixture
@@ -59,6 +60,27 @@ def test_a_run_opens_parses_and_renders_once(
 
     assert materialize(folder, select="judge_certificates", verbose=False, output="quiet") == 0
     assert calls["render_html"] == 2, "without the report in a run, certificates renew it"
+
+
+@pytest.mark.parametrize("last_line", ["  generated_responses", "Human agreement"])
+def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated, last_line: str) -> None:
+    """As in `run | head`, which closes the pipe during the run, or while figures are printed."""
+    with subprocess.Popen(
+        [PROGRAM, "run", "--force"],
+        env=clean_environment() | {"EVAL_DATA": str(new_folder.path)},
+        cwd=new_folder.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert any(line.startswith(last_line) for line in process.stdout)
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait() == 0
+
+    assert new_folder.run("run").stdout.startswith("Nothing changed")
 
 
 @pytest.mark.slow
