@@ -225,12 +225,13 @@ def _scale_between(low: float, high: float, values: set[float]) -> Scale:
 def scale_in_order(words: set[str], *, numbers: Collection[float] = ()) -> Scale | None:
     """Return the scale of words whose order is known, or that begin with a number, or end with one.
 
-    Beside words that begin with a number, such as "5 - good", there may be plain `numbers`.
+    Beside words that begin with a number, such as "5 - good", there may be plain `numbers`, and
+    beside others the places of words, as 0 and 1 for no and yes. A word is no rating otherwise.
     """
     folded = {word.casefold() for word in words}
     for order in _BY_LENGTH:
         spelled = [_spelling(choices, folded) for choices in order]
-        if folded <= set(spelled):
+        if folded <= set(spelled) and set(numbers) <= set(range(len(spelled))):
             return Scale.from_words(*_without_ends(spelled, folded))
     numbered = {word: _NUMBERED_WORD.fullmatch(word) for word in words}
     if not all(numbered.values()):

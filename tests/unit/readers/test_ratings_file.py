@@ -659,6 +659,17 @@ def test_thumbs_and_sliders_are_ratings(tmp_path: Path) -> None:
     assert (evaluation.rubric[0].scale.low, evaluation.rubric[0].scale.high) == (0, 77)
 
 
+@pytest.mark.parametrize("word", ["four", "good"])
+def test_a_word_among_numbers_is_the_error_and_not_the_scale(
+    tmp_path: Path, reported: Reported, word: str
+) -> None:
+    content = lines(["id", "anna", "ben"], ["a", 1, 2], ["b", word, 4], ["c", 5, 5], ["d", 3, 2])
+
+    [problem] = reported(lambda: read(tmp_path, content))
+
+    assert problem.startswith(f'ratings.csv:3:anna: "{word}" is not on the scale')
+
+
 def test_raters_who_use_tens_do_not_hide_those_who_use_any_number(tmp_path: Path) -> None:
     rows = [
         [k, 10 * (k % 11), 10 * (k * 7 % 11), 3 * k, 100 - 3 * k if k % 2 else ""]
