@@ -149,8 +149,8 @@ def likely_scale(
 def missing_code(cells: RatingCells) -> float:
     """Return a number that may be a code for no rating, or a typing error; NaN if there is none.
 
-    Examples are 99 or -9 beside ratings from 1 to 5. Such a number is rare, and the only one below
-    0 or further from the others than they are from each other.
+    Examples are 99, 9 or -9 beside ratings from 1 to 5. Such a number is rare, and the only one
+    below 0, beyond a common scale, or further from the others than they are from each other.
     """
     cells, n_cells = cells.distinct()
     is_number = ~np.isnan(cells.values)
@@ -163,7 +163,8 @@ def missing_code(cells: RatingCells) -> float:
         return float(values[0])
     is_usual = (max(0, values[0]), values[-1]) in _USUAL_ENDS
     is_far = values[-1] - values[-2] > values[-2] - values[0]
-    return float(values[-1]) if is_rare[-1] and is_far and not is_usual else math.nan
+    is_beyond = values[-1] - values[-2] > 1 and (max(0, values[0]), values[-2]) in _USUAL_ENDS
+    return float(values[-1]) if is_rare[-1] and (is_far or is_beyond) and not is_usual else math.nan
 
 
 def _words(cells: RatingCells) -> set[str]:

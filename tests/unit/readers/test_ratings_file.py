@@ -670,6 +670,17 @@ def test_a_word_among_numbers_is_the_error_and_not_the_scale(
     assert problem.startswith(f'ratings.csv:3:anna: "{word}" is not on the scale')
 
 
+def test_a_rare_number_beyond_a_common_scale_does_not_widen_it(
+    tmp_path: Path, reported: Reported
+) -> None:
+    rows = [[k, 1 + k % 5, 9 if k == 7 else 1 + k * 3 % 5] for k in range(30)]
+    content = lines(["id", "anna", "ben"], *rows)
+
+    [problem] = reported(lambda: read(tmp_path, content))
+
+    assert "9 is far from the other ratings, which lie between 1 and 5" in problem
+
+
 def test_raters_who_use_tens_do_not_hide_those_who_use_any_number(tmp_path: Path) -> None:
     rows = [
         [k, 10 * (k % 11), 10 * (k * 7 % 11), 3 * k, 100 - 3 * k if k % 2 else ""]
