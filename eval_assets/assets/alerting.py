@@ -29,6 +29,7 @@ from eval_assets.readers.evaluation.read import declared_name, read_evaluation
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.wording import counted
 
 _RUN = "run"
 
@@ -74,7 +75,7 @@ def look_for_alerts(
         context.log.warning("%s %s", name, error)
     if not turn.is_news:
         return dg.SkipReason(
-            f"{turn.n_sent} alerts were sent" if turn.n_sent else "no state changed"
+            f"sent {counted(turn.n_sent, 'alert')}" if turn.n_sent else "no state changed"
         )
     checked = dg.AssetCheckEvaluation(
         asset_key=folder.key("agreement_report"),

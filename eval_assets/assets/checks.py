@@ -25,7 +25,7 @@ from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.ledger.limits import spent_in_month
 from eval_assets.store.schema import read_rows, tables_that_hold
 from eval_assets.store.scores import judged_models, score_coverage
-from eval_assets.wording import listed
+from eval_assets.wording import counted, listed
 
 SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""
@@ -241,8 +241,9 @@ def rejections(counts: pd.DataFrame) -> list[CheckFinding]:
     rows = counts.astype(object).where(counts.notna(), None).to_dict("records")
     return [
         CheckFinding(
-            f"{row['n']:,} labels of {row['rater_id'] or 'no rater'} on "
-            f"{row['question_id'] or 'no question'} were rejected: see the table rejected_rows"
+            f"{counted(row['n'], 'label')} of {row['rater_id'] or 'no rater'} on "
+            f"{row['question_id'] or 'no question'} {'was' if row['n'] == 1 else 'were'} rejected: "
+            "see the table rejected_rows"
         )
         for row in rows
     ]
@@ -281,7 +282,7 @@ def over_budget(n_stopped: int, *, cap: float | None, left: float | None) -> lis
         return []
     money = "" if cap is None else f" of {cap:g} USD"
     rest = "" if left is None else f" ({left:.4f} USD are left)"
-    text = f"The budget{money}{rest} did not reach {n_stopped} scores"
+    text = f"The budget{money}{rest} did not reach {counted(n_stopped, 'score')}"
     return [CheckFinding(f"{text}. Raise it and run again: nothing is asked twice")]
 
 

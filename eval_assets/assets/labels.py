@@ -31,6 +31,7 @@ from eval_assets.store.inputs import (
 )
 from eval_assets.store.schema import count_rows, read_rows
 from eval_assets.store.summaries import worst_disagreements, write_label_disagreements
+from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)
 
@@ -106,10 +107,10 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 def _would_erase(stored: dict[str, int]) -> str:
     """Return why the labels are not read again although their files are missing."""
-    n_labels = f"{sum(stored.values()):,} labels from {' and '.join(stored)}"
+    n_labels = f"{counted(sum(stored.values()), 'label')} from {' and '.join(stored)}"
     return (
-        f"labels: there is no label file, and {n_labels} are stored. Bring the file back, or write "
-        "`labels: []` in evaluation.yaml to go on without them."
+        f"labels: there is no label file, but the database has {n_labels}. Bring the file "
+        "back, or write `labels: []` in evaluation.yaml to go on without them."
     )
 
 

@@ -113,12 +113,14 @@ def _print(
     dimension: str, items: JudgedItems, profile: JudgeHumanProfile, targets: tuple[Target, ...]
 ) -> None:
     from eval_assets.cli.terminal_tables import print_table
+    from eval_assets.wording import counted
 
     n_missing = len(items.item_ids) - profile.n_units
     click.echo(
-        f"{dimension}: {profile.n_units:,} items with ratings and a result; {n_missing:,} rated "
-        f"without a result, {items.n_unrated:,} results of items without ratings. Pairs of "
-        f"rating and score that are equal: {_percent(profile.exact_agreement)}."
+        f"{dimension}: {counted(profile.n_units, 'item')} with ratings and a result; "
+        f"{n_missing:,} rated without a result, {counted(items.n_unrated, 'result')} of items "
+        "without ratings. Pairs of rating and score that are equal: "
+        f"{_percent(profile.exact_agreement)}."
     )
     numbers = ("figure", "95 % interval", "target")
     print_table(

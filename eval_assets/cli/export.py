@@ -118,6 +118,7 @@ def _publish(  # noqa: PLR0913 - the options of the command
     is_trial: bool,
 ) -> int:
     from eval_assets.cli.results import published_verdicts
+    from eval_assets.wording import counted
 
     verdicts = published_verdicts(data, _stored_database(data, database))
     for verdict in verdicts:
@@ -126,7 +127,7 @@ def _publish(  # noqa: PLR0913 - the options of the command
         click.echo(f"\nNothing was written to {tool}, as --dry-run says.")
     else:
         address = publish(tool, server, project, verdicts)
-        click.echo(f"\nWrote these {len(verdicts)} verdicts to {tool}: {address}")
+        click.echo(f"\nWrote {counted(len(verdicts), 'verdict')} to {tool}: {address}")
     return DONE
 
 

@@ -36,6 +36,7 @@ def fake_provider(*, port: int, latency_seconds: float, fault_share: float) -> N
     that starts the run.
     """
     from eval_assets.judges.stand_in import LOOPBACK, StandIn
+    from eval_assets.wording import counted
 
     try:
         server = StandIn(port, latency_seconds=latency_seconds, fault_share=fault_share)
@@ -48,4 +49,4 @@ def fake_provider(*, port: int, latency_seconds: float, fault_share: float) -> N
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            click.echo(f"{server.n_received} requests answered.")
+            click.echo(f"{counted(server.n_received, 'request')} answered.")

@@ -92,11 +92,13 @@ def ledger(  # noqa: PLR0913 - one parameter per option
 
 def _forget(ledger: SqlLedger, batch_id: str) -> int:
     from eval_assets.store.ledger.claims import forget_batch
+    from eval_assets.wording import counted
 
     n_requests = forget_batch(ledger, batch_id)
     if not n_requests:
         raise click.UsageError(f"--forget-batch {batch_id}: no such batch is open.")
-    click.echo(f"{batch_id} is forgotten. The next run submits its {n_requests} requests again.")
+    requests = counted(n_requests, "request")
+    click.echo(f"{batch_id} is forgotten. The next run submits its {requests} again.")
     return DONE
 
 

@@ -163,6 +163,7 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
     from eval_assets.labelling.assignments import ASSIGNMENTS, add_assignments
     from eval_assets.labelling.planning import draw_new_responses, plan_gates, responses_wanted
     from eval_assets.labelling.rubric_versions import labels_before_rewording
+    from eval_assets.wording import counted
 
     folder = files.evaluation.folder
     before = pd.concat(
@@ -208,8 +209,9 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
         n_drawn = len({item.response_id for item in drawn.assignments})
         raters = ", ".join(dict.fromkeys(item.rater_id for item in drawn.assignments))
         click.echo(
-            f"Added to {folder / ASSIGNMENTS}: {n_drawn:,} responses that no rater has labelled, "
-            f"for {raters}. Raters have nothing else to label than what this file says.\n"
+            f"Added to {folder / ASSIGNMENTS}: {counted(n_drawn, 'response')} that no rater "
+            f"has labelled, for {raters}. Raters have nothing else to label than what this "
+            "file says.\n"
             f"Sheets: eval-assets sheet --new --data {quote(str(folder))}. Give raters the new "
             "guidelines with them; pages of eval-assets serve and label show them."
         )
@@ -246,8 +248,11 @@ class _Room:
 
     def advice(self, n_more: int) -> str:
         """Return the command that has so many more responses rated by two raters."""
+        from eval_assets.wording import counted
+
         if n_more > self.n_free:
-            return f"Only {self.n_free} responses are left. Add responses first."
+            verb = "is" if self.n_free == 1 else "are"
+            return f"Only {counted(self.n_free, 'response')} {verb} left. Add responses first."
         if self.n_assigned is None or self.n_raters < _RATERS:
             return ""
         total = self.n_assigned + n_more
@@ -283,11 +288,12 @@ def _groups(responses: pd.DataFrame) -> pd.Series:
 
 def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
     from eval_assets.bands import FEWEST_GROUPS
+    from eval_assets.wording import counted
 
     name = gate_plan.question_id or "all questions"
     click.echo(f"\n{name}: {gate_plan.gate}, minimum {gate_plan.minimum:g}")
     if math.isnan(gate_plan.now.value):
-        click.echo(f"  undefined on {gate_plan.n_responses} responses with two ratings")
+        click.echo(f"  undefined on {counted(gate_plan.n_responses, 'response')} with two ratings")
     else:
         interval = (
             "no interval"
@@ -314,11 +320,15 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
         )
         return
     if (n_more := gate_plan.n_more) is not None:
-        click.echo(f"  If the figure stays, about {n_more:,} more responses decide it.")
+        click.echo(
+            f"  If the figure stays, about {counted(n_more, 'more response')} would decide it."
+        )
     width = gate_plan.now.high - gate_plan.now.low
     for outlook in gate_plan.outlooks:
+        is_one = outlook.n_more == 1
         click.echo(
-            f"  {outlook.n_more:4} more responses rated by two bring the interval from "
+            f"  {outlook.n_more:4} more {'response' if is_one else 'responses'} rated by two "
+            f"{'brings' if is_one else 'bring'} the interval from "
             f"{width:.2f} to {outlook.width:.2f} wide; the verdict becomes certain with "
             f"probability {outlook.p_certain:.2f} (90 % interval {outlook.p_certain_low:.2f} to "
             f"{outlook.p_certain_high:.2f}; pass {outlook.p_pass:.2f})"
@@ -365,6 +375,8 @@ def _after_revision(gate_plan: GatePlan, gain: float) -> str:
 
 
 def _evidence(gate_plan: GatePlan) -> str:
+    from eval_assets.wording import counted
+
     n_groups = gate_plan.now.n_groups
-    of_groups = f" in {n_groups} groups" if n_groups < gate_plan.n_responses else ""
-    return f"{gate_plan.n_responses} responses{of_groups}"
+    of_groups = f" in {counted(n_groups, 'group')}" if n_groups < gate_plan.n_responses else ""
+    return f"{counted(gate_plan.n_responses, 'response')}{of_groups}"

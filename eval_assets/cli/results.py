@@ -46,7 +46,7 @@ from eval_assets.store.ratings import human_ratings
 from eval_assets.store.schema import count_rows, read_rows
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.verdicts import GateState
-from eval_assets.wording import listed, tested_verdict
+from eval_assets.wording import counted, listed, tested_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -132,7 +132,7 @@ def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
             "cannot be judged" if reason else _words(of.verdict),
             f"{reason.capitalize()}."
             if reason
-            else f"On {of.n_units} responses it {of.verdict.sentence}.",
+            else f"On {counted(of.n_units, 'response')} it {of.verdict.sentence}.",
         )
         for of in figures
         if of.unit == "response"

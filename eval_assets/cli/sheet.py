@@ -99,6 +99,7 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
     """
     from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.tuned_judges import units_of_fit_judges, units_with_every_score
+    from eval_assets.wording import counted
 
     path = resolve_database(data, database)
     fit, scored = dict[str, frozenset[str]](), dict[str, frozenset[str]]()
@@ -120,8 +121,9 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
         labelled = needs_rater & rated.get(question.id, set())
         n_unscored = len(needs_rater - scored.get(question.id, _NONE))
         click.echo(
-            f"{question.id}: {len(needs_rater):,} of {len(candidates):,} responses need a person, "
-            f"{n_unscored:,} of them because a judge has no score; {len(labelled):,} are rated"
+            f"{question.id}: {len(needs_rater):,} of {counted(len(candidates), 'response')} "
+            f"need a person, {n_unscored:,} of them because a judge has no score; "
+            f"{len(labelled):,} are rated"
         )
         excluded[question.id] = judged | labelled
     return excluded
@@ -231,6 +233,7 @@ def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str
 
 def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
     from eval_assets.labelling.pages import merge_returned, returned_labels
+    from eval_assets.wording import counted
 
     refused: list[InputError] = []
     for path in paths:
@@ -248,7 +251,7 @@ def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
         except InputError as error:
             refused.append(error)
         else:
-            click.echo(f"{path}: {n_new} new answers")
+            click.echo(f"{path}: {counted(n_new, 'new answer')}")
             for rater in dict.fromkeys(item.key.rater_id for item in returned_sheet.sessions):
                 if notice := files.study.queue(rater).notice:
                     click.echo(f"  {rater}: {notice}")

@@ -393,6 +393,8 @@ def _show_ratings(case: Case) -> None:
 
 def print_queue(cases: Sequence[Case], *, is_blind: bool) -> None:
     """Print every disagreement with its spread and response; `is_blind` hides those not rated."""
+    from eval_assets.wording import counted
+
     for case in cases:
         disagreement, decision = case.disagreement, case.decision
         state = "open"
@@ -406,4 +408,4 @@ def print_queue(cases: Sequence[Case], *, is_blind: bool) -> None:
         unit = f"{disagreement.question_id}  {disagreement.response_id}"
         click.echo(f"{disagreement.spread:5.2f}  {unit}  {plain(state)}")
     n_open = sum(case.decision is None for case in cases)
-    click.echo(f"{len(cases)} disagreements, {n_open} open.")
+    click.echo(f"{counted(len(cases), 'disagreement')}, {n_open} open.")

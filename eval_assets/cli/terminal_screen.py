@@ -139,12 +139,14 @@ def _key(choice: Choice) -> str:
 
 
 def _section(title: str, texts: Iterable[str], *, most: int | None = None, key: str = "") -> None:
+    from eval_assets.wording import counted
+
     lines = [line for text in texts for line in _wrapped(plain(text))]
     click.secho(plain(title), underline=True)
     for line in lines[:most]:
         click.echo(f"  {line}")
     if most is not None and len(lines) > most:
-        click.echo(f"  ... {len(lines) - most} more lines; {key} shows all")
+        click.echo(f"  ... {counted(len(lines) - most, 'more line')}; {key} shows all")
 
 
 def _wrapped(text: str) -> list[str]:

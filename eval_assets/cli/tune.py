@@ -138,6 +138,7 @@ def _costs(
 ) -> list[str]:
     """Return requests and cost of the declared steps, a line for each live judge."""
     from eval_assets.tuning.power import most_requests
+    from eval_assets.wording import counted
 
     live = [judge.id for judge in evaluation.judges if judge.provider != "recorded"]
     n_requests = most_requests(units, evaluation.tuning)
@@ -151,7 +152,9 @@ def _costs(
             cost = (
                 f"about {n_requests * rate / 1000:,.2f} USD at what its requests have cost so far"
             )
-        lines.append(f"The steps of prompts ask {judge_id} at most {n_requests:,} times, {cost}.")
+        lines.append(
+            f"The steps of prompts ask {judge_id} at most {counted(n_requests, 'time')}, {cost}."
+        )
     limit = evaluation.tuning.max_usd
     lines.append(
         "What was asked before is not asked again"

@@ -12,6 +12,7 @@ from langfuse.api.scores import CreateScoreRequest
 
 from eval_assets.connectors import PREFIX, PublishedVerdict
 from eval_assets.errors import ToolError
+from eval_assets.wording import counted
 
 ERRORS = (ApiError, httpx.HTTPError)
 
@@ -57,7 +58,7 @@ def write(server: str, project: str | None, verdicts: Sequence[PublishedVerdict]
     response = _api(server).scores.create(request=scores)
     rejections = getattr(response, "errors", [])
     if rejections:
-        raise ToolError(f"{len(rejections)} scores were rejected: {rejections[0].message}")
+        raise ToolError(f"rejected {counted(len(rejections), 'score')}: {rejections[0].message}")
     return f"scores of the session {_SESSION}"
 
 

@@ -28,6 +28,7 @@ from eval_assets.judges.judging_plan import JudgingPlan, PendingRating, Unit, pl
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import ParsedReply, read_answer
 from eval_assets.ledger import Batch, BatchLedger, CallSubject
+from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)
 
@@ -203,8 +204,9 @@ async def _collect_ended(
 def _unknown_batch(batch: Batch) -> RequestFailed:
     """Return the failure of a batch that the vendor does not know, which may be paid already."""
     return RequestFailed(
-        f"{batch.batch_id}: the vendor does not know this batch of {len(batch.call_keys)} requests "
-        "or its results. Use the key and base_url that submitted it. If it is lost, "
+        f"{batch.batch_id}: the vendor does not know this batch of "
+        f"{counted(len(batch.call_keys), 'request')} or its results. Use the key and base_url "
+        "that submitted it. If it is lost, "
         f"`eval-assets ledger --forget-batch {batch.batch_id}` lets the next run pay for it again",
         remedy="stop",
     )
@@ -325,4 +327,6 @@ async def _submit(
             await asyncio.to_thread(ledger.close_batch, batch.intent_id)
         raise
     await asyncio.to_thread(ledger.confirm_batch, batch.intent_id, batch_id)
-    logger.info("%s: %d requests of %s submitted", batch_id, len(requests), batch.judge_id)
+    logger.info(
+        "%s: %s of %s submitted", batch_id, counted(len(requests), "request"), batch.judge_id
+    )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.stats import holm_p_values
+from eval_assets.wording import counted
 
 FEWEST = 10
 """Number of labels below which a figure is shown without advice."""
@@ -65,7 +66,7 @@ def advice_on(
 
 def _completeness(rater: str, value: float, n: int, _: Findings) -> str:
     left = n - round(value * n)
-    return f"{rater} has {left} of {n} responses left." if left else ""
+    return f"{rater} has {left} of {counted(n, 'response')} left." if left else ""
 
 
 def _one_value(rater: str, value: float, n: int, findings: Findings) -> str:
@@ -214,6 +215,8 @@ def _outdated(rater: str, value: float, n: int, _: Findings) -> str:
     if not value:
         return ""
     count = round(value * n)
+    if count == 1:
+        return f"1 label by {rater} is of a text that changed since: have it labelled again."
     return f"{count} labels by {rater} are of texts that changed since: have these labelled again."
 
 

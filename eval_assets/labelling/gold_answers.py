@@ -9,6 +9,7 @@ from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import UNDO
 from eval_assets.scale import TOLERANCE
+from eval_assets.wording import counted
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,9 @@ class CalibrationRound:
         n_units = self.result.n_units
         if not self.result.is_complete:
             return (
-                f"Calibration, round {self.number}: {n_units} responses with known answers. You "
-                f"are told how many you matched once you finish (Q); {self.pass_mark:.0%} opens "
+                f"Calibration, round {self.number}: {counted(n_units, 'response')} with known "
+                "answers. You are told how many you matched once you finish (Q); "
+                f"{self.pass_mark:.0%} opens "
                 "the other responses."
             )
         matched = f"Calibration, round {self.number}: {self.result.n_right} of {n_units} matched"

@@ -52,6 +52,7 @@ from eval_assets.readers.labels.without_rubric import (
 )
 from eval_assets.readers.references import ResponseUnits
 from eval_assets.scale import Scale
+from eval_assets.wording import counted
 
 _ROWS_OF_TEXT = (".csv", ".tsv", ".txt")
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
@@ -301,8 +302,8 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> _Sour
     export = import_records(records, tool=tool)
     if not export.ratings:
         message = (
-            f"this export of {tool} holds {len(export.responses):,} responses and "
-            f"{len(export.scores):,} scores by judges, but no ratings by humans"
+            f"this export of {tool} holds {counted(len(export.responses), 'response')} and "
+            f"{counted(len(export.scores), 'score')} by judges, but no ratings by humans"
         )
         message += "".join(f"; {n:,} {loss}" for loss, n in export.losses.items())
         remedy = f"Run eval-assets import {file} --data FOLDER, and have raters label the responses"
@@ -372,7 +373,7 @@ def _without_placeholders(labels: ParsedLabels, scale: Scale | None) -> ParsedLa
     if header is None or not absent.any():
         return labels
     words = sorted({quoted(str(cell)) for cell in cells.take(absent).present()})
-    note = f"{absent.sum()} cells with {', '.join(words)} read as not rated"
+    note = f"{counted(int(absent.sum()), 'cell')} with {', '.join(words)} read as not rated"
     blanked = FileColumn.of(["" if a else c for c, a in zip(cells, absent.tolist(), strict=True)])
     table = labels.table.with_columns({**labels.table.columns, header: blanked}, note)
     return replace(labels, table=table)

@@ -20,7 +20,7 @@ from eval_assets.stats import (
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.seal_policy import RELEASED_STEP, coarse_gain
-from eval_assets.wording import rounded_up
+from eval_assets.wording import counted, rounded_up
 
 FitnessVerdict = Literal["fit", "unfit", "undecided", "not_evaluable"]
 
@@ -276,7 +276,7 @@ def _why_no_gain(test: RatedUnits, candidate: Floats, baseline: Floats, n_train_
     both = ~(np.isnan(candidate) | np.isnan(baseline) | np.isnan(test.ratings).all(axis=1))
     n_groups = test.n_groups_of(both)
     if n_train_groups < MIN_TRAIN_GROUPS:
-        return f"{n_train_groups} groups in train, and {MIN_TRAIN_GROUPS} are needed"
+        return f"{counted(n_train_groups, 'group')} in train, and {MIN_TRAIN_GROUPS} are needed"
     if n_groups < MIN_TEST_GROUPS:
         return (
             f"{n_groups} groups in the test have ratings and scores, and {MIN_TEST_GROUPS} are "
@@ -314,7 +314,8 @@ def _what_is_missing(compared: AgreementGain, significance: float) -> str:
     fewest = math.ceil(math.log2(2 / significance) - 1e-9)
     if compared.n_changed < fewest:
         return (
-            f"scores changed in {compared.n_changed} groups; {fewest} are needed before chance "
+            f"scores changed in {counted(compared.n_changed, 'group')}; {fewest} are needed "
+            "before chance "
             f"alone cannot have favoured all of them"
         )
     if not _lower_end(compared.candidate, significance) > 0:

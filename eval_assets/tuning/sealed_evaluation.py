@@ -261,10 +261,10 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal)
     """Return why the test cannot be evaluated; empty if it can."""
     n_train, n_test = units.part("train").n_groups, units.part("test").n_groups
     if n_train < MIN_TRAIN_GROUPS:
-        reason = f"{n_train} rated groups in train; {MIN_TRAIN_GROUPS} are needed"
+        reason = f"{counted(n_train, 'rated group')} in train; {MIN_TRAIN_GROUPS} are needed"
         return reason + _more_groups(units, seal)
     if n_test < MIN_TEST_GROUPS:
-        reason = f"{n_test} rated groups in the test; {MIN_TEST_GROUPS} are needed"
+        reason = f"{counted(n_test, 'rated group')} in the test; {MIN_TEST_GROUPS} are needed"
         if seal.spent_groups:
             reason += f" beside the {len(seal.spent_groups)} whose labels were shown"
         return reason + _more_groups(units, seal)
@@ -290,7 +290,7 @@ def _more_groups(units: RatedUnits, seal: Seal) -> str:
         if not n_of_split:
             return ""
         more.append((minimum - n_by_split[split]) * n_rated / n_of_split)
-    return f", which takes about {math.ceil(max(more))} more rated groups"
+    return f", which takes about {counted(math.ceil(max(more)), 'more rated group')}"
 
 
 def unread_rows(

@@ -19,7 +19,7 @@ from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS, more_to_decide
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import GateResult, GateState
-from eval_assets.wording import figure_text, interval_text, or_none
+from eval_assets.wording import counted, figure_text, interval_text, or_none
 
 _FEWEST_UNITS = 2
 """One unit, or one group of units, cannot show agreement beyond chance."""
@@ -468,8 +468,12 @@ def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
         rare, more = RemedyKind.SCORE_RARE_VALUES, RemedyKind.SCORE_MORE
     else:
         rare, more = RemedyKind.RATE_RARE_VALUES, RemedyKind.RATE_MORE
-    about = f"about {n_more:,} " if n_more is not None else ""
-    return Remedy(rare if figure.little_variation else more, about)
+    kind = rare if figure.little_variation else more
+    return (
+        Remedy(kind)
+        if n_more is None
+        else Remedy(kind, f"about {counted(n_more, 'more response')}")
+    )
 
 
 def _remedy(name: GateName, figure: GateFigure, minimum: float) -> Remedy:

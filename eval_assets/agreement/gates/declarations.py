@@ -115,15 +115,14 @@ _TEXTS = {
     RemedyKind.MATERIALIZE: "Materialize {name}",
     RemedyKind.RUN: "Run eval-assets run",
     RemedyKind.RATE: "Have responses rated by two raters or more",
-    RemedyKind.RATE_MORE: "Have {name}more responses rated by two raters or more",
+    RemedyKind.RATE_MORE: "Have {name} rated by two raters or more",
     RemedyKind.RATE_RARE_VALUES: (
-        "Have {name}more responses rated by two raters or more, above all some that deserve the "
-        "rarer values"
+        "Have {name} rated by two raters or more, above all some that deserve the rarer values"
     ),
     RemedyKind.FIND_MISSING_SCORES: ("Find out why scores are missing, and run the judges again"),
-    RemedyKind.SCORE_MORE: "Have the judges score {name}more responses, new ones if all are scored",
+    RemedyKind.SCORE_MORE: "Have the judges score {name}, new ones if all are scored",
     RemedyKind.SCORE_RARE_VALUES: (
-        "Have the judges score {name}more responses, above all some that deserve the rarer values"
+        "Have the judges score {name}, above all some that deserve the rarer values"
     ),
     RemedyKind.ADD_GROUPS: "Add responses to other prompts",
     RemedyKind.ADD_VARIETY: (
@@ -156,7 +155,7 @@ class Remedy:
     """A next step with its parameter."""
 
     kind: RemedyKind
-    name: str = ""
+    name: str = "more responses"
 
     @property
     def text(self) -> str:

@@ -9,6 +9,7 @@ from eval_assets.config.models import Usage
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.ledger import Status
+from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)
 
@@ -57,8 +58,9 @@ class Estimate:
             return f"{self.model.id} ({self.model.endpoint.model}): nothing to ask"
         cost = "price unknown" if self.cost_usd is None else f"about {self.cost_usd:.4f} USD"
         return (
-            f"{self.model.id} ({self.model.endpoint.model}): {self.n_requests} requests, about "
-            f"{self.input_tokens} tokens in and {self.output_tokens} out, {cost}, "
+            f"{self.model.id} ({self.model.endpoint.model}): "
+            f"{counted(self.n_requests, 'request')}, "
+            f"about {self.input_tokens} tokens in and {self.output_tokens} out, {cost}, "
             f"{self.seconds:.0f} s"
         )
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from eval_assets.config.judges import Setting, Vendor
 from eval_assets.config.models import MaxTokensName
 from eval_assets.ledger import Batch, FailureStatus, Reply
+from eval_assets.wording import counted
 
 Role = Literal["system", "user", "assistant"]
 
@@ -189,7 +190,7 @@ class BatchIncomplete(RequestFailed):
     """A batch whose results end before the vendor's own counts; `answers` are those that came."""
 
     def __init__(self, answers: Mapping[str, "Answer"], *, n_expected: int) -> None:
-        message = f"its results hold {len(answers)} of {n_expected} requests"
+        message = f"its results hold {len(answers)} of {counted(n_expected, 'request')}"
         super().__init__(message, remedy="stop")
         self.answers = answers
 

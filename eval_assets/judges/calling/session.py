@@ -28,6 +28,7 @@ from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
 from eval_assets.ledger import Ledger
 from eval_assets.rate_limits import Amount, Grant, RateLimits
+from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)
 
@@ -223,15 +224,16 @@ class _Interruption:
             task.cancel()
         if in_flight:
             logger.warning(
-                "interrupted: waiting up to %g s for %d requests in flight; "
-                "interrupt again to end now",
+                "interrupted: waiting up to %g s for %s in flight; interrupt again to end now",
                 GRACE_SECONDS,
-                len(in_flight),
+                counted(len(in_flight), "request"),
             )
             _, late = await asyncio.wait(in_flight, timeout=GRACE_SECONDS)
+            n_ended = len(in_flight) - len(late)
             logger.warning(
-                "%d requests in flight ended and are stored, %d were given up",
-                len(in_flight) - len(late),
+                "%s in flight ended and %s stored, %d given up",
+                counted(n_ended, "request"),
+                "is" if n_ended == 1 else "are",
                 len(late),
             )
         self._main.cancel()

@@ -621,3 +621,9 @@ def test_an_undefined_question_is_farther_from_the_minimum_than_any_other() -> N
 
     assert outcome.remedy == Remedy(RemedyKind.ADD_VARIETY)
     assert outcome.advice.startswith("Start with c: ")
+
+
+def test_a_remedy_of_one_response_is_singular() -> None:
+    remedy = Remedy(RemedyKind.RATE_MORE, "about 1 more response")
+
+    assert remedy.text == "Have about 1 more response rated by two raters or more"

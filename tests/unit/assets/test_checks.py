@@ -115,7 +115,7 @@ def test_rejected_labels_are_counted_by_rater_and_question() -> None:
 
     assert [finding.text for finding in rejections(counts)] == [
         "9 labels of anna on clarity were rejected: see the table rejected_rows",
-        "1 labels of no rater on clarity were rejected: see the table rejected_rows",
+        "1 label of no rater on clarity was rejected: see the table rejected_rows",
     ]
 
 

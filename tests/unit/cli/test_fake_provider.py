@@ -42,7 +42,7 @@ def test_it_prints_the_variables_serves_and_ends_on_ctrl_c() -> None:
         finally:
             patience.cancel()
             process.kill()
-    assert (output, errors) == ("1 requests answered.\n", "")
+    assert (output, errors) == ("1 request answered.\n", "")
     assert process.returncode == 0
 
 

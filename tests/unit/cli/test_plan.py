@@ -91,7 +91,7 @@ def test_plan_and_gate_state_the_same_number(folder: Path) -> None:
     output = CliRunner().invoke(plan, options, standalone_mode=False).stdout
 
     assert len(numbers) == 1
-    assert f"If the figure stays, {numbers[0]} decide it." in output
+    assert f"If the figure stays, {numbers[0]} would decide it." in output
 
 
 def test_without_assignments_no_command_is_needed(folder: Path) -> None:
