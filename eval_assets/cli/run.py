@@ -43,7 +43,8 @@ def run(  # noqa: PLR0913 - one parameter per option
     """Materialize every asset of an evaluation folder and print the figures.
 
     If nothing changed since the last run, its results are printed and nothing runs. Files that did
-    not change are not read again, and no judge is asked again for an answer that is stored. If a
+    not change are not read again, and no judge is asked again for an answer that is stored. With
+    live models, or the ledger on a server, every asset runs again also if nothing changed. If a
     gate is closed, the exit code is 3.
 
     Of a folder of evaluation folders, each is evaluated, one after the other, also if one of them
@@ -81,7 +82,7 @@ def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
     from eval_assets.store.ratings import judge_ratings
-    from eval_assets.wording import figure_text
+    from eval_assets.wording import counted, figure_text
 
     parts = []
     for name in names:
@@ -92,7 +93,7 @@ def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -
     if n_units:
         click.echo(
             f"Judges over all {len(names)} evaluations: alpha {figure_text(alpha, limits=[])} on "
-            f"{n_units:,} units"
+            f"{counted(n_units, 'unit')}"
         )
 
 

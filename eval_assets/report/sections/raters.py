@@ -59,11 +59,11 @@ def _share(value: float) -> str:
 
 
 def _signed_share(value: float) -> str:
-    return f"{100 * value:+.1f} %"
+    return f"{100 * value:+z.1f} %"
 
 
 def _plain(value: float) -> str:
-    return f"{value:.2f}"
+    return f"{value:z.2f}"
 
 
 _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {

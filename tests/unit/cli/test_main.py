@@ -108,3 +108,9 @@ def test_help_lists_commands_by_what_they_are_for() -> None:
     lines = CliRunner().invoke(main.program, ["--help"]).output.splitlines()
 
     assert lines.index("Get started:") < lines.index("Evaluate:") < lines.index("Judges:")
+
+
+def test_help_of_run_states_when_an_unchanged_folder_runs_again() -> None:
+    result = CliRunner().invoke(main.program, ["run", "--help"])
+
+    assert "every asset runs again" in " ".join(result.output.split())
