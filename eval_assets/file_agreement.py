@@ -297,6 +297,7 @@ def _measure_on(evaluation: Evaluation, file: RatingsFile) -> Agreement:
     from eval_assets.agreement.gates.evidence import gate_outcomes
     from eval_assets.agreement.humans import measure_humans
     from eval_assets.file_ratings import file_ratings
+    from eval_assets.readers.ratings_file import unread_notes
 
     ratings = file_ratings(evaluation, file)
     humans = measure_humans(ratings.humans, evaluation)
@@ -306,7 +307,9 @@ def _measure_on(evaluation: Evaluation, file: RatingsFile) -> Agreement:
         versions={"human": ratings.version},
         changed=(),
     )
-    return Agreement(evaluation, file.labels, file.raters, humans, outcomes, ratings.disagreements)
+    notes = (*file.labels.notes, *unread_notes(file.unread))
+    labels = replace(file.labels, notes=notes)
+    return Agreement(evaluation, labels, file.raters, humans, outcomes, ratings.disagreements)
 
 
 def _scale_doubts(measured: Agreement, wider: Agreement) -> tuple[str, ...]:

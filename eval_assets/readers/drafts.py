@@ -2,11 +2,13 @@
 
 import csv
 import io
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
 from eval_assets.config.evaluation import FILE
@@ -14,11 +16,12 @@ from eval_assets.errors import InputError
 from eval_assets.readers._cells import in_utc, number_in, parsed_ratings
 from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.table import FileColumn
+from eval_assets.readers.formats.table import FileColumn, plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
+from eval_assets.readers.labels.headers import TEXT_COLUMNS
 from eval_assets.readers.labels.without_rubric import RatingsOptions
-from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
+from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file, unread_notes
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 EXAMPLE_QUESTION: dict[str, object] = {
@@ -44,6 +47,9 @@ FROM_FILES = """\
 """
 
 JUDGE_SCORES = "judge_scores.csv"
+
+_FURTHER_COLUMNS = ("confidence", "skipped", "skip_reason", "round", "details")
+"""Columns of labels.csv that are written if they hold anything."""
 
 _LONGEST_ID = 80
 """Characters; longer items are texts."""
@@ -96,13 +102,20 @@ def write_ratings_draft(
     if ratings.tool is not None:
         tool, export = import_files([path], source=ratings.tool)
         return write_draft(export, folder, name=name, tool=tool), notes
-    ids = item_ids([ratings])
+    ids, of_items = item_ids([ratings]), ratings.contents()
     contents = {
         FILE: FROM_FILES + as_yaml({"name": name, "rubric": rubric_entries(ratings)}),
-        "responses.csv": response_rows(ids, ratings.contents()),
+        "responses.csv": response_rows(ids, of_items),
         "labels.csv": label_rows(ids, ratings),
     }
-    return write_new_files(folder, contents), notes
+    return write_new_files(folder, contents), (*notes, *unread_notes(_unread(ratings, of_items)))
+
+
+def _unread(ratings: RatingsFile, of_items: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return the columns of a file that hold nothing of a label, nor of an item."""
+    names = {name for columns in of_items.values() for name in columns}
+    read = {plain(header) for name in names for header in TEXT_COLUMNS.get(name, (name,))}
+    return [header for header in ratings.unread if plain(header) not in read]
 
 
 def item_ids(files: Iterable[RatingsFile]) -> dict[str, str]:
@@ -136,7 +149,7 @@ def response_rows(
 
 
 def label_rows(ids: Mapping[str, str], ratings: RatingsFile) -> list[tuple[str, ...]]:
-    """Return the rows of labels.csv, with words on a scale of words."""
+    """Return the rows of labels.csv, with words on a scale of words, and labels of all rounds."""
     words = {
         (question.id, value): word
         for question in ratings.evaluation.rubric
@@ -144,14 +157,18 @@ def label_rows(ids: Mapping[str, str], ratings: RatingsFile) -> list[tuple[str, 
             question.scale.values or (), question.scale.words or (), strict=False
         )
     }
-    labels = ratings.labels.ratings
-    rated = labels[labels["value"].notna()]
-    columns = ["response_id", "question_id", "rater_id", "rating", "labelled_at", "notes"]
-    units = zip(rated["question_id"], rated["value"], strict=True)
-    cells = rated.assign(
-        response_id=rated["response_id"].map(ids),
-        rating=[words.get(unit, f"{unit[1]:.12g}") for unit in units],
+    of_rounds = [ratings.labels.earlier, ratings.labels.ratings]
+    labels = pd.concat(of_rounds) if len(of_rounds[0]) else of_rounds[1]
+    units = list(zip(labels["question_id"], labels["value"], strict=True))
+    numbers = ["" if math.isnan(value) else f"{value:.12g}" for _, value in units]
+    cells = labels.assign(
+        response_id=labels["response_id"].map(ids),
+        rating=[words.get(unit, number) for unit, number in zip(units, numbers, strict=True)],
+        skipped=labels["skipped"].map({True: "true", False: None}),
+        round=labels["round"] if (labels["round"] > 1).any() else None,
     )
+    further = [name for name in _FURTHER_COLUMNS if cells[name].notna().any()]
+    columns = ["response_id", "question_id", "rater_id", "rating", "labelled_at", "notes", *further]
     rows = cells[columns].astype(object).fillna("").astype(str).itertuples(index=False, name=None)
     return [tuple(columns), *rows]
 

@@ -20,6 +20,7 @@ from eval_assets.readers._guessed_scales import (
     wider_scale,
 )
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
+from eval_assets.readers.formats.delimited import Header, named_columns, numbered_names
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.row_files import format_of, read_table
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
@@ -44,6 +45,7 @@ from eval_assets.readers.labels.validation import (
     ParsedLabels,
     checked_labels,
     labels_of_records,
+    with_note,
 )
 from eval_assets.readers.labels.without_rubric import (
     RatingsOptions,
@@ -54,6 +56,7 @@ from eval_assets.readers.references import ResponseUnits
 from eval_assets.scale import Scale
 from eval_assets.wording import counted
 
+_FRAME = "data frame"
 _ROWS_OF_TEXT = (".csv", ".tsv", ".txt")
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
 _ANY_ROWS = "hugging-face"
@@ -88,6 +91,7 @@ class RatingsFile:
         from_one: The evaluation with guessed scales without 0, where that may mean no rating; None
             if it means one.
         contents: Returns the columns of the items with separate rows, by item.
+        unread: Columns that hold nothing of a label; `contents` may hold some of them.
         tool: Tool that exported the file; None if it is a table.
         other_layout: The labels if its headers are read the other way round; None if that is not
             plausible.
@@ -100,6 +104,7 @@ class RatingsFile:
     wider: Evaluation | None
     from_one: Evaluation | None
     contents: Callable[[], Mapping[str, Mapping[str, str]]] = dict
+    unread: tuple[str, ...] = ()
     tool: str | None = None
     other_layout: "RatingsFile | None" = None
 
@@ -191,8 +196,14 @@ def _ratings_file(
         wider=_rescaled(evaluation, wider_scale),
         from_one=_rescaled(evaluation, scale_from_one),
         contents=source.contents,
+        unread=labels.unread,
         tool=source.tool,
     )
+
+
+def unread_notes(headers: Sequence[str]) -> list[str]:
+    """Return a note on columns that are left out, if there are any."""
+    return [f"left out: {listed_briefly(headers)}"] if headers else []
 
 
 def folder_of(path: Path) -> Path | None:
@@ -355,7 +366,7 @@ def _without_models(labels: ParsedLabels) -> ParsedLabels:
         return labels
     kept = labels.take(np.flatnonzero(raters.array(bool, lambda rater: rater not in models)))
     note = f"{', '.join(models)} left out, as models are no human raters. --rater names all raters"
-    return replace(kept, table=replace(kept.table, notes=(*kept.table.notes, note)))
+    return with_note(kept, note)
 
 
 def _without_placeholders(labels: ParsedLabels, scale: Scale | None) -> ParsedLabels:
@@ -401,7 +412,8 @@ def _rubric(
         question_tops = np.unique(top_of[rows & ~np.isnan(top_of)]).tolist()
         if len(question_tops) > 1:
             message = f"some ratings are of {question_tops[0]:g}, others of {question_tops[-1]:g}"
-            raise input_error(file, message, "Bring them to one scale", line=1, column=name)
+            header = labels.rating_headers[int(np.argmax(rows & (top_of == question_tops[-1])))]
+            raise input_error(file, message, "Bring them to one scale", line=1, column=header)
         top = max(question_tops, default=np.nan)
         on = scale or likely_scale(cells.take(rows), file=file, level=level, top=top)
         code = math.nan if scale else missing_code(cells.take(rows))
@@ -413,7 +425,9 @@ def _rubric(
                 f"Pass --missing-values {code:g} if it means no rating, or with --scale the scale "
                 "that raters saw"
             )
-            raise input_error(file, message, remedy, column=name)
+            row = int(np.argmax(rows & (cells.values == code)))
+            line, header = labels.table.lines[row], labels.rating_headers[row]
+            raise input_error(file, message, remedy, line=line, column=header)
         rubric.append(
             RubricQuestion(name, name, on, level or on.default_level(), scale_guessed=scale is None)
         )
@@ -445,11 +459,13 @@ def frame_table(frame: pd.DataFrame) -> FileTable:
     if not counts_rows:
         unnamed = [name or "item" for name in frame.index.names]
         frame = frame.reset_index(names=unnamed)
-    cells = {
-        _header(label): [_cell(cell) for cell in frame.iloc[:, k].tolist()]
-        for k, label in enumerate(frame.columns)
-    }
-    return FileTable.of("data frame", cells, list(range(1, len(frame) + 1)))
+    names, notes = numbered_names([*map(_header, frame.columns)])
+    cells = [
+        FileColumn.of([_cell(cell) for cell in frame.iloc[:, k].tolist()])
+        for k in range(len(names))
+    ]
+    columns = named_columns(Header(names, None, 0, tuple(notes)), cells, file=_FRAME)
+    return FileTable(_FRAME, columns, range(1, len(frame) + 1), notes=tuple(notes))
 
 
 def _scale_of_categories(frame: pd.DataFrame) -> Scale | None:

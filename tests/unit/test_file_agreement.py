@@ -53,6 +53,16 @@ def test_a_pivoted_frame_has_raters_and_questions_in_its_headers() -> None:
     assert [row.question_id for row in result.figures] == [None, "tone", "truth"]
 
 
+def test_columns_of_one_name_are_numbered_as_in_a_file() -> None:
+    frame = pd.DataFrame([[f"r{n}", *[1 + n % 5] * 3] for n in range(20)])
+
+    result = agreement(frame.set_axis(["item", *["Rating"] * 3], axis=1))
+
+    assert result.raters == ("Rating [1]", "Rating [2]", "Rating [3]")
+    with pytest.raises(InputError, match="data frame:Rating: two columns have this name"):
+        agreement(frame.set_axis(["item", "Rating", "Rating", "Ben"], axis=1))
+
+
 def test_the_frame_of_a_result_has_a_row_for_all_questions_and_for_each() -> None:
     result = agreement(WIDE, scale="1-5")
     frame = result.to_frame()

@@ -206,13 +206,13 @@ class Header(NamedTuple):
 
     Args:
         names: The names, without blanks around them.
-        line: Line of the row that they stand in.
+        line: Line of the row that they stand in; None in a data frame.
         n_rows: Rows up to the first one of data.
         notes: How the header was read, if that had to be guessed.
     """
 
     names: list[str]
-    line: int
+    line: int | None
     n_rows: int
     notes: tuple[str, ...]
 
@@ -262,12 +262,24 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         pairs = zip(_filled_in(names), below, strict=True)
         joined = [f"{group}: {name}" if group and name else group or name for group, name in pairs]
         return Header(joined, rest[1][0], n_titles + 2, tuple(notes))
-    repeated = [name for name, n in Counter(names).items() if name and n >= _FEWEST_REPEATED]
-    for name in repeated:
-        number = count(1)
-        names = [f"{name} [{next(number)}]" if other == name else other for other in names]
-        notes.append(f'columns named "{name}" are numbered')
-    return Header(names, line, n_titles + 1, tuple(notes))
+    names, notes_on_names = numbered_names(names)
+    return Header(names, line, n_titles + 1, (*notes, *notes_on_names))
+
+
+def numbered_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return names of columns with a number behind those of three or more, and notes on them.
+
+    Examples:
+        >>> numbered_names(["id", "score", "score", "score"])[0]
+        ['id', 'score [1]', 'score [2]', 'score [3]']
+    """
+    numbered, notes = list(names), []
+    for name, n in Counter(names).items():
+        if name and n >= _FEWEST_REPEATED:
+            number = count(1)
+            numbered = [f"{name} [{next(number)}]" if of == name else of for of in numbered]
+            notes.append(f'columns named "{name}" are numbered')
+    return numbered, notes
 
 
 def named_columns(

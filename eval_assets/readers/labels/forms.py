@@ -3,6 +3,7 @@
 Wide tables have a column for each rater, for each question, or for each of both.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,12 +16,18 @@ from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.labels.headers import (
     SUMMARIES,
     RatingColumn,
+    is_flag,
     is_metadata,
     item_header,
     never_rates,
     rater_header,
 )
-from eval_assets.readers.labels.validation import FIELDS, ParsedLabels, labels_in_rows
+from eval_assets.readers.labels.validation import (
+    FIELDS,
+    ParsedLabels,
+    field_headers,
+    labels_in_rows,
+)
 from eval_assets.readers.references import RESPONSE_ID, References, has_references, references_in
 from eval_assets.scale import Scale
 
@@ -61,17 +68,30 @@ def rating_columns(table: FileTable, scales: Sequence[Scale | None]) -> list[str
     Without a known scale these are columns of few different numbers, or of yes and no. Columns that
     describe items count only if there are no others, and columns computed from others never do.
     """
+    numbered = _first_of_numbered(table)
     headers = [
         header
         for header in table.columns
-        if not never_rates(plain(header)) and _holds_ratings(table, header, scales)
+        if not (never_rates(plain(header)) and header not in numbered)
+        and _holds_ratings(table, header, scales)
     ]
     in_rows = rater_header(table) is not None
-    others = [header for header in headers if not is_metadata(plain(header))]
+    others = [h for h in headers if not is_metadata(plain(h))]
+    others = others if in_rows else [h for h in others if not is_flag(plain(h))]
     if len(others) >= (1 if in_rows else _FEWEST_RATERS):
         headers = others
     computed = set() if in_rows else computed_columns(table, headers)
     return [header for header in headers if header not in computed]
+
+
+def _first_of_numbered(table: FileTable) -> list[str]:
+    """Return columns named rating beside rating.1, as pandas numbers columns of one name."""
+    headers = {plain(header): header for header in table.columns}
+    return [
+        headers[name]
+        for name in FIELDS["rating"]
+        if name in headers and any(re.fullmatch(f"{name}_?[0-9]+", other) for other in headers)
+    ]
 
 
 def computed_columns(table: FileTable, headers: Sequence[str]) -> set[str]:
@@ -213,18 +233,21 @@ def melted(table: FileTable, columns: Sequence[RatingColumn], units: References)
         ),
         "rating": FileColumn.of([rating[row] for row in rows for rating in ratings]),
     }
+    left_out = _left_out(table, columns)
+    notes = (f"not read as ratings, {r}".format(", ".join(of)) for r, of in left_out.items() if of)
     long = replace(
         table,
         columns=fields,
         lines=[line for line in table.lines for _ in columns],
-        notes=(*table.notes, _note(columns, units), *_note_summaries(table, columns)),
+        notes=(*table.notes, _note(columns, units), *notes),
     )
     questions = [column.question or units.questions[row] for row in rows for column in columns]
     return ParsedLabels(
         long,
         replace(units.take(row_of_label), questions=FileColumn.of(questions)),
-        dict(zip(FIELDS, FIELDS, strict=True)),
+        field_headers(table) | ({"rater_id": ""} if all(c.rater for c in columns) else {}),
         FileColumn([c.header for c in columns], np.tile(np.arange(n_columns), len(table))),
+        left_out=tuple(header for headers in left_out.values() for header in headers),
     )
 
 
@@ -239,22 +262,23 @@ def _note(columns: Sequence[RatingColumn], units: References) -> str:
     return f"columns {headers} read as raters{' of ' * bool(questions)}{', '.join(questions)}"
 
 
-def _note_summaries(table: FileTable, columns: Sequence[RatingColumn]) -> list[str]:
+def _left_out(table: FileTable, columns: Sequence[RatingColumn]) -> dict[str, list[str]]:
+    """Return columns that look like ratings and are none, by the reason."""
     rated = {column.header for column in columns}
     others = [h for h in table.columns if h not in rated and h != item_header(table)]
     names = [header for header in others if plain(header) in SUMMARIES]
     numbers = [h for h in others if h not in names and _holds_ratings(table, h, [None])]
-    names += [header for header in numbers if is_metadata(plain(header))]
-    notes = [f"not read as ratings, by their names: {', '.join(names)}"] if names else []
+    names += [h for h in numbers if is_metadata(plain(h)) or is_flag(plain(h))]
     further = [header for header in numbers if header not in names]
-    if further and (computed := sorted(computed_columns(table, [*rated, *further]) - rated)):
-        notes.append(f"not read as ratings, as they follow from the others: {', '.join(computed)}")
-    if unclear := [h for h in others if h not in numbers and _may_be_ratings(table, h, rated)]:
-        notes.append(
-            f"not read as ratings, as they hold many different numbers: {', '.join(unclear)}. Name "
-            "all raters, as in --rater A,B, if they are"
-        )
-    return notes
+    unclear = [h for h in others if h not in numbers and _may_be_ratings(table, h, rated)]
+    return {
+        "by their names: {}": names,
+        "as they follow from the others: {}": sorted(
+            computed_columns(table, [*rated, *further]) - rated if further else ()
+        ),
+        "as they hold many different numbers: {}. Name all raters, as in --rater A,B, if they "
+        "are": unclear,
+    }
 
 
 def _may_be_ratings(table: FileTable, header: str, rated: Iterable[str]) -> bool:

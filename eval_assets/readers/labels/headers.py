@@ -102,6 +102,7 @@ _METADATA = re.compile(
     r"|cluster|session|block|trial|version|week|day|month|wave|phase|stratum|domain"
 )
 """Columns of an item or a rating that may hold a few small numbers, as ratings do."""
+_FLAG = re.compile(r"(is|has|was|contains)_.+|(.+_)?flag")
 
 _MODEL = re.compile(
     r"(chat)?gpt(-?[0-9].*)?|(claude|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|grok|phi)"
@@ -136,6 +137,11 @@ def never_rates(name: str) -> bool:
 def is_metadata(name: str) -> bool:
     """Return whether a column with this plain name describes items, unless it is the only one."""
     return _METADATA.fullmatch(name) is not None
+
+
+def is_flag(name: str) -> bool:
+    """Return whether a column with this plain name says yes or no of an item, as is_long does."""
+    return _FLAG.fullmatch(name) is not None
 
 
 def is_model(rater: str) -> bool:

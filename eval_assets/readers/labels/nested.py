@@ -114,6 +114,7 @@ def labels_of_session(
         "file": FileColumn.repeat(file, n_labels),
         "line": [index for index, _ in places],
         "rating_header": ["labels" if label.rating is None else key for label in labels],
+        "rater_header": FileColumn.repeat(_KEYS["rater_id"], n_labels),
     }
     frame = labels_frame(columns)
     return Labels(frame, frame.head(0), rejected_frame([]), n_unrated=0, notes=())

@@ -186,7 +186,7 @@ def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
             escaped = [rater.encode("unicode_escape").decode("ascii") for rater in raters]
             message = " and ".join(f'"{rater}"' for rater in escaped) + " look alike"
         remedy = "Write one of them throughout, or tell them apart"
-        problems.append(InputProblem(row["file"], int(row["line"]), "rater_id", message, remedy))
+        problems.append(_rater_problem(row, message, remedy))
     return problems
 
 
@@ -199,9 +199,13 @@ def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProble
             row = ratings[ratings["rater_id"] == rater].iloc[0]
             message = f"{quoted(rater)} is the id of the judge {quoted(judge_id)}"
             remedy = "Remove the judge's scores from the labels, or rename the rater"
-            line = int(row["line"])
-            problems.append(InputProblem(row["file"], line, "rater_id", message, remedy))
+            problems.append(_rater_problem(row, message, remedy))
     return problems
+
+
+def _rater_problem(label: pd.Series, message: str, remedy: str) -> InputProblem:
+    line, header = int(label["line"]), str(label["rater_header"])
+    return InputProblem(label["file"], line, header, message, remedy)
 
 
 _LATIN = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαοριντυκχ", "aeopcyxijshdqwbkmhtaopivtukx")

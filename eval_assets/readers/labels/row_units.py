@@ -128,4 +128,5 @@ def with_models(table: FileTable) -> FileTable:
         return table
     cells = FileColumn.of([" / ".join(filter(None, pair)) for pair in pairs])
     note = f"{header} and {model} read together as what was rated"
-    return table.with_columns({**table.columns, header: cells}, note)
+    others = {h: cells for h, cells in table.columns.items() if h != model}
+    return table.with_columns({**others, header: cells}, note)

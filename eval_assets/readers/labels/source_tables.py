@@ -45,7 +45,7 @@ _LIME_SURVEY = {
     *("refurl", "token"),
 }
 _ANSWER = re.compile(r"(?:Input|Answer)[.](.+)", re.IGNORECASE)
-_MODELS = ("model_a", "model_b")
+MODELS_IN_VOTES = ("model_a", "model_b")
 
 
 def rows_of_ratings(table: FileTable) -> FileTable:
@@ -142,7 +142,7 @@ def _of_respondents(table: FileTable, rater: str, others: set[str], program: str
 
 def _votes(table: FileTable) -> FileTable:
     """Return votes between two models with the question and the models as item."""
-    parts = [table.stripped(name) for name in ("question_id", *_MODELS)]
+    parts = [table.stripped(name) for name in ("question_id", *MODELS_IN_VOTES)]
     items = FileColumn.of([" / ".join(filter(None, cells)) for cells in zip(*parts, strict=True)])
     columns = {h: cells for h, cells in table.columns.items() if plain(h) != "question_id"}
     return table.with_columns({_ITEM: items, **columns}, "each pair of models read as an item")
@@ -154,7 +154,9 @@ _FORMS: dict[str, tuple[Callable[[FileTable], bool], Callable[[FileTable], FileT
     "SurveyMonkey": (lambda table: table.has("respondent_id", "collector_id"), _survey_monkey),
     "LimeSurvey": (lambda table: table.has("id", "submitdate", "lastpage"), _lime_survey),
     "votes": (
-        lambda table: table.has("question_id", *_MODELS) and table.header_of(*RESPONSE_ID) is None,
+        lambda table: (
+            table.has("question_id", *MODELS_IN_VOTES) and table.header_of(*RESPONSE_ID) is None
+        ),
         _votes,
     ),
 }

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,14 +54,19 @@ class ParsedLabels:
     Args:
         table: The rows, not yet checked against rubric and responses.
         units: Response and question of each row.
-        headers: Column or key of each field in the file's spelling.
+        headers: Column or key of each field in the file's spelling; "" of the rater if the headers
+            of ratings name them.
         rating_headers: Column or key of each row's rating.
+        left_out: Columns that the notes of the table name as no ratings.
+        unread: Other columns that hold nothing of a label, except blank ones.
     """
 
     table: FileTable
     units: References
     headers: Mapping[str, str]
     rating_headers: FileColumn[str]
+    left_out: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def stripped(self, field: str) -> FileColumn[str | None]:
         """Return the cells of one of `FIELDS`, without blanks around them."""
@@ -70,11 +75,18 @@ class ParsedLabels:
     def take(self, rows: PositionArray) -> "ParsedLabels":
         """Return the labels in some rows."""
         table, units = self.table.take(rows), self.units.take(rows)
-        return ParsedLabels(table, units, self.headers, self.rating_headers.take(rows))
+        return replace(
+            self, table=table, units=units, rating_headers=self.rating_headers.take(rows)
+        )
 
     def ratings(self) -> RatingCells:
         """Return the parsed ratings."""
         return ratings_in(self.table, *FIELDS["rating"])
+
+
+def with_note(labels: ParsedLabels, note: str) -> ParsedLabels:
+    """Return the labels with a further note on how they were read."""
+    return replace(labels, table=replace(labels.table, notes=(*labels.table.notes, note)))
 
 
 def labels_in_rows(table: FileTable, units: References | Sequence[str]) -> ParsedLabels:
@@ -82,9 +94,14 @@ def labels_in_rows(table: FileTable, units: References | Sequence[str]) -> Parse
 
     `units` are those of the rows, or the ids of the questions that the rows may name.
     """
-    headers = {field: table.header_of(*names) or field for field, names in FIELDS.items()}
+    headers = field_headers(table)
     units = units if isinstance(units, References) else references_in(table, units)
     return ParsedLabels(table, units, headers, FileColumn.repeat(headers["rating"], len(table)))
+
+
+def field_headers(table: FileTable) -> dict[str, str]:
+    """Return the header of each of `FIELDS` in a table; its own name if there is none."""
+    return {field: table.header_of(*names) or field for field, names in FIELDS.items()}
 
 
 def labels_of_records(
@@ -168,7 +185,8 @@ def checked_labels(
 ) -> Labels:
     """Return the valid labels of one file, and the problem of each of the others.
 
-    Ratings have the further column `rating_header`, the column or key of each rating.
+    Ratings have the further columns `rating_header` and `rater_header`, the column or key of each
+    rating and of its rater.
 
     Labels of `ignored` questions are neither kept nor wrong.
     """
@@ -196,6 +214,9 @@ def checked_labels(
         "file": FileColumn.repeat(table.file, len(table)),
         "line": np.array(table.lines, dtype=np.int64),
         "rating_header": parsed.rating_headers,
+        "rater_header": FileColumn.repeat(parsed.headers["rater_id"], len(table))
+        if parsed.headers["rater_id"]
+        else parsed.rating_headers,
     }
     frame = labels_frame(columns)
     considered = ~problems.bad & ~is_ignored
@@ -247,7 +268,7 @@ def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     Names of responses, questions and raters may be categories, which are compared by their codes.
     """
     dtypes = {"value": float, "skipped": bool, "round": int, "line": int}
-    names = (*LABEL_COLUMNS, "rating_header")
+    names = (*LABEL_COLUMNS, "rating_header", "rater_header")
     return pd.DataFrame(
         {name: _series(columns.get(name, ()), dtypes.get(name, object)) for name in names},
         copy=False,

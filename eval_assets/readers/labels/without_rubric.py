@@ -26,6 +26,7 @@ from eval_assets.readers.labels.headers import (
     PERSON,
     QUESTION,
     QUESTION_NAME,
+    RATER_NAME,
     RATING,
     ROW_NUMBERS,
     SUMMARIES,
@@ -44,13 +45,21 @@ from eval_assets.readers.labels.row_units import (
     sheet_roles,
     with_models,
 )
-from eval_assets.readers.labels.validation import FIELDS, ParsedLabels, labels_in_rows
+from eval_assets.readers.labels.source_tables import MODELS_IN_VOTES
+from eval_assets.readers.labels.validation import (
+    FIELDS,
+    ParsedLabels,
+    labels_in_rows,
+    with_note,
+)
 from eval_assets.readers.references import (
     KEY_COLUMNS,
+    MODEL_NAME,
     RESPONSE_ID,
     has_references,
 )
 from eval_assets.scale import Level, Scale
+from eval_assets.wording import listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +133,25 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
             labels,
             headers={field: original.get(h, h) for field, h in labels.headers.items()},
             rating_headers=labels.rating_headers.map(lambda header: original.get(header, header)),
+            unread=_unread(table, labels),
         )
         for labels in layouts
     ]
+
+
+def _unread(table: FileTable, labels: ParsedLabels) -> tuple[str, ...]:
+    """Return the columns that hold nothing of a label, and that no note names."""
+    if table.has("labels", "dimension") or table.has("ratings", "user_id"):
+        return ()
+    unused = ("rating", "guideline_hash")  # of several columns, and of another rubric
+    read: set[str | None] = {
+        header for field, header in labels.headers.items() if field not in unused
+    }
+    read |= {*labels.rating_headers.present(), *labels.left_out, SHEET}
+    read |= {labels.units.response_header, labels.units.question_header, *MODELS_IN_VOTES}
+    if labels.units.response_header is None and has_references(table):
+        read |= {table.header_of(name) for name in (*KEY_COLUMNS, *MODEL_NAME)}
+    return tuple(h for h in table.columns if h not in read and any(table.stripped(h).present()))
 
 
 def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:
@@ -187,7 +212,7 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
     labels = labels_in_rows(_renamed(table, names), items)
     headers = {**labels.headers, "rater_id": rater, "rating": rating}
     rating_headers = FileColumn.repeat(rating, len(table))
-    return [replace(labels, headers=headers, rating_headers=rating_headers)]
+    return [replace(labels, headers=headers, rating_headers=rating_headers, left_out=tuple(others))]
 
 
 def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> list[ParsedLabels]:
@@ -225,6 +250,11 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
         remedy = f"Add a column rater_id, or if they are raters, pass --rater {','.join(headers)}"
         raise input_error(table.file, message, remedy, line=1)
     layouts = [melted(table, columns, items_of(table, one_a_row=rater is None))]
+    others = [header for header in headers if not RATER_NAME.fullmatch(header)]
+    if rater is None and 0 < len(others) <= len(headers) - _FEWEST_COLUMNS:
+        raters = ",".join(header for header in headers if header not in others)
+        note = f"if {listed(others)} rated nothing, pass --rater {quote(raters)}"
+        layouts = [with_note(layouts[0], note)]
     item = item_header(table)
     if rater is None and item and len(headers) >= _FAR_MORE * len(table):
         names = table.stripped(item).present()
@@ -384,7 +414,8 @@ def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> Pars
     turned = replace(table.with_columns(long, note), lines=lines)
     labels = labels_in_rows(turned, items_of(turned, one_a_row=False))
     rating_headers = FileColumn([*headers], np.tile(np.arange(n_columns), n_rows))
-    return replace(labels, rating_headers=rating_headers)
+    fields = {**labels.headers, "rater_id": rater or "rater_id"}
+    return replace(labels, headers=fields, rating_headers=rating_headers)
 
 
 def _columns_of_words(table: FileTable) -> list[str]:

@@ -35,6 +35,14 @@ def test_raters_who_agree_open_the_gates(tmp_path: Path) -> None:
     assert "The gates are open." in result.stdout
 
 
+def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
+    rows = [f"{k},{1 + k % 5},{1 + k % 5},{k % 3},{k % 2}\n" for k in range(20)]
+
+    result = invoke(tmp_path, f"Item,Anna,Ben,Seed,Note\n{''.join(rows)}", "--rater", "Anna,Ben")
+
+    assert "ratings.csv: left out: Seed, Note.\n" in result.stdout
+
+
 def test_raters_who_disagree_close_them_and_learn_where_they_do(tmp_path: Path) -> None:
     result = invoke(tmp_path, OPPOSED, "--scale", "1-5")
 

@@ -331,7 +331,7 @@ def test_the_latest_round_counts(tmp_path: Path) -> None:
         ),
         (
             "item,rater,rating\na,Anna,4\na,anna,3\n",
-            ['ratings.csv:3:rater_id: "Anna" and "anna" differ only in case'],
+            ['ratings.csv:3:rater: "Anna" and "anna" differ only in case'],
         ),
         ("item,rater,rating\n", ["ratings.csv:1: there are no ratings"]),
         ("text\nsome\n", ["ratings.csv:1: the columns text do not say who gave which rating"]),
@@ -390,7 +390,7 @@ def test_ratings_on_two_scales_are_not_compared(tmp_path: Path, reported: Report
     content = "id,anna,ben\na,4/5,3/10\nb,2/5,7/10\n"
 
     assert reported(lambda: read(tmp_path, content)) == [
-        "ratings.csv:1:rating: some ratings are of 5, others of 10. Bring them to one scale."
+        "ratings.csv:1:ben: some ratings are of 5, others of 10. Bring them to one scale."
     ]
 
 

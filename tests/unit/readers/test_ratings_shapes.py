@@ -96,6 +96,7 @@ def refusal(folder: Path, name: str, content: str, **options: object) -> str:
         ("Distance", lambda own, _: max(own) - min(own)),
         ("Same?", lambda own, _: int(max(own) == min(own))),
         ("Rounded", lambda own, _: round(sum(own) / 3)),
+        ("is_long", lambda _, n: "yes" if n % 3 else "no"),
     ],
 )
 def test_column_that_rates_nothing_is_left_out_with_a_note(
@@ -107,6 +108,44 @@ def test_column_that_rates_nothing_is_left_out_with_a_note(
     assert any(
         note.startswith("not read as ratings") and name in note for note in ratings.labels.notes
     )
+
+
+@pytest.mark.parametrize("number", [" {n}", "_{n}", ".{n}", "{n}"])
+def test_columns_named_rating_with_a_number_are_raters(tmp_path: Path, number: str) -> None:
+    """Programs number columns of one name from the second one on."""
+    rows = wide()
+    rows[0][1:] = ["Rating", *(f"Rating{number.format(n=n)}" for n in (1, 2))]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert ratings.raters == tuple(rows[0][1:])
+    assert len(cells(ratings)) == len(EXPECTED)
+
+
+def test_rater_with_another_kind_of_name_is_doubted(tmp_path: Path) -> None:
+    rows = [f"i{n},{1 + n % 2},{1 + n % 2},{1 + n % 3 // 2}\n" for n in range(9)]
+    table = f"item,rater_1,rater_2,lengthy\n{''.join(rows)}"
+
+    ratings = read(tmp_path, "ratings.csv", table)
+
+    assert ratings.raters == ("rater_1", "rater_2", "lengthy")
+    note = "if lengthy rated nothing, pass --rater rater_1,rater_2"
+    assert note in ratings.labels.notes
+    named = read(tmp_path, "ratings.csv", table, raters=ratings.raters)
+    assert note not in named.labels.notes
+
+
+@pytest.mark.parametrize("is_wide", [True, False])
+def test_columns_without_a_use_are_named(tmp_path: Path, *, is_wide: bool) -> None:
+    names = ["Id", "Seed", "Time", "model"]
+    long: Rows = [["item", "rater", "rating"], *LONG]
+    rows = wide() if is_wide else long
+    rows = [[*row, *(names if n == 0 else [n % 5] * len(names))] for n, row in enumerate(rows)]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert one_question(ratings) == EXPECTED
+    assert ratings.unread == ("Id", "Seed", "Time", "model")
 
 
 def test_rater_who_agrees_with_the_highest_of_two_values_stays(tmp_path: Path) -> None:
@@ -155,7 +194,8 @@ def test_number_far_from_the_others_is_not_an_end_of_the_scale(tmp_path: Path, c
 
     message = refusal(tmp_path, "ratings.csv", text)
 
-    assert f"{code} is far from the other ratings, which lie between 1 and 5" in message
+    expected = f"ratings.csv:4:Ben: {code} is far from the other ratings, which lie between 1 and 5"
+    assert message.startswith(expected)
     ratings = read(tmp_path, "ratings.csv", text, missing_values=(str(code),))
     assert len(one_question(ratings)) == len(EXPECTED) - 1
 
@@ -401,6 +441,25 @@ def test_words_with_numbers_run_as_they_are_read(tmp_path: Path) -> None:
     evaluation = read_evaluation(tmp_path / "e")
     labels = read_labels(evaluation, read_responses(evaluation)).ratings
     assert labels["value"].sum() == sum(of(i, r) - 1 for i in ITEMS for r in RATERS)
+
+
+def test_draft_keeps_rounds_skipped_items_and_confidence(tmp_path: Path) -> None:
+    header = "item,rater,rating,round,confidence,skipped,Seed\n"
+    first = "".join(f"{i},{r},{of(i, r)},1,3,,7\n" for i in ITEMS for r in RATERS)
+    second = "".join(f"s0,{r},5,2,4,,7\n" for r in RATERS)
+    path = tmp_path / "ratings.csv"
+    path.write_text(f"{header}{first}{second}s99,Anna,,1,,true,7\n")
+
+    _, notes = write_ratings_draft(path, tmp_path / "e", RatingsOptions())
+
+    assert notes[-1] == "left out: Seed"
+    evaluation = read_evaluation(tmp_path / "e")
+    read_again = read_labels(evaluation, read_responses(evaluation))
+    before = read_ratings_file(path, RatingsOptions()).labels
+    for name in ("ratings", "earlier"):
+        columns = ["response_id", "rater_id", "value", "round", "confidence", "skipped"]
+        old, new = (getattr(of, name)[columns].astype(str) for of in (before, read_again))
+        assert sorted(new.itertuples(index=False)) == sorted(old.itertuples(index=False))
 
 
 def annotated(rater: int | None, kind: str, value: dict[str, object]) -> str:

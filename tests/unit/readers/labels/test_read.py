@@ -376,6 +376,27 @@ def test_raters_whose_ids_look_alike_are_refused_and_told_apart_by_their_code(
     ]
 
 
+def test_problems_of_a_row_with_columns_of_questions_name_the_headers_of_the_file(
+    write: Write, reported: Reported
+) -> None:
+    rows = "a1,,1,3,2026-01-01,1\na2,anna,1,3,soon,x\n"
+    text = f"response_id,Rater,safe,helpfulness,Labelled At,Round\n{rows}"
+
+    problems = reported(lambda: labels(write({"labels.csv": text})))
+
+    assert {problem.partition(": ")[0] for problem in problems} == {
+        *("labels.csv:2:Rater", "labels.csv:3:Labelled At", "labels.csv:3:Round")
+    }
+
+
+def test_rater_in_a_header_is_refused_under_that_header(write: Write, reported: Reported) -> None:
+    folder = write({"labels.csv": "response_id,Anna: safe,anna: safe\na1,1,1\na2,1,1\n"})
+
+    [problem] = reported(lambda: labels(folder))
+
+    assert problem.startswith('labels.csv:2:anna: safe: "Anna" and "anna" differ only in case')
+
+
 JUDGED = EVALUATION + "judges:\n  - {id: gpt, provider: openai, model: gpt-6-luna}\n"
 
 
