@@ -61,26 +61,34 @@ async def plan_after_batches(
     return await plan_judging(units, client, template=template)
 
 
-async def submit_pending(
-    plans: Sequence[JudgingPlan], ledger: BatchLedger, *, budget: Budget
-) -> None:
-    """Submit the pending requests of plans that are in no batch.
+Claimed = Mapping[JudgingPlan, Sequence[ModelRequest]]
+"""Requests of each plan that this run may submit."""
+
+
+async def claim_pending(plans: Sequence[JudgingPlan], ledger: BatchLedger) -> Claimed:
+    """Claim the pending requests that are in no batch, and estimate the cost of these alone."""
+    claimed: dict[JudgingPlan, list[ModelRequest]] = {}
+    for plan in plans:
+        claimed[plan] = [] if plan.client.summary.stopped else await _claimed(plan, ledger)
+        plan.estimate = Estimate(plan.client.model)
+        for request in claimed[plan]:
+            plan.estimate.add(request)
+    return claimed
+
+
+async def submit_claimed(claimed: Claimed, ledger: BatchLedger, *, budget: Budget) -> None:
+    """Submit the claimed requests of plans, and leave their other pending ratings.
 
     Scores in open batches are `missing` until a later run collects them. Requests that expired or
     failed are among those submitted again. The most that a batch can cost counts as spent. A budget
     that is not enough leaves out all judges of a unit.
     """
-    claimed = {
-        plan: [] if plan.client.summary.stopped else await _claimed(plan, ledger) for plan in plans
-    }
     affordable = await _affordable(claimed, budget)
     for plan, requests in claimed.items():
         await _submit_plan(plan, ledger, requests=requests, affordable=affordable)
 
 
-async def _affordable(
-    claimed: Mapping[JudgingPlan, Sequence[ModelRequest]], budget: Budget
-) -> set[str]:
+async def _affordable(claimed: Claimed, budget: Budget) -> set[str]:
     """Return the keys of requests that the budget has, for all judges of a unit or for none."""
     by_key = {
         request.key: (plan, request) for plan, requests in claimed.items() for request in requests
@@ -112,9 +120,6 @@ async def _submit_plan(
     client = plan.client
     pending = {plan.next_request(rating).key for rating in plan.pending}
     under_way = set() if client.summary.stopped else pending - {r.key for r in requests}
-    plan.estimate = Estimate(client.model)
-    for request in requests:
-        plan.estimate.add(request)
     if not client.summary.stopped:
         async with _stopping(client):
             for part in in_batches([r for r in requests if r.key in affordable]):

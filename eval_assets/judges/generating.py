@@ -9,7 +9,7 @@ from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
-from eval_assets.judges.calling.progress import Estimate, RunSummary
+from eval_assets.judges.calling.progress import Estimate, RunSummary, report_estimates
 from eval_assets.judges.calling.requests import Answer, Message, ModelRequest
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
@@ -78,8 +78,8 @@ async def generate_responses(
             client.summary.n_from_ledger = await _recall(group, client)
             for thread in group:
                 thread.add_to(client.summary.estimate)
-        for client in clients:
-            options.report(client.summary.estimate)
+        estimates = [client.summary.estimate for client in clients]
+        report_estimates(estimates, left_usd=await budget.left_usd(), report=options.report)
         await run_tasks(
             [
                 (client, [thread.go_on for thread in group if not thread.has_ended])

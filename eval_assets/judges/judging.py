@@ -9,10 +9,10 @@ from types import MappingProxyType
 from eval_assets.agreement.pooled_coefficients import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 from eval_assets.config.judges import Judge, Staged
-from eval_assets.judges.batching import plan_after_batches, submit_pending
+from eval_assets.judges.batching import claim_pending, plan_after_batches, submit_claimed
 from eval_assets.judges.calling.budget import Budget, JointReservations
 from eval_assets.judges.calling.live_model import LiveModel
-from eval_assets.judges.calling.progress import RunSummary
+from eval_assets.judges.calling.progress import RunSummary, report_estimates
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
 from eval_assets.judges.judging_plan import Unit, plan_judging
@@ -83,9 +83,10 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
                 plan = await plan_after_batches(units, by_id[judge.id], ledger, template=prompt)
                 plans.append(plan)
             batched = [plan for plan in plans if plan.client.model.declared.batch]
-            await submit_pending(batched, ledger, budget=budget)
-            for plan in plans:
-                options.report(plan.estimate)
+            claimed = await claim_pending(batched, ledger)
+            estimates = [plan.estimate for plan in plans]
+            report_estimates(estimates, left_usd=await budget.left_usd(), report=options.report)
+            await submit_claimed(claimed, ledger, budget=budget)
             reservations = JointReservations(budget)
             work = [(plan.client, plan.tasks(reservations)) for plan in plans]
             await run_tasks(work, report=options.report)

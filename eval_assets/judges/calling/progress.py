@@ -171,13 +171,38 @@ class Progress:
         )
 
 
-Report = Callable[[Progress | Estimate], None]
+@dataclass(frozen=True)
+class Shortfall:
+    """A budget that is smaller than the estimated cost."""
+
+    estimated_usd: float
+    left_usd: float
+
+    def __str__(self) -> str:
+        return (
+            f"the budget leaves {self.left_usd:.4f} USD, the estimate is {self.estimated_usd:.4f} "
+            "USD: the run probably ends before everything is asked"
+        )
+
+
+Report = Callable[[Progress | Estimate | Shortfall], None]
 """Receives the estimates before the first request, and the progress every few seconds."""
 
 
-def log_report(report: Progress | Estimate) -> None:
+def report_estimates(
+    estimates: Sequence[Estimate], *, left_usd: float | None, report: Report
+) -> None:
+    """Report estimates, and whether the budget is smaller; None is no budget."""
+    for estimate in estimates:
+        report(estimate)
+    estimated_usd = _total([estimate.cost_usd for estimate in estimates])
+    if left_usd is not None and estimated_usd is not None and estimated_usd > left_usd:
+        report(Shortfall(estimated_usd, left_usd))
+
+
+def log_report(report: Progress | Estimate | Shortfall) -> None:
     """Write a report to the log."""
-    logger.info("%s", report)
+    logger.log(logging.WARNING if isinstance(report, Shortfall) else logging.INFO, "%s", report)
 
 
 def _total(costs: Sequence[float | None]) -> float | None:

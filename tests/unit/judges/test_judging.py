@@ -17,7 +17,7 @@ from eval_assets.errors import InputError
 from eval_assets.judges.calling import session
 from eval_assets.judges.calling.client import RetryPolicy
 from eval_assets.judges.calling.live_model import live_judges
-from eval_assets.judges.calling.progress import Estimate, Progress
+from eval_assets.judges.calling.progress import Estimate, Progress, Shortfall
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import judge_portions
@@ -528,6 +528,26 @@ def test_estimates_are_reported_before_the_first_request_and_progress_after(
     assert gpt.cost_usd > 0
     assert isinstance(end, Progress)
     assert (end.n_done, end.n_failed, end.n_total) == (20, 0, 20)
+
+
+@pytest.mark.parametrize("is_batched", [False, True])
+def test_budget_below_the_estimate_is_reported_before_the_first_request(
+    provider: RunningProvider, judge_all: JudgeAll, *, is_batched: bool
+) -> None:
+    reports: list[tuple[int, object]] = []
+    judges = [dataclasses.replace(judge, batch=is_batched) for judge in PAIR]
+    judge_all(
+        units(10),
+        judges,
+        budget_usd=0.0001,
+        report=lambda item: reports.append((provider.log.n_received, item)),
+    )
+
+    [(n_received, shortfall)] = [(n, item) for n, item in reports if isinstance(item, Shortfall)]
+    estimates = [item for _, item in reports if isinstance(item, Estimate)]
+    assert n_received == 0
+    assert shortfall.estimated_usd == sum(estimate.cost_usd or 0 for estimate in estimates)
+    assert str(shortfall).startswith("the budget leaves 0.0001 USD, the estimate is 0.0")
 
 
 def test_a_run_that_finds_everything_in_the_ledger_connects_to_nobody(
