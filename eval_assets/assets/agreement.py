@@ -60,7 +60,7 @@ from eval_assets.figures import (
 )
 from eval_assets.render.tables import ALL_QUESTIONS
 from eval_assets.store.connection import transaction
-from eval_assets.store.data_versions import rating_versions
+from eval_assets.store.data_versions import combined_fingerprint, rating_versions
 from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history, history_of
@@ -303,7 +303,8 @@ def seal_units(folder: EvaluationFolder, evaluation: Evaluation) -> None:
 def _combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Human and judge scores side by side: one row per response, question and rater."""
     with clear_failures(), folder.connect() as connection:
-        table = table_metadata(connection, "combined_scores")
+        content = combined_fingerprint(connection)
+        table = table_metadata(connection, "combined_scores", content=content)
     return dg.MaterializeResult(data_version=data_version_in(table), metadata=table)
 
 

@@ -212,13 +212,16 @@ def failure_lines(step: str, failure: StepFailureData) -> list[str]:
 
 
 def table_metadata(
-    connection: duckdb.DuckDBPyConnection, table: str
+    connection: duckdb.DuckDBPyConnection, table: str, *, content: str | None = None
 ) -> dict[str, dg.TableSchema | int | str]:
-    """Return the metadata of a stored table: content, name, rows, columns with meaning."""
+    """Return the metadata of a stored table: content, name, rows, columns with meaning.
+
+    `content` is its `content_fingerprint` if that is known.
+    """
     described = columns_of(connection, table)
     # Two runs on the same data write equal rows, except for when they were written.
     lasting = [column.name for column in described if "TIMESTAMP" not in column.type]
-    content = content_fingerprint(connection, table, lasting)
+    content = content or content_fingerprint(connection, table, lasting)
     columns = [
         dg.TableColumn(column.name, column.type, description=column.comment) for column in described
     ]

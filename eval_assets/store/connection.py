@@ -74,12 +74,14 @@ class _Session:
         files: Open files.
         owners: Evaluation folder that each of these was checked to belong to.
         n_uses: Uses of each file now; only an unused file is closed for another process.
+        n_openings: Files opened so far, in a session or not.
     """
 
     depth: int = 0
     files: dict[Path, duckdb.DuckDBPyConnection] = field(default_factory=dict)
     owners: dict[Path, Path | None] = field(default_factory=dict)
     n_uses: Counter[Path] = field(default_factory=Counter)
+    n_openings: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
@@ -100,6 +102,14 @@ def session() -> Iterator[None]:
             _session.depth -= 1
             if not _session.depth:
                 release()
+
+
+def n_openings() -> int:
+    """Return the number of files opened so far.
+
+    While it stays the same, no other process has written to a file that is open.
+    """
+    return _session.n_openings
 
 
 def release() -> None:
@@ -190,6 +200,7 @@ def _acquire(
         connection.close()
         raise
     with _session.lock:
+        _session.n_openings += 1
         _session.n_uses[path] += 1
         if not _session.depth or str(path) == ":memory:":
             return connection

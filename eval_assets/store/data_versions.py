@@ -1,10 +1,14 @@
 """Versions of the stored ratings, by which verdicts are recognised as current or stale."""
 
+import hashlib
+from collections.abc import Mapping
+
 import duckdb
 
 from eval_assets.figures import RaterKind
+from eval_assets.store.connection import n_openings
 from eval_assets.store.long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
-from eval_assets.store.schema import content_fingerprint, spare_memory
+from eval_assets.store.schema import content_fingerprint, count_rows, spare_memory
 
 
 def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, str]:
@@ -17,10 +21,10 @@ def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, st
     """
     # Every gate asks for it, and it takes seconds of millions of ratings. That nothing changed is
     # seen in a tenth of the time, by hashes that hold for one version of DuckDB only.
-    of_all = [content_fingerprint(connection, *item) for item in _DECIDING_OF_ALL.items()]
+    of_all = _fingerprints(connection, _DECIDING_OF_ALL)
     versions: dict[RaterKind, str] = {}
     for kind, tables in _DECIDING.items():
-        now = (kind, *of_all, *(content_fingerprint(connection, *item) for item in tables.items()))
+        now = (kind, *of_all, *_fingerprints(connection, tables))
         if now not in _known_versions:
             _known_versions[now] = _data_version(connection, kind)
         versions[kind] = _known_versions[now]
@@ -28,6 +32,47 @@ def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, st
 
 
 _known_versions: dict[tuple[str, ...], str] = {}
+
+
+def combined_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the `content_fingerprint` of `combined_scores` from those of the tables behind it."""
+    tables = {**_DECIDING_OF_ALL, **_DECIDING["human"], **_DECIDING["judge"]}
+    limits = content_fingerprint(connection, "question_limits", _LIMIT_COLUMNS)
+    parts = (limits, *_fingerprints(connection, tables))
+    digest = hashlib.sha256(" ".join(parts).encode()).hexdigest()
+    return f"{count_rows(connection, 'combined_scores')}-{digest}"
+
+
+def _fingerprints(
+    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, tuple[str, ...]]
+) -> list[str]:
+    """Return the fingerprint of each table, which is taken once of each import."""
+    # with parameters DuckDB would import pandas
+    rows = connection.execute("SELECT table_name, epoch_us(imported_at) FROM imports").fetchall()
+    imported_at = dict(rows)
+    return [
+        _fingerprint(connection, table, columns, imported_at=imported_at.get(table))
+        for table, columns in tables.items()
+    ]
+
+
+def _fingerprint(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    columns: tuple[str, ...],
+    *,
+    imported_at: int | None,
+) -> str:
+    if imported_at is None:
+        return content_fingerprint(connection, table, columns)
+    key = (n_openings(), table, imported_at)
+    if key not in _known_fingerprints:
+        _known_fingerprints[key] = content_fingerprint(connection, table, columns)
+    return _known_fingerprints[key]
+
+
+_known_fingerprints: dict[tuple[int, str, int], str] = {}
+"""By number of openings, table and time of its import."""
 
 _DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
     "human": {
@@ -51,10 +96,11 @@ _DECIDING_OF_ALL = {
             "indicator_id",
             "convo_id",
         ),
-        *("turn_index", "seed", "attributes"),
+        *("turn_index", "seed", "difficulty", "attributes"),
     ),
     "rubric_questions": ("question_id", "scale_min", "scale_max", "scale_values", "level"),
 }
+_LIMIT_COLUMNS = ("question_id", "column_name", "value")
 """Columns that data versions depend on, by table."""
 
 

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import re
 import stat
+import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -159,8 +160,7 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
         try:
             with _translate_os_errors(str(path)):
                 _require_no_pipe(path, file=str(path))
-                with path.open("rb") as file:
-                    content = hashlib.file_digest(file, "sha256").hexdigest()
+                content = _sha256(path)
         except InputError as error:
             unreadable.append(error)
         else:
@@ -168,6 +168,27 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
     if unreadable:
         raise ExceptionGroup("the files cannot be read", unreadable)
     return digest.hexdigest()
+
+
+_UNSURE_NS = 2_000_000_000
+"""How long after a change another one may leave the times of a file equal: two seconds on FAT."""
+
+
+def _sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, which is read once while its status stays the same."""
+    status = path.stat()
+    state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    if state in _known_digests:
+        return _known_digests[state]
+    is_sure = max(status.st_mtime_ns, status.st_ctime_ns) + _UNSURE_NS < time.time_ns()
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if is_sure:
+        _known_digests[state] = digest
+    return digest
+
+
+_known_digests: dict[tuple[int, ...], str] = {}
 
 
 def _require_no_pipe(path: Path, *, file: str) -> None:

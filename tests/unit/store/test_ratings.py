@@ -17,8 +17,9 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, judge_set_fingerprint
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import agreement_profile, judge_human_profile
-from eval_assets.store.data_versions import rating_versions
-from eval_assets.store.inputs import write_labels, write_rubric
+from eval_assets.store.connection import connect
+from eval_assets.store.data_versions import combined_fingerprint, rating_versions
+from eval_assets.store.inputs import record_import, write_labels, write_rubric
 from eval_assets.store.long_ratings import group_codes, long_ratings
 from eval_assets.store.ratings import (
     human_ratings,
@@ -32,7 +33,7 @@ from eval_assets.store.ratings import (
     slices_in_order,
     write_pair_measures,
 )
-from eval_assets.store.schema import replace_rows, tables_that_hold
+from eval_assets.store.schema import count_rows, replace_rows, tables_that_hold
 from eval_assets.store.scores import JudgeRow, judged_models, next_units, score_coverage
 from tests.counting import counted
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
@@ -340,6 +341,46 @@ def test_all_that_decides_agreement_changes_the_version(
     change(connection)
 
     assert rating_versions(connection)["human"] != before
+
+
+def import_labels(connection: Connection, *value: tuple[str, str, str, float]) -> None:
+    """Write labels and record their import, as a run does."""
+    write_labels(connection, labels(*value))
+    record_import(connection, "human_labels", fingerprint="", sources="", n_rows=len(value))
+
+
+def test_another_import_changes_the_version(connection: Connection) -> None:
+    import_labels(connection, *GIVEN)
+    before = rating_versions(connection)["human"]
+    import_labels(connection, *GIVEN[1:])
+
+    assert rating_versions(connection)["human"] != before
+
+
+def test_an_edit_by_another_program_changes_the_versions(path: Path) -> None:
+    """Of imported tables they are kept while the file is open, in which no one else writes."""
+    with connect(path) as connection:
+        write_rubric(connection, [CLARITY, SAFETY])
+        replace_rows(connection, "responses", responses("a1", "a2", "b1", "b2"))
+        import_labels(connection, *GIVEN)
+        before = rating_versions(connection)["human"], combined_fingerprint(connection)
+    with duckdb.connect(path) as other:
+        other.execute("UPDATE human_labels SET value = 3 WHERE rater_id = 'r3'")
+
+    with connect(path) as connection:
+        assert rating_versions(connection)["human"] != before[0]
+        assert combined_fingerprint(connection) != before[1]
+
+
+def test_the_combined_scores_of_equal_tables_have_equal_fingerprints(
+    connection: Connection,
+) -> None:
+    import_labels(connection, *GIVEN)
+    before = combined_fingerprint(connection)
+    import_labels(connection, *GIVEN[::-1])
+
+    assert combined_fingerprint(connection) == before
+    assert before.partition("-")[0] == str(count_rows(connection, "combined_scores"))
 
 
 def test_neither_the_order_of_rows_nor_notes_change_the_version(connection: Connection) -> None:

@@ -6,6 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from eval_assets.errors import InputError
+from eval_assets.readers.formats import files
 from eval_assets.readers.formats.files import (
     check_readable,
     decoded,
@@ -146,6 +147,21 @@ def test_the_fingerprint_changes_with_content_order_and_name(tmp_path: Path) -> 
     assert source_fingerprint([renamed, second]) != fingerprint
     second.write_text("3")
     assert source_fingerprint([first, second]) != fingerprint
+
+
+def test_a_file_that_changes_under_an_old_date_has_another_fingerprint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_UNSURE_NS", 0)
+    path = tmp_path / "labels.csv"
+    path.write_text("1")
+    os.utime(path, (1, 1))
+    before = source_fingerprint([path])
+    assert source_fingerprint([path]) == before
+    path.write_text("2")
+    os.utime(path, (1, 1))
+
+    assert source_fingerprint([path]) != before
 
 
 def test_the_fingerprint_names_every_file_that_cannot_be_read(tmp_path: Path) -> None:
