@@ -1,6 +1,7 @@
 """Bands of agreement figures and their names, by the unrounded value."""
 
 import math
+from typing import Protocol
 
 from eval_assets.scale import TOLERANCE
 from eval_assets.wording import UNDEFINED, rounded_up
@@ -170,29 +171,58 @@ _MOST_TIMES = 100
 """Largest factor by which it is realistic to rate more responses for a verdict."""
 
 
-def more_to_decide(n: int, *, value: float, low: float, high: float, limit: float) -> int | None:
+class Estimated(Protocol):
+    """A figure with its interval."""
+
+    @property
+    def value(self) -> float:
+        """Return the figure."""
+
+    @property
+    def low(self) -> float:
+        """Return the lower end."""
+
+    @property
+    def high(self) -> float:
+        """Return the upper end."""
+
+
+def more_responses(
+    n_responses: int, figure: Estimated, *, n_groups: int, limit: float
+) -> int | None:
+    """Return the number of further responses that decide on a limit, if the figure stays.
+
+    It is None with too few response groups, and where `more_to_decide` is.
+    """
+    if n_groups < FEWEST_GROUPS:
+        return None
+    return more_to_decide(n_responses, figure, limit=limit)
+
+
+def more_to_decide(n: int, figure: Estimated, *, limit: float) -> int | None:
     """Return the number of further units that decide on a limit, if its figure stays.
 
     An interval narrows with the square root of the number of independent units.
 
     Args:
         n: Units, or groups of them, so far.
-        value: The figure.
-        low: Lower end of its interval.
-        high: Upper end.
-        limit: The limit, between the ends.
+        figure: The figure.
+        limit: The limit, between the ends of its interval.
 
     Returns:
         The number to two digits; None if the figure is so close to the limit that it takes more
         than a hundred times the units, or has no interval.
 
     Examples:
-        >>> more_to_decide(30, value=0.8, low=0.6, high=0.9, limit=0.7)
+        >>> from eval_assets.stats import Interval
+        >>> more_to_decide(30, Interval(0.8, 0.6, 0.9, 0.95, "score", 30, 30), limit=0.7)
         90
-        >>> more_to_decide(30, value=0.7001, low=0.6, high=0.8, limit=0.7) is None
+        >>> figure = Interval(0.7001, 0.6, 0.8, 0.95, "score", 30, 30)
+        >>> more_to_decide(30, figure, limit=0.7) is None
         True
     """
-    end = low if value > limit else high
+    value = figure.value
+    end = figure.low if value > limit else figure.high
     if math.isnan(value + end) or abs(value - limit) < TOLERANCE:
         return None
     factor = ((value - end) / (value - limit)) ** 2

@@ -145,7 +145,7 @@ def more_groups(row: JudgeHumanFigures) -> int | None:
         return None
     matches = gap.value > -CLOSE
     limit = -CLOSE if matches else 0.0
-    return more_to_decide(row.n_groups, value=gap.value, low=gap.low, high=gap.high, limit=limit)
+    return more_to_decide(row.n_groups, gap, limit=limit)
 
 
 def more_groups_sentence(row: JudgeHumanFigures) -> str:

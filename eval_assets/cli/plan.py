@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -78,7 +78,7 @@ def plan(  # noqa: PLR0913 - one parameter per option
     because raters remember.
     """
     from eval_assets.cli.study_files import read_study
-    from eval_assets.labelling.planning import plan_gates, plan_overall_gates
+    from eval_assets.labelling.planning import plan_gates
 
     files = read_study(data, database=resolve_database(data, database))
     planned_questions = [
@@ -93,18 +93,16 @@ def plan(  # noqa: PLR0913 - one parameter per option
         return _draw(files, versions, question, planned_questions, gain=gain, seed=seed)
     labels = versions.labels.ratings
     room = _room(files, labels)
-    # Of one question the gates over all questions are the same, except for the level of alpha.
-    has_overall = question is None and len(planned_questions) > 1
-    for plans in (plan_overall_gates, plan_gates) if has_overall else (plan_gates,):
-        for gate_plan in plans(
-            replace(files.evaluation, rubric=tuple(planned_questions)),
-            labels,
-            groups=_groups(files.responses),
-            n_more=more,
-            n_simulations=simulations,
-            seed=seed,
-        ):
-            _print(gate_plan, room, gain)
+    for gate_plan in plan_gates(
+        files.evaluation,
+        labels,
+        scopes=[*([None] if question is None else []), *planned_questions],
+        groups=_groups(files.responses),
+        n_more=more,
+        n_simulations=simulations,
+        seed=seed,
+    ):
+        _print(gate_plan, room, gain)
     if question is None:
         _print_judges(data, database)
     return DONE
@@ -176,8 +174,9 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
         )
     n_required = responses_wanted(
         plan_gates(
-            replace(files.evaluation, rubric=tuple(questions)),
+            files.evaluation,
             before,
+            scopes=questions,
             groups=_groups(files.responses),
             n_more=(),
             n_simulations=0,

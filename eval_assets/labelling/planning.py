@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.bands import FEWEST_GROUPS, more_to_decide
+from eval_assets.bands import more_responses
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.assignments import Assignment, AssignmentPlan, assign
@@ -111,12 +111,8 @@ class GatePlan:
     @property
     def n_more(self) -> int | None:
         """Return the number of further responses that decide if the figure stays."""
-        now = self.now
-        if now.n_groups < FEWEST_GROUPS:
-            return None
-        return more_to_decide(
-            self.n_responses, value=now.value, low=now.low, high=now.high, limit=self.minimum
-        )
+        n_groups = self.now.n_groups
+        return more_responses(self.n_responses, self.now, n_groups=n_groups, limit=self.minimum)
 
     @property
     def recommended(self) -> Outlook | None:
@@ -169,52 +165,57 @@ def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
     evaluation: Evaluation,
     labels: pd.DataFrame,
     *,
+    scopes: Sequence[RubricQuestion | None],
     groups: pd.Series,
     n_more: Sequence[int],
     n_simulations: int,
     seed: int,
 ) -> Iterator[GatePlan]:
-    """Simulate the effect of more labels on both gates of human agreement, by question.
+    """Simulate the effect of more labels on both gates of human agreement.
 
-    Gates whose verdict is certain are not simulated.
+    Scopes are questions, or None for all of them: each further response is then rated by two on
+    all questions. Gates whose verdict is certain are not simulated.
     """
-    for question in evaluation.rubric:
-        alpha = Alpha(evaluation.gates["human_alpha"].level or question.level)
-        figures: dict[GateName, JudgedFigure] = {
-            "human_a_hh": figure_by(HumanAgreement(question.scale)),
-            "human_alpha": figure_by(alpha),
-        }
-        ratings, group = _rating_cube([question], labels, groups)
-        for gate, figure in figures.items():
-            yield _plan_in_doubt(
-                partial(
-                    plan_gate,
-                    ratings,
-                    figure,
-                    groups=group,
-                    question_id=question.id,
-                    gate=gate,
-                    minimum=evaluation.gates[gate].minimum,
-                    n_simulations=n_simulations,
-                ),
-                n_more=n_more,
-                seed=seed,
+    for question in scopes:
+        questions = evaluation.rubric if question is None else [question]
+        ratings, group = _rating_cube(questions, labels, groups)
+        for gate, figure in _figures(evaluation, question).items():
+            simulate = partial(
+                plan_gate,
+                ratings,
+                figure,
+                groups=group,
+                question_id=question.id if question else None,
+                gate=gate,
+                minimum=evaluation.gates[gate].minimum,
+                n_simulations=n_simulations,
             )
+            now = simulate(n_more=(), rng=np.random.default_rng(seed))
+            if not now.is_certain:
+                now = simulate(n_more=sorted(n_more), rng=np.random.default_rng(seed))
+            yield now
 
 
-def plan_overall_gates(  # noqa: PLR0913 - as above
-    evaluation: Evaluation,
-    labels: pd.DataFrame,
-    *,
-    groups: pd.Series,
-    n_more: Sequence[int],
-    n_simulations: int,
-    seed: int,
-) -> Iterator[GatePlan]:
-    """Simulate the effect on both gates over all questions.
+def _figures(
+    evaluation: Evaluation, question: RubricQuestion | None
+) -> dict[GateName, JudgedFigure]:
+    """Return the figures of the gates, overall only those that an only question does not have."""
+    declared_level = evaluation.gates["human_alpha"].level
+    if question is not None:
+        return {
+            "human_a_hh": figure_by(HumanAgreement(question.scale)),
+            "human_alpha": figure_by(Alpha(declared_level or question.level)),
+        }
+    figures = _overall_figures(evaluation)
+    if len(evaluation.rubric) == 1:
+        [only] = evaluation.rubric
+        del figures["human_a_hh"]
+        if (declared_level or only.level) == ("interval" if only.has_order else "nominal"):
+            del figures["human_alpha"]
+    return figures
 
-    Each further response is rated by two on all questions about it.
-    """
+
+def _overall_figures(evaluation: Evaluation) -> dict[GateName, JudgedFigure]:
     scales = [question.scale for question in evaluation.rubric]
 
     def profile(ratings: Floats, groups: Integers) -> OverallProfile:
@@ -230,33 +231,10 @@ def plan_overall_gates(  # noqa: PLR0913 - as above
             interval=interval,
         )
 
-    figures: dict[GateName, JudgedFigure] = {
+    return {
         "human_a_hh": figure_of(lambda overall: overall.a_hh),
         "human_alpha": figure_of(lambda overall: overall.alpha),
     }
-    ratings, group = _rating_cube(evaluation.rubric, labels, groups)
-    for gate, figure in figures.items():
-        yield _plan_in_doubt(
-            partial(
-                plan_gate,
-                ratings,
-                figure,
-                groups=group,
-                question_id=None,
-                gate=gate,
-                minimum=evaluation.gates[gate].minimum,
-                n_simulations=n_simulations,
-            ),
-            n_more=n_more,
-            seed=seed,
-        )
-
-
-def _plan_in_doubt(plan: Callable[..., GatePlan], *, n_more: Sequence[int], seed: int) -> GatePlan:
-    now = plan(n_more=(), rng=np.random.default_rng(seed))
-    if now.is_certain:
-        return now
-    return plan(n_more=sorted(n_more), rng=np.random.default_rng(seed))
 
 
 def figure_by(coefficient: Alpha | HumanAgreement) -> JudgedFigure:

@@ -15,7 +15,7 @@ from eval_assets.agreement.gates.declarations import (
     discussion,
     too_little,
 )
-from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS, more_to_decide
+from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS, more_responses
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import GateResult, GateState
@@ -439,7 +439,7 @@ def _missing_evidence(figure: GateFigure, minimum: float) -> str:
     interval = interval_text(figure.low, figure.high, limits=[minimum])
     measured = f"agreement of {value}, with interval {interval}"
     if n_groups < FEWEST_GROUPS:
-        requirement = f"at least {FEWEST_GROUPS} are needed"
+        requirement = f"if the interval contains the minimum, at least {FEWEST_GROUPS} are needed"
         return f"{measured}, rests on {n_groups} response groups; {requirement}"
     if figure.low < figure.by_chance - TOLERANCE:
         chance = figure_text(figure.by_chance, limits=[])
@@ -459,11 +459,8 @@ def _lowered(name: GateName, minimum: float) -> str:
 
 def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
     """Return the remedy to collect more data, with the number that would decide."""
-    n_more = None
-    if (figure.n_units if figure.n_groups is None else figure.n_groups) >= FEWEST_GROUPS:
-        n_more = more_to_decide(
-            figure.n_units, value=figure.value, low=figure.low, high=figure.high, limit=minimum
-        )
+    n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
+    n_more = more_responses(figure.n_units, figure, n_groups=n_groups, limit=minimum)
     if GATES[name].raters == "judge":
         rare, more = RemedyKind.SCORE_RARE_VALUES, RemedyKind.SCORE_MORE
     else:

@@ -503,8 +503,9 @@ def test_a_wide_interval_of_few_groups_is_not_evaluable() -> None:
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
     assert outcome.reason == (
-        "agreement of 0.857, with interval -1.000 to 0.995, rests on 3 response groups; at least "
-        "10 are needed. Have more responses rated by two raters or more"
+        "agreement of 0.857, with interval -1.000 to 0.995, rests on 3 response groups; if the "
+        "interval contains the minimum, at least 10 are needed. Have more responses rated by two "
+        "raters or more"
     )
     assert outcome_of(few(0.95, 0.8, 1.0, 9), gate="human_alpha", minimum=0.667).state == "open"
 

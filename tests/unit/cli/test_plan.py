@@ -56,6 +56,37 @@ def recommendation(folder: Path) -> str:
     return next(line.strip() for line in output.splitlines() if "Recommended" in line)
 
 
+def test_gate_over_an_only_question_names_the_number_of_its_plan(folder: Path) -> None:
+    """Its alpha is at the interval level, that of the question at the ordinal level."""
+    (folder / "evaluation.yaml").write_text(
+        "name: e\nrubric:\n  - {id: clear, question: Is it clear?, scale: likert5}\n"
+        "gates: {human_alpha: {min: 0.75}}\n"
+    )
+    ratings = [1 + (k % 5 if k % 4 else 0) for k in range(40)]
+    pairs = [(v, min(5, v + (0, 1, 0, 2, 0, 0, 1)[k % 7])) for k, v in enumerate(ratings)]
+    rows = [
+        f"r{k},{rater},clear,{value}"
+        for k, pair in enumerate(pairs)
+        for rater, value in zip(("anna", "ben"), pair, strict=True)
+    ]
+    header = "response_id,rater_id,question_id,rating"
+    (folder / "labels.csv").write_text("\n".join([header, *rows]))
+    respond(folder, 40)
+
+    options = ["--data", str(folder), "--more", "10", "--simulations", "10"]
+    output = CliRunner().invoke(plan, options, standalone_mode=False).stdout
+
+    overall, question = re.findall(
+        r"(\w+ ?\w*): human_alpha.*\n.*\n(?:.*about (.*) would)?", output
+    )
+    [alpha] = [o for o in measured_agreement(folder / "labels.csv").outcomes if "alpha" in o.gate]
+    assert (overall[0], question[0]) == ("all questions", "clear")
+    assert overall[1]
+    assert f"about {overall[1]} rated" in alpha.reason
+    assert question[1] != overall[1]
+    assert output.count("human_a_hh") == 1
+
+
 def test_recommended_number_is_given_as_a_command_that_works(folder: Path) -> None:
     respond(folder, N_RATED)
     CliRunner().invoke(assign, ["--data", str(folder)], standalone_mode=False)

@@ -14,7 +14,7 @@ from eval_assets.labelling.planning import (
     Outlook,
     figure_by,
     plan_gate,
-    plan_overall_gates,
+    plan_gates,
     responses_to_show,
 )
 from eval_assets.scale import LIKERT5, Scale
@@ -228,9 +228,10 @@ def test_gates_over_all_questions_are_planned() -> None:
     evaluation = Evaluation("e", Path(), rubric)
     in_doubt = replace(evaluation.gates["human_alpha"], minimum=0.85)
 
-    a_hh, alpha = plan_overall_gates(
+    a_hh, alpha = plan_gates(
         replace(evaluation, gates={**evaluation.gates, "human_alpha": in_doubt}),
         labels,
+        scopes=[None],
         groups=groups,
         n_more=[20],
         n_simulations=20,
