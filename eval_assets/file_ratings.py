@@ -82,14 +82,15 @@ def file_ratings(evaluation: Evaluation, file: RatingsFile) -> FileRatings:
         if first_round_decides(rounds, question):
             ratings[question.id] = first_ratings(rounds)
             first_round_only.add(question.id)
+    differing = labels[_differ(labels, n_questions=len(question_ids))]
     disagreements = disagreements_of(
         evaluation.rubric,
         pd.DataFrame(
             {
-                "response_id": labels["unit"],
-                "question_id": pd.Categorical.from_codes(labels["question"], question_ids),
-                "rater_id": pd.Categorical.from_codes(labels["rater"], rater_ids),
-                "value": labels["value"],
+                "response_id": differing["unit"],
+                "question_id": pd.Categorical.from_codes(differing["question"], question_ids),
+                "rater_id": pd.Categorical.from_codes(differing["rater"], rater_ids),
+                "value": differing["value"],
             }
         ),
     )
@@ -116,6 +117,17 @@ def _groups(responses: pd.DataFrame) -> NDArray[np.integer[Any]]:
     with connect_in_memory() as connection:
         replace_rows(connection, "responses", responses)
         return group_codes(connection)
+
+
+def _differ(coded: pd.DataFrame, *, n_questions: int) -> NDArray[np.bool_]:
+    """Return whether raters differ on the unit of each label."""
+    unit = coded["unit"].to_numpy(dtype=np.int64) * n_questions + coded["question"].to_numpy()
+    value = coded["value"].to_numpy()
+    last = np.zeros(unit.max(initial=-1) + 1)
+    last[unit] = value
+    is_other = np.zeros(len(last), dtype=bool)
+    is_other[unit[value != last[unit]]] = True
+    return is_other[unit]
 
 
 def _codes(cells: pd.Series, names: pd.Index) -> NDArray[np.int32]:

@@ -122,6 +122,8 @@ class ResponseUnits:
         name = next((name for name in references.values if name is not None), None)
         if isinstance(name, tuple):
             return _positions_in(self._by_key, references)
+        if references.values == self.response_ids:  # as where each response has labels, in order
+            return references.codes.astype(np.int64)
         positions = _positions_in(self._by_id, references)
         is_unknown = positions == UNKNOWN
         if is_unknown.any():

@@ -138,7 +138,7 @@ _DISAGREEMENTS = """
                max(value) - min(value) AS range,
                stddev_pop(value) AS standard_deviation
         FROM human_labels GROUP BY ALL HAVING range > $noise
-    ), spread AS (
+    ), spread AS MATERIALIZED (
         SELECT response_id, question_id, unit.n_ratings, width, is_binary, is_unordered,
                if(is_unordered, least(range, 1), range) AS range,
                if(is_unordered, class.standard_deviation, unit.standard_deviation)
@@ -149,13 +149,13 @@ _DISAGREEMENTS = """
         FROM unit JOIN question USING (question_id)
         LEFT JOIN class USING (response_id, question_id)
     ), listed AS (
-        SELECT * FROM spread
-        QUALIFY is_far OR (
-            NOT bool_or(is_far) OVER (PARTITION BY question_id)
-            AND row_number() OVER (
-                PARTITION BY question_id ORDER BY standard_deviation DESC, response_id
-            ) <= $n_largest
-        )
+        FROM spread WHERE is_far
+        UNION ALL
+        FROM spread ANTI JOIN (SELECT DISTINCT question_id FROM spread WHERE is_far)
+        USING (question_id)
+        QUALIFY row_number() OVER (
+            PARTITION BY question_id ORDER BY standard_deviation DESC, response_id
+        ) <= $n_largest
     )
     SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
            value_counts,
@@ -168,9 +168,7 @@ _DISAGREEMENTS = """
            END AS reason
     FROM listed JOIN (
         SELECT response_id, question_id, to_json(histogram(value)) AS value_counts,
-               to_json(
-                   map(list(rater_id ORDER BY rater_id), list(value ORDER BY rater_id))
-               ) AS ratings
+               to_json(map_from_entries(list_sort(list((rater_id, value))))) AS ratings
         FROM human_labels SEMI JOIN listed USING (response_id, question_id) GROUP BY ALL
     ) USING (response_id, question_id)
     ORDER BY standard_deviation / width DESC, response_id, question_id
@@ -209,12 +207,6 @@ def disagreements_of(rubric: Iterable[RubricQuestion], labels: pd.DataFrame) -> 
         connection.executemany("INSERT INTO rubric_questions VALUES (?, ?, ?, ?, ?)", scales)
         connection.register("human_labels", labels)
         return connection.execute(_DISAGREEMENTS, _RULE).df()
-
-
-def _is_enum(cells: pd.Series) -> bool:
-    """Return whether DuckDB can make an ENUM of the categories: of some, and none with NUL."""
-    names = cells.cat.categories
-    return len(names) > 0 and not any("\0" in name for name in names)
 
 
 def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
