@@ -1,4 +1,4 @@
-"""From files to a verdict: statistics straight from DuckDB, a complete run, a repeated run."""
+"""From files to a verdict: a complete run and a repeated run."""
 
 import hashlib
 import resource
@@ -8,24 +8,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.table import Row, duration, markdown, seconds, times
+from benchmarks.table import Row, duration, markdown, times
 from eval_assets.cli.materialize import job_of
-from eval_assets.scale import LIKERT5
-from eval_assets.stats import agreement_profile
 from eval_assets.store.connection import connect
-from eval_assets.store.ratings import rating_patterns
 
 TOP = Path(__file__).parents[1]
 SAMPLE = TOP / "data" / "sample"
-
-_MILLION = """
-    INSERT INTO human_labels BY NAME
-    SELECT 'response-' || lpad((i % 1000000)::VARCHAR, 7, '0') AS response_id,
-           'question' AS question_id, 'rater-' || (i // 1000000) AS rater_id,
-           1 + ((i % 1000000) * 7 + hash(i) % 3) % 5 AS value, 1 AS round,
-           'labels.csv:1' AS source
-    FROM range(3000000) AS ratings(i)
-"""
 
 _BARE_RUN = """
 import dagster as dg
@@ -49,36 +37,7 @@ with dg.DagsterInstance.local_temp({home!r}, overrides=quiet) as instance:
 def table() -> str:
     """Measure everything."""
     with tempfile.TemporaryDirectory() as folder:
-        return markdown(
-            [_from_the_table(Path(folder)), *_whole_run(Path(folder))],
-        )
-
-
-def _from_the_table(folder: Path) -> Row:
-    """All statistics of a question, with their intervals, beside one GROUP BY of the same table."""
-    with connect(folder / "million.duckdb") as connection:
-        connection.execute(_MILLION)
-
-        def grouped() -> object:
-            return connection.execute(
-                "SELECT count(*) FROM (SELECT response_id, count(*) FROM human_labels GROUP BY ALL)"
-            ).fetchall()
-
-        def measured() -> object:
-            result = rating_patterns(connection, "question", LIKERT5)
-            assert result is not None
-            assert result.n_units.sum() == 1_000_000
-            return agreement_profile(result, scale=LIKERT5, level="ordinal", confidence=0.95)
-
-        peer, ours = seconds(grouped), seconds(measured)
-    return Row(
-        work="all statistics of a question with intervals, from the table, 1,000,000 x 3",
-        ours=duration(ours),
-        peer=f"{duration(peer)} (SELECT response_id, count(*) ... GROUP BY)",
-        ratio=times(ours, peer),
-        target="at most 3 x its time",
-        met=ours <= 3 * peer,
-    )
+        return markdown(_whole_run(Path(folder)))
 
 
 def _whole_run(folder: Path) -> list[Row]:

@@ -15,7 +15,6 @@ from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.agreement.rounds import first_ratings, first_round_decides
 from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.long_ratings import group_codes
-from eval_assets.store.ratings import patterns_as_counted
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.summaries import disagreements_of, units_by_question
 
@@ -100,7 +99,6 @@ def file_ratings(evaluation: Evaluation, file: RatingsFile) -> FileRatings:
     version = _fingerprint(ratings, response_ids)
     humans = HumanRatings(
         ratings=ratings,
-        patterns={q.id: patterns_as_counted(ratings[q.id], q.scale) for q in evaluation.rubric},
         n_skipped=n_skipped,
         n_disagreements={name: len(of) for name, of in units.items()},
         data_version=measures_version(evaluation, "human", data_version=version),
@@ -127,7 +125,8 @@ def _differ(coded: pd.DataFrame, *, n_questions: int) -> NDArray[np.bool_]:
     last[unit] = value
     is_other = np.zeros(len(last), dtype=bool)
     is_other[unit[value != last[unit]]] = True
-    return is_other[unit]
+    differ: NDArray[np.bool_] = is_other[unit]
+    return differ
 
 
 def _codes(cells: pd.Series, names: pd.Index) -> NDArray[np.int32]:

@@ -1,7 +1,8 @@
 """Agreement between humans."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,16 +48,19 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
     levels = alpha_levels(evaluation, "human")
     rows: list[HumanFigures] = []
     findings: list[Finding] = []
+    every_pattern: dict[str, RatingPatterns] = {}
+    every_settled: dict[str, RatingPatterns | None] = {}
     for question in evaluation.rubric:
-        ratings, patterns = humans.ratings[question.id], humans.patterns[question.id]
+        ratings = humans.ratings[question.id]
+        patterns = every_pattern[question.id] = ratings.patterns()
         profile = agreement_profile(
             patterns, scale=question.scale, level=levels[question.id], confidence=CONFIDENCE
         )
         kappa_kind, kappa = _kappa(ratings, fleiss=profile.fleiss_kappa)
         is_nominal = math.isnan(profile.gwet_ac2.value)
         n_disagreements = humans.n_disagreements.get(question.id, 0)
-        settled = _settled(ratings, humans.disagreements.get(question.id), question)
-        settled_patterns = None if settled is None else settled.patterns()
+        settled = _settled(patterns, humans.disagreements.get(question.id), question)
+        every_settled[question.id] = settled
         row = HumanFigures(
             scope=Scope.QUESTION,
             question_id=question.id,
@@ -68,11 +72,11 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             n_skipped=humans.n_skipped.get(question.id, 0),
             n_disagreements=n_disagreements,
             a_hh_settled=None
-            if settled_patterns is None
-            else human_agreement(settled_patterns, scale=question.scale),
+            if settled is None
+            else human_agreement(settled, scale=question.scale),
             alpha_settled=None
-            if settled_patterns is None
-            else or_none(krippendorff_alpha(settled_patterns, level=levels[question.id])),
+            if settled is None
+            else or_none(krippendorff_alpha(settled, level=levels[question.id])),
             a_hh=Figure.of(profile.a_hh),
             a_hh_by_chance=profile.a_hh_by_chance,
             exact_agreement=Figure.percent(profile.exact_agreement),
@@ -105,7 +109,9 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             most_frequent_share=row.most_frequent_share,
             n_disagreements=n_disagreements,
         )
-    return HumanMeasures((_overall(evaluation, humans), *rows), tuple(findings))
+    return HumanMeasures(
+        (_overall(evaluation, humans, every_pattern, every_settled), *rows), tuple(findings)
+    )
 
 
 def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
@@ -120,28 +126,25 @@ def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
     return f"{a_hh}; alpha {alpha_label(profile.alpha.value)}"
 
 
-def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
+def _overall(
+    evaluation: Evaluation,
+    humans: HumanRatings,
+    patterns: Mapping[str, RatingPatterns],
+    settled: Mapping[str, RatingPatterns | None],
+) -> HumanFigures:
     """Return the overall figures: A^HH is the mean over questions, alpha pools them on [0, 1]."""
     ratings = humans.ratings
-    profile = overall_profile(
-        (
-            (_with_index(humans.patterns[question.id], ratings[question.id]), question.scale)
-            for question in evaluation.rubric
-        ),
-        confidence=CONFIDENCE,
-        groups=ratings[evaluation.rubric[0].id].group,
-    )
-    settled_figures = None
-    if any(map(len, humans.disagreements.values())):
-        settled_figures = overall_profile(
-            (
-                ((_settled(long, humans.disagreements.get(q.id), q) or long).patterns(), q.scale)
-                for q in evaluation.rubric
-                for long in [ratings[q.id]]
-            ),
+    groups = ratings[evaluation.rubric[0].id].group
+
+    def overall(of: Mapping[str, RatingPatterns | None]) -> OverallProfile:
+        return overall_profile(
+            ((of[q.id] or patterns[q.id], q.scale) for q in evaluation.rubric),
             confidence=CONFIDENCE,
-            groups=ratings[evaluation.rubric[0].id].group,
+            groups=groups,
         )
+
+    profile = overall(patterns)
+    settled_figures = overall(settled) if any(settled.values()) else None
     return HumanFigures(
         scope=Scope.OVERALL,
         question_id=None,
@@ -173,51 +176,38 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
     )
 
 
-def _with_index(patterns: RatingPatterns, ratings: LongRatings) -> RatingPatterns:
-    """Return patterns that tell which response has which; the database only counts them."""
-    return ratings.patterns() if patterns.index is None else patterns
-
-
 def _settled(
-    ratings: LongRatings, units: NDArray[np.int64] | None, question: RubricQuestion
-) -> LongRatings | None:
-    """Return the ratings with some units settled to one value; None without such units."""
-    units = np.empty(0, np.int64) if units is None else units[np.isin(units, ratings.unit)]
+    patterns: RatingPatterns, units: NDArray[np.int64] | None, question: RubricQuestion
+) -> RatingPatterns | None:
+    """Return the patterns with some units settled to one value; None without such units."""
+    if patterns.index is None or units is None:
+        return None
+    units = units[patterns.index[units] >= 0]
     if not len(units):
         return None
-    is_settled = np.isin(ratings.unit, units)
-    index = np.searchsorted(units, ratings.unit[is_settled])
     central = _lower_medians if question.has_order else _modes
-    value = ratings.value.copy()
-    value[is_settled] = central(ratings, index, is_settled)[index]
-    return replace(ratings, value=value)
+    return patterns.with_equal_ratings(units, central(patterns))
 
 
-def _lower_medians(
-    ratings: LongRatings, place: NDArray[np.int64], is_settled: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return the lower median of the settled ratings at each place."""
-    value = ratings.value[is_settled]
-    ordered = value[np.lexsort((value, place))]
-    ends = np.cumsum(np.bincount(place))
-    starts = np.append(0, ends[:-1])
-    medians: NDArray[np.float64] = ordered[(starts + ends - 1) // 2]
+def _lower_medians(patterns: RatingPatterns) -> NDArray[np.int64]:
+    """Return the index of the lower median of each pattern's values."""
+    n_up_to = np.cumsum(patterns.count)
+    n_before = np.append(0, n_up_to[patterns.starts[1:] - 1])
+    middle = n_before + (patterns.n_ratings - 1) // 2
+    medians: NDArray[np.int64] = patterns.code[np.searchsorted(n_up_to, middle, side="right")]
     return medians
 
 
-def _modes(
-    ratings: LongRatings, place: NDArray[np.int64], is_settled: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return the most frequent class at each place, of several the most frequent one overall.
+def _modes(patterns: RatingPatterns) -> NDArray[np.int64]:
+    """Return the index of each pattern's most frequent class, of several the most frequent overall.
 
     The order of the classes has no influence, because it has no meaning.
     """
-    classes, code = np.unique(ratings.value, return_inverse=True)
-    counts = np.zeros((int(place.max()) + 1, len(classes)))
-    np.add.at(counts, (place, code[is_settled]), 1)
-    modes: NDArray[np.float64] = classes[
-        np.argmax(counts + np.bincount(code) / (len(code) + 1), axis=1)
-    ]
+    n_of_class = np.bincount(patterns.code, patterns.count * patterns.n_units[patterns.pattern])
+    order = np.lexsort(
+        (-patterns.code, n_of_class[patterns.code], patterns.count, patterns.pattern)
+    )
+    modes: NDArray[np.int64] = patterns.code[order[np.append(patterns.starts[1:], len(order)) - 1]]
     return modes
 
 

@@ -108,7 +108,6 @@ class HumanRatings:
     """
 
     ratings: Mapping[str, LongRatings]
-    patterns: Mapping[str, RatingPatterns]
     n_skipped: Mapping[str, int]
     n_disagreements: Mapping[str, int]
     data_version: str

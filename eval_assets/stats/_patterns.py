@@ -166,6 +166,36 @@ class RatingPatterns:
             ),
         )
 
+    def with_equal_ratings(self, units: Indices, code: Integers) -> Self:
+        """Return the patterns without groups, all ratings of some units being one value.
+
+        Args:
+            units: Units that have ratings.
+            code: Index in `values` of the value for the units of each pattern.
+
+        Examples:
+            >>> patterns = RatingPatterns.from_matrix([[4, 5], [3, 5], [3, 5]])
+            >>> changed = patterns.with_equal_ratings([1], np.array([1, 0]))
+            >>> changed.n_units.tolist(), changed.index.tolist()
+            ([1, 1, 1], [1, 2, 0])
+        """
+        if self.index is None:
+            raise ValueError("units cannot be told apart in patterns that were counted elsewhere")
+        of_unit = self.index[units]
+        base = int(self.n_ratings.max(initial=0)) + 1
+        cells, place = np.unique(
+            code[of_unit] * base + self.n_ratings[of_unit], return_inverse=True
+        )
+        index = self.index.copy()
+        index[units] = len(self.n_units) + place
+        entries = (
+            self.values,
+            np.append(self.pattern, len(self.n_units) + np.arange(len(cells))),
+            np.append(self.code, cells // base),
+            np.append(self.count, cells % base),
+        )
+        return self._of(index, entries, groups=None)
+
     @property
     def n_units(self) -> Integers:
         """Return the number of units with each pattern, shape (n_patterns,)."""

@@ -11,7 +11,6 @@ from eval_assets.agreement.ratings import HumanRatings, JudgedUnits, JudgeRating
 from eval_assets.agreement.rounds import first_ratings, first_round_decides
 from eval_assets.config.judges import judge_set_fingerprint
 from eval_assets.errors import StoreError
-from eval_assets.stats import RatingPatterns
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.long_ratings import RatingSource, group_codes, long_ratings, ratings_by_round
 from eval_assets.store.schema import release_memory, replace_rows, spare_memory
@@ -25,13 +24,7 @@ if TYPE_CHECKING:
 
     from eval_assets.agreement.slices import Coded
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.config.rubric import RubricQuestion
     from eval_assets.figures import RaterKind
-    from eval_assets.scale import Scale
-
-_BITS = 4
-_MOST_RATINGS = 2**_BITS - 1
-_MOST_VALUES = 62 // _BITS
 
 
 def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> HumanRatings:
@@ -50,12 +43,6 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     ratings |= {name: first_ratings(rounds[name]) for name in first_round_only}
     humans = HumanRatings(
         ratings=ratings,
-        patterns={
-            q.id: ratings[q.id].patterns()
-            if q.id in first_round_only
-            else _patterns(connection, q, ratings[q.id])
-            for q in evaluation.rubric
-        },
         n_skipped=count_skips(connection),
         n_disagreements=count_disagreements(connection),
         data_version=measures_version(evaluation, "human", data_version=data_version),
@@ -156,59 +143,6 @@ def scored_conversations(
     return {name: (people[name], judges[name]) for name in names}
 
 
-def rating_patterns(
-    connection: duckdb.DuckDBPyConnection, question_id: str, scale: Scale
-) -> RatingPatterns | None:
-    """Return patterns of human ratings, counted by one GROUP BY; None if it cannot count them.
-
-    A response's counts are packed into one integer, four bits a value, which costs little more
-    than counting its ratings. It needs a scale of equal steps, at most fifteen values and at most
-    fifteen ratings a response.
-    """
-    if scale.values is None or scale.step is None or not _can_be_packed(scale):
-        return None
-    spare_memory(connection)  # of which grouping takes as much as it may
-    rows = connection.execute(
-        f"""
-        SELECT if(n_ratings <= {_MOST_RATINGS}, packed, -1)::BIGINT AS packed, count(*) AS n_units
-        FROM (
-            SELECT sum(1::BIGINT << ({_BITS} * round((value - ?) / ?)::INTEGER)) AS packed,
-                   count(*) AS n_ratings
-            FROM human_labels WHERE question_id = ? GROUP BY response_id
-        )
-        GROUP BY ALL ORDER BY ALL
-        """,  # noqa: S608 - constants of ours
-        [scale.low, scale.step, question_id],
-    ).fetchnumpy()
-    packed = np.asarray(rows["packed"], dtype=np.int64)
-    if (packed < 0).any():
-        return None
-    shifts = _BITS * np.arange(len(scale.values), dtype=np.int64)
-    return RatingPatterns.from_counts(
-        scale.values, (packed[:, None] >> shifts) & _MOST_RATINGS, rows["n_units"]
-    )
-
-
-def patterns_as_counted(ratings: LongRatings, scale: Scale) -> RatingPatterns:
-    """Return patterns in the order in which `rating_patterns` counts them, if it can.
-
-    With many units the order decides which of them the jackknife leaves out together.
-    """
-    patterns = ratings.patterns()
-    n_most = patterns.n_ratings.max(initial=0)
-    if ratings.is_grouped or not _can_be_packed(scale) or n_most > _MOST_RATINGS:
-        return patterns
-    values = np.asarray(scale.values)
-    place = np.searchsorted((values[1:] + values[:-1]) / 2, patterns.values)
-    counts = np.zeros((len(patterns.n_units), len(values)), dtype=np.int64)
-    counts[patterns.pattern, place[patterns.code]] = patterns.count
-    return RatingPatterns.from_counts(values, counts, patterns.n_units)
-
-
-def _can_be_packed(scale: Scale) -> bool:
-    return scale.values is not None and scale.step is not None and len(scale.values) <= _MOST_VALUES
-
-
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return id, prompt and group of each unit index; prompts and groups are numbered from 0."""
     return connection.execute(
@@ -302,17 +236,6 @@ def _of_people(
                 "human_labels."
             )
     return ratings
-
-
-def _patterns(
-    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, values: LongRatings
-) -> RatingPatterns:
-    """Return patterns counted by the database if it can, else from the ratings themselves."""
-    if not values.is_grouped:
-        patterns = rating_patterns(connection, question.id, question.scale)
-        if patterns is not None:
-            return patterns
-    return values.patterns()
 
 
 _SCORES_SQL = """

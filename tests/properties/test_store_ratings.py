@@ -19,7 +19,6 @@ from eval_assets.scale import LIKERT5
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.long_ratings import group_codes, long_ratings
-from eval_assets.store.ratings import rating_patterns
 from eval_assets.store.schema import replace_rows, schema
 from tests.counting import counted
 
@@ -87,10 +86,9 @@ def test_a_matrix_comes_back_as_it_was_stored(matrix: list[list[float]], order: 
 def test_patterns_count_the_rows_of_the_matrix(matrix: list[list[float]]) -> None:
     rows = [tuple(sorted(v for v in row if not math.isnan(v))) for row in matrix]
     with stored(matrix) as connection:
-        patterns = rating_patterns(connection, "clarity", LIKERT5)
+        ratings = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))
 
-    assert patterns is not None
-    assert counted(patterns) == Counter(row for row in rows if row)
+    assert counted(ratings["clarity"].patterns()) == Counter(row for row in rows if row)
 
 
 @settings(deadline=None, max_examples=12)

@@ -102,7 +102,7 @@ def planted_overlap(  # noqa: PLR0913 - one parameter for each part of the desig
         unit[order], rater[order], complete[unit, rater][order], ("anna", "ben"), group
     )
     return PlantedOverlap(
-        HumanRatings({QUESTION.id: ratings}, {}, {}, {}, "v1"),
+        HumanRatings({QUESTION.id: ratings}, {}, {}, "v1"),
         ResponseFeatures(
             lengths=length,
             prompt_lengths=prompt_length,

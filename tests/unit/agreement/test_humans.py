@@ -12,7 +12,6 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import HumanFigures
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import (
-    RatingPatterns,
     cohen_kappa,
     fleiss_kappa,
     human_agreement,
@@ -35,11 +34,7 @@ def rated(seed: int, noise: float) -> LongRatings:
 def measured(**by_question: LongRatings) -> tuple[HumanFigures, ...]:
     """Figures, overall first."""
     questions = tuple(question for question in (CLARITY, DEPTH) if question.id in by_question)
-    patterns = {
-        name: RatingPatterns.from_matrix(ratings.matrix(), groups=ratings.group)
-        for name, ratings in by_question.items()
-    }
-    humans = HumanRatings(by_question, patterns, {}, {}, "v1")
+    humans = HumanRatings(by_question, {}, {}, "v1")
     return measure_humans(humans, Evaluation("test", Path(), questions)).agreement
 
 
@@ -80,10 +75,6 @@ def test_settled_disagreements_show_what_a_discussion_would_reach() -> None:
     units = np.flatnonzero(apart >= 2)
     humans = HumanRatings(
         ratings,
-        {
-            name: RatingPatterns.from_matrix(r.matrix(), groups=r.group)
-            for name, r in ratings.items()
-        },
         {},
         {"clarity": len(units)},
         "v1",

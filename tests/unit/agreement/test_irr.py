@@ -30,7 +30,6 @@ def result_of(
     data = case.data()
     humans = HumanRatings(
         ratings={question.id: ratings_of(matrix) for question in data.evaluation.rubric},
-        patterns={},
         n_skipped={},
         n_disagreements=n_disagreements or {},
         data_version="v1",
@@ -177,7 +176,7 @@ def test_one_rater_is_too_few() -> None:
 def test_nothing_measured_gives_no_scores() -> None:
     data = Case().data()
     humans = HumanRatings(
-        {q.id: ratings_of(COMPLETE) for q in data.evaluation.rubric}, {}, {}, {}, "v1"
+        {q.id: ratings_of(COMPLETE) for q in data.evaluation.rubric}, {}, {}, "v1"
     )
 
     result = irr_result(data.evaluation, humans, [], [], data.gates)

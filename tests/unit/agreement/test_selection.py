@@ -62,7 +62,7 @@ def test_questions_with_one_overlap_are_tested_once() -> None:
     overlap = planted_overlap(np.random.default_rng(SEED), "long")
     [ratings] = overlap.humans.ratings.values()
     two = replace(EVALUATION, rubric=(*EVALUATION.rubric, DEPTH))
-    humans = HumanRatings({"clarity": ratings, "depth": ratings}, {}, {}, {}, "v1")
+    humans = HumanRatings({"clarity": ratings, "depth": ratings}, {}, {}, "v1")
     [requested], [scores] = (
         overlap.features.applicable.values(),
         overlap.features.judge_scores.values(),

@@ -19,7 +19,6 @@ from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5, Level, Scale
 from eval_assets.stats import (
-    RatingPatterns,
     human_agreement,
     judge_human_agreement,
     judge_human_profile,
@@ -69,10 +68,7 @@ def test_order_of_classes_does_not_change_what_settling_would_reach() -> None:
         expected[unit] = max(zip(n, counts[values], values, strict=True))[2]
     for order in ORDERS[::5]:
         long_ratings = long(np.array(order, float)[ratings])
-        patterns = RatingPatterns.from_matrix(long_ratings.matrix(), groups=long_ratings.group)
-        humans = HumanRatings(
-            {"tone": long_ratings}, {"tone": patterns}, {}, {}, "v1", disagreements={"tone": units}
-        )
+        humans = HumanRatings({"tone": long_ratings}, {}, {}, "v1", disagreements={"tone": units})
         _, row = measure_humans(humans, Evaluation("test", Path(), (TONES,))).agreement
 
         assert row.a_hh_settled == pytest.approx(human_agreement(expected, scale=TONES.scale))

@@ -16,7 +16,7 @@ from eval_assets.agreement.judges import measure_judges, measure_judges_against_
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, judge_set_fingerprint
 from eval_assets.scale import LIKERT5, Scale
-from eval_assets.stats import agreement_profile, judge_human_profile
+from eval_assets.stats import RatingPatterns, agreement_profile, judge_human_profile
 from eval_assets.store.connection import connect
 from eval_assets.store.data_versions import combined_fingerprint, rating_versions
 from eval_assets.store.inputs import record_import, write_labels, write_rubric
@@ -25,7 +25,6 @@ from eval_assets.store.ratings import (
     human_ratings,
     judge_ratings,
     judged_units,
-    rating_patterns,
     reference_ratings,
     responses_in_order,
     scored_conversations,
@@ -189,50 +188,30 @@ def test_a_question_without_ratings_has_none(connection: Connection) -> None:
     assert result.raters == []
 
 
+def stored_patterns(connection: Connection) -> RatingPatterns:
+    """Return the patterns of the stored ratings on clarity."""
+    ratings = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))
+    return ratings["clarity"].patterns()
+
+
 def test_patterns_count_each_response_once(connection: Connection) -> None:
-    """a1 has {1, 2}, a2 {4}, b1 {5}, b2 nothing."""
+    """a1 has {1, 2}, a2 {4}, b1 {5}, b2 {5}."""
     write_labels(connection, labels(*GIVEN, ("b2", "clarity", "r1", 5)))
-    result = rating_patterns(connection, "clarity", LIKERT5)
 
-    assert result is not None
-    assert counted(result) == {(1, 2): 1, (4,): 1, (5,): 2}
+    assert counted(stored_patterns(connection)) == {(1, 2): 1, (4,): 1, (5,): 2}
 
 
-def test_patterns_go_by_the_declared_step(connection: Connection) -> None:
-    scale = Scale(low=0, high=1, values=(0.0, 0.5, 1.0))
+def test_patterns_hold_values_between_whole_numbers(connection: Connection) -> None:
     write_labels(connection, labels(("a1", "clarity", "r1", 0.5), ("a1", "clarity", "r2", 1)))
-    result = rating_patterns(connection, "clarity", scale)
 
-    assert result is not None
-    assert counted(result) == {(0.5, 1.0): 1}
+    assert counted(stored_patterns(connection)) == {(0.5, 1.0): 1}
 
 
-@pytest.mark.parametrize(
-    "scale",
-    [
-        Scale(low=0, high=1),
-        Scale(low=0, high=5, values=(0.0, 1.0, 5.0)),
-        Scale.from_steps(low=0, high=100),
-    ],
-    ids=["continuous", "uneven", "many values"],
-)
-def test_scales_that_do_not_fit_into_one_integer_are_left_to_others(
-    connection: Connection, scale: Scale
-) -> None:
-    assert rating_patterns(connection, "clarity", scale) is None
-
-
-@pytest.mark.parametrize(("n_raters", "fits"), [(15, True), (16, False)])
-def test_more_than_fifteen_ratings_of_a_response_are_left_to_others(
-    connection: Connection, n_raters: int, *, fits: bool
-) -> None:
-    """Fifteen equal ratings fill the four bits of their value."""
+@pytest.mark.parametrize("n_raters", [15, 16, 64])
+def test_patterns_hold_any_number_of_ratings(connection: Connection, n_raters: int) -> None:
     write_labels(connection, labels(*(("a1", "clarity", f"r{i:02}", 3.0) for i in range(n_raters))))
-    result = rating_patterns(connection, "clarity", LIKERT5)
 
-    assert (result is not None) == fits
-    if result is not None:
-        assert counted(result) == {(3.0,) * 15: 1}
+    assert counted(stored_patterns(connection)) == {(3.0,) * n_raters: 1}
 
 
 def groups_of(connection: Connection, rows: pd.DataFrame) -> tuple[list[int], list[int]]:
