@@ -125,5 +125,5 @@ def _write(
     controls = [{name: getattr(score, name) for name in columns} for score in scores]
     replace_rows(connection, "injection_controls", pd.DataFrame(controls))
     spans = {q.id: q.scale.high - q.scale.low for q in evaluation.rubric}
-    shifts = shift_rows(controlled_scores(connection), spans)
+    shifts = shift_rows(controlled_scores(connection), spans) if controls else ()
     replace_rows(connection, "judge_robustness", pd.DataFrame(shifts))

@@ -992,8 +992,12 @@ SELECT response_id, question_id,
        coalesce(adjudicated_labels.value, mean) AS value,
        if(adjudicated_labels.value IS NULL, 'mean', 'consensus') AS source,
        coalesce(excluded, false) AS excluded,
-       reason
-FROM (SELECT response_id, question_id, avg(value) AS mean FROM human_labels GROUP BY ALL)
+       reason,
+       coalesce(n, 0) AS n_ratings
+FROM (
+    SELECT response_id, question_id, avg(value) AS mean, count(*) AS n FROM human_labels
+    GROUP BY ALL
+)
 FULL JOIN adjudicated_labels USING (response_id, question_id);
 
 -- Rated responses under the seal of a question, where evaluation.yaml declares tuning: figures of

@@ -10,7 +10,7 @@ from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.figures import replace_figures_by_query
-from eval_assets.store.schema import empty_table, spare_memory
+from eval_assets.store.schema import count_rows, empty_table, spare_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,16 +88,14 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
     are left out unless there are two.
     """
     empty_table(connection, "judge_human_disagreements")
+    if not count_rows(connection, "judge_scores"):
+        return
     connection.execute(
         """
         INSERT INTO judge_human_disagreements BY NAME
         WITH human AS (
-            SELECT response_id, question_id, value AS human_mean, coalesce(n, 0) AS n_ratings
-            FROM unsealed_reference_values
-            LEFT JOIN (
-                SELECT response_id, question_id, count(*) AS n FROM human_labels GROUP BY ALL
-            ) USING (response_id, question_id)
-            WHERE NOT excluded
+            SELECT response_id, question_id, value AS human_mean, n_ratings
+            FROM unsealed_reference_values WHERE NOT excluded
         )
         SELECT judge_id, question_id, response_id, human_mean, n_ratings, score,
                score - human_mean AS difference,
