@@ -68,6 +68,7 @@ def tuned_judge_evaluation(
                 judged_questions(evaluation, question_ids),
                 shares=evaluation.tuning.split,
                 texts=has_prompts(ledger),
+                keep=True,
             )
             restore_readings(ledger, connection)
             judges = current_judges(connection, ledger, units)

@@ -94,6 +94,7 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 judged_questions(evaluation, question_ids),
                 shares=evaluation.tuning.split,
                 texts=False,
+                keep=True,
             )
             rows = pd.DataFrame(
                 [
@@ -126,6 +127,7 @@ def tuned_judges(
                 judged_questions(evaluation, question_ids),
                 shares=evaluation.tuning.split,
                 texts=any(judge.provider != "recorded" for judge in evaluation.judges),
+                keep=True,
             )
             declared = _declared_judges(connection, evaluation)
             # What the judges as declared said is in the ledger, whichever version they rate as.

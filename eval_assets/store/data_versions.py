@@ -36,11 +36,16 @@ _known_versions: dict[tuple[str, ...], str] = {}
 
 def combined_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
     """Return the `content_fingerprint` of `combined_scores` from those of the tables behind it."""
-    tables = {**_DECIDING_OF_ALL, **_DECIDING["human"], **_DECIDING["judge"]}
-    limits = content_fingerprint(connection, "question_limits", _LIMIT_COLUMNS)
-    parts = (limits, *_fingerprints(connection, tables))
-    digest = hashlib.sha256(" ".join(parts).encode()).hexdigest()
-    return f"{count_rows(connection, 'combined_scores')}-{digest}"
+    parts = inputs_version(connection, {"question_limits": _LIMIT_COLUMNS})
+    return f"{count_rows(connection, 'combined_scores')}-{parts}"
+
+
+def inputs_version(
+    connection: duckdb.DuckDBPyConnection, further: Mapping[str, tuple[str, ...]]
+) -> str:
+    """Return a fingerprint of responses, questions, ratings and scores, and of further columns."""
+    tables = {**_DECIDING_OF_ALL, **_DECIDING["human"], **_DECIDING["judge"], **further}
+    return hashlib.sha256(" ".join(_fingerprints(connection, tables)).encode()).hexdigest()
 
 
 def _fingerprints(
@@ -81,8 +86,10 @@ _DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
         "earlier_labels": ("response_id", "question_id", "rater_id", "value", "round"),
     },
     "judge": {
-        "judge_scores": ("response_id", "question_id", "judge_id", "score", "raw_score", "status"),
-        "judges": ("judge_id", "fingerprint"),
+        "judge_scores": (
+            *("response_id", "question_id", "judge_id", "score", "raw_score", "spread", "status"),
+        ),
+        "judges": ("judge_id", "fingerprint", "version"),
     },
 }
 _DECIDING_OF_ALL = {

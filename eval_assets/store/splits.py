@@ -14,6 +14,7 @@ from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares
+from eval_assets.store.data_versions import inputs_version
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import append_history
@@ -111,6 +112,7 @@ def tuning_units(
     *,
     shares: SplitShares,
     texts: bool = True,
+    keep: bool = False,
 ) -> dict[str, RatedUnits]:
     """Return the rated responses of each question, with every judge's scores before any map.
 
@@ -118,10 +120,33 @@ def tuning_units(
     they left out as ambiguous is left out.
 
     Prompts, responses and earlier turns are loaded only with `texts`: only judges with prompts are
-    tuned on them.
+    tuned on them. With `keep` they stay in memory for the next call, which loads them again if
+    anything in the database has changed.
     """
     if not questions:
         return {}
+    inputs = inputs_version(connection, {"judge_versions": ("judge_id", "version", "step")})
+    key = repr((inputs, list(questions), shares, texts))
+    units = _kept_units.pop(key, None)
+    if units is None:
+        units = _tuning_units(connection, questions, shares=shares, texts=texts)
+    _kept_units.clear()
+    if keep:
+        _kept_units[key] = units
+    return units
+
+
+_kept_units: dict[str, dict[str, RatedUnits]] = {}
+"""The units of the last call with `keep`, by all that they depend on."""
+
+
+def _tuning_units(
+    connection: duckdb.DuckDBPyConnection,
+    questions: Collection[RubricQuestion],
+    *,
+    shares: SplitShares,
+    texts: bool,
+) -> dict[str, RatedUnits]:
     prompt, response = ("prompt_text", "response_text") if texts else ("''", "''")
     responses = connection.execute(
         f"""
@@ -176,13 +201,15 @@ def _units(  # noqa: PLR0913 - all ratings and scores
     ratings[np.searchsorted(rated, humans.unit), np.searchsorted(raters, humans.rater)] = (
         humans.value
     )
+    # Where all responses are rated, the questions share what is known of these.
+    selected = slice(None) if len(rated) == humans.n_responses else rated
     return RatedUnits(
         question=question,
         ratings=ratings,
         scores={judge: scores[rated] for judge, scores in judges.items()},
         spreads={judge: spread[rated] for judge, spread in spreads.items()},
         history=history,
-        **{name: np.asarray(values)[rated] for name, values in responses.items()},
+        **{name: np.asarray(values)[selected] for name, values in responses.items()},
     )
 
 

@@ -128,7 +128,7 @@ def _evidence(
     is_test = units.is_in("test")
     return fingerprints_of(
         candidate.version,
-        units.only(is_test),
+        units.part("test"),
         candidate.raw[is_test],
         models_returned=background.models_returned.get(candidate.version.judge_id, ()),
         doubts=candidate.doubts[is_test] if is_in_part and candidate.doubts is not None else None,

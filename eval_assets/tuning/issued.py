@@ -54,7 +54,7 @@ class CurrentEvidence:
         is_in_part = certificate is not None and "fit_in_part" in certificate.holds
         return fingerprints_of(
             replace(version, fingerprint="another") if changed else version,
-            rated.only(was_read),
+            rated.part("test"),
             scores.judge(version, {}).raw[reading.question_id][was_read],
             models_returned=self.models_returned.get(judge_id, ()),
             doubts=self._doubts(scores, reading, judge_id)[was_read] if is_in_part else None,

@@ -106,7 +106,7 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     people_agree: bool,
 ) -> Plan:
     is_seen = ~units.is_in("test")
-    seen = units.only(is_seen)
+    seen = units.seen
     is_test = ~is_seen & ~np.isnan(candidate.scores)
     n_groups = units.n_groups_of(is_test)
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
@@ -240,7 +240,7 @@ def _chance_in_part(
     is_seen = ~units.is_in("test")
     doubts = candidate.doubts
     compared = partial_comparison(
-        units.only(is_seen),
+        units.seen,
         candidate.scores[is_seen],
         doubts[is_seen],
         candidate.part,

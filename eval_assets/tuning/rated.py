@@ -109,6 +109,16 @@ class RatedUnits:
         return self._parts[split]
 
     @cached_property
+    def seen(self) -> "RatedUnits":
+        """Units of train and dev."""
+        return self.only(~self.is_in("test"))
+
+    @cached_property
+    def score_hashes(self) -> dict[bytes, str]:
+        """Fingerprints of scores of these units, by their bytes: `scores_hash` takes each once."""
+        return {}
+
+    @cached_property
     def _parts(self) -> dict[Split, "RatedUnits"]:
         return {}
 

@@ -102,7 +102,7 @@ def read_test(
     Candidates were fixed before the reading; `significance` is the level of each.
     """
     is_test = units.is_in("test")
-    test, n_train_groups = units.only(is_test), units.part("train").n_groups
+    test, n_train_groups = units.part("test"), units.part("train").n_groups
     return [
         Verdicts(
             version=candidate.version,

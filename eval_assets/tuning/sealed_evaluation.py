@@ -193,7 +193,7 @@ def scores_as_read(scores: VersionScores, reading: SealedEvaluation) -> VersionS
     untrained = replace(live, versions=[_untrained(v) for v in live.versions])
     rated = live.units[question_id]
     is_test = rated.is_in("test")
-    test = rated.only(is_test)
+    test = rated.part("test")
     unchanged = {
         version.definition_hash
         for version in reading.candidates

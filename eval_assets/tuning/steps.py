@@ -72,7 +72,10 @@ class VersionScores:
         Other groups of the test are left out. The declared split has no effect.
         """
         rated = self.units[question_id]
-        scores = self.only(question_id, ~rated.is_in("test") | rated.are_of(groups))
+        is_read, is_test = rated.are_of(groups), rated.is_in("test")
+        if np.array_equal(is_read, is_test):
+            return self
+        scores = self.only(question_id, ~is_test | is_read)
         live = scores.units[question_id]
         splits = np.where(live.are_of(groups), "test", live.splits)
         return replace(scores, units={**scores.units, question_id: replace(live, splits=splits)})

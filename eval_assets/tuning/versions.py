@@ -215,7 +215,10 @@ def rubric_hash(question: RubricQuestion) -> str:
 
 def scores_hash(units: RatedUnits, scores: Floats) -> str:
     """Return the fingerprint of a judge's scores of units, before any map."""
-    return _hash_of_rows(units, scores.tolist())
+    key = hashlib.sha256(scores.tobytes()).digest()
+    if key not in units.score_hashes:
+        units.score_hashes[key] = _hash_of_rows(units, scores.tolist())
+    return units.score_hashes[key]
 
 
 @lru_cache(maxsize=1)  # each judge's certificate needs the one of the same test
