@@ -62,8 +62,7 @@ def figure_text(value: float, *, limits: Iterable[float]) -> str:
         f"{value:.{decimals}f}" == f"{limit:.{decimals}f}" for limit in distant_limits
     ):
         decimals += 1
-    text = f"{value:.{decimals}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
+    return f"{value:z.{decimals}f}"
 
 
 def interval_text(low: float, high: float, *, limits: Iterable[float]) -> str:
@@ -103,7 +102,7 @@ def signed_text(value: float) -> str:
         >>> signed_text(0.254), signed_text(-0.001)
         ('+0.25', '0.00')
     """
-    text = f"{value:+.2f}"
+    text = f"{value:+z.2f}"
     return text[1:] if float(text) == 0 else text
 
 

@@ -1,6 +1,7 @@
 """Names in the project: nouns for values, and one class of a name."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,18 @@ def test_values_are_named_by_nouns() -> None:
     ]
 
     assert bad == []
+
+
+def test_signed_numbers_are_written_without_a_negative_zero() -> None:
+    forms = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, tree in TREES.items()
+        if path.is_relative_to(PACKAGE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and re.fullmatch(r"\+\.[0-9]f", str(node.value))
+    ]
+
+    assert forms == []
 
 
 def test_no_two_classes_share_a_name() -> None:

@@ -68,21 +68,21 @@ def drift_row(  # noqa: PLR0913 - two measurements, their subject and the level 
     elif shift.p_value <= significance:
         verdict = "moved"
         reason = (
-            f"the same {shift.n} answers are scored {shift.value:+.2f} "
-            f"[{shift.low:+.2f}, {shift.high:+.2f}] from what they were"
+            f"the same {shift.n} answers are scored {shift.value:+z.2f} "
+            f"[{shift.low:+z.2f}, {shift.high:+z.2f}] from what they were"
         )
     else:
         verdict = "stable"
         reason = (
-            f"the same {shift.n} answers are scored {shift.value:+.2f} "
-            f"[{shift.low:+.2f}, {shift.high:+.2f}] from what they were, which may be chance"
+            f"the same {shift.n} answers are scored {shift.value:+z.2f} "
+            f"[{shift.low:+z.2f}, {shift.high:+z.2f}] from what they were, which may be chance"
         )
     change = scores.since - scores.before
     if verdict == "moved" and not math.isnan(change):
         reason += (
-            f"; the {scores.n_since} answers judged since then have a mean {change:+.2f} from the "
-            f"{scores.n_before} before, of which {shift.value:+.2f} [{shift.low:+.2f}, "
-            f"{shift.high:+.2f}] is the judge and {change - shift.value:+.2f} the answers"
+            f"; the {scores.n_since} answers judged since then have a mean {change:+z.2f} from the "
+            f"{scores.n_before} before, of which {shift.value:+z.2f} [{shift.low:+z.2f}, "
+            f"{shift.high:+z.2f}] is the judge and {change - shift.value:+z.2f} the answers"
         )
     return {
         "round": round_,

@@ -170,10 +170,10 @@ def change_text(alpha: Figure, a_hh: Figure) -> str:
     if not gain.is_defined:
         return "the change is undefined"
     if not gain.has_interval:
-        return f"{name} changed by {gain.value:+.3f}, without an interval,"
-    interval = f"(95 % interval {gain.low:+.3f} to {gain.high:+.3f})"
+        return f"{name} changed by {gain.value:+z.3f}, without an interval,"
+    interval = f"(95 % interval {gain.low:+z.3f} to {gain.high:+z.3f})"
     if gain.low <= 0 <= gain.high:
-        return f"no clear change of {name}, {gain.value:+.3f} {interval},"
+        return f"no clear change of {name}, {gain.value:+z.3f} {interval},"
     return f"{name} {'rose' if gain.value > 0 else 'fell'} by {abs(gain.value):.3f} {interval}"
 
 

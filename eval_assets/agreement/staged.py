@@ -63,7 +63,7 @@ def next_stage(
         >>> next_stage("one", kappa=0.6, exact_agreement=0.8, n_units=20, staged=Staged()).stage
         'both'
     """
-    kappa_text = "is undefined" if math.isnan(kappa) else f"is {kappa:.3f}"
+    kappa_text = "is undefined" if math.isnan(kappa) else f"is {kappa:z.3f}"
     match stage:
         case "both":
             if n_units < staged.window:

@@ -55,8 +55,8 @@ class Alert:
         if self.value is not None and self.minimum is not None:
             interval = ""
             if self.low is not None and self.high is not None:
-                interval = f", 95 % interval {self.low:.3f} to {self.high:.3f}"
-            lines.append(f"Value {self.value:.3f}, minimum {self.minimum:g}{interval}")
+                interval = f", 95 % interval {self.low:z.3f} to {self.high:z.3f}"
+            lines.append(f"Value {self.value:z.3f}, minimum {self.minimum:g}{interval}")
         if self.questions:
             lines.append(f"Questions: {', '.join(self.questions)}")
         lines.append(f"Since {self.since}")

@@ -409,7 +409,7 @@ def _warn_of_low_alpha(rows: pd.DataFrame) -> None:
     low = rows[is_low].sort_values("alpha")
     if len(low):
         worst = "; ".join(
-            f"{row.slice_value}, {row.model_name}: {row.alpha:.2f}"
+            f"{row.slice_value}, {row.model_name}: {row.alpha:z.2f}"
             for row in low.head(_MOST_LOGGED).itertuples()
         )
         logger.warning(

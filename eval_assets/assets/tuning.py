@@ -331,7 +331,7 @@ def judged_questions(evaluation: Evaluation, question_ids: Iterable[str]) -> lis
 
 def _figures_in_words(dev_kappa: str) -> str:
     """Return figures by question as a table's cell has them."""
-    return ", ".join(f"{name} {value:.3f}" for name, value in json.loads(dev_kappa).items())
+    return ", ".join(f"{name} {value:z.3f}" for name, value in json.loads(dev_kappa).items())
 
 
 def _declared_judges(

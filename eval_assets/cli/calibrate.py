@@ -152,7 +152,7 @@ def _print(
 
 
 def _figure(value: float) -> str:
-    return "--" if math.isnan(value) else f"{value:.3f}"
+    return "--" if math.isnan(value) else f"{value:z.3f}"
 
 
 def _percent(share: Interval) -> str:

@@ -297,11 +297,11 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
         interval = (
             "no interval"
             if math.isnan(gate_plan.now.low)
-            else f"95 % interval {gate_plan.now.low:.2f} to {gate_plan.now.high:.2f}"
+            else f"95 % interval {gate_plan.now.low:z.2f} to {gate_plan.now.high:z.2f}"
         )
         verdict = f"a certain {gate_plan.verdict}" if gate_plan.is_certain else "in doubt"
         click.echo(
-            f"  now {gate_plan.now.value:.3f}, {interval}, on {_evidence(gate_plan)}: "
+            f"  now {gate_plan.now.value:z.3f}, {interval}, on {_evidence(gate_plan)}: "
             f"the verdict is {verdict}"
         )
     if gate_plan.is_certain:

@@ -392,7 +392,7 @@ def _state(outcome: GateOutcome) -> Text:
 
 def _number(value: float | None) -> str:
     """Return a number as written; "--" if it is undefined."""
-    return "--" if value is None or math.isnan(value) else f"{value:.3f}"
+    return "--" if value is None or math.isnan(value) else f"{value:z.3f}"
 
 
 def _bias(row: JudgeHumanFigures, *, is_ordered: bool) -> str:

@@ -228,7 +228,7 @@ def _cells(plan: Plan) -> list[str]:
         f"{plan.n_groups:,}",
         f"{plan.reading} of 20",
         f"{plan.level:.4f}",
-        _number(plan.expected_gain, "+.3f"),
+        _number(plan.expected_gain, "+z.3f"),
         _number(plan.detectable_gain, ".3f"),
         "--" if plan.groups_for_gain is None else f"{plan.groups_for_gain:,}",
         *(

@@ -73,7 +73,7 @@ def _print(question: str, causes: tuple[Cause, ...]) -> None:
         click.echo(f"{question}: {NO_CAUSE}.")
     else:
         print_table(
-            f"Why raters disagree on {question}: alpha {causes[0].alpha:.3f} (interval level)",
+            f"Why raters disagree on {question}: alpha {causes[0].alpha:z.3f} (interval level)",
             ["cause", "alpha without it", "p", "responses"],
             [
                 [

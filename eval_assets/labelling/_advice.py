@@ -140,7 +140,7 @@ def _alpha_without(rater: str, value: float, n: int, findings: Findings) -> str:
     if n < FEWEST or value <= 0 or value - findings.alpha < least:
         return ""
     return (
-        f"Without {rater} alpha would be {value:.2f} instead of {findings.alpha:.2f}: talk to "
+        f"Without {rater} alpha would be {value:z.2f} instead of {findings.alpha:z.2f}: talk to "
         f"{rater} before you exclude a rater, since one rater may see what others miss."
     )
 

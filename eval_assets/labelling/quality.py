@@ -258,7 +258,7 @@ class _QuestionLabels:
             others_vary=bool(len(ratings)) and ratings.min() < ratings.max(),
             twin=self.twins[rater].rater if rater in self.twins else "",
             failing=tuple(
-                f"{name} is {value:.3f} on {self.question.id}, below {minimum:g}"
+                f"{name} is {value:z.3f} on {self.question.id}, below {minimum:g}"
                 for name, value, minimum in (
                     ("human_a_hh", self.a_hh, self._gates["human_a_hh"].minimum),
                     ("human_alpha", self.alpha, self._gates["human_alpha"].minimum),

@@ -63,7 +63,7 @@ def _number(value: float, statistic: Statistic | None) -> str:
     if statistic and statistic.unit is MeasurementUnit.PERCENT:
         return percent_text(value)
     if statistic and statistic.unit is MeasurementUnit.POINTS and value == value:  # noqa: PLR0124 - NaN
-        return f"{value:+.2f}"
+        return f"{value:+z.2f}"
     return figure_text(value, limits=statistic.limits if statistic else ())
 
 
@@ -117,7 +117,7 @@ def _text(value: object) -> str:
         case None:
             return ""
         case float():
-            return "" if value != value else f"{value:.3f}".removesuffix(".000")  # noqa: PLR0124
+            return "" if value != value else f"{value:z.3f}".removesuffix(".000")  # noqa: PLR0124
         case list() | tuple():
             return ", ".join(map(str, value))
         case _:

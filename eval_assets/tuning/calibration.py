@@ -68,9 +68,9 @@ def calibrate(train: RatedUnits, scores: Floats) -> Calibration:
     if best.n_levels == 1:
         return Calibration(unchanged, gain, "unchanged", "the best map on train is a constant")
     if not gain.value > gain.standard_error:
-        reason = f"the best map gains {gain.value:.3f} on train, within one standard error"
+        reason = f"the best map gains {gain.value:z.3f} on train, within one standard error"
         return Calibration(unchanged, gain, "unchanged", reason)
-    reason = f"the map gains {gain.value:.3f} on train (standard error {gain.standard_error:.3f})"
+    reason = f"the map gains {gain.value:z.3f} on train (standard error {gain.standard_error:.3f})"
     return Calibration(best, gain, "mapped", reason)
 
 

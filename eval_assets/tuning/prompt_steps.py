@@ -76,7 +76,7 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
                     + (
                         ""
                         if np.isnan(candidate.dev_figure)
-                        else f" ({candidate.dev_figure:.3f} on dev)"
+                        else f" ({candidate.dev_figure:z.3f} on dev)"
                     )
                     for candidate in search.tried
                 ]

@@ -178,7 +178,7 @@ def _part_row(
     plot = Plot(
         0.0,
         1.0,
-        label=f"Agreement {kappa:.3f} at a share of {100 * share:.0f} %",
+        label=f"Agreement {kappa:z.3f} at a share of {100 * share:.0f} %",
         dots=(("circle", kappa),),
         marks=(("people", kappa_people),),
         tone=Tone.GOOD if is_chosen else Tone.NONE,
@@ -187,8 +187,8 @@ def _part_row(
         cells(
             Cell(name, is_strong=is_chosen),
             f"{100 * share:.0f} %",
-            Cell(f"{kappa:.3f}", plot=plot),
-            f"{kappa_people:.3f}",
+            Cell(f"{kappa:z.3f}", plot=plot),
+            f"{kappa_people:z.3f}",
         )
     )
 
@@ -213,7 +213,7 @@ def _figures(claims: CertificateClaims) -> Iterator[str]:
     """Yield the figures that explain the verdicts on some claims."""
     claim = claims.improvement
     if claim and claim.kappa_baseline is not None and claim.kappa is not None:
-        yield f"kappa {claim.kappa_baseline:.3f} before, {claim.kappa:.3f} now"
+        yield f"kappa {claim.kappa_baseline:z.3f} before, {claim.kappa:z.3f} now"
     fitness = {"fit": claims.fitness, "fit in part": claims.fitness_in_part}
     for words, claim in fitness.items():
         if ratio := _distance_ratio(claim):
@@ -242,7 +242,7 @@ def _gap(claim: Claim | None, judge_id: str, question_id: str) -> Cell:
     """Return the judge's agreement with people minus theirs with each other; blank if sealed."""
     if claim is None or claim.gap is None:
         return Cell("sealed")
-    words = f"{claim.gap:+.3f}"
+    words = f"{claim.gap:+z.3f}"
     low, high = _value(claim.gap_low), _value(claim.gap_high)
     plot = Plot(
         *_AXIS,
@@ -252,7 +252,7 @@ def _gap(claim: Claim | None, judge_id: str, question_id: str) -> Cell:
         marks=(("minimum", -_value(claim.margin)), ("people", 0.0)),
         tone=Tone.GOOD,
     )
-    note = f"{low:+.3f} to {high:+.3f}"
+    note = f"{low:+z.3f} to {high:+z.3f}"
     if ratio := _distance_ratio(claim):
         note += f"; distance ratio {ratio}"
     return Cell(words, note=note, plot=plot)
@@ -265,15 +265,15 @@ def _distance_ratio(claim: Claim | None) -> str:
     """
     if claim is None or claim.ratio is None:
         return ""
-    return f"{claim.ratio:.3f}, {claim.ratio_low:.3f} to {claim.ratio_high:.3f}"
+    return f"{claim.ratio:z.3f}, {claim.ratio_low:z.3f} to {claim.ratio_high:z.3f}"
 
 
 def _gain(claim: Claim | None, verdict: str) -> Cell:
     if claim is None or claim.gain is None:
         return Cell("none" if verdict == "unchanged" else "sealed")
     if claim.gain_low is None:
-        return Cell(f"about {claim.gain:+.2f}")
-    return Cell(f"{claim.gain:+.3f}", note=f"{claim.gain_low:+.3f} to {claim.gain_high:+.3f}")
+        return Cell(f"about {claim.gain:+z.2f}")
+    return Cell(f"{claim.gain:+z.3f}", note=f"{claim.gain_low:+z.3f} to {claim.gain_high:+z.3f}")
 
 
 def _value(number: float | None) -> float:

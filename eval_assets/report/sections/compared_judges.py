@@ -302,7 +302,7 @@ _FAR_APART: Layout[JudgeHumanDistanceRow] = {
     "Response": response_cell,
     "Question": lambda row: question_cell(row.question_id),
     "Model": lambda row: row.model_name,
-    "People#": lambda row: written(row.human_mean, ".2f"),
+    "People#": lambda row: written(row.human_mean, "z.2f"),
     "Judge#": lambda row: written(row.score, "g"),
-    "Difference#": lambda row: written(row.difference, "+.2f"),
+    "Difference#": lambda row: written(row.difference, "+z.2f"),
 }

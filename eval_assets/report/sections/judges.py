@@ -169,7 +169,7 @@ def _without(data: ReportData) -> tuple[Table, ...]:
         "Judge": lambda row: row.judge_id,
         "Alpha of all#": lambda row: figure_text(row.alpha, limits=ALPHA_LIMITS),
         "Without it#": lambda row: figure_text(row.alpha_without, limits=ALPHA_LIMITS),
-        "Its score above the others'#": lambda row: f"{row.mean_difference:+.3f}",
+        "Its score above the others'#": lambda row: f"{row.mean_difference:+z.3f}",
     }
     caption = "A judge without which alpha rises is the one that differs. Scores are on [0, 1]."
     return (laid_out("Agreement without each judge", layout, rows, caption=caption),)

@@ -229,7 +229,7 @@ def _mean_cells(
     ends: tuple[float, float],
 ) -> tuple[Cell, ...]:
     means = {rater: row.mean if row else math.nan for rater, row in of_row.items()}
-    texts = {rater: written(mean, ".2f") for rater, mean in means.items()}
+    texts = {rater: written(mean, "z.2f") for rater, mean in means.items()}
     plot = Plot(
         *ends,
         label=f"Mean scores, {name}: " + ", ".join(f"{r} {text}" for r, text in texts.items()),
@@ -250,7 +250,7 @@ def _note(row: ScoreFigures | None) -> str:
         return ""
     spread = "" if math.isnan(row.standard_deviation) else f"SD {row.standard_deviation:.2f}"
     has_bias = row.rater_kind == "judge" and not math.isnan(row.bias)
-    bias = f"{row.bias:+.2f}" if has_bias else ""
+    bias = f"{row.bias:+z.2f}" if has_bias else ""
     return " · ".join(part for part in (spread, bias) if part)
 
 
@@ -313,14 +313,14 @@ _MODEL: Layout[ModelResultRow] = {
     "Average alpha#": lambda row: figure_text(row.mean_alpha, limits=[]),
     "Lowest#": lambda row: figure_text(row.lowest_alpha, limits=[]),
     "Below 0.667#": lambda row: f"{row.n_not_reliable:,}",
-    "Extent#": lambda row: written(row.mean, ".2f"),
+    "Extent#": lambda row: written(row.mean, "z.2f"),
 }
 _RESULT: Layout[PromptResultRow] = {
     "Prompt": _prompt,
     "Model": lambda row: row.model_name,
     "Alpha#": lambda row: figure_text(row.alpha, limits=ALPHA_LIMITS),
     "Meaning": lambda row: Cell(row.interpretation, tone=_tone(row)),
-    "Extent#": lambda row: written(row.mean, ".2f"),
+    "Extent#": lambda row: written(row.mean, "z.2f"),
     "Spread#": lambda row: written(row.spread, ".2f"),
     "Units#": lambda row: f"{row.n_units:,}",
 }

@@ -244,8 +244,8 @@ def _gain_cell(gain: Figure) -> Cell:
         return Cell(UNDEFINED)
     is_clear = gain.low > 0 or gain.high < 0
     tone: Tone = Tone.NONE if not is_clear else Tone.GOOD if gain.value > 0 else Tone.POOR
-    interval = f"{gain.low:+.3f} to {gain.high:+.3f}" if gain.has_interval else "no interval"
-    return Cell(f"{gain.value:+.3f}", note=interval, tone=tone)
+    interval = f"{gain.low:+z.3f} to {gain.high:+z.3f}" if gain.has_interval else "no interval"
+    return Cell(f"{gain.value:+z.3f}", note=interval, tone=tone)
 
 
 _ROUND: Layout[RoundFigures] = {

@@ -178,8 +178,8 @@ def _shift(row: RobustnessRow) -> str:
     few = "" if figure.low > 0 or figure.high < 0 else ", which may be chance"
     return (
         f"{row.judge_id} scores {counted(row.n_responses, 'response')} in "
-        f"{counted(row.n_groups, 'group')} on {row.question_id} {figure.value:+.2f} "
-        f"[{figure.low:+.2f}, {figure.high:+.2f}] with the passages than without{few}."
+        f"{counted(row.n_groups, 'group')} on {row.question_id} {figure.value:+z.2f} "
+        f"[{figure.low:+z.2f}, {figure.high:+z.2f}] with the passages than without{few}."
     )
 
 

@@ -64,6 +64,13 @@ def test_an_undefined_figure_is_two_dashes_and_never_a_number(
     ]
 
 
+def test_a_figure_just_below_zero_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    print_humans(Case(measured=(Measured(CLARITY, alpha=-0.0001),)).humans())
+
+    [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("clarity")]
+    assert row.split()[5] == "0.000"
+
+
 def test_without_ratings_there_is_a_line_instead_of_tables_of_dashes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
