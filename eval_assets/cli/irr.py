@@ -32,7 +32,7 @@ def irr(data: Path, database: str | None, form: Format) -> int:
 
     `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """
-    from eval_assets.cli.results import stored_irr
+    from eval_assets.cli.results import stored_irr, why_stale
     from eval_assets.cli.terminal_tables import print_humans
     from eval_assets.figures import HumanFigures
     from eval_assets.readers.evaluation.read import read_evaluation
@@ -40,13 +40,14 @@ def irr(data: Path, database: str | None, form: Format) -> int:
     from eval_assets.store.figures import read_figures
     from eval_assets.store.gates import stored_findings
 
-    read_evaluation(data)
+    evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     if not is_stored(path):
         return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         agreement = read_figures(connection, HumanFigures)
         findings = stored_findings(connection)
+        stale = why_stale(connection, evaluation)
     if not agreement:
         return nothing_measured(data)
     match form:
@@ -54,8 +55,11 @@ def irr(data: Path, database: str | None, form: Format) -> int:
             print_json(stored_irr(data, path))
         case "json":
             figures = [row.columns() for row in agreement]
-            print_json({"agreement": figures, "findings": [vars(of) for of in findings]})
+            remarks = [vars(of) for of in findings]
+            print_json({"agreement": figures, "findings": remarks, "stale_because": stale or None})
         case "table":
+            if stale:
+                click.echo(f"{stale}\n")
             print_humans(agreement)
             for finding in findings:
                 click.echo(f"{finding.question_id}: {finding.finding}")

@@ -29,7 +29,6 @@ from eval_assets.assets.judge_versions import versions_in_use
 from eval_assets.assets.live_judging import judge_fingerprints
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.assets.run_history import remove_old_runs
-from eval_assets.assets.terminal import discard_output
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
 from eval_assets.cli.results import (
     FailedCheck,
@@ -142,11 +141,7 @@ def _materialize(
     results = _results(result, sorted(key.path[-1] for key in selected - materialized))
     judged = {name for name, gate in GATES.items() if folder.key(gate.table) in selected}
     evaluation = folder.evaluation()
-    try:
-        is_closed = print_run(evaluation, folder.stored_in, results, output, gates=judged)
-    except BrokenPipeError:  # the run is complete all the same, and recorded as such
-        discard_output(sys.stdout)
-        is_closed = print_run(evaluation, folder.stored_in, results, output, gates=judged)
+    is_closed = print_run(evaluation, folder.stored_in, results, output, gates=judged)
     if stopped := [check for check in results.failed_checks if check.ends_run]:
         print_errors([check.finding for check in stopped], all_in=folder.out / "problems.txt")
         return FAILED, None

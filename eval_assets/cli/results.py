@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import suppress
+import sys
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -49,7 +50,7 @@ from eval_assets.verdicts import GateState
 from eval_assets.wording import counted, listed, tested_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from enum import StrEnum
 
@@ -69,6 +70,13 @@ def outcomes_now(
 ) -> tuple[GateOutcome, ...]:
     """Return the outcome of each gate on the current files and minimums."""
     return stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
+
+
+def why_stale(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
+    """Return why the figures on human labels are stale, as a sentence; empty if they are not."""
+    outcomes = {outcome.gate: outcome for outcome in outcomes_now(connection, evaluation)}
+    of_humans = outcomes["human_a_hh"]
+    return f"human_agreement is {of_humans.reason}." if of_humans.is_stale else ""
 
 
 def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
@@ -215,35 +223,50 @@ def print_run(
     with connect(database, folder=evaluation.folder) as connection:
         outcomes = outcomes_now(connection, evaluation)
         closed = [o for o in outcomes if o.is_closed and o.gate in gates]
-        match output:
-            case "json":
-                about = {
-                    "evaluation": evaluation.name,
-                    "gates": [outcome.to_json() for outcome in outcomes],
-                    "failed_checks": [asdict(check) for check in results.failed_checks],
-                    "not_run": results.not_run,
-                    "report": str(report) if report.exists() else None,
-                    "database": str(database),
-                }
-                print_json(about | _figures(connection))
-            case "text":
-                print_measured(connection, evaluation, outcomes)
-                _print_causes(stored_causes(connection), evaluation)
-                if report.exists():
-                    click.echo(f"Report    {report}")
-                click.echo(f"Database  {database}")
-            case "quiet":
-                for outcome in closed:
-                    click.echo(f"{outcome.gate} is closed: {outcome.reason}")
-    if output == "json":
-        return bool(closed)
+        with _until_the_reader_ends():
+            match output:
+                case "json":
+                    about = {
+                        "evaluation": evaluation.name,
+                        "gates": [outcome.to_json() for outcome in outcomes],
+                        "failed_checks": [asdict(check) for check in results.failed_checks],
+                        "not_run": results.not_run,
+                        "report": str(report) if report.exists() else None,
+                        "database": str(database),
+                    }
+                    print_json(about | _figures(connection))
+                case "text":
+                    print_measured(connection, evaluation, outcomes)
+                    _print_causes(stored_causes(connection), evaluation)
+                    if report.exists():
+                        click.echo(f"Report    {report}")
+                    click.echo(f"Database  {database}")
+                case "quiet":
+                    for outcome in closed:
+                        click.echo(f"{outcome.gate} is closed: {outcome.reason}")
+            if output != "json":
+                _print_failures(results)
+    return bool(closed)
+
+
+def _print_failures(results: RunResults) -> None:
     for check in results.failed_checks:
         if not check.ends_run:
             click.echo(f"{check.severity:5} {check.check}: {check.finding}")
     if results.not_run:
         names = ", ".join(results.not_run)
         click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {names}")
-    return bool(closed)
+
+
+@contextmanager
+def _until_the_reader_ends() -> Iterator[None]:
+    """Print up to where the program that reads has ended, as `head` does."""
+    try:
+        yield
+    except BrokenPipeError:
+        from eval_assets.assets.terminal import discard_output  # it loads Dagster
+
+        discard_output(sys.stdout)
 
 
 def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:

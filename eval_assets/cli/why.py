@@ -35,6 +35,7 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
     It is tested by permutation: at most one question in twenty without a cause has one reported.
     """
     from eval_assets.agreement.cause_tests import causes_of_disagreement
+    from eval_assets.cli.results import why_stale
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.ratings import human_ratings
@@ -48,7 +49,10 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
     with connect(path, folder=data, is_reading=True) as connection:
         ratings = human_ratings(connection, evaluation).ratings[question]
         responses = rated_responses(connection, question, ratings)
+        stale = why_stale(connection, evaluation)
     causes = causes_of_disagreement(responses, declared)
+    if stale:
+        click.echo(stale, err=as_json)
     if as_json:
         print_json([cause.to_json() for cause in causes])
     else:

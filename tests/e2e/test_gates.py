@@ -1,5 +1,7 @@
 """The gate holds on every path that leads to tuning."""
 
+import json
+
 import dagster as dg
 import pytest
 
@@ -180,6 +182,12 @@ def test_a_file_that_changed_since_it_was_read_closes_the_gates_on_it(
     ]
     assert f"stale: the files of {table} changed since they were read. Run eval" in lines[0]
     assert open_folder.call("gates").returncode == 3
+    is_stale = name != "scores.csv"
+    stale = f"human_agreement is stale: the files of {table} changed since they were read. Run"
+    for command in (("irr",), ("why", "clarity")):
+        assert open_folder.call(*command).stdout.startswith(stale) == is_stale
+    stale_because = json.loads(open_folder.call("irr", "--json").stdout)["stale_because"]
+    assert (stale_because or "").startswith(stale) == is_stale
     checked = open_folder.materialize("judge_agreement")
     assert "stale: the files of" in (check_of(checked, "judge_alpha").description or "")
     file.write_bytes(file.read_bytes()[:-1])

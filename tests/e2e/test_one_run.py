@@ -62,13 +62,12 @@ def test_a_run_opens_parses_and_renders_once(
     assert calls["render_html"] == 2, "without the report in a run, certificates renew it"
 
 
-@pytest.mark.parametrize("last_line", ["  generated_responses", "Human agreement"])
-def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated, last_line: str) -> None:
-    """As in `run | head`, which closes the pipe during the run, or while figures are printed."""
+def code_of_unread_run(folder: Evaluated, last_line: str, *options: str) -> int:
+    """Return the exit code of a run whose output is read up to a line."""
     with subprocess.Popen(
-        [PROGRAM, "run", "--force"],
-        env=clean_environment() | {"EVAL_DATA": str(new_folder.path)},
-        cwd=new_folder.path,
+        [PROGRAM, "run", *options],
+        env=clean_environment() | {"EVAL_DATA": str(folder.path)},
+        cwd=folder.path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -78,9 +77,23 @@ def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated, last_line: 
         assert any(line.startswith(last_line) for line in process.stdout)
         process.stdout.close()
         assert process.stderr.read() == ""
-        assert process.wait() == 0
+        return process.wait()
+
+
+@pytest.mark.parametrize("last_line", ["  generated_responses", "Human agreement"])
+def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated, last_line: str) -> None:
+    """As in `run | head`, which closes the pipe during the run, or while figures are printed."""
+    assert code_of_unread_run(new_folder, last_line, "--force") == 0
 
     assert new_folder.run("run").stdout.startswith("Nothing changed")
+
+
+def test_a_run_whose_reader_ends_has_the_code_of_its_verdict(closed_folder: Evaluated) -> None:
+    """Also if nothing changed, so that the results of the last run are printed."""
+    assert [
+        code_of_unread_run(closed_folder, last_line)
+        for last_line in ("Human agreement", "Nothing changed")
+    ] == [3, 3]
 
 
 @pytest.mark.slow

@@ -184,6 +184,12 @@ class GateOutcome:
         return self.overall.verdict is GateResult.PASS and not self.failing_questions
 
     @property
+    def is_stale(self) -> bool:
+        """Return whether the figures are older than the data, or nothing is measured."""
+        remedy = self.overall.remedy
+        return remedy is not None and remedy.kind in {RemedyKind.MATERIALIZE, RemedyKind.RUN}
+
+    @property
     def state(self) -> GateState:
         """State of the gate: open or closed, and how certain that is."""
         if self.is_closed:
