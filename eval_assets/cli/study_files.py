@@ -4,9 +4,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
@@ -39,10 +38,9 @@ from eval_assets.readers.labels.nested import labels_of_session
 from eval_assets.readers.labels.read import joined_labels, read_labels
 from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
-from eval_assets.store.connection import connect, is_stored
-from eval_assets.store.inputs import read_generated_responses
-from eval_assets.store.schema import read_rows, read_table
-from eval_assets.store.tuned_judges import covered_units
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,12 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     responses = read_responses(evaluation)
     covered: Mapping[str, frozenset[str]] = {}
     generated = responses.iloc[:0]
-    if (evaluation.generators or evaluation.judges) and database and is_stored(database):
+    if (evaluation.generators or evaluation.judges) and database and database.exists():
+        # Half of what a labelling command imports, and most folders have nothing stored yet.
+        from eval_assets.store.connection import connect
+        from eval_assets.store.inputs import read_generated_responses
+        from eval_assets.store.tuned_judges import covered_units
+
         with connect(database) as connection:
             covered = covered_units(connection)
             if evaluation.generators:
@@ -216,8 +219,10 @@ def _check_files(evaluation: Evaluation) -> list[Path]:
     return [path for path in (labelling.calibration, labelling.attention) if path is not None]
 
 
-def stored_wordings(connection: duckdb.DuckDBPyConnection) -> list[RubricWording]:
+def stored_wordings(connection: "duckdb.DuckDBPyConnection") -> list[RubricWording]:
     """Return the versions of the questions in the order in which they came into use."""
+    from eval_assets.store.schema import read_rows
+
     return wordings_in_order(read_rows(connection, "rubric_wordings", order_by="version"))
 
 
@@ -234,8 +239,11 @@ def disagreements_now(
 
 def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement]:
     """Return disagreements between judges stored by the last run; none before the first run."""
-    if not is_stored(database):
+    if not database.exists():
         return []
+    from eval_assets.store.connection import connect
+    from eval_assets.store.schema import read_table
+
     with connect(database) as connection:
         stored = read_table(connection, "judge_disagreements")
     return [
