@@ -18,9 +18,11 @@ SAFETY = RubricQuestion("safety", "Is it safe?", BINARY, "nominal")
 
 
 @pytest.fixture(params=[3, 1_000_000], autouse=True)
-def _portion(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def portion(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Ratings are looked at in portions of so many responses, whatever these show."""
-    monkeypatch.setattr("eval_assets.agreement.ratings._PORTION", request.param)
+    n_responses: int = request.param
+    monkeypatch.setattr("eval_assets.agreement.ratings._PORTION", n_responses)
+    return n_responses
 
 
 def patterns(question: RubricQuestion, **ratings: list[float]) -> list[str]:
@@ -283,12 +285,15 @@ def test_a_rater_who_always_lies_between_the_others_is_named() -> None:
     assert not any("between" in t for t in patterns(CLARITY, gold=few[0], r1=few[1], r2=few[2]))
 
 
-def test_a_rater_between_the_others_is_named_whatever_the_numbers_of_the_responses() -> None:
+def test_a_rater_between_the_others_is_named_whatever_the_numbers_of_the_responses(
+    portion: int,
+) -> None:
     rng = np.random.default_rng(6)
+    n_responses = max(180, portion * 6 // 5)
     one, other = rng.integers(1, 6, (2, 60)).astype(float)
     values = np.column_stack([one, other, (one + other) / 2])
     n_differing = int((one != other).sum())
-    unit = np.sort(rng.choice(1_200_000, 60, replace=False))
+    unit = np.sort(rng.choice(n_responses, 60, replace=False))
 
     names = rater_patterns(
         CLARITY,
@@ -297,7 +302,7 @@ def test_a_rater_between_the_others_is_named_whatever_the_numbers_of_the_respons
             rater=np.tile(np.arange(3), 60),
             value=values.ravel(),
             rater_ids=("r1", "r2", "gold"),
-            group=np.arange(1_200_000),
+            group=np.arange(n_responses),
         ),
     )
 
