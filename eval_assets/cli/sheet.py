@@ -130,12 +130,12 @@ def _units_without_need(files: StudyFiles, data: Path, database: str | None) -> 
 
 
 def _wordings(data: Path, database: str | None) -> Sequence[RubricWording]:
-    from eval_assets.cli.study_files import stored_wordings
-    from eval_assets.store.connection import connect, is_stored
-
     path = resolve_database(data, database)
-    if not is_stored(path):
+    if not path.exists():
         return ()
+    from eval_assets.cli.study_files import stored_wordings
+    from eval_assets.store.connection import connect
+
     with connect(path, folder=data, is_reading=True) as connection:
         return stored_wordings(connection)
 
