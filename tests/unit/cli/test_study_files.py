@@ -124,7 +124,11 @@ def test_parsed_sessions_give_the_labels_that_reading_their_files_gives(
 
     assert len(current) == 8
     assert current["skipped"].sum() == 2
-    pd.testing.assert_frame_equal(current.assign(details=None), read.assign(details=None))
+    # Columns of the same texts may be categories, if all files had the same.
+    pd.testing.assert_frame_equal(
+        current.assign(details=None).astype({"rater_id": object, "question_id": object}),
+        read.assign(details=None).astype({"rater_id": object, "question_id": object}),
+    )
 
 
 def test_label_off_the_scale_is_reported_as_in_its_file(folder_of_sessions: Path) -> None:
