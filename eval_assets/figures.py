@@ -128,7 +128,7 @@ class HumanFigures(FigureRecord):
     n_ratings: int
     n_pairs: int
     n_skipped: int
-    n_disagreements: Annotated[int, "rows of label_disagreements"]
+    n_disagreements: Annotated[int, "rows of label_disagreements with ratings far apart"]
     a_hh_settled: Annotated[float | None, "A^HH if these were settled; NULL if there are none"] = (
         None
     )

@@ -61,12 +61,18 @@ def disagreements(data: ReportData) -> Section | None:
     blocks: tuple[Block, ...] = (Text("On no response are raters far apart."),)
     if listed:
         n_all = data.sizes.get("label_disagreements", len(listed))
+        n_far = next((row.n_disagreements for row in data.humans if not row.question_id), n_all)
         extent = (
             f"All {n_all:,}" if n_all <= len(listed) else f"The worst {len(listed)} of {n_all:,}"
         )
+        spread = (
+            f" On {n_far or 'none'} raters are far apart; the others have the largest spread of a "
+            "question without such a response."
+        )
         lead = (
-            f"{'This is the only one' if n_all == 1 else f'{extent} are listed'}. Discuss "
-            f"{'it' if n_all == 1 else 'them'} as a group; ratings already given stay as they are."
+            f"{'This is the only one' if n_all == 1 else f'{extent} are listed'}."
+            f"{spread if n_far < n_all > 1 else ''} Discuss {'it' if n_all == 1 else 'them'} as a "
+            "group; ratings already given stay as they are."
         )
         layout: Layout[DisagreementRow] = {
             **_RESPONSE_AND_QUESTION,

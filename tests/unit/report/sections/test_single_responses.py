@@ -39,7 +39,19 @@ def test_a_disagreement_shows_who_rated_how_and_why_it_is_listed() -> None:
 def test_the_number_left_out_is_stated() -> None:
     [lead] = paragraphs(section_of(Case().data()))
 
-    assert lead.startswith("The worst 1 of 31 are listed.")
+    assert lead.startswith("The worst 1 of 31 are listed. On none raters are far apart;")
+
+
+def test_the_number_that_gates_count_is_stated_beside_that_of_the_list() -> None:
+    data = Case().data()
+    humans = tuple(replace(row, n_disagreements=20) for row in data.humans)
+
+    [lead] = paragraphs(section_of(replace(data, humans=humans)))
+
+    assert "are listed. On 20 raters are far apart; the others have the largest spread" in lead
+    humans = tuple(replace(row, n_disagreements=31) for row in data.humans)
+    [lead] = paragraphs(section_of(replace(data, humans=humans)))
+    assert lead.startswith("The worst 1 of 31 are listed. Discuss them")
 
 
 def test_many_ratings_are_counted_by_value() -> None:
