@@ -17,7 +17,7 @@ from benchmarks.judging import _judges, _request, _units, serving
 from benchmarks.table import Row, duration, markdown
 from eval_assets.config.judges import Judge
 from eval_assets.judges.calling.connections import Connections
-from eval_assets.judges.calling.requests import Answer, ModelRequest
+from eval_assets.judges.calling.requests import ModelRequest, Outcome
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.openai import OpenAIClient, request_body
 from eval_assets.ledger import Reply
@@ -27,7 +27,7 @@ N_IN_FLIGHT = 64
 N_TURNS = 3
 KEY = "sk-benchmark"
 
-Ask = Callable[[ModelRequest], Awaitable[Answer]]
+Ask = Callable[[ModelRequest], Awaitable[Outcome]]
 
 
 class _Prototype:
@@ -41,7 +41,7 @@ class _Prototype:
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
         self.clients = [httpx2.AsyncClient(timeout=None, limits=limits) for _ in range(n_clients)]
 
-    async def ask(self, request: ModelRequest) -> Answer:
+    async def ask(self, request: ModelRequest) -> Outcome:
         """Send a request and return the reply."""
         self._n_asked += 1
         client = self.clients[self._n_asked % len(self.clients)]
@@ -90,7 +90,7 @@ async def _all(requests: Sequence[ModelRequest], ask: Ask) -> None:
     """Send all requests, a number at a time; every reply has a text."""
     in_flight = asyncio.Semaphore(N_IN_FLIGHT)
 
-    async def one(request: ModelRequest) -> Answer:
+    async def one(request: ModelRequest) -> Outcome:
         async with in_flight:
             return await ask(request)
 
@@ -105,7 +105,7 @@ async def _sdk(requests: Sequence[ModelRequest]) -> None:
         api_key=KEY, base_url=base_url, max_retries=0, timeout=None
     ) as client:
 
-        async def ask(request: ModelRequest) -> Answer:
+        async def ask(request: ModelRequest) -> Outcome:
             reply = await client.chat.completions.create(**request_body(request))
             return Reply(reply.choices[0].message.content or "", "ok")
 

@@ -15,18 +15,18 @@ from eval_assets.judges.calling.ledger_writer import attempt_row, request_row
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import (
-    Answer,
     BatchIncomplete,
     BatchRefused,
     BatchUndecided,
     Client,
     ModelRequest,
+    Outcome,
     RequestFailed,
 )
 from eval_assets.judges.calling.session import RequestOptions, open_clients
 from eval_assets.judges.judging_plan import JudgingPlan, PendingRating, Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.judges.replies import ParsedReply, read_answer
+from eval_assets.judges.replies import ParsedReply, read_outcome
 from eval_assets.ledger import Batch, BatchLedger, CallSubject
 from eval_assets.wording import counted
 
@@ -130,9 +130,9 @@ async def _submit_plan(
 
     def left(rating: PendingRating) -> ParsedReply:
         if plan.next_request(rating).key in under_way:
-            return read_answer(IN_BATCH, rating.unit.question.scale)
-        answer = client.unsent if client.summary.stopped else BUDGET_USED_UP
-        return read_answer(answer, rating.unit.question.scale)
+            return read_outcome(IN_BATCH, rating.unit.question.scale)
+        outcome = client.unsent if client.summary.stopped else BUDGET_USED_UP
+        return read_outcome(outcome, rating.unit.question.scale)
 
     plan.leave(left)
 
@@ -184,7 +184,7 @@ def in_batches(requests: Sequence[ModelRequest]) -> list[list[ModelRequest]]:
 async def _collect_ended(
     open_batches: Sequence[Batch], client: ModelClient[Judge], ledger: BatchLedger
 ) -> None:
-    """Record the answers of batches that have ended.
+    """Record the outcomes of batches that have ended.
 
     Raises:
         RequestFailed: If a batch cannot be collected, after the others were.
@@ -246,19 +246,19 @@ async def _has_ended(client: Client, batch_id: str) -> bool:
 async def _collect(
     batch: Batch, batch_id: str, client: ModelClient[Judge], ledger: BatchLedger
 ) -> None:
-    """Record an answer to every request of a batch, and failures for missing answers.
+    """Record the outcome of every request of a batch, and failures for missing ones.
 
     Raises:
         BatchIncomplete: If results are missing. Those that arrived are recorded.
     """
     failure: RequestFailed = RequestFailed("not among the results of its batch", remedy="retry")
-    answers: Mapping[str, Answer] = {}
+    outcomes: Mapping[str, Outcome] = {}
     try:
-        answers = await client.connections.first.collect_batch(batch_id)
+        outcomes = await client.connections.first.collect_batch(batch_id)
     except BatchRefused as refusal:
         failure = refusal
     except BatchIncomplete as incomplete:
-        arrived = {k: a for k, a in incomplete.answers.items() if k in batch.call_keys}
+        arrived = {k: a for k, a in incomplete.outcomes.items() if k in batch.call_keys}
         await _record(batch, arrived, client, ledger)
         raise RequestFailed(
             f"{batch_id}: {incomplete}, which are stored. Run again to collect the rest. If they "
@@ -266,27 +266,27 @@ async def _collect(
             "them again",
             remedy="stop",
         ) from incomplete
-    await _record(batch, {k: answers.get(k, failure) for k in batch.call_keys}, client, ledger)
+    await _record(batch, {k: outcomes.get(k, failure) for k in batch.call_keys}, client, ledger)
     await asyncio.to_thread(ledger.close_batch, batch.intent_id)
 
 
 async def _record(
     batch: Batch,
-    answers: Mapping[str, Answer],
+    outcomes: Mapping[str, Outcome],
     client: ModelClient[Judge],
     ledger: BatchLedger,
 ) -> None:
-    """Record answers, including those no longer needed, because they are paid."""
+    """Record outcomes, including those no longer needed, because they are paid."""
     seconds = (datetime.now(UTC) - batch.intended_at).total_seconds()
     rows = []
-    for key, answer in answers.items():
-        client.count(answer)
+    for key, outcome in outcomes.items():
+        client.count(outcome)
         rows.append(
             attempt_row(
                 key,
                 client.model,
                 batch.subjects.get(key, CallSubject("judging", None)),
-                answer,
+                outcome,
                 number=1,
                 started_at=batch.intended_at,
                 latency_seconds=seconds,

@@ -10,7 +10,7 @@ from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate, RunSummary, report_estimates
-from eval_assets.judges.calling.requests import Answer, Message, ModelRequest
+from eval_assets.judges.calling.requests import Message, ModelRequest, Outcome
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
 from eval_assets.ledger import CallSubject, Ledger, Reply, Status
@@ -116,7 +116,7 @@ class _Thread:
         self._seed = seed
         self._client = client
         self._name = name
-        self._outcomes: list[Answer] = []
+        self._outcomes: list[Outcome] = []
 
     @property
     def has_ended(self) -> bool:

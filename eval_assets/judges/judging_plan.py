@@ -12,7 +12,7 @@ from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.calling.scheduler import Task
 from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, verdict_schema
-from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, read_answer
+from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, read_outcome
 from eval_assets.ledger import CallSubject, Reply
 
 _UNITS_PER_LOOKUP = 10_000
@@ -188,7 +188,7 @@ class JudgingPlan:
         """Parse and keep a stored reply; return the request that is still needed, if any."""
         if reply is None:
             return [(rating, request)]
-        parsed = read_answer(reply, rating.unit.question.scale)
+        parsed = read_outcome(reply, rating.unit.question.scale)
         if parsed.is_unreadable and rating.unreadable is None:
             return [(replace(rating, unreadable=parsed), self._stricter(request, rating.unit))]
         self.n_from_ledger += 1
@@ -216,7 +216,7 @@ class JudgingPlan:
         """Request one rating within the budget, and keep the result."""
         allowance = await reservations.allowance(rating.unit_key, number)
         if allowance is None:
-            parsed = read_answer(BUDGET_USED_UP, rating.unit.question.scale)
+            parsed = read_outcome(BUDGET_USED_UP, rating.unit.question.scale)
         else:
             try:
                 parsed = await self._ask(rating, allowance)
@@ -230,13 +230,13 @@ class JudgingPlan:
         unit, parsed = rating.unit, rating.unreadable
         request = self.request(unit, rating.replicate)
         if parsed is None:
-            answer = await self.client.reply_to(request, rating.subject, allowance)
-            parsed = read_answer(answer, unit.question.scale)
+            outcome = await self.client.reply_to(request, rating.subject, allowance)
+            parsed = read_outcome(outcome, unit.question.scale)
         if parsed.is_unreadable:
             stricter = self._stricter(request, unit)
-            answer = await self.client.reply_to(stricter, rating.subject, allowance)
-            if isinstance(answer, Reply):
-                parsed = read_answer(answer, unit.question.scale)
+            outcome = await self.client.reply_to(stricter, rating.subject, allowance)
+            if isinstance(outcome, Reply):
+                parsed = read_outcome(outcome, unit.question.scale)
         return parsed
 
 

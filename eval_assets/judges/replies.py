@@ -18,7 +18,7 @@ from eval_assets.judges._statements import (
     whole_number,
     without_scale,
 )
-from eval_assets.judges.calling.requests import Answer, RequestFailed
+from eval_assets.judges.calling.requests import Outcome, RequestFailed
 from eval_assets.ledger import Status
 from eval_assets.scale import Scale
 from eval_assets.wording import or_nan, storable
@@ -26,7 +26,7 @@ from eval_assets.wording import or_nan, storable
 
 @dataclass(frozen=True)
 class ParsedReply:
-    """A judge's rating parsed from one answer, or the reason for its absence.
+    """A judge's rating parsed from one outcome, or the reason for its absence.
 
     Args:
         status: `ok` with a score, else why not.
@@ -96,13 +96,13 @@ _LARGEST = 1e300
 """Largest JSON number; a larger one is a mistake, and an integer may not fit a float."""
 
 
-def read_answer(answer: Answer, scale: Scale) -> ParsedReply:
-    """Return the rating in an answer, or the reason for its absence."""
-    if isinstance(answer, RequestFailed):
-        return ParsedReply(answer.status, error=str(answer))
-    if answer.status != "ok":
-        return ParsedReply(answer.status, raw_output=answer.text)
-    return parse_reply(answer.text, scale)
+def read_outcome(outcome: Outcome, scale: Scale) -> ParsedReply:
+    """Return the rating in an outcome, or the reason for its absence."""
+    if isinstance(outcome, RequestFailed):
+        return ParsedReply(outcome.status, error=str(outcome))
+    if outcome.status != "ok":
+        return ParsedReply(outcome.status, raw_output=outcome.text)
+    return parse_reply(outcome.text, scale)
 
 
 def parse_reply(raw: str, scale: Scale) -> ParsedReply:

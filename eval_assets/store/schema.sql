@@ -78,7 +78,7 @@ CREATE TABLE IF NOT EXISTS responses (
 CREATE TABLE IF NOT EXISTS generated_responses (
     response_id VARCHAR NOT NULL,
     generator_id VARCHAR NOT NULL,
-    status VARCHAR NOT NULL,               -- only 'ok' is an answer, and goes to responses
+    status VARCHAR NOT NULL,               -- only 'ok' has a text, and goes to responses
     error VARCHAR,
     indicator_id VARCHAR,
     convo_id VARCHAR NOT NULL,
@@ -186,7 +186,7 @@ CREATE TABLE IF NOT EXISTS adjudicated_labels (
     is_override BOOLEAN NOT NULL           -- judges disagreed, and a person decided
 );
 
--- Answers that do not count: agreement uses the first answer of the latest round.
+-- Labels that do not count: agreement uses the first label of the latest round.
 CREATE TABLE IF NOT EXISTS label_history (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
@@ -247,7 +247,7 @@ CREATE TABLE IF NOT EXISTS judges (
     version_hash VARCHAR,                  -- of that version, if tuning changed its prompt or maps
     is_backup BOOLEAN NOT NULL,            -- asked only where another judge has no score
     stopped VARCHAR,                       -- why the last run stopped asking it early; NULL if it did not
-    other_models VARCHAR                   -- models that answered in place of the requested one, by their own account
+    other_models VARCHAR                   -- models that replied in place of the requested one, by their own account
 );
 
 CREATE TABLE IF NOT EXISTS label_findings (
@@ -385,9 +385,9 @@ CREATE TABLE IF NOT EXISTS judge_drift (
     shift_low DOUBLE, shift_high DOUBLE,   -- interval at the round's level
     p_value DOUBLE,                        -- of the sign-flip test
     level DOUBLE NOT NULL,                 -- two-sided; those of all rounds and tests add up to .05
-    n_before BIGINT NOT NULL,              -- other answers judged before the anchors were frozen
+    n_before BIGINT NOT NULL,              -- other responses judged before the anchors were frozen
     mean_before DOUBLE,
-    n_since BIGINT NOT NULL,               -- other answers judged since
+    n_since BIGINT NOT NULL,               -- other responses judged since
     mean_since DOUBLE,
     score_change DOUBLE,                   -- mean_since - mean_before: shift of it is the judge
     verdict VARCHAR NOT NULL,              -- 'stable', 'moved' or 'not_evaluable'
@@ -533,12 +533,12 @@ CREATE TABLE IF NOT EXISTS stand_in_scores (
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
--- Means of systems, and differences of two, corrected by human ratings of some of their answers.
+-- Means of systems, and differences of two, corrected by human ratings of some of their responses.
 CREATE TABLE IF NOT EXISTS system_comparison (
     judge_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
     kind VARCHAR NOT NULL,                 -- 'mean' or 'difference' (system less other_system)
-    slice VARCHAR NOT NULL,                -- 'all', or what the answers are sorted by
+    slice VARCHAR NOT NULL,                -- 'all', or what the responses are sorted by
     slice_value VARCHAR,
     system VARCHAR NOT NULL,
     other_system VARCHAR,
@@ -557,8 +557,8 @@ CREATE TABLE IF NOT EXISTS system_comparison (
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
--- Two ways in which responses belong together. `prompt_id`: answers to one prompt, such as a query
--- and its documents. `group_id`: answers that are not independent, so that they are resampled and
+-- Two ways in which responses belong together. `prompt_id`: responses to one prompt, such as a query
+-- and its documents. `group_id`: responses that are not independent, so that they are resampled and
 -- split together. A prompt of more than half of all responses is an instruction, not a group.
 CREATE OR REPLACE VIEW response_groups AS
 WITH named AS MATERIALIZED (
@@ -785,7 +785,7 @@ CREATE TABLE IF NOT EXISTS judge_versions (
     parent VARCHAR,                        -- version that it was made from
     prompt_text VARCHAR NOT NULL,          -- template; empty for recorded scores and juries
     prompt_hash VARCHAR NOT NULL,          -- SHA-256
-    sources JSON NOT NULL,                 -- ids of the answers and notes that the prompt was made from
+    sources JSON NOT NULL,                 -- ids of the responses and notes that the prompt was made from
     definition JSON NOT NULL,              -- everything that decides the scores: prompt, maps, weights
     definition_hash VARCHAR NOT NULL,      -- SHA-256
     notes JSON NOT NULL,                   -- what changed, candidates that were tried, dev_kappa and cost_usd
@@ -856,7 +856,7 @@ CREATE TABLE IF NOT EXISTS prompt_judgements (
     created_at TIMESTAMPTZ NOT NULL
 );
 
--- The latest answer to each query of `eval-assets dual-judge`; the ledger keeps the others.
+-- The latest result of each query of `eval-assets dual-judge`; the ledger keeps the others.
 CREATE TABLE IF NOT EXISTS dual_judgements (
     query_id BIGINT NOT NULL,
     query VARCHAR NOT NULL,

@@ -22,10 +22,10 @@ from eval_assets.judges.calling.limiter import Admission, Limiter
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import (
-    Answer,
     CutOff,
     Message,
     ModelRequest,
+    Outcome,
     RequestFailed,
     Unsent,
 )
@@ -60,7 +60,7 @@ class RetryPolicy:
             failed together do not come back together.
         longest_wait_seconds: Ceiling of a wait that a vendor asks for.
         longest_backoff_seconds: Ceiling of the wait for an overloaded vendor that asks for none.
-        patience_seconds: How long an overloaded vendor may answer nothing before it is given up.
+        patience_seconds: How long an overloaded vendor may send no reply before it is given up.
     """
 
     delays_seconds: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
@@ -107,7 +107,7 @@ class ModelClient(Generic[Declared]):
         retry: RetryPolicy,
         rng: np.random.Generator,
         refused: Collection[str],
-        tasks: dict[str, asyncio.Task[Answer]],
+        tasks: dict[str, asyncio.Task[Outcome]],
     ) -> None:
         self.model: LiveModel[Declared] = model
         self.summary = ModelSummary(model.id, Estimate(model))
@@ -163,7 +163,7 @@ class ModelClient(Generic[Declared]):
 
     async def reply_to(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance | None = None
-    ) -> Answer:
+    ) -> Outcome:
         """Send a request until there is a reply or it is given up.
 
         An equal request for another unit with the same text is not sent again. Without an allowance
@@ -192,21 +192,21 @@ class ModelClient(Generic[Declared]):
             self.summary.stopped = reason
             logger.error("%s is stopped: %s", self.model.id, reason)
 
-    def count(self, answer: Answer) -> None:
+    def count(self, outcome: Outcome) -> None:
         """Count an attempt, and the cost of its reply."""
         self.summary.n_attempts += 1
-        if isinstance(answer, RequestFailed):
-            if answer.remedy == "stop" and not self._concerns_one_input(answer):
-                self.stop(str(answer))
+        if isinstance(outcome, RequestFailed):
+            if outcome.remedy == "stop" and not self._concerns_one_input(outcome):
+                self.stop(str(outcome))
             return
         self._n_given_up_in_a_row = 0
         self.has_answered = True
         self._overloaded_since = math.inf
-        self.summary.count_reply(self.model.cost_usd(answer.usage))
+        self.summary.count_reply(self.model.cost_usd(outcome.usage))
 
     async def _ask(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance
-    ) -> Answer:
+    ) -> Outcome:
         """Send a request until there is a reply or it is given up."""
         try:
             return await self._claim_and_send(request, subject, allowance)
@@ -215,7 +215,7 @@ class ModelClient(Generic[Declared]):
 
     async def _claim_and_send(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance
-    ) -> Answer:
+    ) -> Outcome:
         """Claim a request, send it, and send it again after failures that may pass."""
         most_usd, number, n_failed = self.model.most_usd(request), 1, 0
         claimed: tuple[str, ...] = ()
@@ -224,43 +224,43 @@ class ModelClient(Generic[Declared]):
         while True:
             self._writer.require_working()
             if self.summary.stopped:
-                answer: Answer = self.unsent
+                outcome: Outcome = self.unsent
                 break
             request = self._features.fit(request)
             if request.key not in claimed or holds_since != self._writer.ledger.holds_since:
                 self._writer.release(*claimed)
                 holds_since = self._writer.ledger.holds_since
                 row = request_row(request, self.model, subject, most_usd=most_usd)
-                if (outcome := await self._claim(row, allowance)) is not None:
-                    return outcome
+                if (earlier := await self._claim(row, allowance)) is not None:
+                    return earlier
                 claimed = (request.key,)
             reserved_usd = await self._reserved(request, allowance, was_cut_off=was_cut_off)
-            answer = BUDGET_USED_UP
+            outcome = BUDGET_USED_UP
             if reserved_usd is not None:
-                answer = await self._attempt_and_settle(
+                outcome = await self._attempt_and_settle(
                     request,
                     subject,
                     number=number,
                     reserved_usd=reserved_usd,
                     holds_since=holds_since,
                 )
-            if isinstance(answer, Reply):
-                return answer
-            if answer in (_OUTDATED, _UNCLAIMED):
+            if isinstance(outcome, Reply):
+                return outcome
+            if outcome in (_OUTDATED, _UNCLAIMED):
                 continue
-            if isinstance(answer, Unsent):
+            if isinstance(outcome, Unsent):
                 break
             number += 1
-            is_cut_off = isinstance(answer, CutOff)
+            is_cut_off = isinstance(outcome, CutOff)
             was_cut_off |= is_cut_off
-            n_failed += not (answer.remedy == "adapt" or answer.is_overload or is_cut_off)
-            wait_seconds = 0.0 if is_cut_off else self._wait_seconds(answer, n_failed)
+            n_failed += not (outcome.remedy == "adapt" or outcome.is_overload or is_cut_off)
+            wait_seconds = 0.0 if is_cut_off else self._wait_seconds(outcome, n_failed)
             if wait_seconds is None:
-                self._give_up(answer)
+                self._give_up(outcome)
                 break
             await asyncio.sleep(wait_seconds)
         self._writer.release(*claimed)
-        return answer
+        return outcome
 
     async def _reserved(
         self, request: ModelRequest, allowance: Allowance, *, was_cut_off: bool
@@ -291,20 +291,20 @@ class ModelClient(Generic[Declared]):
         number: int,
         reserved_usd: float,
         holds_since: int | None,
-    ) -> Answer:
+    ) -> Outcome:
         """Send a request once, and settle its reservation.
 
         Also if the ledger fails: others wait for it to be settled.
         """
         spent_usd = reserved_usd
         try:
-            answer = await self._attempt(
+            outcome = await self._attempt(
                 request, subject, number=number, reserved_usd=reserved_usd, holds_since=holds_since
             )
-            spent_usd = self._spent_usd(request, answer, reserved_usd)
+            spent_usd = self._spent_usd(request, outcome, reserved_usd)
         finally:
             self._budget.settle(reserved_usd, spent_usd=spent_usd)
-        return answer
+        return outcome
 
     async def _attempt(
         self,
@@ -314,7 +314,7 @@ class ModelClient(Generic[Declared]):
         number: int,
         reserved_usd: float,
         holds_since: int | None,
-    ) -> Answer:
+    ) -> Outcome:
         """Send a request once the limiter allows, and record the outcome."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
         if self._writer.has_failed:
@@ -341,27 +341,27 @@ class ModelClient(Generic[Declared]):
         seconds = self.model.declared.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
-                answer = await self.connections.ask(sent)
+                outcome = await self.connections.ask(sent)
         except TimeoutError:
             message = f"no reply within {seconds:g} s"
-            answer = RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
+            outcome = RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
         finally:
             self._in_flight_numbers.discard(order)
         latency = time.perf_counter() - started
-        if isinstance(answer, ReplyRepeated):
-            await self._withdraw(answer)
-        self._features.heed(fitting, answer)
-        self.count(answer)
-        self._end(admission, answer)
-        charged_usd = self._spent_usd(sent, answer, reserved_usd)
-        self._observe(sent, answer, charged_usd=charged_usd)
-        if _is_cut_off(sent, answer):
-            answer = CutOff(sent, answer)
+        if isinstance(outcome, ReplyRepeated):
+            await self._withdraw(outcome)
+        self._features.heed(fitting, outcome)
+        self.count(outcome)
+        self._end(admission, outcome)
+        charged_usd = self._spent_usd(sent, outcome, reserved_usd)
+        self._observe(sent, outcome, charged_usd=charged_usd)
+        if _is_cut_off(sent, outcome):
+            outcome = CutOff(sent, outcome)
         row = attempt_row(
             request.key,
             self.model,
             subject,
-            answer,
+            outcome,
             number=number,
             started_at=started_at,
             latency_seconds=latency,
@@ -370,18 +370,18 @@ class ModelClient(Generic[Declared]):
         await self._writer.record(row)
         if task is not None:
             self.in_flight.discard(task)
-        return answer
+        return outcome
 
-    def _end(self, admission: Admission, answer: Answer) -> None:
+    def _end(self, admission: Admission, outcome: Outcome) -> None:
         """Report the outcome of a request to the limiter."""
-        if isinstance(answer, Reply):
-            n_input = answer.usage.input_tokens if answer.usage else None
+        if isinstance(outcome, Reply):
+            n_input = outcome.usage.input_tokens if outcome.usage else None
             self._limiter.succeeded(admission, input_tokens=n_input)
             return
-        hold = answer.retry_after_seconds
+        hold = outcome.retry_after_seconds
         if hold is not None:
             hold = min(hold, self._retry.longest_wait_seconds)
-        self._limiter.failed(admission, is_overload=answer.is_overload, hold_seconds=hold)
+        self._limiter.failed(admission, is_overload=outcome.is_overload, hold_seconds=hold)
 
     def _wait_seconds(self, failure: RequestFailed, n_failed: int) -> float | None:
         """Return the wait before the next attempt; None for no further attempt."""
@@ -437,16 +437,16 @@ class ModelClient(Generic[Declared]):
         tokens = self.model.output_tokens_for(request, reserved_usd)
         return replace(request, reserved_tokens=tokens)
 
-    def _spent_usd(self, request: ModelRequest, answer: Answer, reserved_usd: float) -> float:
+    def _spent_usd(self, request: ModelRequest, outcome: Outcome, reserved_usd: float) -> float:
         """Return the charge of an attempt: its cost, or an estimate if that is unknown."""
-        if isinstance(answer, RequestFailed) and answer.may_be_billed:
+        if isinstance(outcome, RequestFailed) and outcome.may_be_billed:
             estimate = self.model.most_usd(
                 request,
                 input_tokens=self._observed.input_tokens(request),
                 output_tokens=self._observed.output_limit,
             )
             return min(reserved_usd, estimate)
-        reply = answer.reply if isinstance(answer, CutOff) else answer
+        reply = outcome.reply if isinstance(outcome, CutOff) else outcome
         if not isinstance(reply, Reply):
             return 0.0
         cost = self.model.cost_usd(reply.usage)
@@ -454,12 +454,12 @@ class ModelClient(Generic[Declared]):
             cost = self.model.cost_usd(self.model.estimated_usage(request, reply.text))
         return reserved_usd if cost is None else cost
 
-    def _observe(self, request: ModelRequest, answer: Answer, *, charged_usd: float) -> None:
+    def _observe(self, request: ModelRequest, outcome: Outcome, *, charged_usd: float) -> None:
         """Count the length of a reply, and its charge if the cost is unknown."""
         usage = None
-        if isinstance(answer, Reply):
-            usage = answer.usage
-            self._observed.add(request, usage or self.model.estimated_usage(request, answer.text))
+        if isinstance(outcome, Reply):
+            usage = outcome.usage
+            self._observed.add(request, usage or self.model.estimated_usage(request, outcome.text))
             if usage and usage.output_tokens > request.output_limit and not self._exceeds_limits:
                 self._exceeds_limits = True
                 logger.warning(
@@ -474,13 +474,13 @@ class ModelClient(Generic[Declared]):
             self.summary.count_estimate(charged_usd, more_usd=max(0.0, most_usd - charged_usd))
 
 
-def _is_cut_off(sent: ModelRequest, answer: Answer) -> bool:
+def _is_cut_off(sent: ModelRequest, outcome: Outcome) -> bool:
     """Return whether a reply ends where the reserve does, or the model refuses so low a limit."""
     if sent.output_limit == sent.max_tokens:
         return False
-    if isinstance(answer, Reply):
-        return answer.status == "truncated"
-    return answer.remedy == "give_up" and sent.max_tokens_name in answer.refused
+    if isinstance(outcome, Reply):
+        return outcome.status == "truncated"
+    return outcome.remedy == "give_up" and sent.max_tokens_name in outcome.refused
 
 
 AnyModelClient = ModelClient[Judge] | ModelClient[Generator]

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from eval_assets.judges.calling.requests import Answer, Client, ModelRequest, RequestFailed
+from eval_assets.judges.calling.requests import Client, ModelRequest, Outcome, RequestFailed
 from eval_assets.ledger import Reply
 
 _IN_FLIGHT_PER_CLIENT = 10
@@ -48,18 +48,18 @@ class Connections:
         """The client for single requests, such as those of batches."""
         return (self._open[0] if self._open else self._added()).client
 
-    async def ask(self, request: ModelRequest) -> Answer:
-        """Return the answer to a request; see `Client.ask`."""
+    async def ask(self, request: ModelRequest) -> Outcome:
+        """Return the outcome of a request; see `Client.ask`."""
         have_room = (item for item in self._open if item.n_in_flight < _IN_FLIGHT_PER_CLIENT)
         item = next(have_room, None) or self._added()
         item.n_in_flight += 1
         try:
-            answer = await item.client.ask(request)
+            outcome = await item.client.ask(request)
         finally:
             item.n_in_flight -= 1
-        first_key = self._first_key(request, answer)
+        first_key = self._first_key(request, outcome)
         if first_key is None:
-            return answer
+            return outcome
         if item in self._open:
             self._open.remove(item)
             self._dropped.append(item)
@@ -70,12 +70,12 @@ class Connections:
         for item in self._open + self._dropped:
             await item.client.close()
 
-    def _first_key(self, request: ModelRequest, answer: Answer) -> str | None:
+    def _first_key(self, request: ModelRequest, outcome: Outcome) -> str | None:
         """Return the key of another request that got this reply before; None if none did."""
-        if not isinstance(answer, Reply) or not answer.completion_id or not answer.body:
+        if not isinstance(outcome, Reply) or not outcome.completion_id or not outcome.body:
             return None
         # Some servers give one id to all replies; one that is repeated is the same throughout.
-        reply = hashlib.sha256(answer.body.encode()).digest()
+        reply = hashlib.sha256(outcome.body.encode()).digest()
         key = self._keys_by_reply.setdefault(reply, request.key)
         return None if key == request.key else key
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, assert_never, get_args
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import Answer, Feature, Message, ModelRequest
+from eval_assets.judges.calling.requests import Feature, Message, ModelRequest, Outcome
 from eval_assets.ledger import Refusal, Reply
 
 logger = logging.getLogger(__name__)
@@ -90,27 +90,27 @@ class FeatureMemory:
             request = without(request, min(features))
         return request
 
-    def heed(self, sent: ModelRequest, answer: Answer) -> None:
-        """Learn from an answer; a failure that another form may avoid is to be adapted.
+    def heed(self, sent: ModelRequest, outcome: Outcome) -> None:
+        """Learn from an outcome; a failure that another form may avoid is to be adapted.
 
         A part that was answered before cannot be the reason of a refusal, whatever its message
         says: it may quote the prompt.
         """
-        if isinstance(answer, Reply):
+        if isinstance(outcome, Reply):
             self._proven |= features_of(sent)
             self._learn(self._suspected.keys() - features_of(sent))
             return
         avoided = self._refused | self._suspected.keys()
-        for feature in answer.refused:
+        for feature in outcome.refused:
             if (
                 feature in features_of(sent) - self._proven
                 and _OTHER_NAME.get(feature) not in avoided
             ):
                 if feature not in self._refused:
-                    self._suspected.setdefault(feature, str(answer))
-                answer.remedy = "adapt"
+                    self._suspected.setdefault(feature, str(outcome))
+                outcome.remedy = "adapt"
                 return
-        if answer.remedy == "give_up":
+        if outcome.remedy == "give_up":
             self._suspected.clear()  # to leave them out did not help
 
     def _learn(self, features: Collection[Feature]) -> None:

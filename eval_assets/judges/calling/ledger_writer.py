@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import Answer, CutOff, ModelRequest
+from eval_assets.judges.calling.requests import CutOff, ModelRequest, Outcome
 from eval_assets.ledger import Attempt, CallSubject, ClaimState, Ledger, Refusal, Reply, Request
 
 _Result = TypeVar("_Result")
@@ -140,7 +140,7 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
     request_key: str,
     model: AnyLiveModel,
     subject: CallSubject,
-    answer: Answer,
+    outcome: Outcome,
     *,
     number: int,
     started_at: datetime,
@@ -149,8 +149,8 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
 ) -> Attempt:
     """Return the ledger's row for an attempt."""
     endpoint = model.endpoint
-    reply = answer if isinstance(answer, Reply) else None
-    cut_off = answer.reply if isinstance(answer, CutOff) else None
+    reply = outcome if isinstance(outcome, Reply) else None
+    cut_off = outcome.reply if isinstance(outcome, CutOff) else None
     arrived = reply or cut_off
     usage = arrived.usage if arrived else None
     return Attempt(
@@ -161,17 +161,17 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
         base_url=endpoint.base_url,
         model_requested=endpoint.model,
         model_returned=arrived.model_returned if arrived else None,
-        status=answer.status,
-        http_status=answer.http_status,
+        status=outcome.status,
+        http_status=outcome.http_status,
         cost_usd=model.cost_usd(usage),
         charged_usd=charged_usd,
         in_batch=model.declared.batch,
         latency_seconds=latency_seconds,
         started_at=started_at,
-        request_id=answer.request_id,
+        request_id=outcome.request_id,
         raw_output=reply.text if reply else None,
-        raw_reply=answer.body,
-        error=None if reply else str(answer),
+        raw_reply=outcome.body,
+        error=None if reply else str(outcome),
         **vars(subject),
         **(vars(usage) if usage else {}),
     )

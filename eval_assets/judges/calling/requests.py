@@ -164,19 +164,19 @@ class CutOff(RequestFailed):
 
     Args:
         request: The request as it was sent.
-        answer: What arrived.
+        outcome: The reply that was cut off, or the refusal.
     """
 
-    def __init__(self, request: ModelRequest, answer: "Answer") -> None:
+    def __init__(self, request: ModelRequest, outcome: "Outcome") -> None:
         message = f"cut off after the {request.output_limit} output tokens that were reserved"
         super().__init__(
-            message if isinstance(answer, Reply) else str(answer),
+            message if isinstance(outcome, Reply) else str(outcome),
             remedy="retry",
-            http_status=answer.http_status,
-            body=answer.body,
-            request_id=answer.request_id,
+            http_status=outcome.http_status,
+            body=outcome.body,
+            request_id=outcome.request_id,
         )
-        self.reply = answer if isinstance(answer, Reply) else None
+        self.reply = outcome if isinstance(outcome, Reply) else None
 
 
 class BatchRefused(RequestFailed):
@@ -187,19 +187,19 @@ class BatchRefused(RequestFailed):
 
 
 class BatchIncomplete(RequestFailed):
-    """A batch whose results end before the vendor's own counts; `answers` are those that came."""
+    """A batch whose results end before the vendor's own counts; `outcomes` are those that came."""
 
-    def __init__(self, answers: Mapping[str, "Answer"], *, n_expected: int) -> None:
-        message = f"its results hold {len(answers)} of {counted(n_expected, 'request')}"
+    def __init__(self, outcomes: Mapping[str, "Outcome"], *, n_expected: int) -> None:
+        message = f"its results hold {len(outcomes)} of {counted(n_expected, 'request')}"
         super().__init__(message, remedy="stop")
-        self.answers = answers
+        self.outcomes = outcomes
 
 
 class BatchUndecided(Exception):  # noqa: N818 - as above
     """A batch at the vendor may be the one looked for, and cannot be read before it has ended."""
 
 
-Answer = Reply | RequestFailed
+Outcome = Reply | RequestFailed
 """Outcome of a request."""
 
 
@@ -209,7 +209,7 @@ class Client(Protocol):
     The batch methods raise RequestFailed if the vendor does not do what is asked.
     """
 
-    async def ask(self, request: ModelRequest) -> Answer:
+    async def ask(self, request: ModelRequest) -> Outcome:
         """Return the reply to a request, or the reason for its absence."""
 
     async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
@@ -227,8 +227,8 @@ class Client(Protocol):
     async def has_ended(self, batch_id: str) -> bool:
         """Return whether a batch has ended at the vendor."""
 
-    async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
-        """Return the answers of an ended batch by request key; some may be missing.
+    async def collect_batch(self, batch_id: str) -> Mapping[str, Outcome]:
+        """Return the outcomes of an ended batch by request key; some may be missing.
 
         Raises:
             BatchRefused: If the vendor refused the batch as a whole.

@@ -22,7 +22,7 @@ from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
 from eval_assets.judges.calling.progress import Report, log_report
-from eval_assets.judges.calling.requests import Answer
+from eval_assets.judges.calling.requests import Outcome
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
@@ -96,7 +96,7 @@ async def open_clients(
     This also happens after an error inside.
     """
     rng = np.random.default_rng(options.seed)
-    tasks: dict[str, asyncio.Task[Answer]] = {}
+    tasks: dict[str, asyncio.Task[Outcome]] = {}
     writer = LedgerWriter(ledger)
     limiters: dict[str, Limiter] = {}
     keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
@@ -164,7 +164,7 @@ def _limiter(
     )
 
 
-async def _cancel(tasks: Mapping[str, asyncio.Task[Answer]]) -> None:
+async def _cancel(tasks: Mapping[str, asyncio.Task[Outcome]]) -> None:
     """Cancel requests that no task waits for any more, when a run ends early."""
     unfinished = [task for task in tasks.values() if not task.done()]
     for task in unfinished:

@@ -8,12 +8,12 @@ import anthropic
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import (
-    Answer,
     BatchUndecided,
     ModelRequest,
+    Outcome,
     RequestFailed,
 )
-from eval_assets.judges.clients.failures import answer_of, named
+from eval_assets.judges.clients.failures import named, outcome_of
 from eval_assets.judges.clients.fields import decoded, mapping, status_of, text_of, token_count
 from eval_assets.judges.clients.official import OfficialClient, complete, http_client
 from eval_assets.ledger import Batch, ReplyStatus
@@ -122,12 +122,12 @@ class AnthropicClient(OfficialClient):
         """Return whether a batch can be collected."""
         return bool((await self._batch(batch_id))["processing_status"] == "ended")
 
-    async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
-        """Return the answers of a batch."""
+    async def collect_batch(self, batch_id: str) -> Mapping[str, Outcome]:
+        """Return the outcomes of a batch."""
         listed = await self._batch(batch_id)
         results = await self._results(batch_id)
-        answers = {key: self._answer(result) for key, result in results.items()}
-        return complete(answers, n_expected=_n_requests(listed))
+        outcomes = {key: self._outcome(result) for key, result in results.items()}
+        return complete(outcomes, n_expected=_n_requests(listed))
 
     async def _batch(self, batch_id: str) -> Mapping[str, Any]:
         response = await self.get(f"{self.batches_path}/{batch_id}")
@@ -143,8 +143,8 @@ class AnthropicClient(OfficialClient):
                     results[key] = result
         return results
 
-    def _answer(self, result: Mapping[str, Any]) -> Answer:
-        """Return the answer to one request of a batch."""
+    def _outcome(self, result: Mapping[str, Any]) -> Outcome:
+        """Return the outcome of one request of a batch."""
         match result:
             case {"type": "succeeded", "message": message}:
                 return self.read_batched_reply(message)
@@ -153,7 +153,7 @@ class AnthropicClient(OfficialClient):
                 kind = mapping(mapping(error).get("error")).get("type")
                 status = 400 if kind == "invalid_request_error" else 500
                 request_id = mapping(error).get("request_id")
-                return answer_of(self.failure_in(error, http_status=status, request_id=request_id))
+                return outcome_of(self.failure_in(error, http_status=status, request_id=request_id))
             case _:
                 ended = named(result.get("type", "no result"), keys=self.keys)
                 return RequestFailed(f"the request ended in its batch: {ended}", remedy="retry")

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 
 from eval_assets.config.models import Usage
-from eval_assets.judges.calling.requests import Answer, Feature, Remedy, RequestFailed
+from eval_assets.judges.calling.requests import Feature, Outcome, Remedy, RequestFailed
 from eval_assets.judges.clients.fields import mapping
 from eval_assets.judges.clients.masking import masked, one_line, without_keys
 from eval_assets.ledger import Reply
@@ -130,7 +130,7 @@ def connection_failure(cause: BaseException | None) -> RequestFailed:
     )
 
 
-def answer_of(failure: RequestFailed) -> Answer:
+def outcome_of(failure: RequestFailed) -> Outcome:
     """Return the failure, or the reply that represents a filter's error, which is not billed."""
     if not failure.is_filtered:
         return failure

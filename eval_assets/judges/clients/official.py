@@ -12,15 +12,15 @@ import httpx2
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import (
-    Answer,
     BatchIncomplete,
     ModelRequest,
+    Outcome,
     RequestFailed,
 )
 from eval_assets.judges.clients.failures import (
-    answer_of,
     failure_of,
     named,
+    outcome_of,
     translate_errors,
     unreadable,
 )
@@ -102,12 +102,12 @@ class OfficialClient(ABC):
     def _usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
         """Return the vendor's counts of tokens; None if they are implausible."""
 
-    async def ask(self, request: ModelRequest) -> Answer:
-        """Return the answer to a request; see `Client.ask`."""
+    async def ask(self, request: ModelRequest) -> Outcome:
+        """Return the outcome of a request; see `Client.ask`."""
         try:
             response = await self.post(self.chat_path, self._request_body(request))
         except RequestFailed as failure:
-            return answer_of(failure)
+            return outcome_of(failure)
         return self.read_reply(response.text, response.headers.get(self.request_id_header))
 
     async def close(self) -> None:
@@ -152,8 +152,8 @@ class OfficialClient(ABC):
             raise unreadable(response.text, keys=self.keys)
         return batch
 
-    def read_reply(self, text: str, request_id: str | None) -> Answer:
-        """Return the reply in the body of a good answer of any shape.
+    def read_reply(self, text: str, request_id: str | None) -> Outcome:
+        """Return the reply in the body of a good reply of any shape.
 
         It is a failure if the body is not JSON, or describes an error.
         """
@@ -167,7 +167,7 @@ class OfficialClient(ABC):
             status = code if isinstance(code, int) and 400 <= code < 600 else _BAD_GATEWAY  # noqa: PLR2004
             failure = self.failure_in(body, http_status=status, request_id=request_id)
             failure.may_be_billed, failure.body = True, received
-            return answer_of(failure)
+            return outcome_of(failure)
         content, reply_status = self._content_of(body)
         model = body.get("model")
         return Reply(
@@ -180,7 +180,7 @@ class OfficialClient(ABC):
             completion_id=_text_or_none(body.get("id")),
         )
 
-    def read_batched_reply(self, body: object, request_id: object = None) -> Answer:
+    def read_batched_reply(self, body: object, request_id: object = None) -> Outcome:
         """Return the reply in a good result of a batch; see `read_reply`."""
         return self.read_reply(json.dumps(body), _text_or_none(request_id))
 
@@ -197,15 +197,15 @@ class OfficialClient(ABC):
         )
 
 
-def complete(answers: Mapping[str, Answer], *, n_expected: int) -> Mapping[str, Answer]:
-    """Return the answers of a batch if there are as many as the vendor counts.
+def complete(outcomes: Mapping[str, Outcome], *, n_expected: int) -> Mapping[str, Outcome]:
+    """Return the outcomes of a batch if there are as many as the vendor counts.
 
     Raises:
         BatchIncomplete: If there are fewer. A download may end early without an error.
     """
-    if len(answers) < n_expected:
-        raise BatchIncomplete(answers, n_expected=n_expected)
-    return answers
+    if len(outcomes) < n_expected:
+        raise BatchIncomplete(outcomes, n_expected=n_expected)
+    return outcomes
 
 
 def _text_or_none(value: object) -> str | None:

@@ -7,8 +7,8 @@ from typing import Any
 import openai
 
 from eval_assets.config.models import Usage
-from eval_assets.judges.calling.requests import Answer, BatchRefused, ModelRequest, RequestFailed
-from eval_assets.judges.clients.failures import answer_of, named, translate_errors
+from eval_assets.judges.calling.requests import BatchRefused, ModelRequest, Outcome, RequestFailed
+from eval_assets.judges.clients.failures import named, outcome_of, translate_errors
 from eval_assets.judges.clients.fields import (
     decoded,
     mapping,
@@ -125,40 +125,40 @@ class OpenAIClient(OfficialClient):
         """Return whether a batch can be collected."""
         return (await self._batch(batch_id))["status"] in _BATCH_ENDED
 
-    async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
-        """Return the answers of a batch, from its files of replies and of errors."""
+    async def collect_batch(self, batch_id: str) -> Mapping[str, Outcome]:
+        """Return the outcomes of a batch, from its files of replies and of errors."""
         batch = await self._batch(batch_id)
         if batch["status"] == "failed":
             raise BatchRefused(named(f"the batch failed: {_reasons(batch)}", keys=self.keys))
-        answers: dict[str, Answer] = {}
+        outcomes: dict[str, Outcome] = {}
         for name in ("output_file_id", "error_file_id"):
             if isinstance(file_id := batch.get(name), str):
                 response = await self.get(f"/files/{file_id}/content")
-                answers |= dict(self._answers(response.text))
+                outcomes |= dict(self._outcomes(response.text))
         counts = mapping(batch.get("request_counts"))
         n_expected = sum(token_count(counts.get(name)) or 0 for name in ("completed", "failed"))
-        return complete(answers, n_expected=n_expected)
+        return complete(outcomes, n_expected=n_expected)
 
     async def _batch(self, batch_id: str) -> Mapping[str, Any]:
         response = await self.get(f"{self.batches_path}/{batch_id}")
         return self.batch_in(response, key="status")
 
-    def _answers(self, text: str) -> Iterator[tuple[str, Answer]]:
-        """Yield the answers of a file of results; lines that name no request are skipped."""
+    def _outcomes(self, text: str) -> Iterator[tuple[str, Outcome]]:
+        """Yield the outcomes of a file of results; lines that name no request are skipped."""
         for line in text.splitlines():
             match decoded(line):
                 case {"custom_id": str(key), "response": {"status_code": int(status)} as response}:
-                    yield key, self._answer(status, response)
+                    yield key, self._outcome(status, response)
                 case {"custom_id": str(key)} as result:
                     message = mapping(result.get("error")).get("message", "no reply in the batch")
                     yield key, RequestFailed(named(message, keys=self.keys), remedy="retry")
 
-    def _answer(self, status: int, response: Mapping[str, Any]) -> Answer:
-        """Return the answer to one request of a batch."""
+    def _outcome(self, status: int, response: Mapping[str, Any]) -> Outcome:
+        """Return the outcome of one request of a batch."""
         body, request_id = response.get("body"), response.get("request_id")
         if status == _OK:
             return self.read_batched_reply(body, request_id)
-        return answer_of(self.failure_in(body, http_status=status, request_id=request_id))
+        return outcome_of(self.failure_in(body, http_status=status, request_id=request_id))
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from eval_assets.config.judges import Aggregate
-from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, parse_reply, read_answer
+from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, parse_reply, read_outcome
 from eval_assets.ledger import Reply
 from eval_assets.scale import LIKERT5
 
@@ -52,7 +52,7 @@ def test_without_any_score_the_commonest_reason_stands() -> None:
 
 
 def test_a_reply_that_is_not_whole_is_never_read() -> None:
-    cut = read_answer(Reply("4", "truncated"), LIKERT5)
+    cut = read_outcome(Reply("4", "truncated"), LIKERT5)
     assert (cut.status, cut.raw_output, cut.is_unreadable) == ("truncated", "4", False)
     assert math.isnan(cut.score)
     assert parsed("").is_unreadable

@@ -11,10 +11,10 @@ import pytest
 
 from eval_assets.config.judges import Vendor
 from eval_assets.judges.calling.requests import (
-    Answer,
     Endpoint,
     Message,
     ModelRequest,
+    Outcome,
     RequestFailed,
 )
 from eval_assets.judges.clients import connect
@@ -51,7 +51,7 @@ def ask(
     *,
     schema: Mapping[str, Any] | None = None,
     model: str = "a-model",
-) -> Answer:
+) -> Outcome:
     request = ModelRequest(
         Endpoint(vendor, server.environment[f"{vendor.upper()}_BASE_URL"], model),
         messages=(Message("system", "Rate the text in <response-1>."), Message("user", text)),
@@ -61,7 +61,7 @@ def ask(
         max_tokens_name="max_completion_tokens",
     )
 
-    async def asking() -> Answer:
+    async def asking() -> Outcome:
         client = connect(request.endpoint, api_key="sk-any", keys=["sk-any"])
         try:
             return await client.ask(request)
@@ -71,7 +71,7 @@ def ask(
     return asyncio.run(asking())
 
 
-def text_of(answer: Answer) -> str:
+def text_of(answer: Outcome) -> str:
     assert isinstance(answer, Reply), answer
     assert answer.usage is not None
     assert answer.usage.input_tokens > 0

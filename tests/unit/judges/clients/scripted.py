@@ -8,11 +8,11 @@ from typing import Any
 
 from eval_assets.config.judges import Vendor
 from eval_assets.judges.calling.requests import (
-    Answer,
     Client,
     Endpoint,
     Message,
     ModelRequest,
+    Outcome,
 )
 from eval_assets.judges.clients import connect
 
@@ -46,7 +46,7 @@ class ScriptedServer:
             Endpoint(vendor, base_url, "m"), (Message("user", "Rate it."),), {}, max_tokens=100
         )
 
-    def answer(self, body: bytes, *, status: int = 200) -> Answer:
+    def answer(self, body: bytes, *, status: int = 200) -> Outcome:
         """Return what the client makes of a body."""
         self.respond = lambda _: (status, body)
         return self.loop.run_until_complete(self.client.ask(self.request))

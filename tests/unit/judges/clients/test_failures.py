@@ -9,7 +9,7 @@ import pytest
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import RequestFailed
-from eval_assets.judges.clients.failures import answer_of, connection_failure, failure_of
+from eval_assets.judges.clients.failures import connection_failure, failure_of, outcome_of
 from eval_assets.ledger import Reply
 
 KEY = "sk-of-this-test"
@@ -109,7 +109,7 @@ def test_a_wait_may_be_given_in_milliseconds_in_seconds_or_as_a_date() -> None:
     ],
 )
 def test_a_filter_that_withholds_one_reply_marks_that_unit(status: int, body: object) -> None:
-    reply = answer_of(failure(status, body))
+    reply = outcome_of(failure(status, body))
     assert isinstance(reply, Reply)
     assert (reply.status, reply.http_status, reply.usage) == ("content_filter", status, Usage(0, 0))
     assert reply.text.startswith(f"{status}")
@@ -124,7 +124,7 @@ def test_a_filter_that_withholds_one_reply_marks_that_unit(status: int, body: ob
     ],
 )
 def test_other_errors_are_no_filter(status: int, body: object) -> None:
-    assert isinstance(answer_of(failure(status, body)), RequestFailed)
+    assert isinstance(outcome_of(failure(status, body)), RequestFailed)
 
 
 @pytest.mark.parametrize(
