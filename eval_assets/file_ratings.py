@@ -65,7 +65,8 @@ def file_ratings(evaluation: Evaluation, file: RatingsFile) -> FileRatings:
             "rater": _codes(all_ratings["rater_id"], rater_ids),
             "value": all_ratings["value"].array,
             "round": all_ratings["round"].array,
-        }
+        },
+        copy=False,
     )
     labels = coded[: len(latest)]
     group = _groups(file.responses)

@@ -111,12 +111,6 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
     return [Finding(question.id, "pattern", text) for text in texts]
 
 
-def _rows_by_rater(ratings: LongRatings) -> list[Integers]:
-    order = np.argsort(ratings.rater, kind="stable")
-    starts = np.searchsorted(ratings.rater[order], np.arange(1, len(ratings.rater_ids)))
-    return np.split(order, starts)
-
-
 @dataclass(frozen=True)
 class _RaterSums:
     """Shared ratings of each rater: their number, sums and extremes.
@@ -126,7 +120,7 @@ class _RaterSums:
     """
 
     n: Integers
-    unit: Integers
+    unit: Floats
     value: Floats
     deviation: Floats
     low: Floats
@@ -136,21 +130,19 @@ class _RaterSums:
     def of(cls, ratings: LongRatings) -> Self:
         """Return the sums of all raters."""
         n_raters = len(ratings.rater_ids)
-        n, units = np.zeros((2, n_raters), np.int64)
-        values, deviations = np.zeros((2, n_raters))
+        n = np.zeros(n_raters, np.int64)
+        units, values, deviations = np.zeros((3, n_raters))
         low, high = np.full(n_raters, np.inf), np.full(n_raters, -np.inf)
         for part in ratings.shared():
             first, length = _runs(part.unit)
             means = np.add.reduceat(part.value, first) / length if len(first) else part.value
-            deviation = part.value - np.repeat(means, length)
-            for index, own in enumerate(_rows_by_rater(part)):
-                n[index] += len(own)
-                units[index] += part.unit[own].sum(dtype=np.int64)
-                values[index] += part.value[own].sum()
-                deviations[index] += deviation[own].sum()
-                if len(own):
-                    low[index] = min(low[index], part.value[own].min())
-                    high[index] = max(high[index], part.value[own].max())
+            rater = part.rater.astype(np.intp)
+            n += np.bincount(rater, minlength=n_raters)
+            units += np.bincount(rater, part.unit, n_raters)
+            values += np.bincount(rater, part.value, n_raters)
+            deviations += np.bincount(rater, part.value - np.repeat(means, length), n_raters)
+            np.minimum.at(low, rater, part.value)
+            np.maximum.at(high, rater, part.value)
         return cls(n, units, values, deviations, low, high)
 
 

@@ -249,7 +249,8 @@ def _examples(ratings: pd.DataFrame, rubric: Sequence[RubricQuestion]) -> list[s
     is_rated = ratings["value"].notna().to_numpy()
     code, raters = pd.factorize(ratings["rater_id"].where(is_rated))
     rows_of_rater = (np.flatnonzero(code == k) for k in range(min(len(raters), _N_EXAMPLES)))
-    rows = [ratings.iloc[rows[min(k, len(rows) - 1)]] for k, rows in enumerate(rows_of_rater)]
+    positions = [rows[min(k, len(rows) - 1)] for k, rows in enumerate(rows_of_rater)]
+    rows = ratings.iloc[positions].to_dict("records")
     examples = [
         f"{row['rater_id']} rated {quoted(row['response_id'])[1:-1]}"
         f"{' on ' * (len(rubric) > 1)}{row['question_id'] * (len(rubric) > 1)}: "

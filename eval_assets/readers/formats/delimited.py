@@ -96,7 +96,7 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> FileTable:
     except csv.Error as error:
         raise _broken_quoting(data, delimiter, error, file=file) from error
     columns = [
-        FileColumn(list(number), np.array(code, dtype=np.int32))
+        FileColumn(list(number), np.array(code, dtype=np.int32), are_ordered=True)
         for number, code in zip(numbers, codes, strict=True)
     ]
     table = _table(header, columns, lines, delimiter=delimiter, file=file)

@@ -31,6 +31,7 @@ class FileColumn(Sequence[T]):
     Args:
         values: The values; one may occur several times.
         codes: Position of each row's value among them.
+        are_ordered: Whether the values are distinct and in the order in which they appear.
 
     Examples:
         >>> column = FileColumn.of(["good", None, "good"])
@@ -40,9 +41,16 @@ class FileColumn(Sequence[T]):
         [True, False, True]
     """
 
-    def __init__(self, values: Sequence[T], codes: npt.NDArray[np.integer[Any]]) -> None:
+    def __init__(
+        self,
+        values: Sequence[T],
+        codes: npt.NDArray[np.integer[Any]],
+        *,
+        are_ordered: bool = False,
+    ) -> None:
         self.values = values
         self.codes = codes
+        self._are_ordered = are_ordered
 
     @classmethod
     def of(cls, cells: Sequence[T]) -> "FileColumn[T]":
@@ -86,7 +94,7 @@ class FileColumn(Sequence[T]):
 
     def stripped(self: "FileColumn[str | None]") -> "FileColumn[str | None]":
         """Return cells of text without blanks around them, None if nothing is left."""
-        if set(map(type, self.values)) <= {str}:
+        if self._are_text:
             cells = [*map(str.strip, self.values)]  # type: ignore[arg-type] # they are text
             if all(cells):
                 return self if cells == self.values else FileColumn(cells, self.codes)
@@ -110,8 +118,11 @@ class FileColumn(Sequence[T]):
 
     def as_text(self) -> "FileColumn[str | None]":
         """Return the cells as text, as in a CSV file."""
-        is_text = set(map(type, self.values)) <= {str}
-        return self if is_text else self.map(as_text)  # type: ignore[return-value] # it is text
+        return self if self._are_text else self.map(as_text)  # type: ignore[return-value] # it is text
+
+    @cached_property
+    def _are_text(self) -> bool:
+        return set(map(type, self.values)) <= {str}
 
     def array(self, dtype: npt.DTypeLike, function: Callable[[T], Any] | None = None) -> Any:  # noqa: ANN401 - an array of that dtype
         """Return an array of the cells, or of `function` of each."""
@@ -127,6 +138,8 @@ class FileColumn(Sequence[T]):
 
     @cached_property
     def _present(self) -> tuple[T, ...]:
+        if self._are_ordered:
+            return tuple(self.values)
         first = np.full(len(self.values), -1)
         rows = np.arange(len(self.codes))
         first[self.codes[::-1]] = rows[::-1]  # of several rows of a value, the last one stays

@@ -46,16 +46,17 @@ def unquoted_columns(
         bounds = _bounds(block, delimiter=delimiter, n_columns=n_columns)
         if bounds is None:
             return None
+        starts, ends = bounds
         padded = block + bytes(_LONGEST_IN_WORDS + _WORD)
         text = block.decode("ascii") if block.isascii() else None
         for k, (number, code) in enumerate(zip(numbers, codes, strict=True)):
-            cells, cell_codes = _column(padded, text, bounds[:, k] + 1, bounds[:, k + 1])
+            cells, cell_codes = _column(padded, text, starts[:, k], ends[:, k])
             if k == 0 and not all(map(str.strip, cells)):
                 return None  # the row may be blank
             number_of_cell = np.fromiter(map(number.__getitem__, cells), np.int32, len(cells))
             code.frombytes(number_of_cell[cell_codes].tobytes())
     return [
-        FileColumn(list(number), np.frombuffer(code, dtype=np.int32))
+        FileColumn(list(number), np.frombuffer(code, dtype=np.int32), are_ordered=True)
         for number, code in zip(numbers, codes, strict=True)
     ]
 
@@ -72,16 +73,16 @@ def _blocks(data: bytes, start: int) -> Iterator[bytes]:
         start = end + 1
 
 
-def _bounds(block: bytes, *, delimiter: str, n_columns: int) -> Positions | None:
-    """Return where the cells of each row begin, less one, and end; None if a row has others."""
+def _bounds(block: bytes, *, delimiter: str, n_columns: int) -> tuple[Positions, Positions] | None:
+    """Return where the cells of each row start and end; None if a row has others."""
     letters = np.frombuffer(block, dtype=np.uint8)
-    ends = np.flatnonzero(letters == ord("\n"))
-    splits = np.flatnonzero(letters == ord(delimiter))
-    if len(splits) != len(ends) * (n_columns - 1):
+    is_line_end = letters == ord("\n")
+    ends = np.flatnonzero(is_line_end | (letters == ord(delimiter)))
+    n_rows = np.count_nonzero(is_line_end)
+    if len(ends) != n_rows * n_columns or not is_line_end[ends[n_columns - 1 :: n_columns]].all():
         return None
-    table = splits.reshape(len(ends), n_columns - 1)
-    bounds = np.column_stack([np.append(-1, ends[:-1]), table, ends])
-    return bounds if (bounds[:, 1:] > bounds[:, :-1]).all() else None
+    starts = np.append(0, ends[:-1] + 1)
+    return starts.reshape(n_rows, n_columns), ends.reshape(n_rows, n_columns)
 
 
 def _column(
