@@ -170,8 +170,11 @@ class RatingPatterns:
         """Return the patterns without groups, all ratings of some units being one value.
 
         Args:
-            units: Units that have ratings.
-            code: Index in `values` of the value for the units of each pattern.
+            units: Units that have ratings, by their position from 0.
+            code: Index in `values` of the value for the units of each pattern, shape (n_patterns,).
+
+        Raises:
+            ValueError: If the patterns were counted elsewhere.
 
         Examples:
             >>> patterns = RatingPatterns.from_matrix([[4, 5], [3, 5], [3, 5]])

@@ -211,3 +211,24 @@ def test_groups_stay_with_the_patterns_they_were_counted_in() -> None:
         agreement_profile(
             patterns, scale=LIKERT5, level="ordinal", confidence=0.95, groups=list("aabbcc")
         )
+
+
+def test_equal_ratings_are_those_of_a_matrix_in_which_they_are_equal() -> None:
+    patterns = RatingPatterns.from_matrix(MATRIX)
+    lowest = patterns.code[patterns.starts]
+    changed = patterns.with_equal_ratings(np.array([0, 3]), lowest)
+    equal = MATRIX.copy()
+    equal[[0, 3]] = [[4, 4, 4], [3, 3, 3]]
+
+    assert {key: n for key, n in shown(changed).items() if n} == shown(
+        RatingPatterns.from_matrix(equal)
+    )
+    assert krippendorff_alpha(changed, level="ordinal") == krippendorff_alpha(
+        equal, level="ordinal"
+    )
+
+
+def test_units_of_patterns_counted_elsewhere_cannot_be_changed() -> None:
+    patterns = RatingPatterns.from_counts([1, 2], [[1, 1]], [3])
+    with pytest.raises(ValueError, match="counted elsewhere"):
+        patterns.with_equal_ratings(np.array([0]), np.array([0]))
