@@ -3,11 +3,20 @@
 PYTHONPATH=deploy/celery celery --app dagster_celery.app worker --queues dagster --concurrency 1
 """
 
+import gc
 import os
 
-# What every step imports, once in the worker, from which the processes of its steps are forked.
-# The definitions themselves are made in each process: they depend on evaluation.yaml.
-import eval_assets.assets.evaluation_definitions  # noqa: F401
+# What steps import, once in the worker, from which the processes of its steps are forked: the
+# clients of the two vendors alone take two seconds in each shard of judging. The definitions
+# themselves are made in each process: they depend on evaluation.yaml.
+import eval_assets.assets.evaluation_definitions
+import eval_assets.judges.clients.anthropic
+import eval_assets.judges.clients.openai  # noqa: F401
+from eval_assets.cli.main import COLLECTOR_THRESHOLDS
+
+# The collector of a step's process would copy all of these imports, to free none of them.
+gc.freeze()
+gc.set_threshold(*COLLECTOR_THRESHOLDS)
 
 broker_url = os.environ.get("EVAL_BROKER") or "redis://127.0.0.1:6379/0"
 # RabbitMQ stores no results, but passes them on.
