@@ -6,20 +6,27 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import eval_assets
 
 PACKAGE = Path(eval_assets.__file__).parent
 ROOT = PACKAGE.parent
-TREES = {
-    path: ast.parse(path.read_text("utf-8"))
-    for folder in (PACKAGE, ROOT / "tests", ROOT / "benchmarks", ROOT / "documentation")
-    for path in sorted(folder.rglob("*.py"))
-}
 NO_NAMES = """
     again also asked because each elsewhere every everything found given gone here how is_asked
     is_it is_me is_mine is_wanted looked made mine moved nothing once otherwise perhaps reaches
     said says theirs then there told until wanted what when where which who whose why
 """
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    """All modules of the project."""
+    return {
+        path: ast.parse(path.read_text("utf-8"))
+        for folder in (PACKAGE, ROOT / "tests", ROOT / "benchmarks", ROOT / "documentation")
+        for path in sorted(folder.rglob("*.py"))
+    }
 
 
 def assigned(tree: ast.Module) -> Iterator[tuple[str, int]]:
@@ -33,10 +40,10 @@ def assigned(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield node.arg, node.lineno
 
 
-def test_values_are_named_by_nouns() -> None:
+def test_values_are_named_by_nouns(trees: dict[Path, ast.Module]) -> None:
     bad = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         for name, line in assigned(tree)
         if name in NO_NAMES.split()
     ]
@@ -44,10 +51,10 @@ def test_values_are_named_by_nouns() -> None:
     assert bad == []
 
 
-def test_signed_numbers_are_written_without_a_negative_zero() -> None:
+def test_signed_numbers_are_written_without_a_negative_zero(trees: dict[Path, ast.Module]) -> None:
     forms = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         if path.is_relative_to(PACKAGE)
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and re.fullmatch(r"\+\.[0-9]f", str(node.value))
@@ -56,10 +63,10 @@ def test_signed_numbers_are_written_without_a_negative_zero() -> None:
     assert forms == []
 
 
-def test_no_two_classes_share_a_name() -> None:
+def test_no_two_classes_share_a_name(trees: dict[Path, ast.Module]) -> None:
     names = Counter(
         node.name
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         if path.is_relative_to(PACKAGE)
         for node in tree.body
         if isinstance(node, ast.ClassDef)
