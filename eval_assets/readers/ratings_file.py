@@ -11,7 +11,7 @@ import pandas as pd
 
 from eval_assets.config.evaluation import FILE, Evaluation, Gate, GateName, default_gates
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputError, InputProblem, gathered
+from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.readers._cells import is_absent, is_no_opinion
 from eval_assets.readers._guessed_scales import (
     likely_scale,
@@ -275,6 +275,8 @@ def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
 
 
 def _labels_of_table(table: FileTable, options: RatingsOptions, *, may_be_export: bool) -> _Source:
+    if not len(table):
+        raise_all([*table.bad_rows], source=table.file)
     if options.missing_values:
         table = _without_words(table, options)
     if may_be_export and not table.bad_rows:

@@ -318,11 +318,16 @@ def _names_rows(cells: FileColumn[Any]) -> bool:
 
 
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of rows with a single cell before the first with more, or else 0."""
+    """Return the number of rows with a single cell before the first with more, or else 0.
+
+    Those of text have no blank cells behind; then all rows below must have as many cells.
+    """
     for n_above, row in enumerate(rows):
         if any(cell.strip() for cell in row[1:]):
-            padded = all(len(title) == len(row) for title in rows[:n_above])
-            return n_above if padded else 0
+            is_padded = all(len(title) == len(row) for title in rows[:n_above])
+            below = [len(other) for other in rows[n_above:]]
+            is_regular = len(below) > _FEWEST and len(set(below)) == 1
+            return n_above if is_padded or is_regular else 0
     return 0
 
 

@@ -44,8 +44,16 @@ def _document(table: FileTable, document: Mapping[str, Any]) -> FileTable:
             return _rows(table, [dict(zip(map(str, names), row, strict=False)) for row in rows])
         case {"schema": dict(), "data": [*rows]} if _is_list_of(rows, (dict,)):
             return _rows(table, [{k: v for k, v in row.items() if k != "index"} for row in rows])
+    if len(document) > 1:
+        return _values_as_rows(table, document)
+    [rows] = document.values()
+    return _rows(table, rows) if _is_list_of(rows, (dict,)) else table
+
+
+def _values_as_rows(table: FileTable, document: Mapping[str, Any]) -> FileTable:
+    """Return the rows of an object whose values are alike: lists of rows, columns, or objects."""
     values = list(document.values())
-    if len(values) > 1 and all(values):
+    if all(values):
         if all(_is_list_of(value, (dict,)) for value in values):
             return joined_tables([(name, _rows(table, rows)) for name, rows in document.items()])
         if all(_is_list_of(value, _SCALARS) for value in values) and len({*map(len, values)}) == 1:

@@ -351,7 +351,7 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
     rater = rater_header(table)
     if rater is not None and not _names_items(table):
         return {}
-    references = items_of(table, one_a_row=rater is None)
+    references = items_of(with_models(filled_down(table)), one_a_row=rater is None)
     rated = {*_rating_headers(table, options, rater=rater)[0], table.header_of(*RATING)}
     headers = {name: table.header_of(*names) for name, names in TEXT_COLUMNS.items()}
     used = {

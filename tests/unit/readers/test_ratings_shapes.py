@@ -462,6 +462,47 @@ def test_draft_keeps_rounds_skipped_items_and_confidence(tmp_path: Path) -> None
         assert sorted(new.itertuples(index=False)) == sorted(old.itertuples(index=False))
 
 
+@pytest.mark.parametrize("above", ["My study\n\n", "# exported by a tool\n", "A\nB\n"])
+def test_lines_of_text_above_the_header_are_not_read(tmp_path: Path, above: str) -> None:
+    ratings = read(tmp_path, "ratings.csv", above + csv_of(wide()))
+
+    assert one_question(ratings) == EXPECTED
+    line = above.count("\n") + 1
+    note = f"the header is in line {line}; what stands above it is not read"
+    assert note in ratings.labels.notes
+
+
+def test_rows_may_be_the_only_value_of_an_object(tmp_path: Path) -> None:
+    header, *rows = wide()
+    objects = [dict(zip(map(str, header), row, strict=True)) for row in rows]
+
+    assert one_question(read(tmp_path, "r.json", json.dumps({"data": objects}))) == EXPECTED
+
+
+def test_lines_that_are_all_unusable_are_reported_and_not_their_columns(tmp_path: Path) -> None:
+    line = '{"item": "a", "rater": "x", "rating": 1, "rating": 2}\n'
+
+    message = refusal(tmp_path, "ratings.jsonl", line)
+
+    assert message.startswith('ratings.jsonl:1: the line is not JSON (key "rating" is repeated)')
+
+
+def test_draft_keeps_texts_of_prompts_with_several_models(tmp_path: Path) -> None:
+    header = "prompt_id,model,prompt,response,rater,rating\n"
+    rows = [
+        f"p{n // 2},m{n % 2},Ask {n // 2},Say {n},{rater},{1 + n % 5}\n"
+        for n in range(8)
+        for rater in RATERS
+    ]
+    (tmp_path / "ratings.csv").write_text(header + "".join(rows))
+
+    write_ratings_draft(tmp_path / "ratings.csv", tmp_path / "e", RatingsOptions())
+
+    responses = read_responses(read_evaluation(tmp_path / "e"))
+    columns = ["response_id", "prompt_text", "response_text", "model_name"]
+    assert responses[columns].values.tolist()[1] == ["p0 / m1", "Ask 0", "Say 1", "m1"]
+
+
 def annotated(rater: int | None, kind: str, value: dict[str, object]) -> str:
     """Return tasks of Label Studio with one annotation each."""
     result = {"type": kind, "from_name": "better", "to_name": "text", "value": value}
