@@ -30,6 +30,11 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_finish() -> None:
+    """Keep modules and tests, which live until the end, out of every later collection."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def migrations_read_once() -> Iterator[None]:
     """Let Dagster's new stores share what alembic reads of their migrations.
