@@ -104,12 +104,13 @@ def agreement_gain(
     both = ~(np.isnan(new) | np.isnan(old) | np.isnan(matrix).all(axis=1))
     matrix, new, old = matrix[both], new[both], old[both]
     index, n_groups = group_index(groups, both)
-    new_sums, old_sums = (
-        by_group(pair_sums(matrix, scores, level=level), index, n_groups) for scores in (new, old)
-    )
-    new_deleted, old_deleted = figures_without_each(new_sums), figures_without_each(old_sums)
+    new_sums = by_group(pair_sums(matrix, new, level=level), index, n_groups)
+    of_new, new_deleted = figure(new_sums.sum(axis=0)), figures_without_each(new_sums)
+    of_old, old_deleted = of_new, new_deleted
+    if not np.array_equal(new, old):  # they are equal without a map
+        old_sums = by_group(pair_sums(matrix, old, level=level), index, n_groups)
+        of_old, old_deleted = figure(old_sums.sum(axis=0)), figures_without_each(old_sums)
     n_pairs = new_sums[:, 0]
-    of_new, of_old = figure(new_sums.sum(axis=0)), figure(old_sums.sum(axis=0))
     return AgreementGain(
         baseline=Jackknife.of(of_old, old_deleted, weights=n_pairs),
         candidate=Jackknife.of(of_new, new_deleted, weights=n_pairs),
