@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, Protocol, get_args
@@ -59,7 +59,7 @@ class SealLedger(Protocol):
     def readings(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of a question's test by this evaluation."""
 
-    def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
+    def readings_elsewhere(self, question_id: str) -> Iterable[SealedEvaluation]:
         """Return all readings of other questions and evaluations on the ledger."""
 
     def compared_responses(self) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Versions of tuned judges, and evaluations of their sealed tests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -72,10 +72,10 @@ class JudgeLedger:
 
     def readings(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of a question's test by this evaluation, under whichever seal."""
-        return _readings(self._ledger, self._is_own(question_id))
+        return list(_readings(self._ledger, self._is_own(question_id)))
 
-    def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
-        """Return all readings of other questions and evaluations on the ledger."""
+    def readings_elsewhere(self, question_id: str) -> Iterator[SealedEvaluation]:
+        """Yield all readings of other questions and evaluations on the ledger."""
         return _readings(self._ledger, ~self._is_own(question_id))
 
     def compared_responses(self) -> frozenset[str]:
@@ -126,25 +126,22 @@ class JudgeLedger:
         return (table.evaluation == self._ledger.evaluation) & (table.question_id == question_id)
 
 
-def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> list[SealedEvaluation]:
+def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> Iterator[SealedEvaluation]:
     query = (
         sa.select(test_set_uses)
         .where(condition)
         .order_by(test_set_uses.c.read_at, test_set_uses.c.k)
     )
     with ledger.read_transaction() as connection:
-        rows = connection.execute(query).all()
-    return [
-        SealedEvaluation.from_json(
-            {**row.candidates, **(row.released or {"rows": [], "certificates": {}})},
-            question_id=row.question_id,
-            seal=int(row.seal_id.rpartition("/")[2]),
-            number=row.k,
-            level=row.level,
-            read_at=row.read_at,
-        )
-        for row in rows
-    ]
+        for row in connection.execute(query):
+            yield SealedEvaluation.from_json(
+                {**row.candidates, **(row.released or {"rows": [], "certificates": {}})},
+                question_id=row.question_id,
+                seal=int(row.seal_id.rpartition("/")[2]),
+                number=row.k,
+                level=row.level,
+                read_at=row.read_at,
+            )
 
 
 def _seal_id(ledger: SqlLedger, reading: SealedEvaluation) -> str:
