@@ -286,6 +286,9 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     def values_of(sql: str, **parameters: str) -> NDArray[np.float64]:
         return _values(connection, sql, unit, names, place=index, n_units=len(order), **parameters)
 
+    references = values_of(_REFERENCES_SQL)
+    scores = {judge_id: values_of(_SCORES_SQL, judge=judge_id) for judge_id, _, _ in judges}
+    release_memory(connection)
     return JudgedUnits(
         # Texts as categories: they are the same for many units.
         units=pd.DataFrame(
@@ -300,8 +303,8 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
                 "scale_max": questions["scale_max"].to_numpy()[question],
             }
         ),
-        references=values_of(_REFERENCES_SQL),
-        scores={judge_id: values_of(_SCORES_SQL, judge=judge_id) for judge_id, _, _ in judges},
+        references=references,
+        scores=scores,
         models={judge_id: model for judge_id, model, _ in judges},
         fingerprints={judge_id: fingerprint for judge_id, _, fingerprint in judges},
     )
