@@ -379,8 +379,10 @@ class _Study:
         observed = statistic(np.arange(len(stratum)))
         n_as_high = 0
         permuted = np.empty_like(order)
+        start = stratum.astype(np.float64)
         for n_drawn in range(1, _N_PERMUTATIONS + 1):
-            permuted[order] = np.lexsort((self.rng.random(len(order)), stratum))
+            # In strata, and at random in each: one sort takes half the time of two by `lexsort`.
+            permuted[order] = np.argsort(start + self.rng.random(len(order)))
             n_as_high += statistic(permuted) >= observed - TOLERANCE
             if n_as_high == _ENOUGH_REACHED:
                 return n_as_high / n_drawn

@@ -5,7 +5,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -48,13 +48,23 @@ class ComparedLabels:
     position: Floats
     stored: Integers
 
+    @cached_property
+    def n_of_unit(self) -> Integers:
+        """Number of labels of each unit."""
+        return np.bincount(self.unit)
+
+    @cached_property
+    def n_of_rater(self) -> Integers:
+        """Number of labels of each rater."""
+        return np.bincount(self.rater)
+
     def sums(self, value: Floats) -> Floats:
         """Return the sum of the values of each unit."""
         return np.stack([np.bincount(self.unit, column) for column in value.T], axis=1)
 
     def distance(self, value: Floats) -> Floats:
         """Return the mean squared distance of each label from the others of its unit."""
-        n = np.bincount(self.unit)[self.unit]
+        n = self.n_of_unit[self.unit]
         square = (value**2).sum(axis=1)
         total = self.sums(value)[self.unit]
         pairs = (
@@ -65,19 +75,19 @@ class ComparedLabels:
 
     def residual(self, value: Floats) -> Floats:
         """Return the difference of each label from the mean of its unit; of one column."""
-        mean = self.sums(value) / np.bincount(self.unit)[:, None]
+        mean = self.sums(value) / self.n_of_unit[:, None]
         difference: Floats = (value - mean[self.unit])[:, 0]
         return difference
 
     def disagreement(self) -> Floats:
         """Return the mean squared distance of the pairs of each unit."""
         total = np.bincount(self.unit, self.distance(self.value))
-        mean: Floats = total / np.bincount(self.unit)
+        mean: Floats = total / self.n_of_unit
         return mean
 
     def by_rater(self, values: Floats) -> Floats:
         """Return the mean of each rater."""
-        n = np.bincount(self.rater)
+        n = self.n_of_rater
         total = np.bincount(self.rater, values)
         means: Floats = np.divide(total, n, out=np.zeros(len(n)), where=n > 0)
         return means
@@ -296,8 +306,9 @@ def _normal_draws(
 
 def _log_odds(unit: Integers, code: Integers, n_levels: int) -> Floats:
     """Return how well raters tell each level from the next, as log odds of agreement."""
-    counts = np.zeros((int(unit.max()) + 1, n_levels))
-    np.add.at(counts, (unit, code), 1)
+    n_units = int(unit.max()) + 1
+    counts = np.bincount(unit * n_levels + code, minlength=n_units * n_levels).astype(np.float64)
+    counts = counts.reshape(n_units, n_levels)
     weight = 1 / (counts.sum(axis=1) - 1)
     pairs = (counts * weight[:, None]).T @ counts
     own = np.diag(pairs) - weight @ counts
