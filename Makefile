@@ -68,8 +68,9 @@ test-long: .venv/installed-dev .venv/node_modules/axe-core
 test-browser: .venv/installed-dev .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal tests/browser
 
+# One process, which imports everything once: CI runs them beside slow tests, which wait for others.
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
-	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto --dist worksteal tests/unit/store tests/properties/test_store_ratings.py
+	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest tests/unit/store tests/properties/test_store_ratings.py
 
 test-tools: .venv/installed-dev
 	$(BIN)/python -m pytest -m tools
