@@ -129,11 +129,13 @@ def _read_spreadsheet(path: Path, file: str, *, skip_rows: int) -> FileTable:
 
 def _sheet(sheet_rows: list[tuple[int, list[object]]], *, file: str) -> FileTable:
     # Formatting alone makes a sheet wider than its cells.
-    width = _width(sheet_rows)
-    rows = [(line, [as_text(cell) or "" for cell in row[:width]]) for line, row in sheet_rows]
+    width, left = _width(sheet_rows), min(_first_filled(row) for _, row in sheet_rows)
+    rows = [(line, [as_text(cell) or "" for cell in row[left:width]]) for line, row in sheet_rows]
     header = header_of(rows[:SAMPLE_ROWS], file=file)
     body = rows[header.n_rows :]
-    columns = [FileColumn.of([row[position] for _, row in body]) for position in range(width)]
+    columns = [
+        FileColumn.of([row[position] for _, row in body]) for position in range(width - left)
+    ]
     named = named_columns(header, columns, file=file)
     return FileTable(file, named, [line for line, _ in body], notes=header.notes)
 
@@ -156,6 +158,11 @@ def _width(rows: list[tuple[int, list[object]]]) -> int:
         max(position for _, row in rows for position, cell in enumerate(row) if _is_filled(cell))
         + 1
     )
+
+
+def _first_filled(row: list[object]) -> int:
+    filled = (position for position, cell in enumerate(row) if _is_filled(cell))
+    return next(filled, len(row))
 
 
 def _filled_rows(sheet: CalamineSheet, *, after: int) -> list[tuple[int, list[object]]]:

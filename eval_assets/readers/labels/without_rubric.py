@@ -295,6 +295,7 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
         message = (
             f"only the column {columns[0].header} holds ratings, and agreement takes two raters"
         )
+    message += f" ({'; '.join(table.notes)})" if table.notes else ""
     n_values = {h: len(list(filter(None, table.stripped(h).present()))) for h in table.columns}
     few = [h for h, n in n_values.items() if 1 < n <= _MOST_DISTINCT and 2 * n <= len(table)]
     numbers = [h for h in few if _are_numbers(table.stripped(h))]

@@ -462,6 +462,25 @@ def test_draft_keeps_rounds_skipped_items_and_confidence(tmp_path: Path) -> None
         assert sorted(new.itertuples(index=False)) == sorted(old.itertuples(index=False))
 
 
+def test_table_may_begin_anywhere_in_a_sheet(tmp_path: Path) -> None:
+    rows: Rows = [[None, "My study"], [], *([None, *row] for row in wide())]
+
+    ratings = read(tmp_path, "ratings.xlsx", workbook({"Ratings": rows}))  # type: ignore[dict-item]
+
+    assert one_question(ratings) == EXPECTED
+
+
+def test_refusal_names_the_sheets_that_were_not_read(tmp_path: Path) -> None:
+    sheets = {"Read me": [["How", "What"], ["1", "bad"]], "Ratings": wide()}
+    path = tmp_path / "ratings.xlsx"
+    path.write_bytes(workbook(sheets))  # type: ignore[arg-type]
+
+    with pytest.raises(ExceptionGroup) as group:
+        read_ratings_file(path, RatingsOptions())
+
+    assert '(only its sheet "Read me" is read, not Ratings)' in str(group.value.exceptions[0])
+
+
 @pytest.mark.parametrize("above", ["My study\n\n", "# exported by a tool\n", "A\nB\n"])
 def test_lines_of_text_above_the_header_are_not_read(tmp_path: Path, above: str) -> None:
     ratings = read(tmp_path, "ratings.csv", above + csv_of(wide()))
