@@ -66,8 +66,8 @@ def disagreements(data: ReportData) -> Section | None:
             f"All {n_all:,}" if n_all <= len(listed) else f"The worst {len(listed)} of {n_all:,}"
         )
         spread = (
-            f" On {n_far or 'none'} raters are far apart; the others have the largest spread of a "
-            "question without such a response."
+            f" Ratings are far apart on {n_far or 'none'} of them; the others have the largest "
+            "spread of a question without such a response."
         )
         lead = (
             f"{'This is the only one' if n_all == 1 else f'{extent} are listed'}."

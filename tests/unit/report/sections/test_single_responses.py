@@ -39,7 +39,7 @@ def test_a_disagreement_shows_who_rated_how_and_why_it_is_listed() -> None:
 def test_the_number_left_out_is_stated() -> None:
     [lead] = paragraphs(section_of(Case().data()))
 
-    assert lead.startswith("The worst 1 of 31 are listed. On none raters are far apart;")
+    assert lead.startswith("The worst 1 of 31 are listed. Ratings are far apart on none of")
 
 
 def test_the_number_that_gates_count_is_stated_beside_that_of_the_list() -> None:
@@ -48,7 +48,7 @@ def test_the_number_that_gates_count_is_stated_beside_that_of_the_list() -> None
 
     [lead] = paragraphs(section_of(replace(data, humans=humans)))
 
-    assert "are listed. On 20 raters are far apart; the others have the largest spread" in lead
+    assert "are listed. Ratings are far apart on 20 of them; the others have the" in lead
     humans = tuple(replace(row, n_disagreements=31) for row in data.humans)
     [lead] = paragraphs(section_of(replace(data, humans=humans)))
     assert lead.startswith("The worst 1 of 31 are listed. Discuss them")
