@@ -250,18 +250,25 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
         remedy = f"Add a column rater_id, or if they are raters, pass --rater {','.join(headers)}"
         raise input_error(table.file, message, remedy, line=1)
     layouts = [melted(table, columns, items_of(table, one_a_row=rater is None))]
-    others = [header for header in headers if not RATER_NAME.fullmatch(header)]
-    if rater is None and 0 < len(others) <= len(headers) - _FEWEST_COLUMNS:
-        raters = ",".join(header for header in headers if header not in others)
-        note = f"if {listed(others)} rated nothing, pass --rater {quote(raters)}"
-        layouts = [with_note(layouts[0], note)]
+    if rater is not None:
+        return [replace(of, headers={**of.headers, "rater_id": rater}) for of in layouts]
+    layouts = [_with_doubt(layouts[0], headers)]
     item = item_header(table)
-    if rater is None and item and len(headers) >= _FAR_MORE * len(table):
+    if item and len(headers) >= _FAR_MORE * len(table):
         names = table.stripped(item).present()
         may_be_people = not any(c.isdigit() for name in names for c in name or "")
         turned = _turned(table, item, headers) if may_be_people else None
         layouts += [turned] if turned else []
     return layouts
+
+
+def _with_doubt(labels: ParsedLabels, headers: Sequence[str]) -> ParsedLabels:
+    """Return the labels with a note on headers unlike the names of the other raters."""
+    others = [header for header in headers if not RATER_NAME.fullmatch(header)]
+    if not 0 < len(others) <= len(headers) - _FEWEST_COLUMNS:
+        return labels
+    raters = ",".join(header for header in headers if header not in others)
+    return with_note(labels, f"if {listed(others)} rated nothing, pass --rater {quote(raters)}")
 
 
 def _rating_headers(

@@ -148,6 +148,17 @@ def test_columns_without_a_use_are_named(tmp_path: Path, *, is_wide: bool) -> No
     assert ratings.unread == ("Id", "Seed", "Time", "model")
 
 
+def test_header_of_the_rater_beside_columns_of_questions_is_that_of_the_file(
+    tmp_path: Path,
+) -> None:
+    rows = [f"i{n},{rater},{1 + n % 5},{1 + n % 4}\n" for n in range(9) for rater in RATERS]
+    table = f"item,Coder,Tone,Truth\n{''.join(rows)}"
+
+    assert read(tmp_path, "ratings.csv", table).unread == ()
+    message = refusal(tmp_path, "ratings.csv", f"{table}i9,,1,\n")
+    assert message.startswith("ratings.csv:29:Coder: a rating without a rater")
+
+
 def test_rater_who_agrees_with_the_highest_of_two_values_stays(tmp_path: Path) -> None:
     rows = [f"i{n},{n % 2},{n // 2 % 2},{max(n % 2, n // 2 % 2)}\n" for n in range(20)]
 
