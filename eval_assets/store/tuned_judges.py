@@ -133,7 +133,9 @@ def certificates_now(
     open_questions: Collection[str],
 ) -> list[CertificateRow]:
     """Return rows of `judge_certificates` as they are now."""
-    sources = prompt_sources(connection) if units else frozenset[str]()
+    candidates = (v for result in readings.values() for r in result for v in r.candidates)
+    has_sources = any(version.sources for version in candidates)
+    sources = prompt_sources(connection) if has_sources else frozenset[str]()
     evidence = current_evidence(connection, ledger, units)
     drifted = moved_judges(current_drift(connection))
     return [

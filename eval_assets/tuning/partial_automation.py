@@ -18,7 +18,7 @@ from eval_assets.tuning.claim_results import (
     fitness_result,
     fitness_significance,
 )
-from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.rated import Floats, RatedUnits, outside_test
 
 OTHER_JUDGES = "other judges"
 REPLICATES = "its replicates"
@@ -113,7 +113,7 @@ def tried_parts(
     Labels of the test are not read, only the number of its groups that could decide.
     """
     is_seen = ~units.is_in("test")
-    seen, own = units.seen, scores[is_seen]
+    seen, own = outside_test(units), scores[is_seen]
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
     candidates = []
     for source, values in doubts.items():

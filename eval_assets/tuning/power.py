@@ -18,7 +18,7 @@ from eval_assets.tuning.claim_results import (
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.prompt_steps import SHOWN
-from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.rated import RatedUnits, outside_test
 from eval_assets.tuning.reading import Candidate, shared_significance
 from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.wording import responses_and_labels
@@ -106,7 +106,7 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     people_agree: bool,
 ) -> Plan:
     is_seen = ~units.is_in("test")
-    seen = units.seen
+    seen = outside_test(units)
     is_test = ~is_seen & ~np.isnan(candidate.scores)
     n_groups = units.n_groups_of(is_test)
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
@@ -240,7 +240,7 @@ def _chance_in_part(
     is_seen = ~units.is_in("test")
     doubts = candidate.doubts
     compared = partial_comparison(
-        units.seen,
+        outside_test(units),
         candidate.scores[is_seen],
         doubts[is_seen],
         candidate.part,

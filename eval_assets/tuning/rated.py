@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -109,11 +109,6 @@ class RatedUnits:
         return self._parts[split]
 
     @cached_property
-    def seen(self) -> "RatedUnits":
-        """Units of train and dev."""
-        return self.only(~self.is_in("test"))
-
-    @cached_property
     def score_hashes(self) -> dict[bytes, str]:
         """Fingerprints of scores of these units, by their bytes: `scores_hash` takes each once."""
         return {}
@@ -146,6 +141,12 @@ class RatedUnits:
         )
         part.__dict__["group_codes"] = self.group_codes[is_selected]  # as if it were cached
         return part
+
+
+@lru_cache(maxsize=1)  # all candidates of a question are planned on the same units
+def outside_test(units: RatedUnits) -> RatedUnits:
+    """Return the units of train and dev."""
+    return units.only(~units.is_in("test"))
 
 
 def _n_distinct(codes: Integers) -> int:
