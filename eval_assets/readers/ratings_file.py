@@ -1,7 +1,8 @@
 """A file of ratings without a rubric: its items, raters, questions and scales."""
 
+import json
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,13 @@ from eval_assets.readers.importers.tool_exports import (
     recognised_tools,
     records_of,
 )
-from eval_assets.readers.labels.headers import QUESTION, SUMMARIES, is_model, item_header
+from eval_assets.readers.labels.headers import (
+    QUESTION,
+    SUMMARIES,
+    TEXT_COLUMNS,
+    is_model,
+    item_header,
+)
 from eval_assets.readers.labels.read import joined_labels
 from eval_assets.readers.labels.source_tables import (
     Tops,
@@ -58,6 +65,10 @@ from eval_assets.wording import counted
 
 _FRAME = "data frame"
 _ROWS_OF_TEXT = (".csv", ".tsv", ".txt")
+_GROUPS = ("group_id", "prompt_id")
+_GROUPING = ("prompt_text", "response_text", "group_id")
+"""Columns of responses by which they are grouped; `prompt_id` is one of their attributes."""
+
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
 _ANY_ROWS = "hugging-face"
 """The tool whose rows are hard to tell from a plain table."""
@@ -117,6 +128,7 @@ class _Source:
     tops: Tops
     contents: Callable[[], Mapping[str, Mapping[str, str]]]
     tool: str | None = None
+    has_groups: bool = True
 
 
 @dataclass(frozen=True)
@@ -183,7 +195,7 @@ def _ratings_file(
     joined = joined_labels([checked], unusable=[], rejects_rows=False, notes=notes)
     raters = tuple(map(str, joined.ratings["rater_id"].unique()))
     evaluation = Evaluation(path.stem, path.parent, rubric, gates=beside.gates)
-    rated = pd.DataFrame({"response_id": joined.ratings["response_id"].unique().astype(object)})
+    rated = _responses(joined.ratings["response_id"].unique().astype(object), source)
     is_known = beside.responses is not None and rated["response_id"].isin(
         beside.responses["response_id"]
     )
@@ -199,6 +211,22 @@ def _ratings_file(
         unread=labels.unread,
         tool=source.tool,
     )
+
+
+def _responses(items: Iterable[object], source: _Source) -> pd.DataFrame:
+    """Return the rated items, with the columns by which responses are grouped if there are any."""
+    responses = pd.DataFrame({"response_id": items})
+    if not source.has_groups:
+        return responses
+    contents = source.contents()
+    rows = [contents.get(item, {}) for item in map(str, items)]
+    headers = {plain(header): header for header in {header for row in rows for header in row}}
+    for name in filter(headers.__contains__, _GROUPING):
+        responses[name] = pd.Series([row.get(headers[name]) or None for row in rows], dtype=object)
+    if "prompt_id" in headers:
+        prompts = [row.get(headers["prompt_id"]) for row in rows]
+        responses["attributes"] = [json.dumps({"prompt_id": of} if of else {}) for of in prompts]
+    return responses
 
 
 def unread_notes(headers: Sequence[str]) -> list[str]:
@@ -288,7 +316,10 @@ def _labels_of_table(table: FileTable, options: RatingsOptions, *, may_be_export
     crossed, tops_of_columns = without_crosses(rows)
     numbers, tops = with_numbers(crossed)
     layouts = label_layouts(numbers, options)
-    return _Source(layouts, {**tops_of_columns, **tops}, partial(item_columns, rows, options))
+    names = (*_GROUPS, *TEXT_COLUMNS["prompt_text"], *TEXT_COLUMNS["model_name"])
+    has_groups = rows.header_of(*names) is not None
+    contents = partial(item_columns, rows, options)
+    return _Source(layouts, {**tops_of_columns, **tops}, contents, has_groups=has_groups)
 
 
 def _exported_labels(path: Path, *, plain_rows: bool) -> _Source | None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -51,6 +52,38 @@ def test_a_pivoted_frame_has_raters_and_questions_in_its_headers() -> None:
     result = agreement(frame, scale="1-5", rater=["Anna", "Ben"])
 
     assert [row.question_id for row in result.figures] == [None, "tone", "truth"]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"prompt": lambda n: f"Ask {n // 2}"},
+        {"prompt_id": lambda n: f"p{n // 2}"},
+        {"Group ID": lambda n: n // 2},
+        {"response_text": lambda n: f"Say {n // 2}", "prompt": lambda _: "Rate this."},
+    ],
+)
+def test_responses_to_one_prompt_are_a_group_as_in_a_run(
+    columns: dict[str, Callable[[int], object]],
+) -> None:
+    frame = WIDE.reset_index(drop=True)
+    frame.insert(0, "response_id", [f"r{n}" for n in range(20)])
+    for name, cell in columns.items():
+        frame[name] = pd.Series([cell(n) for n in range(20)], dtype=object)
+
+    result = agreement(frame, scale="1-5", rater=["Anna", "Ben"])
+
+    assert [row.n_groups for row in result.figures] == [10, 10]
+    assert result.figures[0].n_responses == 20
+
+
+def test_models_under_one_prompt_id_are_a_group() -> None:
+    frame = LONG.assign(model=LONG["response"].map(lambda name: f"m{int(name[1:]) % 2}"))
+    frame["prompt_id"] = frame["response"].map(lambda name: f"p{int(name[1:]) // 2}")
+
+    result = agreement(frame.drop(columns="response"), scale="1-5")
+
+    assert (result.figures[0].n_responses, result.figures[0].n_groups) == (20, 10)
 
 
 def test_columns_of_one_name_are_numbered_as_in_a_file() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 import numpy as np
+import numpy.typing as npt
 
 from eval_assets.errors import InputError
 from eval_assets.readers._cells import number_in
@@ -359,7 +360,8 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
     rater = rater_header(table)
     if rater is not None and not _names_items(table):
         return {}
-    references = items_of(with_models(filled_down(table)), one_a_row=rater is None)
+    with_items = with_models(filled_down(table))
+    references = items_of(with_items, one_a_row=rater is None)
     rated = {*_rating_headers(table, options, rater=rater)[0], table.header_of(*RATING)}
     headers = {name: table.header_of(*names) for name, names in TEXT_COLUMNS.items()}
     used = {
@@ -369,22 +371,35 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
         references.response_header,
         references.question_header,
     }
+    if len(with_items.columns) < len(table.columns):  # prompt and model name the item together
+        headers["prompt_id"] = references.response_header
     headers |= {
         h: h for h in table.columns if h not in used and plain(h) not in _NO_RESPONSE_COLUMNS
     }
     cells = {name: table.stripped(header) for name, header in headers.items() if header}
-    columns: dict[str, dict[str, str]] = {}
-    varying: set[str] = set()
-    for row, item in enumerate(references.responses):
-        fields = columns.setdefault(str(item), {})
-        for name, column in cells.items():
-            if (cell := column[row]) is not None and fields.setdefault(name, cell) != cell:
-                varying.add(name)
-    columns_kept = [name for name in cells if name in TEXT_COLUMNS or name not in varying]
-    return {
-        item: {name: of[name] for name in columns_kept if name in of}
-        for item, of in columns.items()
-    }
+    items = references.responses.map(str)
+    columns: dict[str, dict[str, str]] = {item: {} for item in items.present()}
+    for name, column in cells.items():
+        first, is_same = _first_of_each(items, column)
+        if name in TEXT_COLUMNS or is_same:
+            for item, code in zip(items.values, first.tolist(), strict=True):
+                if code >= 0:
+                    columns[item][name] = str(column.values[code])
+    return columns
+
+
+def _first_of_each(
+    items: FileColumn[str], column: FileColumn[str | None]
+) -> tuple[npt.NDArray[np.int64], bool]:
+    """Return the code of the first cell of each item, -1 without one; and whether all are alike."""
+    filled = ~column.is_none()
+    item, code = items.codes[filled], column.codes[filled]
+    present, row = np.unique(item, return_index=True)
+    first = np.full(len(items.values), -1, dtype=np.int64)
+    first[present] = code[row]
+    differing = np.unique(np.stack([first[item], code], axis=1)[first[item] != code], axis=0)
+    values = column.values
+    return first, all(values[one] == values[other] for one, other in differing.tolist())
 
 
 def _names_items(table: FileTable) -> bool:
