@@ -119,22 +119,21 @@ def ratings_from(
         starts = range(0, len(group), _PORTION)
         portions = [f"FROM _unit WHERE i >= {i} AND i < {i + _PORTION}" for i in starts]
     kind = "TINYINT" if len(rater_ids) <= np.iinfo(np.int8).max else "INTEGER"
-    rows = [
-        _in_order(
-            connection.execute(
-                f"""
-                SELECT (list_position($questions, question_id) - 1)::USMALLINT AS question,
-                       unit.i AS unit, (list_position($raters, rater_id) - 1)::{kind} AS rater,
-                       value
-                FROM ({source}) JOIN ({portion}) AS unit USING (response_id)
-                WHERE question IS NOT NULL
-                """,  # noqa: S608 - constants of ours
-                {"questions": names, "raters": rater_ids},
-            ).fetchnumpy()
-        )
-        for portion in portions
-    ]
-    release_memory(connection)
+    rows = []
+    for portion in portions:
+        spare_memory(connection)
+        stored = connection.execute(
+            f"""
+            SELECT (list_position($questions, question_id) - 1)::USMALLINT AS question,
+                   unit.i AS unit, (list_position($raters, rater_id) - 1)::{kind} AS rater,
+                   value
+            FROM ({source}) JOIN ({portion}) AS unit USING (response_id)
+            WHERE question IS NOT NULL
+            """,  # noqa: S608 - constants of ours
+            {"questions": names, "raters": rater_ids},
+        ).fetchnumpy()
+        release_memory(connection)  # of the database's copy, before these rows are sorted
+        rows.append(_in_order(stored))
     bounds = [np.searchsorted(of.pop("question"), np.arange(len(names) + 1)) for of in rows]
     columns: dict[str, list[NDArray[Any]]] = {}
     for column in ("unit", "rater", "value"):  # one by one: there is room for one copy

@@ -255,12 +255,14 @@ def system_responses(
     }
     names = [question.id for question in questions]
     humans = long_ratings(connection, "unsealed_reference", names, group=group)
+    means = {name: ratings.means() for name, ratings in humans.items()}
+    del humans  # before the scores are loaded
     judges = long_ratings(connection, "judge", names, group=group)
     tuned = dict(judge_fingerprints(connection).items() - declared_fingerprints(connection).items())
     is_seen = splits_of(rows["group"], shares) != "test" if tuned else np.zeros(len(group), bool)
     responses = {}
     for question in questions:
-        mean = humans[question.id].means()
+        mean = means[question.id]
         for judge, scores in _by_judge(connection, judges[question.id]).items():
             scored = ~np.isnan(scores)
             human = np.where(is_seen, np.nan, mean) if judge in tuned else mean
