@@ -222,6 +222,8 @@ def _portions(
         with folder.connect() as connection:
             rows = next_units(connection, after=after, n=_UNITS_AT_ONCE, part=part)
             history = earlier_turns(connection, of={response_id for response_id, *_ in rows})
+        if n_before and not rows:
+            return
         is_last = len(rows) < _UNITS_AT_ONCE
         if n_before or not is_last:
             logger.info("units %d to %d", n_before + 1, n_before + len(rows))

@@ -109,6 +109,17 @@ def test_shards_ask_nothing_twice_and_end_with_the_scores_of_one_part(
         assert tags["dagster/data_version"] == version
 
 
+def test_no_portion_is_empty_behind_the_last_unit(
+    live_folder: Evaluated, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(live_judging, "_UNITS_AT_ONCE", N_RESPONSES)
+    with running(Behaviour()) as provider, caplog.at_level("INFO"):
+        assert score(live_folder, provider, monkeypatch, shards=1).success
+    portions = [m for m in caplog.messages if m.startswith("units ")]
+    n = N_RESPONSES
+    assert portions == [f"units 1 to {n}", f"units {n + 1} to {2 * n}"]
+
+
 def test_what_a_shard_left_unanswered_is_asked_by_whoever_collects(
     live_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
