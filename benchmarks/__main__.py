@@ -23,6 +23,7 @@ SECTIONS = (
 
 SIMULATIONS = (
     "causes",
+    "collecting",
     "coverage",
     "informative_groups",
     "label_kills",

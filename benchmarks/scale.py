@@ -123,9 +123,9 @@ def _file_rows() -> list[Row]:
         file = str(folder / "labels.csv")
         (folder / "evaluation.yaml").unlink()
         (folder / "responses.csv").unlink()
-        ours, peak, _ = _measured([_PROGRAM, "agreement", file])
-        counted, _, _ = _measured([sys.executable, "-c", _COUNTED, file])
-        floor, _, _ = _measured([sys.executable, "-c", _FLOOR, file])
+        ours, peak, _ = measured([_PROGRAM, "agreement", file])
+        counted, _, _ = measured([sys.executable, "-c", _COUNTED, file])
+        floor, _, _ = measured([sys.executable, "-c", _FLOOR, file])
     work = "eval-assets agreement on a CSV file of 1,000,000 ratings"
     return [
         Row(
@@ -173,10 +173,10 @@ print(agreement_profile(ratings, scale=LIKERT5, level="ordinal", confidence=0.95
 def measured_run(folder: Path) -> tuple[float, float, float]:
     """Return processor seconds, peak bytes and wall seconds of `eval-assets run`."""
     stored = {"EVAL_DATABASE": str(folder / "out" / "eval.duckdb")}
-    return _measured([_PROGRAM, "run", "--data", str(folder)], **stored)
+    return measured([_PROGRAM, "run", "--data", str(folder)], **stored)
 
 
-def _measured(command: Sequence[str], **variables: str) -> tuple[float, float, float]:
+def measured(command: Sequence[str], **variables: str) -> tuple[float, float, float]:
     """Return processor seconds, peak bytes and wall seconds of a command."""
     measure = (
         "import json, resource, subprocess, sys, time; begun = time.perf_counter(); "
