@@ -465,6 +465,8 @@ def _lowered(name: GateName, minimum: float) -> str:
 
 def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
     """Return the remedy to collect more data, with the number that would decide."""
+    if figure.by_chance > 1 - TOLERANCE:  # all ratings are equal
+        return Remedy(RemedyKind.ADD_VARIETY)
     n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
     n_more = more_responses(figure.n_units, figure, n_groups=n_groups, limit=minimum)
     if GATES[name].raters == "judge":

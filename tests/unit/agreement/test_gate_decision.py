@@ -517,6 +517,13 @@ def test_few_groups_of_many_responses_take_other_prompts() -> None:
     assert outcome.overall.remedy == Remedy(RemedyKind.ADD_GROUPS)
 
 
+def test_equal_ratings_call_for_other_responses_and_not_for_more() -> None:
+    outcome = outcome_of(few(1.0, 0.735, 1.0, 12, by_chance=1.0))
+
+    assert outcome.overall.verdict == "not_evaluable"
+    assert outcome.overall.remedy == Remedy(RemedyKind.ADD_VARIETY)
+
+
 def test_an_interval_that_reaches_below_chance_is_not_evaluable() -> None:
     alpha = outcome_of(few(0.70, -0.02, 0.9, 30), gate="human_alpha", minimum=0.667)
     a_hh = outcome_of(few(0.80, 0.55, 0.9, 30, by_chance=0.58))
