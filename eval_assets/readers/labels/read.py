@@ -31,6 +31,7 @@ from eval_assets.readers.labels.validation import (
     second_ratings,
 )
 from eval_assets.readers.references import units_of
+from eval_assets.wording import counted
 
 _FEWEST_OF_A_REMOVED_QUESTION = 5
 """Labels of an unknown question from which on it is one that was removed, not a typing error."""
@@ -146,6 +147,9 @@ def joined_labels(
         is_latest = kept["round"] == rounds_of_unit.transform("max")
         earlier = kept[~is_latest].reset_index(drop=True)
         kept = kept[is_latest].reset_index(drop=True)
+        n_earlier = int(earlier["value"].notna().sum())
+        aside = f"set aside {counted(n_earlier, 'rating')} of earlier rounds"
+        notes = (*notes, f"{aside}, since one round of each response counts")
     n_unrated = sum(file.n_unrated for file in files)
     return Labels(kept, earlier, rejected_frame(rejected), n_unrated, notes)
 
