@@ -40,7 +40,8 @@ def items_of(table: FileTable, *, one_a_row: bool) -> References:
     elif one_a_row:
         items = FileColumn.of([f"row {line}" for line in table.lines])
     else:
-        message, remedy = "no column says what is rated", "Name the column of the items response_id"
+        message = "no column says what is rated"
+        remedy = "Name the column of the items response_id, or pass --item with its name"
         raise input_error(table.file, message, remedy, line=1)
     question = table.header_of(*QUESTION)
     questions: FileColumn[str | None] = FileColumn.repeat(ONE_QUESTION, len(table))
