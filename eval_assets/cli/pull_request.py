@@ -84,7 +84,14 @@ def comment(
 ) -> str:
     """Return the comment in GitHub's Markdown; certificates are rows of `judge_certificates`."""
     closed = [outcome.gate for outcome in outcomes if outcome.is_closed]
-    verdict = f"closed: {', '.join(closed)}" if closed else "open"
+    undecided = [outcome.gate for outcome in outcomes if outcome.state is GateState.UNDECIDED]
+    verdict = (
+        f"closed: {', '.join(closed)}"
+        if closed
+        else f"undecided: {', '.join(undecided)}"
+        if undecided
+        else "open"
+    )
     parts = [f"### {escape_markdown(name)}: gates {verdict}", _gates(outcomes)]
     if certificates:
         parts += ["#### Certificates", _certificates(certificates)]
@@ -178,13 +185,20 @@ def _changes(outcomes: Sequence[GateOutcome], base: Base) -> Iterator[str]:
         if before["is_closed"] != outcome.is_closed:
             yield f"**{outcome.gate} is {'closed' if outcome.is_closed else 'open'} now**"
         for now in (outcome.overall, *outcome.questions):
+            question = escape_markdown(now.question_id or "all questions")
             was = base.verdict(now)
-            old = math.nan if was is None or was["value"] is None else float(was["value"])
+            if was is None:
+                yield f"{outcome.gate}, {question} is new: {_figure(now.value, now)}"
+                continue
+            old = math.nan if was["value"] is None else float(was["value"])
             if math.isnan(old) and math.isnan(now.value):
                 continue
             if not abs(old - now.value) < _NOTICED:
-                question = escape_markdown(now.question_id or "all questions")
                 yield f"{outcome.gate}, {question}: {_figure(old, now)} → {_figure(now.value, now)}"
+        question_ids = {verdict.question_id for verdict in (outcome.overall, *outcome.questions)}
+        for verdict in before["verdicts"]:
+            if verdict["question_id"] not in question_ids:
+                yield f"{outcome.gate}, {escape_markdown(verdict['question_id'])} is gone"
 
 
 def _figure(value: float, verdict: GateVerdict) -> str:

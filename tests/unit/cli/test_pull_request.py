@@ -17,11 +17,11 @@ from eval_assets.cli.pull_request import Base, comment, decide, read_base
 from eval_assets.config.evaluation import Gate
 
 
-def outcome(value: float, half: float = 0.03) -> GateOutcome:
+def outcome(value: float, half: float = 0.03, question_id: str = "clarity") -> GateOutcome:
     """Return the gate human_a_hh on one question with this value and interval."""
     figures = tuple(
         GateFigure(question, value, value - half, value + half, 72)
-        for question in (None, "clarity")
+        for question in (None, question_id)
     )
     [result] = evaluate_gates(
         {"human_a_hh": GateEvidence(figures, "v1")}, {"human_a_hh": Gate(minimum=0.75)}
@@ -75,6 +75,18 @@ def test_nothing_is_listed_if_nothing_changed() -> None:
 
     assert "No figure changed." in text
     assert "holds up" not in text
+
+
+def test_questions_that_one_side_lacks_are_named() -> None:
+    text = comment("pilot", [outcome(0.85, question_id="tone")], base=base(0.85))
+
+    assert "- human_a_hh, tone is new: 0.850" in text
+    assert "- human_a_hh, clarity is gone" in text
+
+
+def test_the_title_names_undecided_gates() -> None:
+    assert comment("pilot", [outcome(0.77)]).startswith("### pilot: gates undecided: human_a_hh")
+    assert comment("pilot", [outcome(0.85)]).startswith("### pilot: gates open")
 
 
 def test_a_gate_that_the_base_lacks_is_new() -> None:
