@@ -22,7 +22,7 @@ from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.labels.headers import TEXT_COLUMNS
 from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file, unread_notes
-from eval_assets.scale import BINARY, LIKERT5, Scale
+from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 
 EXAMPLE_QUESTION: dict[str, object] = {
     "id": "helpfulness",
@@ -240,10 +240,10 @@ def draft_evaluation(export: Export, *, name: str, tool: str, scores: str) -> st
     for question_id, question in export.questions.items():
         entry: dict[str, object] = {"id": question_id, "question": question.text}
         if question.scale is None:
-            entry |= drafted_scale(by_people[question_id], by_judges[question_id])
+            ratings = _on_one_scale(by_people[question_id], by_judges[question_id])
+            entry |= scale_entries(*drafted_scale(ratings))
         else:
-            entry |= {"scale": _declared(question.scale)}
-            entry |= {"level": question.level} if question.level else {}
+            entry |= scale_entries(question.scale, question.level)
         rubric.append(entry)
     models = dict.fromkeys(model for _, _, model in export.scores)
     judges = recorded_judges((model, scores) for model in models)
@@ -255,34 +255,41 @@ def draft_evaluation(export: Export, *, name: str, tool: str, scores: str) -> st
 def ratings_by_question(
     pairs: Iterable[tuple[str | None, str | None]],
 ) -> dict[str, list[str | None]]:
-    """Return the ratings of each question."""
+    """Return the ratings of each question, without blank cells."""
     ratings: dict[str, list[str | None]] = defaultdict(list)
     for question, rating in pairs:
         if question is not None:
-            ratings[question].append(rating)
+            ratings[question].extend([rating] if rating else [])
     return ratings
 
 
-def drafted_scale(ratings: Sequence[str | None], scores: Sequence[str | None]) -> dict[str, object]:
-    """Return scale and level that fit the ratings of a question, as entries of evaluation.yaml.
+def _on_one_scale(ratings: list[str | None], scores: list[str | None]) -> list[str | None]:
+    """Return ratings, with scores of judges if they seem to be on the scale of the same tool.
 
-    Scores of judges count as well if they are whole numbers, of which not all are 0 or 1: then they
-    may be on another scale than the ratings.
+    They are if they are whole numbers, of which not all are 0 or 1.
+    """
+    points = {number_in(score) for score in scores}
+    are_points = all(map(float.is_integer, points)) and not points <= {0.0, 1.0}
+    return [*ratings, *scores] if are_points or not ratings else ratings
+
+
+def drafted_scale(ratings: Sequence[str | None]) -> tuple[Scale, Level | None]:
+    """Return scale and level that fit the ratings of a question; no level if it is the usual one.
 
     Examples:
-        >>> drafted_scale(["1", "5"], ["2"]), drafted_scale(["kind", "rude"], [])["level"]
+        >>> scale_entries(*drafted_scale(["1", "5"])), drafted_scale(["kind", "rude"])[1]
         ({'scale': 'likert5'}, 'nominal')
     """
-    points = {number_in(score) for score in scores if score}
-    are_points = bool(ratings) and all(map(float.is_integer, points)) and not points <= {0.0, 1.0}
-    cells = parsed_ratings(
-        FileColumn.of([*ratings, *(scores if are_points or not ratings else [])])
-    )
+    cells = parsed_ratings(FileColumn.of(ratings))
     try:
-        return {"scale": _declared(likely_scale(cells, file="", level=None))}
+        return likely_scale(cells, file="", level=None), None
     except InputError:  # words in no known order
-        scale = likely_scale(cells, file="", level="nominal")
-        return {"scale": _declared(scale), "level": "nominal"}
+        return likely_scale(cells, file="", level="nominal"), "nominal"
+
+
+def scale_entries(scale: Scale, level: str | None) -> dict[str, object]:
+    """Return a scale and the level, if there is one, as entries of evaluation.yaml."""
+    return {"scale": _declared(scale), **({"level": level} if level else {})}
 
 
 def _declared(scale: Scale) -> object:

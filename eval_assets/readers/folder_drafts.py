@@ -26,6 +26,7 @@ from eval_assets.readers.drafts import (
     recorded_judges,
     response_rows,
     rubric_entries,
+    scale_entries,
     two_ways,
     write_files,
 )
@@ -38,8 +39,10 @@ from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric
 from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
+from eval_assets.scale import Scale
+from eval_assets.wording import counted
 
-_FOUR_POINTS = {"min": 1, "max": 4}
+_FOUR_POINTS = Scale.from_steps(low=1, high=4)
 """Scale of sheets by indicator and conversation, on which 5 is never given."""
 
 _MOST_INDICATORS = 40
@@ -103,7 +106,8 @@ def _completed(
         contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
         notes.append("no file holds labels: labels.csv is empty, for you to fill in")
     entries = [entry for ratings in converted.values() for entry in rubric_entries(ratings)]
-    entries += _rubric_of(labels, scores, responses)
+    drafted, scale_notes = _rubric_of(labels, scores, responses)
+    entries += drafted
     rubric = list({entry["id"]: entry for entry in reversed(entries)}.values())[::-1]
     if not rubric:
         rubric = [EXAMPLE_QUESTION]
@@ -116,7 +120,7 @@ def _completed(
         "judges": recorded_judges(_judge_models(scores)),
     }
     contents[FILE] = FROM_FILES + as_yaml(sections)
-    return write_files(folder, contents), [*notes, *others]
+    return write_files(folder, contents), [*notes, *others, *scale_notes]
 
 
 def _converted(
@@ -191,44 +195,55 @@ def _kind(table: FileTable) -> Kind | None:
 
 def _rubric_of(
     labels: Sequence[FileTable], scores: Sequence[FileTable], responses: Sequence[FileTable]
-) -> list[dict[str, object]]:
-    """Return a question for each thing that is rated, on a scale that fits its ratings."""
+) -> tuple[list[dict[str, object]], list[str]]:
+    """Return a question for each thing that is rated, and notes on the scale of each.
+
+    The scale fits the ratings of humans, if there are any: a mistyped score of a judge would widen
+    it, and ratings on a wider scale seem to agree more.
+    """
     parsed = [labels_without_rubric(table, RatingsOptions()) for table in labels]
     by_people = ratings_by_question(
         pair
         for file in parsed
-        for pair in zip(file.units.questions, file.table.text(*FIELDS["rating"]), strict=True)
+        for pair in zip(file.units.questions, file.table.stripped(*FIELDS["rating"]), strict=True)
     )
     by_judges = ratings_by_question(
         pair
         for table in scores
         for pair in zip(
             table.stripped("question_id", "indicator_id"),
-            table.text("score", "aiescore"),
+            table.stripped("score", "aiescore"),
             strict=True,
         )
     )
     in_four_points = all(table.has("indicator_id", "convo_id") for table in (*labels, *scores))
-    in_four_points &= all(map(_within_four, (*by_people.values(), *by_judges.values())))
     indicators = dict.fromkeys(
         cell for table in responses for cell in table.stripped("indicator_id") if cell
     )
     names = dict.fromkeys((*by_people, *by_judges))
     if not names and len(indicators) <= _MOST_INDICATORS:
         names = indicators
+    ratings = {name: by_people.get(name) or by_judges.get(name, []) for name in names}
+    in_four_points &= all(not _n_off(_FOUR_POINTS, of) for of in ratings.values())
     rubric: list[dict[str, object]] = []
+    notes: list[str] = []
     for name in names:
-        scale: dict[str, object] = {"scale": dict(_FOUR_POINTS)}
-        if not in_four_points:
-            scale = drafted_scale(by_people.get(name, []), by_judges.get(name, []))
-        rubric.append({"id": name, "question": name, **scale})
-    return rubric
+        scale, level = (_FOUR_POINTS, None) if in_four_points else drafted_scale(ratings[name])
+        rubric.append({"id": name, "question": name, **scale_entries(scale, level)})
+        n_off = _n_off(scale, by_judges.get(name, []))
+        if n_off:
+            notes.append(
+                f"{counted(n_off, 'judge score')} of {name} {'is' if n_off == 1 else 'are'} off "
+                f"the scale of its labels ({scale.described()}), and will be stored as "
+                f"out_of_range. If raters saw a wider scale, write it in {FILE}"
+            )
+    return rubric, notes
 
 
-def _within_four(ratings: Sequence[str | None]) -> bool:
-    values = parsed_ratings(FileColumn.of(ratings)).values
-    values = values[~np.isnan(values)]
-    return bool(((values >= 1) & (values <= _FOUR_POINTS["max"])).all())
+def _n_off(scale: Scale, ratings: Sequence[str | None]) -> int:
+    """Return the number of ratings that lie below or above a scale."""
+    values = parsed_ratings(FileColumn.of(ratings)).values_on(scale)
+    return int((~np.isnan(values) & ~scale.spans(values)).sum())
 
 
 def _judge_models(tables: Sequence[FileTable]) -> Iterable[tuple[str | None, str]]:

@@ -15,6 +15,8 @@ from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
+from eval_assets.readers.scores import read_recorded_scores
+from eval_assets.scale import BINARY
 
 
 def test_folder_can_be_read_as_it_is(tmp_path: Path) -> None:
@@ -155,6 +157,32 @@ def test_a_folder_with_data_gets_what_it_lacks_and_keeps_the_rest(tmp_path: Path
     assert "fill in responses.csv" in outcome.output
     assert (tmp_path / "labels.csv").read_text() == labels
     assert len(read_labels(evaluation, read_responses(evaluation)).ratings) == 4
+
+
+def test_a_mistyped_judge_score_does_not_widen_the_scale_of_labels(tmp_path: Path) -> None:
+    rows = [(f"r{k}", k % 2) for k in range(30)]
+    write_labelled_folder(tmp_path, [(item, rating) for item, rating in rows])
+    scores = "".join(f"{item},gpt,faithful,{9 if item == 'r7' else of}\n" for item, of in rows)
+    (tmp_path / "scores.csv").write_text(f"response_id,judge_model,question_id,score\n{scores}")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    evaluation = read_evaluation(tmp_path)
+    assert [question.scale for question in evaluation.rubric] == [BINARY]
+    assert "1 judge score of faithful is off the scale of its labels (0, 1)" in outcome.output
+    [judge] = evaluation.judges
+    stored = read_recorded_scores(evaluation, judge, read_responses(evaluation))
+    assert stored["status"].value_counts().to_dict() == {"ok": 29, "out_of_range": 1}
+
+
+def write_labelled_folder(folder: Path, ratings: list[tuple[str, int]]) -> None:
+    """Write responses.csv with thirty responses, and labels.csv with ratings by two raters."""
+    responses = "".join(f"r{k},Why?,Because {k}.,m1\n" for k in range(30))
+    (folder / "responses.csv").write_text(
+        f"response_id,prompt_text,response_text,model_name\n{responses}"
+    )
+    labels = "".join(f"{item},{name},faithful,{of}\n" for item, of in ratings for name in "ab")
+    (folder / "labels.csv").write_text(f"response_id,rater_id,question_id,rating\n{labels}")
 
 
 @pytest.mark.parametrize(
