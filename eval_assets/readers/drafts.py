@@ -98,24 +98,27 @@ def write_ratings_draft(
     ratings = read_ratings_file(path, options)
     if ratings.other_layout is not None:
         raise two_ways(path.name, ratings, ratings.other_layout)
-    notes, name = ratings.labels.notes, folder.resolve().name
+    name = folder.resolve().name
     if ratings.tool is not None:
         tool, export = import_files([path], source=ratings.tool)
-        return write_draft(export, folder, name=name, tool=tool), notes
+        return write_draft(export, folder, name=name, tool=tool), ratings.labels.notes
     ids, of_items = item_ids([ratings]), ratings.contents()
     contents = {
         FILE: FROM_FILES + as_yaml({"name": name, "rubric": rubric_entries(ratings)}),
         "responses.csv": response_rows(ids, of_items),
         "labels.csv": label_rows(ids, ratings),
     }
-    return write_new_files(folder, contents), (*notes, *unread_notes(_unread(ratings, of_items)))
+    return write_new_files(folder, contents), notes_on_ratings(ratings, of_items)
 
 
-def _unread(ratings: RatingsFile, of_items: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Return the columns of a file that hold nothing of a label, nor of an item."""
+def notes_on_ratings(
+    ratings: RatingsFile, of_items: Mapping[str, Mapping[str, str]]
+) -> tuple[str, ...]:
+    """Return how a file was read, and its columns that hold nothing of a label, nor of an item."""
     names = {name for columns in of_items.values() for name in columns}
     read = {plain(header) for name in names for header in TEXT_COLUMNS.get(name, (name,))}
-    return [header for header in ratings.unread if plain(header) not in read]
+    unread = [header for header in ratings.unread if plain(header) not in read]
+    return (*ratings.labels.notes, *unread_notes(unread))
 
 
 def item_ids(files: Iterable[RatingsFile]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from eval_assets.readers.drafts import (
     drafted_scale,
     item_ids,
     label_rows,
+    notes_on_ratings,
     ratings_by_question,
     recorded_judges,
     response_rows,
@@ -37,7 +38,12 @@ from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.labels.forms import rating_columns
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric
-from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file
+from eval_assets.readers.ratings_file import (
+    RatingsFile,
+    read_ratings_file,
+    scale_notes,
+    unread_notes,
+)
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
 from eval_assets.scale import Scale
 from eval_assets.wording import counted
@@ -89,13 +95,16 @@ def _completed(
     notes = [f"{', '.join(files[kind])}: {kind}" for kind in files]
     labels, scores, responses = (tables.get(k, []) for k in ("labels", "scores", "responses"))
     ids = item_ids(converted.values())
+    writes_responses = not responses and not (folder / "responses.csv").exists()
+    items = {path: of.contents() if writes_responses else {} for path, of in converted.items()}
     for path, ratings in converted.items():
         name = _free_name(folder, Path(path).stem)
         contents[name] = label_rows(ids, ratings)
         files.setdefault("labels", []).append(name)
         notes.append(f"{path}: labels by {listed_briefly(ratings.raters)}, as {name} has them")
-    if not responses and not (folder / "responses.csv").exists():
-        texts = {item: of for r in converted.values() for item, of in r.contents().items()}
+        notes += [f"{path}: {note}." for note in notes_on_ratings(ratings, items[path])]
+    if writes_responses:
+        texts = {item: columns for of in items.values() for item, columns in of.items()}
         stubs = dict.fromkeys(_rated_ids([*labels, *scores]))
         contents["responses.csv"] = response_rows(ids | {i: i for i in stubs}, texts)
         if not any(of.get("response_text") for of in texts.values()) and ids.keys() <= {
@@ -106,21 +115,22 @@ def _completed(
         contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
         notes.append("no file holds labels: labels.csv is empty, for you to fill in")
     entries = [entry for ratings in converted.values() for entry in rubric_entries(ratings)]
-    drafted, scale_notes = _rubric_of(labels, scores, responses)
+    drafted, rubric_notes = _rubric_of(labels, scores, responses)
     entries += drafted
     rubric = list({entry["id"]: entry for entry in reversed(entries)}.values())[::-1]
     if not rubric:
         rubric = [EXAMPLE_QUESTION]
         notes.append("no ratings say what was asked: the question in the rubric is an example")
+    has_rubric = bool(files_in_folder(folder, "rubric"))
     sections = {
         "name": folder.resolve().name,
-        "rubric": None if files_in_folder(folder, "rubric") else rubric,
+        "rubric": None if has_rubric else rubric,
         "responses": files.get("responses", ["responses.csv"]),
         "labels": files.get("labels", ["labels.csv"]),
         "judges": recorded_judges(_judge_models(scores)),
     }
     contents[FILE] = FROM_FILES + as_yaml(sections)
-    return write_files(folder, contents), [*notes, *others, *scale_notes]
+    return write_files(folder, contents), [*notes, *others, *([] if has_rubric else rubric_notes)]
 
 
 def _converted(
@@ -196,7 +206,7 @@ def _kind(table: FileTable) -> Kind | None:
 def _rubric_of(
     labels: Sequence[FileTable], scores: Sequence[FileTable], responses: Sequence[FileTable]
 ) -> tuple[list[dict[str, object]], list[str]]:
-    """Return a question for each thing that is rated, and notes on the scale of each.
+    """Return a question for each thing that is rated, and how labels and scales were read.
 
     The scale fits the ratings of humans, if there are any: a mistyped score of a judge would widen
     it, and ratings on a wider scale seem to agree more.
@@ -226,10 +236,16 @@ def _rubric_of(
     ratings = {name: by_people.get(name) or by_judges.get(name, []) for name in names}
     in_four_points &= all(not _n_off(_FOUR_POINTS, of) for of in ratings.values())
     rubric: list[dict[str, object]] = []
-    notes: list[str] = []
+    scales: dict[str, Scale] = {}
+    notes = [
+        f"{file.table.file}: {note}."
+        for file in parsed
+        for note in (*file.table.notes, *unread_notes(file.unread))
+    ]
     for name in names:
         scale, level = (_FOUR_POINTS, None) if in_four_points else drafted_scale(ratings[name])
         rubric.append({"id": name, "question": name, **scale_entries(scale, level)})
+        scales |= {name: scale} if ratings[name] else {}
         n_off = _n_off(scale, by_judges.get(name, []))
         if n_off:
             notes.append(
@@ -237,7 +253,8 @@ def _rubric_of(
                 f"the scale of its labels ({scale.described()}), and will be stored as "
                 f"out_of_range. If raters saw a wider scale, write it in {FILE}"
             )
-    return rubric, notes
+    remedy = f"Write another in {FILE} if that is wrong."
+    return rubric, [*scale_notes(scales, remedy), *notes]
 
 
 def _n_off(scale: Scale, ratings: Sequence[str | None]) -> int:

@@ -191,7 +191,13 @@ def _ratings_file(
     units = ResponseUnits(items, question_ids, applies, table=pd.DataFrame())
     checked = checked_labels(labels, rubric, units, ignored=())
     examples = _examples(checked.ratings, rubric)
-    notes = (*labels.table.notes, *examples, *beside.notes, *_scale_notes(rubric))
+    notes = (
+        *(*labels.table.notes, *examples, *beside.notes),
+        *scale_notes(
+            {question.id: question.scale for question in rubric if question.scale_guessed},
+            "Pass --scale if that is wrong",
+        ),
+    )
     joined = joined_labels([checked], unusable=[], rejects_rows=False, notes=notes)
     raters = tuple(map(str, joined.ratings["rater_id"].unique()))
     evaluation = Evaluation(path.stem, path.parent, rubric, gates=beside.gates)
@@ -471,14 +477,13 @@ def _rubric(
     return tuple(rubric)
 
 
-def _scale_notes(rubric: Sequence[RubricQuestion]) -> list[str]:
-    guessed: dict[str, list[str]] = {}
-    for question in rubric:
-        if question.scale_guessed:
-            guessed.setdefault(question.scale.described(), []).append(question.id)
-    scales = "; ".join(f"{values} ({listed_briefly(ids)})" for values, ids in guessed.items())
-    note = f"scale guessed from the ratings: {scales}. Pass --scale if that is wrong"
-    return [note] if guessed else []
+def scale_notes(guesses: Mapping[str, Scale], remedy: str) -> list[str]:
+    """Return a note on the guessed scales of questions, if there are any."""
+    questions: dict[str, list[str]] = {}
+    for question_id, scale in guesses.items():
+        questions.setdefault(scale.described(), []).append(question_id)
+    scales = "; ".join(f"{values} ({listed_briefly(ids)})" for values, ids in questions.items())
+    return [f"scale guessed from the ratings: {scales}. {remedy}"] if guesses else []
 
 
 def frame_table(frame: pd.DataFrame) -> FileTable:

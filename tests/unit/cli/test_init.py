@@ -159,6 +159,39 @@ def test_a_folder_with_data_gets_what_it_lacks_and_keeps_the_rest(tmp_path: Path
     assert len(read_labels(evaluation, read_responses(evaluation)).ratings) == 4
 
 
+def test_a_folder_tells_how_its_file_was_read_as_the_file_alone_does(tmp_path: Path) -> None:
+    rows = [(f"i{k}", 1 + k % 5, 1 + (k + (k == 3)) % 5) for k in range(30)]
+    table = "item,Anna,Ben,average,Time\n" + "".join(f"{i},{a},{b},3,9\n" for i, a, b in rows)
+    (tmp_path / "sheet").mkdir()
+    for folder in (tmp_path, tmp_path / "sheet"):
+        (folder / "sheet.csv").write_text(table)
+    (tmp_path / "sheet" / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\n"
+        + "".join(f"{item},Why?,Because.,m1\n" for item, _, _ in rows)
+    )
+
+    of_file = CliRunner().invoke(init, [str(tmp_path / "sheet.csv"), str(tmp_path / "mine")])
+    of_folder = CliRunner().invoke(init, [str(tmp_path / "sheet")])
+
+    notes = [line for line in of_file.output.splitlines() if line.startswith("sheet.csv: ")]
+    assert notes[0] == "sheet.csv: columns Anna, Ben read as raters of rating."
+    assert "sheet.csv: not read as ratings, by their names: average." in notes
+    assert set(notes) <= set(of_folder.output.splitlines())
+    assert "sheet.csv: left out: Time." in of_folder.output
+
+
+def test_guessed_scales_and_unread_columns_of_labels_are_printed(tmp_path: Path) -> None:
+    write_labelled_folder(tmp_path, [(f"r{k}", k % 2) for k in range(30)])
+    table = (tmp_path / "labels.csv").read_text().splitlines()
+    rows = [f"{row},{'Seed' if n == 0 else 7}\n" for n, row in enumerate(table)]
+    (tmp_path / "labels.csv").write_text("".join(rows))
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    assert "scale guessed from the ratings: 0, 1 (faithful). Write another in " in outcome.output
+    assert "labels.csv: left out: Seed.\n" in outcome.output
+
+
 def test_a_mistyped_judge_score_does_not_widen_the_scale_of_labels(tmp_path: Path) -> None:
     rows = [(f"r{k}", k % 2) for k in range(30)]
     write_labelled_folder(tmp_path, [(item, rating) for item, rating in rows])
