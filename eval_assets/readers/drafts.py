@@ -123,10 +123,15 @@ def notes_on_ratings(
 
 def item_ids(files: Iterable[RatingsFile]) -> dict[str, str]:
     """Return the response id of each item: the item itself, or a number if items are texts."""
-    items = [item for file in files for item in file.labels.ratings["response_id"].unique()]
-    are_texts = any(len(item) > _LONGEST_ID or "\n" in item for item in map(str, items))
-    names = dict.fromkeys(map(str, items))
+    items = [item for file in files for item in rated_items(file)]
+    are_texts = any(len(item) > _LONGEST_ID or "\n" in item for item in items)
+    names = dict.fromkeys(items)
     return {item: f"r{n}" if are_texts else item for n, item in enumerate(names, start=1)}
+
+
+def rated_items(ratings: RatingsFile) -> list[str]:
+    """Return the items that a file rates."""
+    return [*map(str, ratings.labels.ratings["response_id"].unique())]
 
 
 def rubric_entries(ratings: RatingsFile) -> list[dict[str, object]]:

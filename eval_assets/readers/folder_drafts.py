@@ -23,6 +23,7 @@ from eval_assets.readers.drafts import (
     item_ids,
     label_rows,
     notes_on_ratings,
+    rated_items,
     ratings_by_question,
     recorded_judges,
     response_rows,
@@ -46,7 +47,7 @@ from eval_assets.readers.ratings_file import (
 )
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
 from eval_assets.scale import Scale
-from eval_assets.wording import counted
+from eval_assets.wording import counted, listed
 
 _FOUR_POINTS = Scale.from_steps(low=1, high=4)
 """Scale of sheets by indicator and conversation, on which 5 is never given."""
@@ -111,6 +112,9 @@ def _completed(
             *ids.values()
         }:
             notes.append("no file holds the responses: fill in responses.csv, which has their ids")
+    rated = {table.file: _rated_ids([table]) for table in (*labels, *scores)}
+    rated |= {path: [*map(ids.__getitem__, rated_items(of))] for path, of in converted.items()}
+    notes += _unknown_responses(rated, responses)
     if "labels" not in files and not (folder / "labels.csv").exists():
         contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
         notes.append("no file holds labels: labels.csv is empty, for you to fill in")
@@ -271,3 +275,24 @@ def _judge_models(tables: Sequence[FileTable]) -> Iterable[tuple[str | None, str
 
 def _rated_ids(tables: Iterable[FileTable]) -> list[str]:
     return [cell for table in tables for cell in table.stripped(*RESPONSE_ID) if cell]
+
+
+def _unknown_responses(
+    rated: Mapping[str, Sequence[str]], responses: Sequence[FileTable]
+) -> list[str]:
+    """Return a note on each file with ratings of responses that those with responses lack."""
+    known_ids = set(_rated_ids(responses))
+    if not known_ids:
+        return []
+    unknown = {
+        file: [name for name in dict.fromkeys(names) if name not in known_ids]
+        for file, names in rated.items()
+    }
+    files = listed([table.file for table in responses])
+    return [
+        f"{file} rates {counted(len(names), 'response')} that {files} "
+        f"{'does' if len(responses) == 1 else 'do'} not have: {listed_briefly(names)}. "
+        "A run refuses such ratings: use the same ids in both, or add the responses"
+        for file, names in unknown.items()
+        if names
+    ]

@@ -192,6 +192,21 @@ def test_guessed_scales_and_unread_columns_of_labels_are_printed(tmp_path: Path)
     assert "labels.csv: left out: Seed.\n" in outcome.output
 
 
+@pytest.mark.parametrize("header", ["item,anna,ben", "response_id,anna,ben"])
+def test_ratings_of_responses_that_are_not_there_are_named(tmp_path: Path, header: str) -> None:
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\n"
+        + "".join(f"r{k},Why?,Because {k}.,m1\n" for k in range(10))
+    )
+    rows = "".join(f"{'Q' if k < 2 else 'r'}{k},{1 + k % 5},{1 + k % 5}\n" for k in range(10))
+    (tmp_path / "sheet.csv").write_text(f"{header}\n{rows}")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    note = "sheet.csv rates 2 responses that responses.csv does not have: Q0, Q1. "
+    assert note in outcome.output
+
+
 def test_a_mistyped_judge_score_does_not_widen_the_scale_of_labels(tmp_path: Path) -> None:
     rows = [(f"r{k}", k % 2) for k in range(30)]
     write_labelled_folder(tmp_path, [(item, rating) for item, rating in rows])
