@@ -252,14 +252,15 @@ def melted(table: FileTable, columns: Sequence[RatingColumn], units: References)
 
 
 def _note(columns: Sequence[RatingColumn], units: References) -> str:
-    headers = listed_briefly([column.header for column in columns])
+    noun = "column" if len(columns) == 1 else "columns"
+    headers = f"{noun} {listed_briefly([column.header for column in columns])}"
     if all(column.question and column.rater for column in columns):
         raters = listed_briefly(list(dict.fromkeys(str(column.rater) for column in columns)))
-        return f"columns {headers} read as rater and question, with the raters {raters}"
+        return f"{headers} read as rater and question, with the raters {raters}"
     if any(column.question for column in columns):
-        return f"columns {headers} read as questions"
+        return f"{headers} read as {'a question' if len(columns) == 1 else 'questions'}"
     questions = sorted(filter(None, set(units.questions)))
-    return f"columns {headers} read as raters{' of ' * bool(questions)}{', '.join(questions)}"
+    return f"{headers} read as raters{' of ' * bool(questions)}{', '.join(questions)}"
 
 
 def _left_out(table: FileTable, columns: Sequence[RatingColumn]) -> dict[str, list[str]]:

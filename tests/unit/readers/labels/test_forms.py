@@ -83,6 +83,12 @@ def test_a_column_for_each_question_is_read(write: Write) -> None:
     assert inputs.ratings["notes"].tolist()[:2] == ["fine", "fine"]
 
 
+def test_an_only_column_of_ratings_is_noted_in_the_singular(write: Write) -> None:
+    inputs = labels(write, "response_id,Rater,safe\na1,anna,yes\na1,ben,no\n")
+
+    assert inputs.notes == ("labels.csv: column safe read as a question",)
+
+
 @pytest.mark.parametrize(
     "header", ["Anna: helpfulness", "Anna_helpfulness", "helpfulness (Anna)", "Anna - Helpfulness"]
 )
