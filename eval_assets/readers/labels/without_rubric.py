@@ -152,7 +152,7 @@ def _unread(table: FileTable, labels: ParsedLabels) -> tuple[str, ...]:
     read |= {labels.units.response_header, labels.units.question_header, *MODELS_IN_VOTES}
     if labels.units.response_header is None and has_references(table):
         read |= {table.header_of(name) for name in (*KEY_COLUMNS, *MODEL_NAME)}
-    return tuple(h for h in table.columns if h not in read and any(table.stripped(h).present()))
+    return tuple(header for header in table.columns if header not in read)
 
 
 def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:

@@ -148,6 +148,15 @@ def test_columns_without_a_use_are_named(tmp_path: Path, *, is_wide: bool) -> No
     assert ratings.unread == ("Id", "Seed", "Time", "model")
 
 
+def test_an_empty_column_of_a_rater_is_named_as_left_out(tmp_path: Path) -> None:
+    rows = [[*row, "Kai" if n == 0 else ""] for n, row in enumerate(wide())]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert one_question(ratings) == EXPECTED
+    assert ratings.unread == ("Kai",)
+
+
 def test_header_of_the_rater_beside_columns_of_questions_is_that_of_the_file(
     tmp_path: Path,
 ) -> None:
