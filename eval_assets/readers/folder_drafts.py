@@ -241,24 +241,33 @@ def _rubric_of(
     in_four_points &= all(not _n_off(_FOUR_POINTS, of) for of in ratings.values())
     rubric: list[dict[str, object]] = []
     scales: dict[str, Scale] = {}
-    notes = [
-        f"{file.table.file}: {note}."
-        for file in parsed
-        for note in (*file.table.notes, *unread_notes(file.unread))
-    ]
     for name in names:
         scale, level = (_FOUR_POINTS, None) if in_four_points else drafted_scale(ratings[name])
         rubric.append({"id": name, "question": name, **scale_entries(scale, level)})
         scales |= {name: scale} if ratings[name] else {}
+    notes = [
+        *scale_notes(scales, f"Write another in {FILE} if that is wrong."),
+        *(
+            f"{file.table.file}: {note}."
+            for file in parsed
+            for note in (*file.table.notes, *unread_notes(file.unread))
+        ),
+    ]
+    return rubric, [*notes, *_notes_off_scale(scales, by_judges)]
+
+
+def _notes_off_scale(
+    scales: Mapping[str, Scale], by_judges: Mapping[str, Sequence[str | None]]
+) -> Iterable[str]:
+    """Yield a note for each question with scores of judges that a run does not use."""
+    for name, scale in scales.items():
         n_off = _n_off(scale, by_judges.get(name, []))
         if n_off:
-            notes.append(
+            yield (
                 f"{counted(n_off, 'judge score')} of {name} {'is' if n_off == 1 else 'are'} off "
                 f"the scale of its labels ({scale.described()}), and will be stored as "
                 f"out_of_range. If raters saw a wider scale, write it in {FILE}"
             )
-    remedy = f"Write another in {FILE} if that is wrong."
-    return rubric, [*scale_notes(scales, remedy), *notes]
 
 
 def _n_off(scale: Scale, ratings: Sequence[str | None]) -> int:
