@@ -70,6 +70,18 @@ def error_lines(error: BaseException) -> Iterator[str]:
         yield str(error)
 
 
+def print_failure(error: Exception) -> int:
+    """Print an expected error, or a group of them, one line each; return the exit code.
+
+    Any other error is raised again, with its traceback.
+    """
+    group = error if isinstance(error, ExceptionGroup) else ExceptionGroup("", [error])
+    if group.split(EXPECTED)[1] is not None:
+        raise error
+    print_errors(list(error_lines(error)))
+    return FAILED
+
+
 def nothing_measured(data: Path) -> int:
     """Print the command that computes the missing figures; return the exit code."""
     command = f"eval-assets run --data {quote(str(data))}"

@@ -8,15 +8,7 @@ from keyword import iskeyword
 
 import click
 
-from eval_assets.cli.exit_codes import (
-    DONE,
-    EXPECTED,
-    FAILED,
-    MISUSED,
-    STOPPED,
-    error_lines,
-    print_errors,
-)
+from eval_assets.cli.exit_codes import DONE, EXPECTED, FAILED, MISUSED, STOPPED, print_failure
 
 COMMANDS: dict[str, dict[str, str]] = {
     "Get started": {
@@ -117,10 +109,7 @@ def main() -> None:
         click.echo(f"This needs {error.name}. Install eval-assets[run].", err=True)
         code = FAILED
     except (*EXPECTED, ExceptionGroup) as error:
-        if isinstance(error, ExceptionGroup) and error.split(EXPECTED)[1] is not None:
-            raise
-        print_errors(list(error_lines(error)))
-        code = FAILED
+        code = print_failure(error)
     sys.exit(code)
 
 

@@ -40,6 +40,7 @@ from eval_assets.cli.results import (
     record_results,
 )
 from eval_assets.errors import StoreError
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import session, set_aside
 from eval_assets.store.database_file import keep_sqlite_open
 
@@ -94,8 +95,8 @@ def materialize(
 
 
 def _require_versions(folder: EvaluationFolder) -> None:
-    """Raise InputErrors for versions that judges do not have, before anything runs."""
-    evaluation = folder.evaluation()
+    """Raise InputErrors of evaluation.yaml, and for versions that judges do not have."""
+    evaluation = read_evaluation(folder.path)
     if any(judge.version is not None for judge in evaluation.judges):
         versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
 

@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED
+from eval_assets.cli.exit_codes import (
+    DONE,
+    EXPECTED,
+    FAILED,
+    GATE_CLOSED,
+    MISUSED,
+    print_failure,
+)
 from eval_assets.cli.options import data_option, database_option, in_project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from eval_assets.cli.results import Output
 
 
 @click.command()
@@ -59,21 +68,49 @@ def run(  # noqa: PLR0913 - one parameter per option
         raise click.UsageError(f"{data} holds several evaluations: name one of them for --json.")
     codes = set()
     for name in names or [""]:
-        if not (select or force or verbose):
-            code = _unchanged(data / name, database, output=output or "text")
-            if code is not None:
-                codes.add(code)
-                continue
-        # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
-        from eval_assets.assets.resources import EvaluationFolder
-        from eval_assets.cli.materialize import materialize
-
-        several, own = (data, name) if name else in_project(data, database)
-        folder = EvaluationFolder(data=str(several), database=str(database or ""), name=own)
-        codes.add(materialize(folder, select=select, verbose=verbose, output=output or "text"))
+        try:
+            code = _evaluate(
+                data,
+                name,
+                database,
+                select=select,
+                force=force,
+                verbose=verbose,
+                output=output or "text",
+            )
+        except (*EXPECTED, ExceptionGroup) as error:
+            if not names:
+                raise
+            click.echo(f"{data / name} could not be evaluated:", err=True)
+            code = print_failure(error)
+        codes.add(code)
     if len(names) > 1 and FAILED not in codes and output is None:
         _print_judges_over(data, names, database)
     return next(code for code in (FAILED, MISUSED, GATE_CLOSED, DONE) if code in codes)
+
+
+def _evaluate(  # noqa: PLR0913 - one parameter per option
+    data: Path,
+    name: str,
+    database: str | None,
+    *,
+    select: str | None,
+    force: bool,
+    verbose: bool,
+    output: Output,
+) -> int:
+    """Run one evaluation, or print its last results if nothing changed; return the exit code."""
+    if not (select or force or verbose):
+        code = _unchanged(data / name, database, output=output)
+        if code is not None:
+            return code
+    # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
+    from eval_assets.assets.resources import EvaluationFolder
+    from eval_assets.cli.materialize import materialize
+
+    several, own = (data, name) if name else in_project(data, database)
+    folder = EvaluationFolder(data=str(several), database=str(database or ""), name=own)
+    return materialize(folder, select=select, verbose=verbose, output=output)
 
 
 def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:
@@ -97,9 +134,7 @@ def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -
         )
 
 
-def _unchanged(
-    folder: Path, database: str | None, *, output: Literal["text", "quiet", "json"]
-) -> int | None:
+def _unchanged(folder: Path, database: str | None, *, output: Output) -> int | None:
     """Print the last run's results if nothing changed since; return the exit code, else None."""
     from eval_assets.cli.options import resolve_database
     from eval_assets.cli.results import may_be_unchanged, print_run, unchanged_results

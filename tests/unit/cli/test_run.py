@@ -1,0 +1,45 @@
+"""Runs of a folder of evaluation folders, and of files that changed or did not."""
+
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from eval_assets.cli.exit_codes import FAILED
+from eval_assets.cli.run import run
+
+MINIMAL = Path(str(files("eval_assets.examples"))) / "minimal"
+
+
+@pytest.fixture(autouse=True)
+def _own_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DAGSTER_HOME", "EVAL_DATABASE"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_bad_evaluation_does_not_stop_the_later_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (
+        ("first", "name: first\nrubrik: []\n"),
+        ("second", "name: [\n"),
+    ):
+        (tmp_path / "multi" / name).mkdir(parents=True)
+        (tmp_path / "multi" / name / "evaluation.yaml").write_text(text)
+    shutil.copytree(MINIMAL, tmp_path / "multi" / "third")
+
+    code = run.main(["--data", "multi"], standalone_mode=False)
+
+    printed = capsys.readouterr()
+    assert code == FAILED
+    assert [line.split(":")[0] for line in printed.err.splitlines()] == [
+        "multi/first could not be evaluated",
+        *3 * ["evaluation.yaml"],
+        "multi/second could not be evaluated",
+        "evaluation.yaml",
+    ]
+    assert "Evaluating multi/third" in printed.out
+    assert (tmp_path / "multi" / "third" / "out" / "report.html").exists()
