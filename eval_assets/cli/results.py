@@ -41,6 +41,7 @@ from eval_assets.store.gates import (
     stored_causes,
     stored_findings,
     stored_gate_outcomes,
+    why_judges_are_stale,
 )
 from eval_assets.store.inputs import changed_tables
 from eval_assets.store.ratings import human_ratings
@@ -222,6 +223,9 @@ def print_run(
     report = evaluation.folder / "out" / _REPORT
     with connect(database, folder=evaluation.folder) as connection:
         outcomes = outcomes_now(connection, evaluation)
+        stale = why_judges_are_stale(
+            connection, evaluation, sources=source_fingerprints(evaluation)
+        )
         closed = [o for o in outcomes if o.is_closed and o.gate in gates]
         with _until_the_reader_ends():
             match output:
@@ -231,12 +235,13 @@ def print_run(
                         "gates": [outcome.to_json() for outcome in outcomes],
                         "failed_checks": [asdict(check) for check in results.failed_checks],
                         "not_run": results.not_run,
+                        "stale_because": stale,
                         "report": str(report) if report.exists() else None,
                         "database": str(database),
                     }
                     print_json(about | _figures(connection))
                 case "text":
-                    print_measured(connection, evaluation, outcomes)
+                    print_measured(connection, evaluation, outcomes, stale=stale)
                     _print_causes(stored_causes(connection), evaluation)
                     if report.exists():
                         click.echo(f"Report    {report}")

@@ -64,9 +64,16 @@ def print_table(
 
 
 def print_measured(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    outcomes: tuple[GateOutcome, ...],
+    *,
+    stale: Mapping[str, str],
 ) -> None:
-    """Print human agreement, judges against humans, and each gate's verdict."""
+    """Print human agreement, judges against humans, and each gate's verdict.
+
+    `stale` says why tables about judges are older than the data, by table.
+    """
     from eval_assets.agreement.rounds import rewording_sentences
     from eval_assets.agreement.selection import selection_sentences
     from eval_assets.figures import HumanFigures, JudgeHumanFigures, RubricVersionFigures
@@ -90,10 +97,14 @@ def print_measured(
         click.echo(f"{sentence}.\n")
     if sentences := selection_sentences(stored_selection(connection)):
         click.echo(f"{'. '.join(sentences)}. Weighted figures are in the report.\n")
+    if JudgeHumanFigures.table in stale:
+        click.echo(f"{stale[JudgeHumanFigures.table]}\n")
     print_judges(read_figures(connection, JudgeHumanFigures), outcomes, evaluation)
     if evaluation.seals_figures and evaluation.judges:
         click.echo(f"{SEALED_TEST}\n")
     print_gates(evaluation, outcomes)
+    if "judge_certificates" in stale:
+        click.echo(f"{stale['judge_certificates']}\n")
     print_certificates(SealedTests.stored(connection))
 
 

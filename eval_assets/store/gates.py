@@ -12,9 +12,16 @@ from eval_assets.agreement.gates.evidence import (
     MeasuredAgreement,
     gate_outcomes,
     measures_version,
+    why_unusable,
 )
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, RaterKind
+from eval_assets.figures import (
+    FigureRecord,
+    HumanFigures,
+    JudgeFigures,
+    JudgeHumanFigures,
+    RaterKind,
+)
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
@@ -43,6 +50,40 @@ def stored_gate_outcomes(
         changed=changed_tables(connection, sources),
         edited=() if measured else edited_kinds(connection),
     )
+
+
+def why_judges_are_stale(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, sources: Mapping[str, str]
+) -> dict[str, str]:
+    """Return why the figures and the certificates of judges are older than the data, by table.
+
+    A certificate that is marked as stale itself is not counted.
+    """
+    versions = rating_versions(connection)
+    [(of_figures,)] = connection.execute(
+        f"SELECT any_value(data_version) FROM {JudgeHumanFigures.table}"  # noqa: S608 - our own
+    ).fetchall()
+    changed = changed_tables(connection, sources)
+    unusable = {}
+    if of_figures:
+        unusable[JudgeHumanFigures.table] = why_unusable(
+            JudgeHumanFigures.table,
+            stored=of_figures,
+            current=" ".join(versions.values()),
+            changed=changed,
+        )
+    [(is_certified, of_splits)] = connection.execute(
+        """SELECT EXISTS (FROM judge_certificates WHERE stale_because IS NULL),
+                  (SELECT any_value(data_version) FROM judge_splits)"""
+    ).fetchall()
+    if is_certified and of_splits:
+        current = measures_version(evaluation, "human", data_version=versions["human"])
+        unusable["judge_certificates"] = why_unusable(
+            "judge_certificates", stored=of_splits, current=current, changed=changed
+        )
+    return {
+        table: f"{table} is {of.reason}. {of.remedy.text}." for table, of in unusable.items() if of
+    }
 
 
 def unread_scores(connection: duckdb.DuckDBPyConnection, sources: Mapping[str, str]) -> str:

@@ -52,10 +52,39 @@ def gate_outcomes(
         evidence[name] = GateEvidence(
             figures=tuple(_figures(gate, rows)),
             data_version=stored,
-            unusable=_unusable(gate, stored=stored, current=current, changed=changed)
+            unusable=why_unusable(
+                gate.table,
+                stored=stored,
+                current=current,
+                changed=[t for t in changed if t != "judge_scores" or gate.raters == "judge"],
+            )
             or _edited(gate, edited),
         )
     return evaluate_gates(evidence, evaluation.gates)
+
+
+def why_unusable(
+    table: str, *, stored: str, current: str, changed: Collection[str]
+) -> Unusable | None:
+    """Return why the figures of a table cannot be used; None if they can.
+
+    Args:
+        table: The table that holds the figures.
+        stored: Version of the data they were measured on; empty if nothing was measured.
+        current: Version of the data as it is now.
+        changed: Tables behind the figures whose files changed after they were read.
+    """
+    materialize = Remedy(RemedyKind.MATERIALIZE, table)
+    if not stored:
+        return Unusable("nothing measured yet", materialize)
+    if changed:
+        return Unusable(
+            f"stale: the files of {' and '.join(changed)} changed since they were read",
+            Remedy(RemedyKind.RUN),
+        )
+    if stored != current:
+        return Unusable("stale: the ratings or scales changed since it was measured", materialize)
+    return None
 
 
 def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: str) -> str:
@@ -96,23 +125,6 @@ def overall_level(evaluation: Evaluation) -> Level:
     """Return the level of alpha over all questions: nominal if no question has an order."""
     has_order = any(question.has_order for question in evaluation.rubric)
     return "interval" if has_order else "nominal"
-
-
-def _unusable(
-    gate: GateDeclaration, *, stored: str, current: str, changed: Collection[str]
-) -> Unusable | None:
-    """Return why the figures of a gate cannot be compared; None if they can."""
-    materialize = Remedy(RemedyKind.MATERIALIZE, gate.table)
-    if not stored:
-        return Unusable("nothing measured yet", materialize)
-    tables = " and ".join(t for t in changed if t != "judge_scores" or gate.raters == "judge")
-    if tables:
-        return Unusable(
-            f"stale: the files of {tables} changed since they were read", Remedy(RemedyKind.RUN)
-        )
-    if stored != current:
-        return Unusable("stale: the ratings or scales changed since it was measured", materialize)
-    return None
 
 
 def _edited(gate: GateDeclaration, edited: Collection[RaterKind]) -> Unusable | None:

@@ -1,5 +1,6 @@
 """Runs of a folder of evaluation folders, and of files that changed or did not."""
 
+import json
 import shutil
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,7 @@ from eval_assets.cli.exit_codes import FAILED
 from eval_assets.cli.run import run
 
 MINIMAL = Path(str(files("eval_assets.examples"))) / "minimal"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +45,28 @@ def test_a_bad_evaluation_does_not_stop_the_later_ones(
     ]
     assert "Evaluating multi/third" in printed.out
     assert (tmp_path / "multi" / "third" / "out" / "report.html").exists()
+
+
+def test_figures_of_judges_on_earlier_labels_are_marked_as_stale(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "sample"
+    shutil.copytree(SAMPLE, data, ignore=shutil.ignore_patterns("out", "ledger*"))
+    options = ["--data", "sample", "--select"]
+    of_judges = (
+        "judge_human_agreement is stale: the ratings or scales changed since it was measured"
+    )
+
+    run.main([*options, "+human_agreement,+judge_human_agreement"], standalone_mode=False)
+    current = capsys.readouterr().out
+    labels = data / "labels.csv"
+    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-9]))
+    run.main([*options, "+human_agreement"], standalone_mode=False)
+    stale = capsys.readouterr().out
+    run.main([*options, "+human_agreement", "--json"], standalone_mode=False)
+    result = json.loads(capsys.readouterr().out)
+
+    assert "Judges against humans" in current
+    assert "stale" not in current
+    assert f"{of_judges}. Materialize judge_human_agreement.\n\nJudges against humans" in stale
+    assert result["stale_because"]["judge_human_agreement"].startswith(of_judges)
