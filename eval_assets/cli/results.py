@@ -24,8 +24,11 @@ from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import print_json
 from eval_assets.cli.terminal_tables import print_measured
+from eval_assets.config.evaluation import FILE
+from eval_assets.config.labelling import SESSIONS
 from eval_assets.connectors import PublishedVerdict
 from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
+from eval_assets.labelling.assignments import ASSIGNMENTS
 from eval_assets.readers.evaluation.input_files import (
     file_state,
     folder_states,
@@ -336,8 +339,8 @@ def may_be_unchanged(evaluation: Evaluation) -> bool:
 def _state(evaluation: Evaluation, database: Path) -> str:
     """Return a fingerprint of everything that a run without live models depends on.
 
-    Files count with path, size and time. The date counts because models end on a day, and the
-    environment because it names channels, keys and Dagster's home.
+    Files that a run reads count with path, size and time. The date counts because models end on a
+    day, and the environment because it names channels, keys and Dagster's home.
     """
     folder, out = evaluation.folder, evaluation.folder / "out"
     home = Path(os.environ.get("DAGSTER_HOME") or out / "dagster")
@@ -355,7 +358,9 @@ def _state(evaluation: Evaluation, database: Path) -> str:
         home.exists(),
         # Records that `make ui` shows: a run from another folder leaves none there.
         Path("dagster.yaml").is_file() and (str(Path.cwd()), Path(".dagster").exists()),
-        folder_states(folder, besides="out"),
+        list(map(file_state, (folder / FILE, folder / ASSIGNMENTS))),
+        list(map(file_state, sorted(folder.glob("ledger.sqlite*")))),
+        folder_states(folder / SESSIONS, besides="out"),
         folder_states(Path(eval_assets.__file__).parent, besides="__pycache__"),
         named_states(evaluation),
         list(map(file_state, written)),

@@ -92,8 +92,9 @@ def folder_states(folder: Path, *, besides: str) -> list[FileState]:
 def named_states(evaluation: Evaluation) -> list[FileState]:
     """Return the state of each file that an evaluation names, wherever it lies."""
     sources = chain.from_iterable(source_files(evaluation).values())
-    prompt = (evaluation.judge_prompt,) if evaluation.judge_prompt else ()
-    return sorted(map(file_state, {*sources, *evaluation.prompts, *prompt}))
+    labelling = evaluation.labelling
+    single = (evaluation.judge_prompt, labelling.calibration, labelling.attention)
+    return sorted(map(file_state, {*sources, *evaluation.prompts, *filter(None, single)}))
 
 
 def _usable(paths: Iterable[Path]) -> list[Path]:

@@ -70,3 +70,27 @@ def test_figures_of_judges_on_earlier_labels_are_marked_as_stale(
     assert "stale" not in current
     assert f"{of_judges}. Materialize judge_human_agreement.\n\nJudges against humans" in stale
     assert result["stale_because"]["judge_human_agreement"].startswith(of_judges)
+
+
+def test_only_files_that_a_run_reads_start_another_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "minimal"
+    shutil.copytree(MINIMAL, data)
+
+    def is_unchanged() -> bool:
+        run.main(["--data", "minimal"], standalone_mode=False)
+        return capsys.readouterr().out.startswith("Nothing changed in minimal")
+
+    runs = [is_unchanged()]
+    for name, text in (
+        ("irr.json", "{}"),
+        ("notes/today.md", "Ask Ana."),
+        ("assignments.csv", "response_id,rater_id\n"),
+        ("evaluation.yaml", (data / "evaluation.yaml").read_text() + "\n"),
+    ):
+        (data / name).parent.mkdir(exist_ok=True)
+        (data / name).write_text(text)
+        runs.append(is_unchanged())
+
+    assert runs == [False, True, True, False, False]
