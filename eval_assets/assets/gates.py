@@ -74,7 +74,7 @@ def questions_past_the_gates(
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if closed:
         raise _closed(*closed)
-    if reason := unread_scores(connection, sources):
+    if reason := unread_scores(connection, evaluation, sources):
         raise dg.Failure(f"{reason}.", allow_retries=False)
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -144,7 +145,8 @@ def _why_untested(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> st
     if not evaluation.judges:
         return "evaluation.yaml declares no judges."
     closed = [f"{of.gate} is closed: {of.reason}." for of in outcomes if of.is_closed]
-    return " ".join(closed) or "Run eval-assets run, which tests those that pass the gates."
+    command = f"eval-assets run --data {quote(str(evaluation.folder))}"
+    return " ".join(closed) or f"Run {command}, which tests those that pass the gates."
 
 
 def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:

@@ -169,8 +169,9 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
     )
     if before.empty:
         raise click.UsageError(
-            f"{question_id} has no labels under an earlier wording. Run eval-assets run, which "
-            f"numbers the present one, then reword the question in {folder}/evaluation.yaml."
+            f"{question_id} has no labels under an earlier wording. Run eval-assets run --data "
+            f"{quote(str(folder))}, which numbers the present one, then reword the question in "
+            f"{folder}/evaluation.yaml."
         )
     n_required = responses_wanted(
         plan_gates(

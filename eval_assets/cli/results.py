@@ -391,4 +391,5 @@ def why_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) 
         subject = "the verdicts of the gates changed"
     else:
         return ""
-    return f"cannot tell: {subject} since the last run. Run eval-assets run"
+    command = f"eval-assets run --data {quote(str(evaluation.folder))}"
+    return f"cannot tell: {subject} since the last run. Run {command}"

@@ -211,7 +211,7 @@ def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluatio
     from eval_assets.store.gates import stored_gate_outcomes, unread_scores
 
     sources = source_fingerprints(evaluation)
-    if reason := unread_scores(connection, sources):
+    if reason := unread_scores(connection, evaluation, sources):
         click.echo(f"{reason}.", err=True)
         return ()
     outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from shlex import quote
 
 import duckdb
 
 from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.causes import Cause, CauseKind
 from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.declarations import Remedy, RemedyKind
 from eval_assets.agreement.gates.evidence import (
     MeasuredAgreement,
     gate_outcomes,
@@ -71,6 +73,7 @@ def why_judges_are_stale(
             stored=of_figures,
             current=" ".join(versions.values()),
             changed=changed,
+            folder=evaluation.folder,
         )
     [(is_certified, of_splits)] = connection.execute(
         """SELECT EXISTS (FROM judge_certificates WHERE stale_because IS NULL),
@@ -79,21 +82,28 @@ def why_judges_are_stale(
     if is_certified and of_splits:
         current = measures_version(evaluation, "human", data_version=versions["human"])
         unusable["judge_certificates"] = why_unusable(
-            "judge_certificates", stored=of_splits, current=current, changed=changed
+            "judge_certificates",
+            stored=of_splits,
+            current=current,
+            changed=changed,
+            folder=evaluation.folder,
         )
     return {
         table: f"{table} is {of.reason}. {of.remedy.text}." for table, of in unusable.items() if of
     }
 
 
-def unread_scores(connection: duckdb.DuckDBPyConnection, sources: Mapping[str, str]) -> str:
+def unread_scores(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, sources: Mapping[str, str]
+) -> str:
     """Return why judges cannot be tuned on the stored scores; empty if they can.
 
     Gates on people do not depend on scores, and the gate on judges may only warn.
     """
     if "judge_scores" not in changed_tables(connection, sources):
         return ""
-    return "The files of judge_scores changed since they were read. Run eval-assets run"
+    remedy = Remedy(RemedyKind.RUN, quote(str(evaluation.folder)))
+    return f"The files of judge_scores changed since they were read. {remedy.text}"
 
 
 def decide_as_stored(

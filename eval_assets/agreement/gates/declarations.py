@@ -113,7 +113,7 @@ class RemedyKind(StrEnum):
 
 _TEXTS = {
     RemedyKind.MATERIALIZE: "Materialize {name}",
-    RemedyKind.RUN: "Run eval-assets run",
+    RemedyKind.RUN: "Run eval-assets run --data {name}",
     RemedyKind.RATE: "Have responses rated by two raters or more",
     RemedyKind.RATE_MORE: "Have {name} rated by two raters or more",
     RemedyKind.RATE_RARE_VALUES: (

@@ -3,6 +3,8 @@
 import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from shlex import quote
 
 from eval_assets.agreement.gates.decision import (
     GateEvidence,
@@ -57,6 +59,7 @@ def gate_outcomes(
                 stored=stored,
                 current=current,
                 changed=[t for t in changed if t != "judge_scores" or gate.raters == "judge"],
+                folder=evaluation.folder,
             )
             or _edited(gate, edited),
         )
@@ -64,7 +67,7 @@ def gate_outcomes(
 
 
 def why_unusable(
-    table: str, *, stored: str, current: str, changed: Collection[str]
+    table: str, *, stored: str, current: str, changed: Collection[str], folder: Path
 ) -> Unusable | None:
     """Return why the figures of a table cannot be used; None if they can.
 
@@ -73,6 +76,7 @@ def why_unusable(
         stored: Version of the data they were measured on; empty if nothing was measured.
         current: Version of the data as it is now.
         changed: Tables behind the figures whose files changed after they were read.
+        folder: The evaluation folder, which the remedy names.
     """
     materialize = Remedy(RemedyKind.MATERIALIZE, table)
     if not stored:
@@ -80,7 +84,7 @@ def why_unusable(
     if changed:
         return Unusable(
             f"stale: the files of {' and '.join(changed)} changed since they were read",
-            Remedy(RemedyKind.RUN),
+            Remedy(RemedyKind.RUN, quote(str(folder))),
         )
     if stored != current:
         return Unusable("stale: the ratings or scales changed since it was measured", materialize)

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.cli.certificates import certificates
 from eval_assets.cli.exit_codes import FAILED
+from eval_assets.cli.gates import gates
+from eval_assets.cli.irr import irr
 from eval_assets.cli.run import run
 
 MINIMAL = Path(str(files("eval_assets.examples"))) / "minimal"
@@ -70,6 +73,27 @@ def test_figures_of_judges_on_earlier_labels_are_marked_as_stale(
     assert "stale" not in current
     assert f"{of_judges}. Materialize judge_human_agreement.\n\nJudges against humans" in stale
     assert result["stale_because"]["judge_human_agreement"].startswith(of_judges)
+
+
+def test_the_remedy_of_stale_figures_names_the_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "my data"
+    shutil.copytree(SAMPLE, data, ignore=shutil.ignore_patterns("out", "ledger*"))
+    options = ["--data", "my data"]
+    run.main(
+        [*options, "--select", "+human_agreement,+judge_human_agreement"], standalone_mode=False
+    )
+    capsys.readouterr()
+    labels = data / "labels.csv"
+    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-9]))
+
+    printed = []
+    for command in (gates, irr, certificates):
+        command.main(options, standalone_mode=False)
+        printed.append(capsys.readouterr().out)
+
+    assert all("Run eval-assets run --data 'my data'" in text for text in printed)
 
 
 def test_only_files_that_a_run_reads_start_another_one(
