@@ -210,7 +210,7 @@ def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
     missing = coverage[~(coverage["share_ok"] >= LOWEST_COVERAGE - TOLERANCE)]
     return [
         CheckFinding(
-            f"{row.judge_id} scored {row.n_ok} of {row.n_attempted} units of {row.question_id}"
+            f"{row.judge_id} scored {row.n_ok:,} of {row.n_attempted:,} units of {row.question_id}"
         )
         for row in missing.itertuples()
     ]

@@ -62,5 +62,5 @@ def irr(data: Path, database: str | None, form: Format) -> int:
                 click.echo(f"{stale}\n")
             print_humans(agreement)
             for finding in findings:
-                click.echo(f"{finding.question_id}: {finding.finding}")
+                click.echo(f"{finding.question_id}: {finding.finding}.")
     return DONE

@@ -60,7 +60,7 @@ class Estimate:
         return (
             f"{self.model.id} ({self.model.endpoint.model}): "
             f"{counted(self.n_requests, 'request')}, "
-            f"about {self.input_tokens} tokens in and {self.output_tokens} out, {cost}, "
+            f"about {self.input_tokens:,} tokens in and {self.output_tokens:,} out, {cost}, "
             f"{self.seconds:.0f} s"
         )
 
@@ -166,7 +166,7 @@ class Progress:
         rate = self.n_done / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
         left = f", {(self.n_total - self.n_done) / rate:.0f} s left" if rate else ""
         return (
-            f"{self.n_done} of {self.n_total} done, {self.n_failed} failed, "
+            f"{self.n_done:,} of {self.n_total:,} done, {self.n_failed:,} failed, "
             f"{self.spent_usd:.4f} USD so far, {rate:.1f} a second{left}"
         )
 

@@ -330,7 +330,7 @@ def _minimum(data: ReportData, gate: GateName) -> list[tuple[Literal["minimum"],
 
 def _findings(data: ReportData, question: RubricQuestion, kind: str) -> list[str]:
     return [
-        finding.finding
+        f"{finding.finding}."
         for finding in data.findings
         if (finding.question_id, finding.kind) == (question.id, kind)
     ]

@@ -66,8 +66,9 @@ def disagreements(data: ReportData) -> Section | None:
             f"All {n_all:,}" if n_all <= len(listed) else f"The worst {len(listed)} of {n_all:,}"
         )
         spread = (
-            f" Ratings are far apart on {n_far or 'none'} of them; the others have the largest "
-            "spread of a question without such a response."
+            f" Ratings are far apart on {f'{n_far:,}' if n_far else 'none'} of them; "
+            f"{'the others' if n_far else 'they'} have the largest spread of a question without "
+            "such a response."
         )
         lead = (
             f"{'This is the only one' if n_all == 1 else f'{extent} are listed'}."

@@ -55,6 +55,12 @@ def test_nine_of_ten_scores_are_enough_and_one_less_is_not() -> None:
     assert result == [CheckFinding("b scored 89 of 100 units of q")]
 
 
+def test_counts_of_a_finding_have_separators() -> None:
+    result = uncovered(coverage(("a", 2832, 2356)))
+
+    assert result == [CheckFinding("a scored 2,356 of 2,832 units of q")]
+
+
 def test_a_judge_that_tried_nothing_covers_nothing() -> None:
     assert uncovered(coverage(("a", 0, 0))) == [CheckFinding("a scored 0 of 0 units of q")]
 

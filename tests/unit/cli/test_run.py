@@ -94,6 +94,9 @@ def test_the_remedy_of_stale_figures_names_the_folder(
         printed.append(capsys.readouterr().out)
 
     assert all("Run eval-assets run --data 'my data'" in text for text in printed)
+    remarks = [line for line in printed[1].splitlines() if line.split(": ")[0].isidentifier()]
+    assert remarks
+    assert all(line.endswith(".") for line in remarks)
 
 
 def test_only_files_that_a_run_reads_start_another_one(

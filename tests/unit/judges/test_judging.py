@@ -523,6 +523,8 @@ def test_estimates_are_reported_before_the_first_request_and_progress_after(
     assert (n0, n1) == (0, 0)
     assert isinstance(gpt, Estimate)
     assert isinstance(haiku, Estimate)
+    large = dataclasses.replace(gpt, n_requests=2832, input_tokens=113038, output_tokens=1000)
+    assert "2,832 requests, about 113,038 tokens in and 1,000 out" in str(large)
     assert gpt.n_requests == haiku.n_requests == 10
     assert gpt.cost_usd is not None
     assert gpt.cost_usd > 0

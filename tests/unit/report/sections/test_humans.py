@@ -114,8 +114,8 @@ def test_findings_stand_on_the_card_of_their_question() -> None:
     ).data()
 
     result = cards(humans.section(data))
-    assert items(result["clarity"], "What stands out") == ["r1 gives 3 every time"]
-    assert items(result["clarity"], "What to do") == ["Clarify the question"]
+    assert items(result["clarity"], "What stands out") == ["r1 gives 3 every time."]
+    assert items(result["clarity"], "What to do") == ["Clarify the question."]
     assert items(result["safe"], "What stands out") == items(result["safe"], "What to do") == []
 
 

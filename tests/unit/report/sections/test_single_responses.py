@@ -40,6 +40,7 @@ def test_the_number_left_out_is_stated() -> None:
     [lead] = paragraphs(section_of(Case().data()))
 
     assert lead.startswith("The worst 1 of 31 are listed. Ratings are far apart on none of")
+    assert "none of them; they have the largest spread" in lead
 
 
 def test_the_number_that_gates_count_is_stated_beside_that_of_the_list() -> None:
