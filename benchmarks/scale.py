@@ -14,6 +14,8 @@ import duckdb
 from benchmarks.table import Row, duration, markdown, memory, times
 
 MOST_MEMORY = 1e9
+_N_RUNS = 5
+"""Runs of what takes seconds, in turn with its peers; the least time of each counts."""
 
 _RATINGS = """
     COPY (
@@ -123,9 +125,14 @@ def _file_rows() -> list[Row]:
         file = str(folder / "labels.csv")
         (folder / "evaluation.yaml").unlink()
         (folder / "responses.csv").unlink()
-        ours, peak, _ = measured([_PROGRAM, "agreement", file])
-        counted, _, _ = measured([sys.executable, "-c", _COUNTED, file])
-        floor, _, _ = measured([sys.executable, "-c", _FLOOR, file])
+        commands = [
+            [_PROGRAM, "agreement", file],
+            [sys.executable, "-c", _COUNTED, file],
+            [sys.executable, "-c", _FLOOR, file],
+        ]
+        runs = [[measured(command) for command in commands] for _ in range(_N_RUNS)]
+    ours, counted, floor = (min(run[k][0] for run in runs) for k in range(len(commands)))
+    peak = max(run[0][1] for run in runs)
     work = "eval-assets agreement on a CSV file of 1,000,000 ratings"
     return [
         Row(
