@@ -171,8 +171,8 @@ _MOST_TIMES = 100
 """Largest factor by which it is realistic to rate more responses for a verdict."""
 
 
-class Estimated(Protocol):
-    """A figure with its interval."""
+class HasInterval(Protocol):
+    """A value with the ends of its interval."""
 
     @property
     def value(self) -> float:
@@ -188,7 +188,7 @@ class Estimated(Protocol):
 
 
 def more_responses(
-    n_responses: int, figure: Estimated, *, n_groups: int, limit: float
+    n_responses: int, figure: HasInterval, *, n_groups: int, limit: float
 ) -> int | None:
     """Return the number of further responses that decide on a limit, if the figure stays.
 
@@ -199,7 +199,7 @@ def more_responses(
     return more_to_decide(n_responses, figure, limit=limit)
 
 
-def more_to_decide(n: int, figure: Estimated, *, limit: float) -> int | None:
+def more_to_decide(n: int, figure: HasInterval, *, limit: float) -> int | None:
     """Return the number of further units that decide on a limit, if its figure stays.
 
     An interval narrows with the square root of the number of independent units.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import Self
 
-from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS, KAPPA_LIMITS
+from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS, KAPPA_LIMITS, HasInterval
 
 
 class MeasurementUnit(StrEnum):
@@ -38,22 +38,6 @@ class Statistic:
     meaning: str
     unit: MeasurementUnit = MeasurementUnit.COEFFICIENT
     limits: tuple[float, ...] = ()
-
-
-class HasInterval(Protocol):
-    """A value with the ends of its interval."""
-
-    @property
-    def value(self) -> float:
-        """The value."""
-
-    @property
-    def low(self) -> float:
-        """Lower end."""
-
-    @property
-    def high(self) -> float:
-        """Upper end."""
 
 
 @dataclass(frozen=True)
