@@ -67,9 +67,9 @@ class People:
         if self.n_alike > 1:
             own, of_group = np.sqrt([1 - self.shared, self.shared])
             quality = own * quality + of_group * rng.normal(size=n)[groups]
-        seen = quality[:, np.newaxis] + rng.normal(0, 0.4, (n, n_raters))
+        impression = quality[:, np.newaxis] + rng.normal(0, 0.4, (n, n_raters))
         assert self.scale.values is not None
-        return np.asarray(self.scale.values)[np.searchsorted(self.cuts, seen)], groups
+        return np.asarray(self.scale.values)[np.searchsorted(self.cuts, impression)], groups
 
 
 PEOPLE = (

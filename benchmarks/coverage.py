@@ -93,16 +93,16 @@ class Setting:
         ratings, stricter = (quality + noise * rng.normal(size=shape) for _ in range(2))
         judge = quality + 0.3 + 1.3 * noise * rng.normal(size=quality.shape)
         missing = rng.random(shape) < 0.1
-        rated = [self.on_scale(seen) for seen in (ratings, stricter - 0.5, judge)]
+        rated = [self.on_scale(qualities) for qualities in (ratings, stricter - 0.5, judge)]
         for matrix in rated[:2]:
             matrix[missing] = math.nan
         return Answers(rated[0], rated[1], rated[2][:, 0], groups)
 
-    def on_scale(self, seen: Floats) -> Floats:
+    def on_scale(self, qualities: Floats) -> Floats:
         """Return the ratings of qualities that are seen."""
         if self.rare is None:
-            return np.rint(np.clip(seen + self.quality, 1, 5))
-        return (seen < CUTS[self.rare]).astype(np.float64)
+            return np.rint(np.clip(qualities + self.quality, 1, 5))
+        return (qualities < CUTS[self.rare]).astype(np.float64)
 
 
 CUTS = {0.5: 0.0, 0.1: 1.83, 0.03: 2.69}
@@ -130,8 +130,8 @@ def table() -> str:
     tasks = list(product(SETTINGS, SIZES))
     with ProcessPoolExecutor() as pool:
         true = dict(zip(SETTINGS, pool.map(_true_values, SETTINGS), strict=True))
-        counted = pool.map(_counted, *zip(*((s, n, true[s]) for s, n in tasks), strict=True))
-        result = dict(zip(tasks, counted, strict=True))
+        results = pool.map(_counted, *zip(*((s, n, true[s]) for s, n in tasks), strict=True))
+        result = dict(zip(tasks, results, strict=True))
     for setting in SETTINGS:
         for place, (name, value) in enumerate(true[setting].items()):
             by_size = [result[setting, n][place] for n in SIZES]

@@ -34,7 +34,7 @@ class AlikeGroups(Setting):
         noise = 0.7 * np.exp(rng.normal(0, 0.5, (n_groups, 1)))[groups]
         ratings, stricter = (quality + noise * rng.normal(size=shape) for _ in range(2))
         judge = quality + 0.3 + 1.3 * noise * rng.normal(size=quality.shape)
-        rated = [self.on_scale(seen) for seen in (ratings, stricter - 0.5, judge)]
+        rated = [self.on_scale(qualities) for qualities in (ratings, stricter - 0.5, judge)]
         missing = rng.random(shape) < 0.1
         for matrix in rated[:2]:
             matrix[missing] = math.nan

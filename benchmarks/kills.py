@@ -84,9 +84,9 @@ def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
         killed_at = time.monotonic()
         run.kill()
         run.communicate()
-        kept = _recorded(folder, ledger_url)
+        records = _recorded(folder, ledger_url)
         sent_at = provider.log.sent_at
-        lost = {name: at for name, at in sent_at.items() if at <= killed_at and name not in kept}
+        lost = {name: at for name, at in sent_at.items() if at <= killed_at and name not in records}
         n_lost = sum(at < killed_at - GRACE_SECONDS for at in lost.values())
 
         second = _start(folder, environment)
@@ -99,14 +99,14 @@ def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
             if sent_at.get(item.request_id, killed_at) < killed_at - GRACE_SECONDS
         }
         return Round(
-            n_recorded=len(kept),
+            n_recorded=len(records),
             n_lost=n_lost,
             oldest_lost_seconds=max((killed_at - at for at in lost.values()), default=0.0),
             n_asked_twice=sum(requested[body] > 1 for body in safe),
             n_kept_asked_again=sum(
                 requested[item.body] > 1
                 for item in provider.log.completions
-                if item.request_id in kept
+                if item.request_id in records
             ),
             n_scored=_n_scored(folder),
             n_damaged=_n_damaged(folder),
@@ -252,10 +252,11 @@ def _rows(rounds: Sequence[Round], *, n_calls: int, is_postgresql: bool) -> list
     n_twice = sum(item.n_asked_twice for item in rounds)
     n_damaged = sum(item.n_damaged for item in rounds)
     n_complete = sum(item.n_scored == N_UNITS for item in rounds)
-    kept = statistics.median(item.n_recorded for item in rounds)
+    n_recorded = statistics.median(item.n_recorded for item in rounds)
     rows = [
         row(
-            f"{len(rounds)} x kill -9 of a run of {N_UNITS} units, with {kept:.0f} replies by then",
+            f"{len(rounds)} x kill -9 of a run of {N_UNITS} units, "
+            f"with {n_recorded:.0f} replies by then",
             f"{n_complete} ended with every unit scored",
             "all",
             met=n_complete == len(rounds),

@@ -100,14 +100,16 @@ def _study(folder: Path) -> Study:
 def _on_disk(folder: Path) -> Iterator[Row]:
     """Time until a label is on disk, in sessions of several sizes."""
     queue = _study(folder).queue("ben")
-    taken = []
+    durations = []
     for place, unit in enumerate(queue.units):
         started = time.perf_counter()
         queue.answer(unit, Answer(rating=4), at=now() + timedelta(seconds=place))
-        taken.append(time.perf_counter() - started)
+        durations.append(time.perf_counter() - started)
     for size in (150, N_RESPONSES):
         yield _row(
-            f"a label is on disk, session of {size} labels", taken[size - 50 : size], NEXT_SECONDS
+            f"a label is on disk, session of {size} labels",
+            durations[size - 50 : size],
+            NEXT_SECONDS,
         )
 
 
@@ -131,13 +133,15 @@ def _in_long_session(folder: Path) -> Row:
     )
     sessions = SessionFolder(folder)
     sessions.change(key, partial(_always, session))
-    taken = []
+    durations = []
     for number in range(MANY_LABELS, MANY_LABELS + N_KEYS):
         started = time.process_time()
         sessions.change(key, partial(_with_label, session, label(number)))
-        taken.append(time.process_time() - started)
+        durations.append(time.process_time() - started)
     return _row(
-        f"processor time of a label, session of {MANY_LABELS:,} labels", taken, LABEL_CPU_SECONDS
+        f"processor time of a label, session of {MANY_LABELS:,} labels",
+        durations,
+        LABEL_CPU_SECONDS,
     )
 
 
@@ -169,18 +173,20 @@ def _on_lead_page(folder: Path) -> Iterator[Row]:
         "processor time of reading 30,000 labels when the server starts",
         *(duration(time.process_time() - started), "", "", "", None),
     )
-    queue, taken = current().queue("r3"), []
+    queue, durations = current().queue("r3"), []
     for number, unit in enumerate(queue.units[-10:]):
         queue.answer(unit, Answer(rating=1 + number % 5), at=now())
         started = time.process_time()
         quality_now(current.files)
         disagreements_now(current.files, between_judges=[])
-        taken.append(time.process_time() - started)
+        durations.append(time.process_time() - started)
     yield _row(
-        "processor time of the lead's page, 30,000 labels, at first", taken[:1], LEAD_CPU_SECONDS
+        "processor time of the lead's page, 30,000 labels, at first",
+        durations[:1],
+        LEAD_CPU_SECONDS,
     )
     name = "processor time of the lead's page, 30,000 labels, after another label"
-    yield _row(name, taken[1:], LEAD_CPU_SECONDS)
+    yield _row(name, durations[1:], LEAD_CPU_SECONDS)
 
 
 def _opened(folder: Path) -> Row:
@@ -190,16 +196,16 @@ def _opened(folder: Path) -> Row:
     large = _evaluation(folder, n_responses=N_LARGE)
     with _served(large) as links, sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        taken = []
+        durations = []
         for rater in RATERS:
             page = browser.new_page(viewport={"width": 390, "height": 844})
             opened = time.perf_counter()
             page.goto(links[rater])
             page.wait_for_selector("body.ready")
-            taken.append(time.perf_counter() - opened)
+            durations.append(time.perf_counter() - opened)
         browser.close()
     return _row(
-        f"browser: from the link to the first of {N_LARGE:,} responses", taken, OPEN_SECONDS
+        f"browser: from the link to the first of {N_LARGE:,} responses", durations, OPEN_SECONDS
     )
 
 
@@ -225,28 +231,28 @@ def _in_terminal(folder: Path) -> Row:
         command, stdin=program_end, stdout=program_end, start_new_session=True
     )
     os.close(program_end)
-    taken = []
+    durations = []
     try:
         _read_until(ours, "← →")
         for _ in range(N_KEYS):
             started = time.perf_counter()
             os.write(ours, "é4".encode())  # another key in between: 4 is not held down
             _read_until(ours, "← →")
-            taken.append(time.perf_counter() - started)
+            durations.append(time.perf_counter() - started)
     finally:
         process.kill()
         process.wait()
         os.close(ours)
-    return _row("terminal: from a key to the next response, label saved", taken, NEXT_SECONDS)
+    return _row("terminal: from a key to the next response, label saved", durations, NEXT_SECONDS)
 
 
 def _read_until(descriptor: int, text: str) -> None:
-    seen = b""
-    while text.encode() not in seen:
+    output = b""
+    while text.encode() not in output:
         ready, _, _ = select.select([descriptor], [], [], 60)
         if not ready:
             raise TimeoutError(f"{text} was not shown")
-        seen += os.read(descriptor, 65536)
+        output += os.read(descriptor, 65536)
 
 
 def _in_browser(folder: Path) -> Iterator[Row]:
@@ -269,8 +275,8 @@ def _in_browser(folder: Path) -> Iterator[Row]:
             first,
             FIRST_SECONDS,
         )
-        taken = [milliseconds / 1000 for milliseconds in page.evaluate(_PRESS, N_KEYS)]
-        yield _row("browser: from a key to the painted next response", taken, NEXT_SECONDS)
+        durations = [milliseconds / 1000 for milliseconds in page.evaluate(_PRESS, N_KEYS)]
+        yield _row("browser: from a key to the painted next response", durations, NEXT_SECONDS)
         browser.close()
 
 
@@ -292,9 +298,9 @@ def _served(folder: Path) -> Iterator[dict[str, str]]:
         process.wait()
 
 
-def _row(work: str, taken: Sequence[float], most: float) -> Row:
+def _row(work: str, durations: Sequence[float], most: float) -> Row:
     """Median and 95th percentile of some times."""
-    half, most_of_them = np.quantile(taken, [0.5, 0.95])
+    half, most_of_them = np.quantile(durations, [0.5, 0.95])
     ours = f"{duration(float(half))}, p95 {duration(float(most_of_them))}"
     return Row(work, ours, "", "", f"p95 {duration(most)}", bool(most_of_them <= most))
 

@@ -64,8 +64,8 @@ class World:
     def rated(self, quality: Floats, rng: np.random.Generator, *, noise: float) -> Floats:
         """Return the values of a rater or judge with such an error."""
         values = np.asarray(self.scale.values)
-        seen = quality + rng.normal(0, noise, len(quality))
-        inputs: Floats = values[np.searchsorted(self.cuts, seen)]
+        impression = quality + rng.normal(0, noise, len(quality))
+        inputs: Floats = values[np.searchsorted(self.cuts, impression)]
         return inputs
 
     def people(self, quality: Floats, rng: np.random.Generator, *, split: str) -> RatedUnits:
@@ -358,16 +358,16 @@ def selected_by_printed_figures(*, n_judges: int, seed: int) -> Iterator[dict[st
         }
 
 
-def _a_ha(ratings: Floats, judge: Floats, kept: npt.NDArray[np.bool_]) -> float:
-    return float(np.nanmean(1 - np.abs(ratings - judge[:, None])[kept] / 4))
+def _a_ha(ratings: Floats, judge: Floats, by_judge: npt.NDArray[np.bool_]) -> float:
+    return float(np.nanmean(1 - np.abs(ratings - judge[:, None])[by_judge] / 4))
 
 
 def _nearness(
-    mean: Floats, judge: Floats, cell: npt.NDArray[np.int64], kept: npt.NDArray[np.bool_]
+    mean: Floats, judge: Floats, cell: npt.NDArray[np.int64], by_judge: npt.NDArray[np.bool_]
 ) -> float:
     """Return minus the mean squared distance of a judge's means by cell from people's."""
-    n = np.bincount(cell[kept], minlength=80)
-    difference = np.bincount(cell[kept], (judge - mean)[kept], 80)[n > 0] / n[n > 0]
+    n = np.bincount(cell[by_judge], minlength=80)
+    difference = np.bincount(cell[by_judge], (judge - mean)[by_judge], 80)[n > 0] / n[n > 0]
     return -float(np.mean(difference**2))
 
 

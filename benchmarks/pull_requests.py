@@ -51,8 +51,8 @@ class Evaluation:
 
     def gates(self, quality: Floats, rng: np.random.Generator) -> tuple[GateOutcome, ...]:
         """Return the gates on labels that are given anew."""
-        seen = quality[:, None] + rng.normal(0, self.noise, (len(quality), N_RATERS))
-        ratings = np.asarray(LIKERT5.values)[np.digitize(seen, CUTS)]
+        impression = quality[:, None] + rng.normal(0, self.noise, (len(quality), N_RATERS))
+        ratings = np.asarray(LIKERT5.values)[np.digitize(impression, CUTS)]
         groups = np.repeat(np.arange(self.n_groups), PER_GROUP)
         result = agreement_profile(
             ratings, scale=LIKERT5, level="ordinal", confidence=0.95, groups=groups

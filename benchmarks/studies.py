@@ -257,12 +257,12 @@ def _keep_groups(folder: Path, n_groups: int, model: str | None) -> None:
     """Keep the rows of so many groups, drawn with a fixed seed, and of a model if one is named."""
     responses = pd.read_csv(folder / "responses.csv", keep_default_na=False)
     groups = responses["group_id"].drop_duplicates().sample(n_groups, random_state=SEED)
-    kept = responses[responses["group_id"].isin(groups)]
-    kept = kept[kept["model_name"] == model] if model else kept
-    kept.to_csv(folder / "responses.csv", index=False)
+    selection = responses[responses["group_id"].isin(groups)]
+    selection = selection[selection["model_name"] == model] if model else selection
+    selection.to_csv(folder / "responses.csv", index=False)
     for path in (folder / "labels.csv", *folder.glob("judge_scores.csv*")):
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-        rows[rows["response_id"].isin(kept["response_id"])].to_csv(path, index=False)
+        rows[rows["response_id"].isin(selection["response_id"])].to_csv(path, index=False)
 
 
 def _markdown(rows: pd.DataFrame, formats: dict[str, str]) -> str:

@@ -65,8 +65,8 @@ def _map() -> Row:
     """Measure the exact map of a judge with 101 levels."""
     units = rated(seed=9)
     rng = np.random.default_rng(10)
-    seen = np.nanmean(units.ratings, axis=1) - 1 + rng.normal(0, 0.6, N_RESPONSES)
-    inputs = np.clip(np.rint(25 * seen), 0, 100)
+    impression = np.nanmean(units.ratings, axis=1) - 1 + rng.normal(0, 0.6, N_RESPONSES)
+    inputs = np.clip(np.rint(25 * impression), 0, 100)
     ours = seconds(lambda: best_monotone_map(units.ratings, inputs, scale=units.question.scale))
     pairs, values = np.repeat(inputs, N_RATERS), units.ratings.ravel()
     peer = seconds(lambda: IsotonicRegression().fit(pairs, values))
@@ -169,6 +169,6 @@ def _bootstrap(units: RatedUnits, one: Floats, other: Floats) -> None:
             raise ValueError("the made-up ratings have no spread")
 
 
-def _values(seen: Floats) -> Floats:
-    values: Floats = np.clip(np.rint(seen), 1, 5)
+def _values(impression: Floats) -> Floats:
+    values: Floats = np.clip(np.rint(impression), 1, 5)
     return values

@@ -124,9 +124,9 @@ def imports_page() -> str:
 def _row(tool: str) -> str:
     """Return the row of a tool, from the docstring of its importer and the remarks it makes."""
     import_module(f"eval_assets.readers.importers.{TOOLS[tool]}")
-    read = IMPORTERS[tool].read
-    *lines, address = (inspect.getdoc(read) or "").split("\n\n")[1].splitlines()
-    remarks = "; ".join(_remarks(read.__module__, read.__name__))
+    reader = IMPORTERS[tool].read
+    *lines, address = (inspect.getdoc(reader) or "").split("\n\n")[1].splitlines()
+    remarks = "; ".join(_remarks(reader.__module__, reader.__name__))
     content = " ".join(lines).partition(": ")[2] or " ".join(lines)
     content = content[0].upper() + content[1:]
     return f"| [{tool}]({address}) | {EXPORTS[tool]} | {content} | {remarks} |"

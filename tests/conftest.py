@@ -41,13 +41,13 @@ def migrations_read_once() -> Iterator[None]:
 
     Each store reads all of them, which takes longer than many a run in the tests.
     """
-    read = ScriptDirectory.from_config
+    from_config = ScriptDirectory.from_config
     by_location: dict[str | None, ScriptDirectory] = {}
 
     def read_once(config: Config) -> ScriptDirectory:
         location = config.get_main_option("script_location")
         if location not in by_location:
-            by_location[location] = read(config)
+            by_location[location] = from_config(config)
         return by_location[location]
 
     with pytest.MonkeyPatch.context() as patch:

@@ -17,11 +17,11 @@ TOP = Path(__file__).parents[1]
 
 def run(*command: str | Path, folder: Path) -> str:
     """Run a command in a folder outside the repository and return what it prints."""
-    kept = ("PATH", "HOME", "TMPDIR")
+    names = ("PATH", "HOME", "TMPDIR")
     done = subprocess.run(
         command,
         cwd=folder,
-        env={name: os.environ[name] for name in kept if name in os.environ},
+        env={name: os.environ[name] for name in names if name in os.environ},
         capture_output=True,
         text=True,
         check=False,

@@ -217,8 +217,8 @@ def _replaced(ratings: LongRatings, others: LongRatings) -> LongRatings:
     unit = np.concatenate([ratings.unit[is_kept], others.unit])
     rater = np.concatenate(
         [
-            np.searchsorted(rater_ids, part.rater_ids)[part.rater[kept]]
-            for part, kept in ((ratings, is_kept), (others, np.ones(len(others.unit), np.bool_)))
+            np.searchsorted(rater_ids, part.rater_ids)[part.rater[mask]]
+            for part, mask in ((ratings, is_kept), (others, np.ones(len(others.unit), np.bool_)))
         ]
     )
     value = np.concatenate([ratings.value[is_kept], others.value])

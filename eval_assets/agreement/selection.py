@@ -320,14 +320,14 @@ class _Overlap:
             indicators = columns[SelectionFeature.MODEL][0]
             is_absent = ~indicators[self.is_rated].any(axis=0)
             is_represented = np.count_nonzero(indicators[:, is_absent], axis=1) == 0
-        used = [
+        names = [
             feature
             for feature, (components, _) in columns.items()
             if feature is not SelectionFeature.JUDGE_SCORE or not np.isnan(components).any()
         ]
         represented = self.responses[is_represented]
         weights = selection_weights(
-            np.column_stack([np.empty((len(self.responses), 0)), *(columns[f][0] for f in used)])[
+            np.column_stack([np.empty((len(self.responses), 0)), *(columns[f][0] for f in names)])[
                 is_represented
             ],
             self.is_rated[is_represented],
@@ -341,7 +341,7 @@ class _Overlap:
             n_asked=len(self.responses),
             n_unrepresented=int((~is_represented).sum()),
             n_effective=round(weights.n_effective),
-            weighted_by=", ".join(used),
+            weighted_by=", ".join(names),
             a_hh=_plain(matrix, a_hh, self.group[is_represented]),
             a_hh_weighted=Figure.of(
                 weighted_interval(matrix, a_hh, weights=weights, confidence=CONFIDENCE)

@@ -77,13 +77,13 @@ class Service:
         if not service.add(self.url):
             return "is not an address that apprise knows"
         kinds = {"passed": NotifyType.SUCCESS, "warned": NotifyType.WARNING}
-        sent = service.notify(
+        is_accepted = service.notify(
             title=alert.title,
             body=alert.text,
             body_format=NotifyFormat.TEXT,
             notify_type=kinds.get(alert.state, NotifyType.FAILURE),
         )
-        return "" if sent else "did not accept the alert"
+        return "" if is_accepted else "did not accept the alert"
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """
     with clear_failures():
         evaluation = folder.evaluation()
-        written, kept = [], []
+        paths, refusals = [], []
         with folder.connect() as connection:
             study = _study(evaluation, connection)
             raters = study.raters or (() if evaluation.labels.files else ("",))
@@ -69,11 +69,11 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             try:
                 write_sheet(path, sheet_text(responses, units, hide=evaluation.labelling.hide))
             except InputError as error:
-                kept.append(str(error))
+                refusals.append(str(error))
             else:
-                written.append(str(path))
+                paths.append(str(path))
     return dg.MaterializeResult(
-        metadata={"written": written, "kept": kept, "raters": list(study.raters)}
+        metadata={"written": paths, "kept": refusals, "raters": list(study.raters)}
     )
 
 

@@ -196,10 +196,12 @@ def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
 def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
     """Return the fingerprint of every judge as declared: provider, model, prompt and settings."""
     prompt = PromptTemplate.load(evaluation.judge_prompt).source
-    sent = {judge.id: judge.settings for judge in declared_live_judges(evaluation)}
+    settings = {judge.id: judge.settings for judge in declared_live_judges(evaluation)}
     return {
         judge.id: judge_fingerprint(
-            judge, settings=sent.get(judge.id, {}), prompt=prompt if judge.id in sent else ""
+            judge,
+            settings=settings.get(judge.id, {}),
+            prompt=prompt if judge.id in settings else "",
         )
         for judge in evaluation.judges
     }

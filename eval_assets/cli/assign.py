@@ -200,9 +200,9 @@ def _report(added: list[Assignment], path: Path, plan: AssignmentPlan) -> None:
         return
     purposes = ["shared", "single", "control", "repeat"]
     counts = Counter((item.rater_id, item.purpose) for item in added)
-    used = [purpose for purpose in purposes if any(item.purpose == purpose for item in added)]
+    columns = [purpose for purpose in purposes if any(item.purpose == purpose for item in added)]
     planned_questions = plan.question_id or "every question"
     click.echo(f"Added to {path}, round {plan.round}, {planned_questions}:")
-    click.echo(f"  {'rater':20}" + "".join(f"{purpose:>10}" for purpose in used))
+    click.echo(f"  {'rater':20}" + "".join(f"{purpose:>10}" for purpose in columns))
     for rater in plan.raters:
-        click.echo(f"  {rater:20}" + "".join(f"{counts[rater, p]:>10}" for p in used))  # type: ignore[index]
+        click.echo(f"  {rater:20}" + "".join(f"{counts[rater, p]:>10}" for p in columns))  # type: ignore[index]

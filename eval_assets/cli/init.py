@@ -89,10 +89,10 @@ def _write_example(folder: Path, name: str) -> list[Path]:
 
     packaged = resources.files("eval_assets.examples").joinpath(name)
     files = dict(_files(packaged if packaged.is_dir() else _CHECKOUT / name))
-    taken = [name for name in files if (folder / name).exists()]
-    if taken:
+    conflicts = [name for name in files if (folder / name).exists()]
+    if conflicts:
         raise click.UsageError(
-            f"{folder} holds {', '.join(taken)} already. Name another folder, or remove them."
+            f"{folder} holds {', '.join(conflicts)} already. Name another folder, or remove them."
         )
     return write_files(folder, files)
 

@@ -46,16 +46,16 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
         return DONE
     rows = [_row(model) for model in known]
     print_table("Models", COLUMNS, rows, numbers=("input", "cached", "output"))
-    used = {model.source for model in known}
+    sources = {model.source for model in known}
     for name, message in price_sources().items():
-        if name in used:
+        if name in sources:
             click.echo(f"{name}: {message}")
     return DONE
 
 
 def _row(model: KnownModel) -> tuple[str, ...]:
     capabilities, ends_on = model.capabilities, model.lifecycle.ends_on
-    taken = {
+    settings = {
         "schema": capabilities.json_schema,
         "temperature": capabilities.temperature,
         "effort": capabilities.effort,
@@ -71,6 +71,6 @@ def _row(model: KnownModel) -> tuple[str, ...]:
         "" if price is None else f"{price.output_usd:g}",
         "" if model.priced_since is None else f"{model.priced_since}",
         f"{model.source}*" if model.is_second_hand else model.source,
-        ", ".join(name for name, is_taken in taken.items() if is_taken),
+        ", ".join(name for name, is_taken in settings.items() if is_taken),
         f"{ends} ended" if model.lifecycle.state == "retired" else ends,
     )

@@ -138,9 +138,9 @@ def _versions(files: StudyFiles, database: Path) -> _Versions:
         with connect(database, folder=evaluation.folder, is_reading=True) as connection:
             wordings, stored = stored_wordings(connection), labels_by_version(connection)
     wordings += new_wordings(evaluation, wordings, stored, at=datetime.now(tz=UTC))
-    read = read_labels(evaluation, files.responses)
-    versions = by_rubric_version(read.ratings, evaluation.rubric, wordings)
-    return _Versions(versions, wordings, pd.concat([read.ratings, read.earlier]))
+    labels = read_labels(evaluation, files.responses)
+    versions = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
+    return _Versions(versions, wordings, pd.concat([labels.ratings, labels.earlier]))
 
 
 def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw

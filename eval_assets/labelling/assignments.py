@@ -181,8 +181,10 @@ def assign(
         if (assignment.round, assignment.question_id) == (plan.round, plan.question_id)
     ]
     main = [assignment for assignment in current if assignment.purpose in {"shared", "single"}]
-    taken = {assignment.response_id for assignment in main}
-    free = {response: stratum for response, stratum in strata.items() if response not in taken}
+    main_responses = {assignment.response_id for assignment in main}
+    free = {
+        response: stratum for response, stratum in strata.items() if response not in main_responses
+    }
     chosen = stratified_sample(
         free, n=_room(plan, n_free=len(free), main=main), allocation=plan.allocation, seed=plan.seed
     )

@@ -470,17 +470,19 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
     names = {
         name for item in study.evaluation.rubric if question_id in item.names for name in item.names
     }
-    taken = {
+    assigned_responses = {
         item.response_id
         for item in existing
         if item.round == number and item.question_id in {None, *names}
     }
-    own = {item.response_id for item in existing if item.question_id == question_id} & taken
+    own = {
+        item.response_id for item in existing if item.question_id == question_id
+    } & assigned_responses
     free = {
         name: ""
         for name, response in study.responses.items()
         if name not in known
-        and name not in taken
+        and name not in assigned_responses
         and any(question_id in item.names for item in response.questions)
     }
     plan = AssignmentPlan(

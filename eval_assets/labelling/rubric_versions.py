@@ -86,10 +86,10 @@ def new_wordings(
     new = []
     for question in evaluation.rubric:
         fingerprint = guideline_hash(question)
-        used = [wording for wording in known if wording.question_id == question.id]
-        if used and used[-1].fingerprint == fingerprint:
+        history = [wording for wording in known if wording.question_id == question.id]
+        if history and history[-1].fingerprint == fingerprint:
             continue
-        number = {wording.fingerprint: wording.version for wording in used}
+        number = {wording.fingerprint: wording.version for wording in history}
         new.append(
             RubricWording(
                 question_id=question.id,
@@ -99,7 +99,7 @@ def new_wordings(
                 scale=question.scale.described(),
                 guidelines=question.guidelines,
                 first_seen_at=at.isoformat(),
-                labels_before=_packed(stored.get(question.id, {})) if used else "",
+                labels_before=_packed(stored.get(question.id, {})) if history else "",
             )
         )
     return new

@@ -233,9 +233,9 @@ def _consensus(human: RatingPatterns, scale: Scale, *, level: Level) -> Integers
     if level == "nominal":  # the most frequent; entries ascend, so the smallest of several
         entry = np.lexsort((-human.count, human.pattern))[human.starts]
     else:  # the lower median
-        counted = np.cumsum(human.count)
-        before = counted[human.starts] - human.count[human.starts]
-        entry = np.searchsorted(counted, before + (human.n_ratings + 1) // 2)
+        totals = np.cumsum(human.count)
+        before = totals[human.starts] - human.count[human.starts]
+        entry = np.searchsorted(totals, before + (human.n_ratings + 1) // 2)
     return category_index(human.values, np.asarray(scale.values))[human.code[entry]]
 
 

@@ -108,16 +108,16 @@ def near_pairs(patterns: RatingPatterns, *, within: float) -> Floats:
     # first entry of the same pattern that is too far away, found on (pattern, code) as one number
     keys = pattern * (len(values) + 1) + patterns.code
     end = np.searchsorted(keys, pattern * (len(values) + 1) + beyond[patterns.code])
-    counted = np.cumsum(count)
-    others = counted[end - 1] - counted
+    totals = np.cumsum(count)
+    others = totals[end - 1] - totals
     return patterns.sum_by_pattern(count * (count - 1) / 2 + count * others)
 
 
 def _counted_in_unit(patterns: RatingPatterns) -> Floats:
     """Return the ratings of the unit up to and including each entry."""
-    counted = np.cumsum(patterns.count)
-    before = counted[patterns.starts] - patterns.count[patterns.starts]
-    return (counted - before[patterns.pattern]).astype(np.float64)
+    totals = np.cumsum(patterns.count)
+    before = totals[patterns.starts] - patterns.count[patterns.starts]
+    return (totals - before[patterns.pattern]).astype(np.float64)
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:

@@ -60,13 +60,13 @@ class Units:
     @classmethod
     def of(cls, kind: Indices, *, n_kinds: int, groups: Indices | None) -> Self:
         """Return the counts of units of given kinds and groups; a negative kind is left out."""
-        kept = kind >= 0
+        mask = kind >= 0
         if groups is None:
-            n_units = np.bincount(kind[kept], minlength=n_kinds)
+            n_units = np.bincount(kind[mask], minlength=n_kinds)
             return cls(n_units, None, np.arange(n_kinds), n_units)
-        cells = groups[kept].astype(np.int64)  # of all units, so what follows is done in place
+        cells = groups[mask].astype(np.int64)  # of all units, so what follows is done in place
         cells *= n_kinds
-        cells += kind[kept]
+        cells += kind[mask]
         cells.sort()
         first = run_starts(cells)
         count = np.diff(first, append=len(cells)).astype(np.int32)
@@ -122,8 +122,8 @@ class Units:
             kinds = np.flatnonzero(self.n_units)
             blocks, multiplicity = self._without_one_of(kinds), self.n_units[kinds]
         else:
-            n_deletions, left_out, kind, count = self._left_out(most)
-            blocks = self._without(n_deletions, left_out, kind, count)
+            n_deletions, deletion, kind, count = self._left_out(most)
+            blocks = self._without(n_deletions, deletion, kind, count)
             multiplicity = np.ones(n_deletions, np.int64)
         parts = [np.stack([estimator(weights) for estimator in estimators]) for weights in blocks]
         values = np.concatenate(parts, axis=1) if parts else np.empty((len(estimators), 0))
@@ -141,21 +141,21 @@ class Units:
     def _without_one_of(self, kinds: Integers) -> Iterator[Floats]:
         n_kinds = len(self.n_units)
         for rows in row_blocks(len(kinds), n_columns=n_kinds, n_entries=BLOCK_WEIGHTS):
-            left_out = kinds[rows]
-            weights = np.tile(self.n_units.astype(np.float64), (len(left_out), 1))
-            weights[np.arange(len(left_out)), left_out] -= 1
+            deletions = kinds[rows]
+            weights = np.tile(self.n_units.astype(np.float64), (len(deletions), 1))
+            weights[np.arange(len(deletions)), deletions] -= 1
             yield weights
 
     def _without(
-        self, n_deletions: int, left_out: Indices, kind: Indices, count: Indices
+        self, n_deletions: int, deletion: Indices, kind: Indices, count: Indices
     ) -> Iterator[Floats]:
         n_kinds = len(self.n_units)
         for rows in row_blocks(n_deletions, n_columns=n_kinds, n_entries=_COUNTED_AT_ONCE):
             size = rows.stop - rows.start
             cells: Mask | slice = slice(None)
             if size < n_deletions:
-                cells = (left_out >= rows.start) & (left_out < rows.stop)
-            places = (left_out[cells] - rows.start) * n_kinds + kind[cells]
+                cells = (deletion >= rows.start) & (deletion < rows.stop)
+            places = (deletion[cells] - rows.start) * n_kinds + kind[cells]
             missing = sums_by_code(places, count[cells], n_codes=size * n_kinds)
             missing = missing.reshape(size, n_kinds)
             for part in row_blocks(size, n_columns=n_kinds, n_entries=BLOCK_WEIGHTS):

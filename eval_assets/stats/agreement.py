@@ -286,8 +286,8 @@ def alpha_by_cluster(
 def _alphas(values: Floats, unit: Integers, of_unit: Integers, *, n_clusters: int) -> Floats:
     """Return alpha from each cluster's number of ratings, their sum and sum of squares."""
     is_pairable = np.bincount(unit, minlength=len(of_unit)) > 1
-    kept = is_pairable[unit]
-    values, unit = values[kept], unit[kept]
+    is_in_pair = is_pairable[unit]
+    values, unit = values[is_in_pair], unit[is_in_pair]
     n_units = len(of_unit)
     n_ratings, sums, squares = _sums(values, unit, n_codes=n_units)
     disagreement = (n_ratings * squares - sums**2) / np.maximum(n_ratings - 1, 1)

@@ -96,7 +96,7 @@ def non_inferiority(
 def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and the part
     ratings: Ratings,
     judge: npt.ArrayLike,
-    kept: npt.ArrayLike,
+    by_judge: npt.ArrayLike,
     *,
     margin: float,
     level: Level,
@@ -112,8 +112,8 @@ def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and 
         ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
         judge: The judge's scores of shape (n_units,), NaN if missing. Units without one are left
             out.
-        kept: Whether the judge replaces a rater on each unit, shape (n_units,). Nothing that was
-            learned from these ratings may decide it.
+        by_judge: Whether the judge replaces a rater on each unit, shape (n_units,). Nothing that
+            was learned from these ratings may decide it.
         margin: Largest shortfall at which the judge can replace a rater of all units, above 0.
         level: Level of measurement; only `nominal` changes the figures.
         groups: Group of each unit; None if every unit is a separate group.
@@ -131,19 +131,19 @@ def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and 
 
     Examples:
         >>> people = [[1, 2], [2, 2], [4, 3], [5, 5], [3, 3], [1, 1]]
-        >>> kept = [True, True, True, True, True, False]
+        >>> by_judge = [True, True, True, True, True, False]
         >>> judge = [1, 2, 4, 5, 3, 5]
-        >>> found = partial_non_inferiority(people, judge, kept, margin=0.1, level="ordinal")
+        >>> found = partial_non_inferiority(people, judge, by_judge, margin=0.1, level="ordinal")
         >>> round(found.share, 3), round(found.judge.value, 3)
         (0.833, 0.959)
     """
     if not margin > 0:
         raise ValueError(f"margin must be above 0, got {margin:g}")
     matrix, score = judged_ratings(ratings, judge)
-    is_kept = np.asarray(kept, dtype=bool)
+    is_kept = np.asarray(by_judge, dtype=bool)
     if is_kept.shape != score.shape:
         raise ValueError(
-            f"kept must have one value for each of {len(score)} units, got {is_kept.shape}"
+            f"by_judge must have one value for each of {len(score)} units, got {is_kept.shape}"
         )
     return _compared(matrix, score, is_kept, margin, level, groups)
 
@@ -151,7 +151,7 @@ def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and 
 def _compared(  # noqa: PLR0913, PLR0917 - the arguments of both tests
     matrix: Floats,
     score: Floats,
-    kept: npt.NDArray[np.bool_],
+    by_judge: npt.NDArray[np.bool_],
     margin: float,
     level: Level,
     groups: npt.ArrayLike | None,
@@ -160,7 +160,7 @@ def _compared(  # noqa: PLR0913, PLR0917 - the arguments of both tests
     paired = (np.count_nonzero(~np.isnan(matrix), axis=1) > 1) & ~np.isnan(score)
     index, n_groups = group_index(groups, paired)
     between_units, judged_units = rater_pair_sums(matrix[paired], score[paired], level=level)
-    is_kept = kept[paired]
+    is_kept = by_judge[paired]
     mixed_units = np.where(is_kept[:, np.newaxis], judged_units, between_units)
     between, mixed = (by_group(sums, index, n_groups) for sums in (between_units, mixed_units))
     n_pairs = between[:, 0]
@@ -185,10 +185,10 @@ def _compared(  # noqa: PLR0913, PLR0917 - the arguments of both tests
     )
 
 
-def _share(kept: npt.ArrayLike, total: npt.ArrayLike) -> Floats:
+def _share(part: npt.ArrayLike, total: npt.ArrayLike) -> Floats:
     """Return shares of totals; NaN of nothing."""
     whole = np.asarray(total, dtype=np.float64)
-    shares: Floats = np.divide(kept, whole, out=np.full_like(whole, np.nan), where=whole > 0)
+    shares: Floats = np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)
     return shares
 
 

@@ -163,13 +163,15 @@ class _Estimate:
             )
         if any(np.isinf(values).any() for values in (label, predicted, other)):
             raise ValueError("values must be finite or NaN, got an infinity")
-        kept = np.concatenate([~np.isnan(label) & ~np.isnan(predicted), ~np.isnan(other)])
+        is_complete = np.concatenate([~np.isnan(label) & ~np.isnan(predicted), ~np.isnan(other)])
         names = None if groups is None else np.asarray(groups)
-        if names is not None and names.shape != kept.shape:
-            raise ValueError(f"{len(kept)} groups are needed, one for each unit, got {names.shape}")
+        if names is not None and names.shape != is_complete.shape:
+            raise ValueError(
+                f"{len(is_complete)} groups are needed, one for each unit, got {names.shape}"
+            )
         n_given = len(label)
-        label, predicted = label[kept[:n_given]], predicted[kept[:n_given]]
-        other = other[kept[n_given:]]
+        label, predicted = label[is_complete[:n_given]], predicted[is_complete[:n_given]]
+        other = other[is_complete[n_given:]]
         is_labelled = np.arange(len(label) + len(other)) < len(label)
         if not len(label):
             return cls(math.nan, np.zeros(0), None, is_labelled[:0], is_labelled[:0], bounds)
@@ -185,7 +187,7 @@ class _Estimate:
         values, counts = np.unique(label, return_counts=True)
         is_rare = is_labelled.copy()
         is_rare[: len(label)] = label != values[counts.argmax()]
-        names = None if names is None else names[kept]
+        names = None if names is None else names[is_complete]
         ends = _declared_bounds(label, np.concatenate([predicted, other]), bounds)
         if ends is not None:
             value = min(ends[1], max(ends[0], value))

@@ -274,13 +274,13 @@ def _outermost(of_means: Interval, by_unit: Interval, as_share: Interval) -> Int
     return replace(of_means, low=low, high=high)
 
 
-def _above_and_below(differences: Floats, counted: Floats) -> _Pair:
+def _above_and_below(differences: Floats, counts: Floats) -> _Pair:
     """Return the means of differences above 0 and of those below: their mean is one less other.
 
     Of each the interval holds although only few units differ, since neither can vanish.
     """
     above, below = np.maximum(differences, 0), np.maximum(-differences, 0)
-    return _Pair(_mean(above, counted), _mean(below, counted))
+    return _Pair(_mean(above, counts), _mean(below, counts))
 
 
 def _mean(numerator: Floats, denominator: Floats) -> Measure:

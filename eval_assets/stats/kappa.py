@@ -223,8 +223,8 @@ class PairTable:
         """Return the number of a rater's ratings of each value, shape (n_sets, n_values)."""
         offsets = len(self.values) * np.arange(len(cells))[:, np.newaxis]
         size = len(cells) * len(self.values)
-        counted = sums_by_code((codes + offsets).ravel(), cells.ravel(), n_codes=size)
-        return counted.reshape(len(cells), len(self.values))
+        counts = sums_by_code((codes + offsets).ravel(), cells.ravel(), n_codes=size)
+        return counts.reshape(len(cells), len(self.values))
 
 
 def _kappa(

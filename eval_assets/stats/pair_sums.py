@@ -138,26 +138,26 @@ def judged_ratings(reference: Ratings, scores: npt.ArrayLike) -> tuple[Floats, F
     return ratings, judge
 
 
-def group_index(groups: npt.ArrayLike | None, kept: npt.NDArray[np.bool_]) -> tuple[Integers, int]:
+def group_index(groups: npt.ArrayLike | None, mask: npt.NDArray[np.bool_]) -> tuple[Integers, int]:
     """Return the index of each kept unit's group among those that have one, and their number.
 
     Raises:
         ValueError: If there is not one group for each unit.
     """
     if groups is None:
-        n_kept = int(kept.sum())
+        n_kept = int(mask.sum())
         return np.arange(n_kept), n_kept
     names = np.asarray(groups)
-    if names.shape != kept.shape:
-        raise ValueError(f"groups must name one of each of {len(kept)} units, got {names.shape}")
+    if names.shape != mask.shape:
+        raise ValueError(f"groups must name one of each of {len(mask)} units, got {names.shape}")
     if names.dtype.kind not in "OU":
         classes, index = (
-            distinct_integers(names[kept].astype(np.int64))
+            distinct_integers(names[mask].astype(np.int64))
             if np.issubdtype(names.dtype, np.integer)
-            else np.unique(names[kept], return_inverse=True)
+            else np.unique(names[mask], return_inverse=True)
         )
         return index.astype(np.int64, copy=False), len(classes)
-    named = names[kept].tolist()  # texts are looked up faster than sorted
+    named = names[mask].tolist()  # texts are looked up faster than sorted
     place = {name: code for code, name in enumerate(sorted(set(named)))}
     return np.fromiter(map(place.__getitem__, named), np.int64, len(named)), len(place)
 

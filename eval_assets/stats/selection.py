@@ -148,9 +148,9 @@ def selection_shift(
     codes = group_codes(groups, n_units=len(columns))
     group = np.arange(len(columns)) if codes is None else codes
     is_known: Mask = np.count_nonzero(np.isnan(columns), axis=1) == 0
-    kept = _compared(is_known, selected, rng)
-    columns, selected = columns[kept], selected[kept]
-    group = np.unique(group[kept], return_inverse=True)[1]
+    is_compared = _compared(is_known, selected, rng)
+    columns, selected = columns[is_compared], selected[is_compared]
+    group = np.unique(group[is_compared], return_inverse=True)[1]
     n_selected, n = int(selected.sum()), len(selected)
     n_groups = int(group.max(initial=-1)) + 1
     undefined = SelectionShift(
@@ -310,8 +310,8 @@ def selection_weights(
 def _design(features: Floats) -> Floats:
     """Return a column of ones and the features that vary, standardized; missing is 0."""
     varies = np.array([len(np.unique(c[~np.isnan(c)])) > 1 for c in features.T], dtype=np.bool_)
-    kept = features[:, varies]
-    standardized = (kept - np.nanmean(kept, axis=0)) / np.nanstd(kept, axis=0)
+    columns = features[:, varies]
+    standardized = (columns - np.nanmean(columns, axis=0)) / np.nanstd(columns, axis=0)
     return np.column_stack([np.ones(len(features)), np.nan_to_num(standardized)])
 
 

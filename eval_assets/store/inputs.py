@@ -271,4 +271,8 @@ def changed_tables(
 ) -> tuple[str, ...]:
     """Return the tables whose files have changed."""
     rows = connection.execute("SELECT table_name, sources FROM imports ORDER BY ALL").fetchall()
-    return tuple(table for table, read in rows if sources.get(table, read) != read)
+    return tuple(
+        table
+        for table, loaded_sources in rows
+        if sources.get(table, loaded_sources) != loaded_sources
+    )

@@ -244,12 +244,12 @@ def write_stand_in_scores(
         return
     _forget_parts(connection)
     questions = {question.id: question for question in rubric}
-    used: set[str] = set()
+    question_ids: set[str] = set()
     for item in sorted(parts, key=lambda item: (-item.share, item.version.judge_id)):
         rows = _rows(connection, item, questions[item.question_id])
         if rows is not None:
-            is_used = item.question_id not in used
-            used.add(item.question_id)
+            is_used = item.question_id not in question_ids
+            question_ids.add(item.question_id)
             insert_rows(connection, "stand_in_scores", rows.assign(is_used=is_used))
     connection.execute(
         """

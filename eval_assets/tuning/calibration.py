@@ -81,16 +81,16 @@ def other_maps(train: RatedUnits, scores: Floats) -> dict[str, Floats]:
     `linear` regression clipped to the scale.
     """
     unit, rater = np.nonzero(~np.isnan(train.ratings) & ~np.isnan(scores)[:, np.newaxis])
-    seen, index = np.unique(scores[unit], return_inverse=True)
-    if not len(seen):
-        return {"isotonic": seen, "linear": seen}
+    levels, index = np.unique(scores[unit], return_inverse=True)
+    if not len(levels):
+        return {"isotonic": levels, "linear": levels}
     ratings, count = train.ratings[unit, rater], np.bincount(index).astype(np.float64)
     mean, spread = scores[unit].mean(), scores[unit].var()
     slope = np.mean(scores[unit] * (ratings - ratings.mean())) / spread if spread else 0.0
     scale = train.question.scale
     return {
         "isotonic": isotonic_regression(np.bincount(index, ratings) / count, count),
-        "linear": np.clip(ratings.mean() + slope * (seen - mean), scale.low, scale.high),
+        "linear": np.clip(ratings.mean() + slope * (levels - mean), scale.low, scale.high),
     }
 
 
@@ -103,12 +103,12 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
     train, dev = units.part("train"), units.part("dev")
     calibration = calibrate(train, scores[is_train])
     others = other_maps(train, scores[is_train])
-    seen, on_dev = calibration.fitted.seen, scores[units.is_in("dev")]
+    levels, on_dev = calibration.fitted.seen, scores[units.is_in("dev")]
     mapped = {
         "kappa_dev": on_dev,
         "kappa_dev_mapped": calibration.fitted(on_dev),
         **{
-            f"kappa_dev_{name}": np.interp(on_dev, seen, values) if len(seen) else on_dev
+            f"kappa_dev_{name}": np.interp(on_dev, levels, values) if len(levels) else on_dev
             for name, values in others.items()
         },
     }
@@ -123,7 +123,7 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
         **figures,
     }
     values = zip(
-        seen, calibration.fitted.mapped, others["isotonic"], others["linear"], strict=False
+        levels, calibration.fitted.mapped, others["isotonic"], others["linear"], strict=False
     )
     return [
         {

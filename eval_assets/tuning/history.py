@@ -85,7 +85,7 @@ class SealedEvaluation:
     @classmethod
     def from_json(  # noqa: PLR0913 - the columns of the ledger
         cls,
-        kept: Mapping[str, Any],
+        fields: Mapping[str, Any],
         *,
         question_id: str,
         seal: int,
@@ -99,21 +99,21 @@ class SealedEvaluation:
             seal=seal,
             number=number,
             level=level,
-            candidates=tuple(version_from_json(version) for version in kept["candidates"]),
-            groups=tuple(kept["groups"]),
-            content=kept["content"],
-            rows=tuple(kept["rows"]),
+            candidates=tuple(version_from_json(version) for version in fields["candidates"]),
+            groups=tuple(fields["groups"]),
+            content=fields["content"],
+            rows=tuple(fields["rows"]),
             certificates={
                 judge: QuestionCertificate.model_validate(certificate)
-                for judge, certificate in kept["certificates"].items()
+                for judge, certificate in fields["certificates"].items()
             },
             read_at=read_at,
-            labels=kept.get("labels", {}),
-            group_labels=tuple(kept.get("group_labels", ())),
-            parts={judge: JudgePart(**part) for judge, part in kept.get("parts", {}).items()},
+            labels=fields.get("labels", {}),
+            group_labels=tuple(fields.get("group_labels", ())),
+            parts={judge: JudgePart(**part) for judge, part in fields.get("parts", {}).items()},
             evidence={
                 judge: Fingerprints(**{**stored, "models_returned": ()})
-                for judge, stored in kept.get("evidence", {}).items()
+                for judge, stored in fields.get("evidence", {}).items()
             },
         )
 
@@ -229,9 +229,9 @@ def content_hash(
     parts: Mapping[str, JudgePart],
 ) -> str:
     """Return the fingerprint of everything that a reading depends on."""
-    read = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
+    scores_of_versions = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
     tested = [[judge, asdict(part)] for judge, part in sorted(parts.items())]
-    return json_hash([read, labels, *([tested] if tested else [])])
+    return json_hash([scores_of_versions, labels, *([tested] if tested else [])])
 
 
 def accepted_version(readings: Sequence[SealedEvaluation], judge_id: str) -> JudgeVersion | None:

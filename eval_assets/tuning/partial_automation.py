@@ -113,7 +113,7 @@ def tried_parts(
     Labels of the test are not read, only the number of its groups that could decide.
     """
     is_seen = ~units.is_in("test")
-    seen, own = outside_test(units), scores[is_seen]
+    development_units, own = outside_test(units), scores[is_seen]
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
     candidates = []
     for source, values in doubts.items():
@@ -122,7 +122,9 @@ def tried_parts(
         for threshold in _thresholds(values[is_seen]):
             part = JudgePart(source, threshold)
             n_kept = units.n_groups_of(is_decided & part.contains(values))
-            compared = partial_comparison(seen, own, values[is_seen], part, margin=margin)
+            compared = partial_comparison(
+                development_units, own, values[is_seen], part, margin=margin
+            )
             is_confirmable = n_kept >= MIN_PAIRED_GROUPS and _is_confirmable(
                 compared, n_test, significance=significance
             )

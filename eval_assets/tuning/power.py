@@ -106,14 +106,14 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     people_agree: bool,
 ) -> Plan:
     is_seen = ~units.is_in("test")
-    seen = outside_test(units)
+    development_units = outside_test(units)
     is_test = ~is_seen & ~np.isnan(candidate.scores)
     n_groups = units.n_groups_of(is_test)
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
     n_paired = units.n_groups_of(is_test & is_paired) if people_agree else 0
-    gain = _planned_gain(seen, candidate, is_seen, n_groups=n_groups, level=level)
+    gain = _planned_gain(development_units, candidate, is_seen, n_groups=n_groups, level=level)
     fitness = _planned_fitness(
-        seen,
+        development_units,
         candidate,
         is_seen,
         n_groups=n_paired,
@@ -155,7 +155,12 @@ class _PlannedGain:
 
 
 def _planned_gain(
-    seen: RatedUnits, candidate: Candidate, is_seen: np.ndarray, *, n_groups: int, level: float
+    development_units: RatedUnits,
+    candidate: Candidate,
+    is_seen: np.ndarray,
+    *,
+    n_groups: int,
+    level: float,
 ) -> _PlannedGain:
     """Return the power of a test with a number of groups for a gain.
 
@@ -164,12 +169,18 @@ def _planned_gain(
     """
     scores, baseline = candidate.scores[is_seen], candidate.baseline[is_seen]
     gain = agreement_gain(
-        seen.ratings, scores, baseline, level=seen.level, groups=seen.group_codes
+        development_units.ratings,
+        scores,
+        baseline,
+        level=development_units.level,
+        groups=development_units.group_codes,
     ).gain
     if not gain.standard_error > 0 or n_groups < 2:  # noqa: PLR2004 - no degree of freedom
         return _PlannedGain(gain.value, math.nan, None, 0.0)
     detectable = gain.scaled_to(n_groups).detectable(significance=level)
-    is_possible = n_groups >= MIN_TEST_GROUPS and not falling_figure(seen, scores, baseline)
+    is_possible = n_groups >= MIN_TEST_GROUPS and not falling_figure(
+        development_units, scores, baseline
+    )
     return _PlannedGain(
         gain.value,
         detectable,
@@ -193,7 +204,7 @@ class _PlannedFitness:
 
 
 def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
-    seen: RatedUnits,
+    development_units: RatedUnits,
     candidate: Candidate,
     is_seen: np.ndarray,
     *,
@@ -203,11 +214,11 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
 ) -> _PlannedFitness:
     """Return the power of a test with a number of groups with two ratings for fitness."""
     compared = non_inferiority(
-        seen.ratings,
+        development_units.ratings,
         candidate.scores[is_seen],
         margin=margin,
-        level=seen.level,
-        groups=seen.group_codes,
+        level=development_units.level,
+        groups=development_units.group_codes,
     )
     shortfall, distance = compared.shortfall, 1 - compared.people.value
     if n_groups < 2:  # noqa: PLR2004 - no degree of freedom

@@ -295,12 +295,14 @@ def jury_weights(train: RatedUnits, calibrated: Mapping[str, Floats]) -> dict[st
     if not 2 <= len(judges) <= MOST_JURORS:  # noqa: PLR2004 - a jury takes two
         raise ValueError(f"a jury takes 2 to {MOST_JURORS} judges, got {len(judges)}")
     scores = np.column_stack([calibrated[judge] for judge in judges])
-    used = ~np.isnan(scores).any(axis=1) & ~np.isnan(train.ratings).all(axis=1)
-    n_groups = len(np.unique(train.group_codes[used]))
+    is_complete = ~np.isnan(scores).any(axis=1) & ~np.isnan(train.ratings).all(axis=1)
+    n_groups = len(np.unique(train.group_codes[is_complete]))
     equal = np.full(len(judges), 1 / len(judges))
     fitted = equal
-    if used.any():
-        fitted = _fitted_weights(scores[used], np.nanmean(train.ratings[used], axis=1))
+    if is_complete.any():
+        fitted = _fitted_weights(
+            scores[is_complete], np.nanmean(train.ratings[is_complete], axis=1)
+        )
     weights = (EQUAL_WEIGHT_GROUPS * equal + n_groups * fitted) / (EQUAL_WEIGHT_GROUPS + n_groups)
     return dict(zip(judges, weights.tolist(), strict=True))
 

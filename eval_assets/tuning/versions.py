@@ -285,20 +285,26 @@ def stale_because(
     return "; ".join(filter(None, reasons))
 
 
-def changed_since(read: Fingerprints, now: Fingerprints | None) -> str:
+def changed_since(certified: Fingerprints, now: Fingerprints | None) -> str:
     """Return the changes since a reading; empty if there are none."""
     if now is None:
         return "the judge or the question is no longer declared"
     return "; ".join(
-        reason for name, reason in _CHANGES.items() if getattr(read, name) != getattr(now, name)
+        reason
+        for name, reason in _CHANGES.items()
+        if getattr(certified, name) != getattr(now, name)
     )
 
 
-def is_read_again(read: Fingerprints, now: Fingerprints | None) -> bool:
+def is_read_again(certified: Fingerprints, now: Fingerprints | None) -> bool:
     """Return whether another reading would see other labels or scores of the same judge."""
-    if now is None or now.fingerprint != read.fingerprint:
+    if now is None or now.fingerprint != certified.fingerprint:
         return False
-    return (now.labels, now.scores, now.doubts) != (read.labels, read.scores, read.doubts)
+    return (now.labels, now.scores, now.doubts) != (
+        certified.labels,
+        certified.scores,
+        certified.doubts,
+    )
 
 
 def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:

@@ -241,12 +241,12 @@ def test_a_screen_reader_is_told_what_happened_and_where_it_is(
 
 def test_response_text_is_text(served: Serving, opened: Opened) -> None:
     page = opened(served.links["anna"])
-    seen = ""
+    text = ""
     for _ in range(4):
-        seen += page.inner_text("#responses")
+        text += page.inner_text("#responses")
         press(page, "3")
 
-    assert ATTACK in seen
+    assert ATTACK in text
     assert page.evaluate("window.hit") is None
 
 

@@ -169,8 +169,8 @@ class Evaluated:
 def clean_environment() -> dict[str, str]:
     """This process's environment without what names folders, databases and records."""
     named = {"EVAL_DATA", "EVAL_DATABASE", "DAGSTER_HOME"}
-    kept = {name: value for name, value in os.environ.items() if name not in named}
-    return kept | {"DAGSTER_DISABLE_TELEMETRY": "1", "PYTHONWARNINGS": ""}
+    environment = {name: value for name, value in os.environ.items() if name not in named}
+    return environment | {"DAGSTER_DISABLE_TELEMETRY": "1", "PYTHONWARNINGS": ""}
 
 
 def make(path: Path, humans: Sequence[Sequence[float]]) -> Evaluated:

@@ -79,10 +79,17 @@ class Tool:
             self.act("change")
             return
         edited, _, _, _, deleted, *_ = CONTENT["ratings"]
-        kept = [rating for rating in CONTENT["ratings"] if rating not in (edited, deleted)]
+        unchanged_ratings = [
+            rating for rating in CONTENT["ratings"] if rating not in (edited, deleted)
+        ]
         added = [["t99", "helpful", rater, 4, False] for rater in ("anna", "ben")]
         responses = [*CONTENT["responses"], ["t99", "Why 99?", "Because 99."]]
-        self.put({"responses": responses, "ratings": [[*edited[:3], 5, False], *kept, *added]})
+        self.put(
+            {
+                "responses": responses,
+                "ratings": [[*edited[:3], 5, False], *unchanged_ratings, *added],
+            }
+        )
 
     def verdicts(self) -> str:
         """Return what was written."""

@@ -132,17 +132,17 @@ def test_everything_with_the_checks_deselected_does_not_tune(closed_folder: Eval
 
 def test_a_grandchild_finds_no_data_to_tune_on(closed_folder: Evaluated) -> None:
     """Alone, and with the gated asset but not what lies between: Dagster itself blocks neither."""
-    seen: list[list[tuple[object, ...]]] = []
+    splits: list[list[tuple[object, ...]]] = []
 
     @dg.asset(deps=["judge_splits"])
     def grandchild() -> None:
-        seen.append(closed_folder.splits())
+        splits.append(closed_folder.splits())
 
     closed_folder.materialize("grandchild", extra=[grandchild])
     closed_folder.materialize("human_agreement", "grandchild", extra=[grandchild])
 
-    assert seen
-    assert not any(seen)
+    assert splits
+    assert not any(splits)
 
 
 def test_labels_that_changed_make_a_pass_stale_until_they_are_measured(

@@ -89,13 +89,13 @@ def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_
     message, *_ = observed(instance, "opposing", "judge_splits")
     assert str(message.description).startswith("Not run. Gate human_")
 
-    [seen] = observed(instance, "opposing", "label_files")
+    [observation] = observed(instance, "opposing", "label_files")
     Evaluated(data / "opposing").label({"clarity": ([1, 2, 3], [1, 2, 3])})
     job.execute_in_process(
         instance=instance, asset_selection=[dg.AssetKey(["opposing", "human_labels"])]
     )
     changed, _ = observed(instance, "opposing", "label_files")
-    assert changed.data_version != seen.data_version
+    assert changed.data_version != observation.data_version
     now = versions(instance, keys)
     assert {name for name in now if now[name] != before[name]} == {"opposing/human_labels"}
 

@@ -82,8 +82,8 @@ def run(
     between: Callable[[], None] = lambda: None,
 ) -> list[int]:
     """Evaluate with the planted judge; return how many requests each run sent."""
-    read = Planted.read(folder.path / "planted.json")
-    planted = Planted(scores=read.scores, cures=cures, writes=WRITES)
+    uncured = Planted.read(folder.path / "planted.json")
+    planted = Planted(scores=uncured.scores, cures=cures, writes=WRITES)
     received = [0]
     with running(Behaviour(planted=planted)) as provider:
         for name, value in provider.environment.items():

@@ -102,17 +102,17 @@ def test_a_kill_at_any_moment_leaves_each_table_as_it_was_or_as_it_was_to_be(
         )
         assert result.success
         states.append(snapshots(new_folder.database))
-    kept = new_folder.database.read_bytes()
+    backup = new_folder.database.read_bytes()
 
     rng = random.Random(SEED)  # noqa: S311 - moments, not secrets
-    seen: set[str] = set()
+    outcomes: set[str] = set()
     with rewriting(new_folder) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         for kill in range(N_KILLS):
             new_folder.database.with_suffix(".duckdb.wal").unlink(missing_ok=True)
             if kill % 3:
-                new_folder.database.write_bytes(kept)
+                new_folder.database.write_bytes(backup)
             else:
                 new_folder.database.unlink()
             process.stdin.write(f"{rng.uniform(0.02, 0.6)}\n")
@@ -121,9 +121,9 @@ def test_a_kill_at_any_moment_leaves_each_table_as_it_was_or_as_it_was_to_be(
             for tables, actual in snapshots(new_folder.database).items():
                 matching = [str(i) for i, state in enumerate(states) if state[tables] == actual]
                 assert matching, f"kill {kill} left {tables} in no complete state"
-                seen |= set(matching)
+                outcomes |= set(matching)
 
-    assert seen == {"0", "1", "2"}
+    assert outcomes == {"0", "1", "2"}
 
 
 def snapshots_of_nothing(folder: Evaluated) -> dict[tuple[str, ...], str]:

@@ -44,12 +44,12 @@ def test_live_judge_words_the_definitions_once(
         path.unlink()
         repeat = closed_folder.call("rubric", "draft", "clarity", "--judge", "gpt")
         n_requests = len(provider.log.completions)
-        sent = json.dumps(provider.log.requests[-1].json)
+        body = json.dumps(provider.log.requests[-1].json)
 
     assert (done.returncode, repeat.returncode) == (0, 0), done.stderr
     assert n_requests == 1
     assert worded == path.read_text("utf-8")
-    assert "Rate the clarity" in sent
+    assert "Rate the clarity" in body
     assert not worded.startswith("Rate the clarity")
 
 

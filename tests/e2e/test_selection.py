@@ -49,8 +49,10 @@ def test_long_responses_with_two_ratings_are_named_everywhere(
     }
     middle = sorted(lengths.values())[len(lengths) // 2]
     labels = rows_of(folder.path / "labels.csv")
-    kept = [r for r in labels if r["rater_id"] == "slot1" or lengths[r["response_id"]] > middle]
-    replace_rows(folder.path / "labels.csv", kept)
+    selection = [
+        r for r in labels if r["rater_id"] == "slot1" or lengths[r["response_id"]] > middle
+    ]
+    replace_rows(folder.path / "labels.csv", selection)
 
     printed = run(folder)
 

@@ -373,7 +373,7 @@ def test_a_judge_can_rate_as_a_version_and_keeps_its_certificate(planted: Evalua
                WHERE judge_id = 'harsh' AND judge_value IS NOT NULL"""
         )
     )
-    seen = set(
+    pairs = set(
         planted.rows(
             """SELECT DISTINCT raw_score, score FROM judge_scores
                WHERE judge_id = 'harsh' AND raw_score IN (FROM (SELECT judge_value
@@ -381,8 +381,8 @@ def test_a_judge_can_rate_as_a_version_and_keeps_its_certificate(planted: Evalua
                                                                 WHERE judge_id = 'harsh'))"""
         )
     )
-    assert seen <= mapped
-    assert any(raw != score for raw, score in seen)
+    assert pairs <= mapped
+    assert any(raw != score for raw, score in pairs)
     assert planted.rows(
         "SELECT DISTINCT score - raw_score FROM judge_scores WHERE judge_id = 'steady'"
     ) == [(0,)]
@@ -565,8 +565,8 @@ def verbose_alone(folder: Evaluated, *, evaluate: str = "") -> None:
     path = folder.path / "evaluation.yaml"
     lines = path.read_text().splitlines(keepends=True)
     others = ("id: steady", "id: harsh")
-    kept = "".join(line for line in lines if not any(other in line for other in others))
-    path.write_text(kept + (f"tuning: {{evaluate: {evaluate}}}\n" if evaluate else ""))
+    section = "".join(line for line in lines if not any(other in line for other in others))
+    path.write_text(section + (f"tuning: {{evaluate: {evaluate}}}\n" if evaluate else ""))
 
 
 @pytest.mark.parametrize(

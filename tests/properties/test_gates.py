@@ -56,17 +56,17 @@ def test_an_open_gate_has_current_finite_values_of_two_units_that_reach_the_mini
     outcomes = evaluate_gates(evidence, gates())
     for outcome in outcomes:
         if not outcome.is_closed:
-            seen = evidence[outcome.gate]
-            [overall] = [figure for figure in seen.figures if figure.question_id is None]
-            assert seen.unusable is None
+            measurement = evidence[outcome.gate]
+            [overall] = [figure for figure in measurement.figures if figure.question_id is None]
+            assert measurement.unusable is None
             assert overall.n_units >= 2
             assert 0.75 - 1e-9 <= overall.value < math.inf
     for question_id in tunable_questions(outcomes, QUESTIONS):
-        for seen in evidence.values():
-            for figure in seen.figures:
+        for measurement in evidence.values():
+            for figure in measurement.figures:
                 if figure.question_id == question_id:
                     assert 0.75 - 1e-9 <= figure.value < math.inf
-            assert question_id in {figure.question_id for figure in seen.figures}
+            assert question_id in {figure.question_id for figure in measurement.figures}
 
 
 @given(some_evidence, st.floats(0, 1), st.data())
@@ -94,7 +94,7 @@ def test_raising_a_minimum_opens_nothing(evidence: dict[GateName, GateEvidence],
 @given(some_evidence)
 def test_stale_figures_close_every_gate(evidence: dict[GateName, GateEvidence]) -> None:
     stale = Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it"))
-    newer = {name: replace(seen, unusable=stale) for name, seen in evidence.items()}
+    newer = {name: replace(measurement, unusable=stale) for name, measurement in evidence.items()}
 
     assert all(outcome.is_closed for outcome in evaluate_gates(newer, gates()))
 

@@ -46,12 +46,14 @@ def test_a_scale_contains_the_same_values_one_by_one_and_all_at_once(
     values: list[float], scale: Scale
 ) -> None:
     cells = parsed_ratings(FileColumn.of([repr(value) for value in values]))
-    read, held = cells.on_scale(scale)
+    values_on_scale, is_on_scale = cells.on_scale(scale)
 
-    assert held.tolist() == [scale.contains(value) for value in values]
-    assert np.abs(read[held] - np.array(values)[held]).max(initial=0) <= 1e-9
+    assert is_on_scale.tolist() == [scale.contains(value) for value in values]
+    assert (
+        np.abs(values_on_scale[is_on_scale] - np.array(values)[is_on_scale]).max(initial=0) <= 1e-9
+    )
     if scale.values is not None:
-        assert set(read[held]) <= set(scale.values)
+        assert set(values_on_scale[is_on_scale]) <= set(scale.values)
 
 
 @given(st.integers(min_value=-(10**12), max_value=10**12))

@@ -334,14 +334,14 @@ class ModelClient(Generic[Declared]):
             self.in_flight.add(task)
             task.add_done_callback(self.in_flight.discard)
         started_at, started = datetime.now(UTC), time.perf_counter()
-        sent = self._limited(fitting, reserved_usd)
+        limited_request = self._limited(fitting, reserved_usd)
         order = self._n_sent
         self._n_sent += 1
         self._in_flight_numbers.add(order)
         seconds = self.model.declared.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
-                outcome = await self.connections.ask(sent)
+                outcome = await self.connections.ask(limited_request)
         except TimeoutError:
             message = f"no reply within {seconds:g} s"
             outcome = RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
@@ -353,10 +353,10 @@ class ModelClient(Generic[Declared]):
         self._features.heed(fitting, outcome)
         self.count(outcome)
         self._end(admission, outcome)
-        charged_usd = self._spent_usd(sent, outcome, reserved_usd)
-        self._observe(sent, outcome, charged_usd=charged_usd)
-        if _is_cut_off(sent, outcome):
-            outcome = CutOff(sent, outcome)
+        charged_usd = self._spent_usd(limited_request, outcome, reserved_usd)
+        self._observe(limited_request, outcome, charged_usd=charged_usd)
+        if _is_cut_off(limited_request, outcome):
+            outcome = CutOff(limited_request, outcome)
         row = attempt_row(
             request.key,
             self.model,
@@ -474,13 +474,13 @@ class ModelClient(Generic[Declared]):
             self.summary.count_estimate(charged_usd, more_usd=max(0.0, most_usd - charged_usd))
 
 
-def _is_cut_off(sent: ModelRequest, outcome: Outcome) -> bool:
+def _is_cut_off(request: ModelRequest, outcome: Outcome) -> bool:
     """Return whether a reply ends where the reserve does, or the model refuses so low a limit."""
-    if sent.output_limit == sent.max_tokens:
+    if request.output_limit == request.max_tokens:
         return False
     if isinstance(outcome, Reply):
         return outcome.status == "truncated"
-    return outcome.remedy == "give_up" and sent.max_tokens_name in outcome.refused
+    return outcome.remedy == "give_up" and request.max_tokens_name in outcome.refused
 
 
 AnyModelClient = ModelClient[Judge] | ModelClient[Generator]

@@ -16,7 +16,7 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 
 def features_of(request: ModelRequest) -> frozenset[Feature]:
     """Return the parts of a request that may be refused."""
-    used: dict[Feature, bool] = {
+    presence: dict[Feature, bool] = {
         "json_schema": isinstance(request.schema, Mapping),
         "json_object": request.schema == "json_object",
         "temperature": any(name in request.settings for name in _SAMPLING),
@@ -25,7 +25,7 @@ def features_of(request: ModelRequest) -> frozenset[Feature]:
         "system": request.messages[0].role == "system",
         request.max_tokens_name: True,
     }
-    return frozenset(name for name, is_used in used.items() if is_used)
+    return frozenset(name for name, is_used in presence.items() if is_used)
 
 
 def without(request: ModelRequest, feature: Feature) -> ModelRequest:
@@ -90,20 +90,20 @@ class FeatureMemory:
             request = without(request, min(features))
         return request
 
-    def heed(self, sent: ModelRequest, outcome: Outcome) -> None:
+    def heed(self, request: ModelRequest, outcome: Outcome) -> None:
         """Learn from an outcome; a failure that another form may avoid is to be adapted.
 
         A part that was answered before cannot be the reason of a refusal, whatever its message
         says: it may quote the prompt.
         """
         if isinstance(outcome, Reply):
-            self._proven |= features_of(sent)
-            self._learn(self._suspected.keys() - features_of(sent))
+            self._proven |= features_of(request)
+            self._learn(self._suspected.keys() - features_of(request))
             return
         avoided = self._refused | self._suspected.keys()
         for feature in outcome.refused:
             if (
-                feature in features_of(sent) - self._proven
+                feature in features_of(request) - self._proven
                 and _OTHER_NAME.get(feature) not in avoided
             ):
                 if feature not in self._refused:

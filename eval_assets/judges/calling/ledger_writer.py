@@ -120,7 +120,7 @@ def request_row(
     request: ModelRequest, model: AnyLiveModel, subject: CallSubject, *, most_usd: float
 ) -> Request:
     """Return the ledger's row for a request that is about to be sent."""
-    sent = {
+    content = {
         "messages": [asdict(message) for message in request.messages],
         "settings": dict(request.settings),
         "max_tokens": request.max_tokens,
@@ -130,7 +130,7 @@ def request_row(
         call_key=request.key,
         judge_id=model.id,
         model=request.endpoint.model,
-        prompt=json.dumps(sent, ensure_ascii=False),
+        prompt=json.dumps(content, ensure_ascii=False),
         most_usd=most_usd,
         **vars(subject),
     )

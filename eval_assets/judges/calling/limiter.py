@@ -97,7 +97,7 @@ class Limiter:
             self._n_counted += input_tokens
             if self._rates and admission.grant_id is not None:
                 grant_id, expected = admission.grant_id, admission.expected
-                self._rates.amend(grant_id, expected=expected, counted=input_tokens)
+                self._rates.amend(grant_id, expected=expected, tokens=input_tokens)
         self._replied_at.append(loop_time())
         if admission.at >= self._complained_at:
             self._n_complaints = 0

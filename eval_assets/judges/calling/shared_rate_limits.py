@@ -72,10 +72,10 @@ class SharedRates:
         self._tokens_used += self._of_limit(tokens)
         return self._grant.id
 
-    def amend(self, grant_id: int, *, expected: int, counted: int) -> None:
+    def amend(self, grant_id: int, *, expected: int, tokens: int) -> None:
         """Correct the number of a request's tokens, once the vendor has counted them."""
-        if self._limits.input_tokens_per_minute is not None and expected != counted:
-            self._give_back(grant_id, Amount(0, expected - self._of_limit(counted)))
+        if self._limits.input_tokens_per_minute is not None and expected != tokens:
+            self._give_back(grant_id, Amount(0, expected - self._of_limit(tokens)))
 
     def _give_back_rest(self) -> None:
         """Count the rest of the current grant, and the size of the next one."""

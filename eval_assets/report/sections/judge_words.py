@@ -111,10 +111,14 @@ def _test_parts(data: ReportData, judge_id: str) -> list[str]:
 
 def _stale_tests(data: ReportData, judge_id: str) -> list[str]:
     """Return the sealed tests that no longer hold, and why."""
-    used = _pinned_version(data, judge_id)
+    pinned_version = _pinned_version(data, judge_id)
     by_reason: dict[tuple[str, str], list[str]] = {}
     for row in data.rows(IssuedCertificateRow):
-        if row.judge_id == judge_id and row.stale_because and _is_in_use(row.version, used):
+        if (
+            row.judge_id == judge_id
+            and row.stale_because
+            and _is_in_use(row.version, pinned_version)
+        ):
             by_reason.setdefault((row.version, row.stale_because), []).append(row.question_id)
     return [
         f"the sealed test of {version} on {named_questions(questions)} no longer holds: {reason}"
@@ -150,7 +154,7 @@ class SealedTest:
 
 def sealed_tests(data: ReportData, judge_id: str) -> list[SealedTest]:
     """Return the verdicts of sealed tests in the rubric's order, without stale ones."""
-    used = _pinned_version(data, judge_id)
+    pinned_version = _pinned_version(data, judge_id)
     order = [question.id for question in data.evaluation.rubric]
     tests = [
         SealedTest(
@@ -158,7 +162,7 @@ def sealed_tests(data: ReportData, judge_id: str) -> list[SealedTest]:
             version=row.version,
             fitness=Fitness(row.fitness),
             share=row.share if row.claim == "fit_in_part" else math.nan,
-            is_in_use=_is_in_use(row.version, used),
+            is_in_use=_is_in_use(row.version, pinned_version),
         )
         for row in data.rows(IssuedCertificateRow)
         if row.judge_id == judge_id
@@ -262,6 +266,6 @@ def _pinned_version(data: ReportData, judge_id: str) -> str:
     return next((row.version for row in rows if row.judge_id == judge_id), "")
 
 
-def _is_in_use(version: str, used: str) -> bool:
+def _is_in_use(version: str, pinned_version: str) -> bool:
     """Return whether a version is in use; the last two parts of a declared version are 0."""
-    return version == used if used else version.endswith(".0.0")
+    return version == pinned_version if pinned_version else version.endswith(".0.0")

@@ -244,12 +244,12 @@ def grant(
             connection.execute(sa.select(lock))
         now, read_at = ledger.now(connection).timestamp(), time.monotonic()
         for grant_id, left in unused.items():
-            used = {
+            consumption = {
                 "requests": rate_grants.c.requests - left.requests,
                 "tokens": rate_grants.c.tokens - left.tokens,
             }
             connection.execute(
-                sa.update(rate_grants).where(rate_grants.c.id == grant_id).values(used)
+                sa.update(rate_grants).where(rate_grants.c.id == grant_id).values(consumption)
             )
         is_over = is_same & (rate_grants.c.starts_at <= now - WINDOW_SECONDS)
         connection.execute(sa.delete(rate_grants).where(is_over))

@@ -89,7 +89,7 @@ class JudgeLedger:
         Raises:
             StoreError: If another run took that reading meanwhile.
         """
-        ledger, kept = self._ledger, reading.as_json()
+        ledger, fields = self._ledger, reading.as_json()
         row = {
             "seal_id": _seal_id(ledger, reading),
             "question_id": reading.question_id,
@@ -97,7 +97,7 @@ class JudgeLedger:
             "evaluation": ledger.evaluation,
             "judge_set": reading.content,
             "level": reading.level,
-            "candidates": {name: kept[name] for name in _RECORDED},
+            "candidates": {name: fields[name] for name in _RECORDED},
             "released": None,
             "read_at": reading.read_at,
         }
@@ -111,13 +111,13 @@ class JudgeLedger:
 
     def release(self, reading: SealedEvaluation) -> None:
         """Store the rows and certificates of a recorded reading."""
-        kept = reading.as_json()
+        fields = reading.as_json()
         is_same = (
             (test_set_uses.c.seal_id == _seal_id(self._ledger, reading))
             & (test_set_uses.c.question_id == reading.question_id)
             & (test_set_uses.c.k == reading.number)
         )
-        released = {name: kept[name] for name in ("rows", "certificates")}
+        released = {name: fields[name] for name in ("rows", "certificates")}
         with self._ledger.write_transaction() as connection:
             connection.execute(sa.update(test_set_uses).where(is_same), {"released": released})
 

@@ -60,18 +60,18 @@ def planted_study(  # noqa: PLR0913 - one parameter for each part of the design
     error = rng.normal(0, noise, (n_units, n_raters)) * _spread(
         kind, length, model, position, is_copied=np.bincount(text, minlength=n_units)[text] > 1
     )
-    seen = quality[:, None] + error
+    impression = quality[:, None] + error
     match kind:
         case CauseKind.RATER:
-            seen[:, 0] = rng.normal(0, 1.2, n_units)
+            impression[:, 0] = rng.normal(0, 1.2, n_units)
         case CauseKind.CAMPS:
             other = rng.normal(0, 1, n_units)
-            seen[:, n_raters // 2 :] += (other - quality)[:, None]
+            impression[:, n_raters // 2 :] += (other - quality)[:, None]
         case CauseKind.SCALE_USE:
-            seen[:, 0] += 1.2
+            impression[:, 0] += 1.2
         case CauseKind.PREFERENCE:
-            seen[:, 0] -= 1.2 * (np.log(length) - 5)
-    value, scale = _on_scale(seen, n_levels, skew, rng)
+            impression[:, 0] -= 1.2 * (np.log(length) - 5)
+    value, scale = _on_scale(impression, n_levels, skew, rng)
     if kind is CauseKind.LEVELS:
         is_middle = (value == 2) | (value == 3)
         value[is_middle] = rng.integers(2, 4, int(is_middle.sum()))
@@ -111,10 +111,10 @@ def _spread(
 
 
 def _on_scale(
-    seen: Floats, n_levels: int, skew: float, rng: np.random.Generator
+    impression: Floats, n_levels: int, skew: float, rng: np.random.Generator
 ) -> tuple[Floats, Scale]:
     if not n_levels:
-        return np.clip(50 + 18 * seen, 0, 100), Scale(low=0.0, high=100.0)
+        return np.clip(50 + 18 * impression, 0, 100), Scale(low=0.0, high=100.0)
     limits = np.quantile(rng.normal(skew, 1.3, 20_000), np.linspace(0, 1, n_levels + 1)[1:-1])
-    value = 1 + np.searchsorted(limits, seen).astype(np.float64)
+    value = 1 + np.searchsorted(limits, impression).astype(np.float64)
     return value, Scale.from_steps(low=1, high=n_levels)

@@ -109,8 +109,8 @@ def test_a_round_that_relabels_the_disagreements_has_no_gain() -> None:
     assert (second.previous_round, second.n_in_both) == (1, None)
     assert not second.alpha_gain.is_defined
     assert not second.a_hh_gain.is_defined
-    kept = first_ratings(rounds)
-    assert kept.matrix() == pytest.approx(rounds[1].matrix())
+    result = first_ratings(rounds)
+    assert result.matrix() == pytest.approx(rounds[1].matrix())
 
 
 def test_a_round_that_relabels_any_responses_or_all_has_a_gain() -> None:
@@ -127,11 +127,11 @@ def test_first_ratings_keep_responses_that_only_later_rounds_have() -> None:
     early, late = np.array(APART, dtype=float), np.array(CLOSE, dtype=float)
     early[0] = NAN
     late[1:6] = NAN
-    kept = first_ratings({1: ratings(early), 2: ratings(late)})
+    result = first_ratings({1: ratings(early), 2: ratings(late)})
 
     expected = early.copy()
     expected[0] = late[0]
-    assert kept.matrix() == pytest.approx(expected)
+    assert result.matrix() == pytest.approx(expected)
 
 
 def halves() -> dict[str, dict[int, LongRatings]]:

@@ -131,11 +131,11 @@ def test_agreement_is_weighted_to_all_responses() -> None:
 def test_nothing_stands_for_a_model_without_two_ratings() -> None:
     overlap = planted_overlap(np.random.default_rng(SEED))
     [ratings] = overlap.humans.ratings.values()
-    kept = (ratings.rater == 0) | (overlap.features.models[ratings.unit] != "model 2")
+    mask = (ratings.rater == 0) | (overlap.features.models[ratings.unit] != "model 2")
     only = LongRatings(
-        ratings.unit[kept],
-        ratings.rater[kept],
-        ratings.value[kept],
+        ratings.unit[mask],
+        ratings.rater[mask],
+        ratings.value[mask],
         ratings.rater_ids,
         ratings.group,
     )
@@ -169,11 +169,11 @@ def test_judge_scores_that_are_partly_sealed_weight_nothing() -> None:
 def test_too_few_responses_on_a_side_are_not_compared(n_rest: int) -> None:
     overlap = planted_overlap(np.random.default_rng(SEED), share=1.0, sizes=(1, 1), n_groups=40)
     [ratings] = overlap.humans.ratings.values()
-    kept = (ratings.rater == 0) | (ratings.unit >= n_rest)
+    mask = (ratings.rater == 0) | (ratings.unit >= n_rest)
     only = LongRatings(
-        ratings.unit[kept],
-        ratings.rater[kept],
-        ratings.value[kept],
+        ratings.unit[mask],
+        ratings.rater[mask],
+        ratings.value[mask],
         ratings.rater_ids,
         ratings.group,
     )

@@ -94,13 +94,13 @@ def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None
 def test_each_state_of_the_files_requests_one_run(tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("one")
-    first, seen = look(tmp_path, None)
-    repeat, seen = look(tmp_path, seen)
+    first, cursor = look(tmp_path, None)
+    repeat, cursor = look(tmp_path, cursor)
     labels.write_text("another")
-    changed, seen = look(tmp_path, seen)
+    changed, cursor = look(tmp_path, cursor)
     (tmp_path / "responses").mkdir()
     (tmp_path / "responses" / "more.csv").write_text("x")
-    added, _ = look(tmp_path, seen)
+    added, _ = look(tmp_path, cursor)
 
     assert repeat == []
     assert len({*first, *changed, *added}) == 3
@@ -138,11 +138,11 @@ def test_one_sensor_runs_the_evaluation_whose_files_changed(tmp_path: Path) -> N
 
 def test_files_in_out_start_no_run(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("one")
-    _, seen = look(tmp_path, None)
+    _, cursor = look(tmp_path, None)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report.html").write_text("report")
 
-    assert look(tmp_path, seen)[0] == []
+    assert look(tmp_path, cursor)[0] == []
 
 
 def label(folder: Path, *, at: datetime, closed: bool) -> None:
@@ -166,10 +166,10 @@ def test_a_session_starts_a_run_once_it_is_closed_or_has_rested(
     tmp_path: Path, minutes: int, runs: int, *, closed: bool
 ) -> None:
     label(tmp_path, at=datetime.now(tz=UTC) - timedelta(minutes=minutes), closed=closed)
-    requested, seen = look(tmp_path, None)
+    requested, cursor = look(tmp_path, None)
 
     assert len(requested) == runs
-    assert (seen == "{}") == (runs == 0)
+    assert (cursor == "{}") == (runs == 0)
 
 
 def test_nothing_runs_while_somebody_labels_and_what_changed_meanwhile_is_run_later(
@@ -178,9 +178,9 @@ def test_nothing_runs_while_somebody_labels_and_what_changed_meanwhile_is_run_la
     now = datetime.now(tz=UTC)
     label(tmp_path, at=now, closed=False)
     (tmp_path / "responses.csv").write_text("changed")
-    meanwhile, seen = look(tmp_path, None)
+    meanwhile, cursor = look(tmp_path, None)
     label(tmp_path, at=now, closed=True)
-    later, _ = look(tmp_path, seen)
+    later, _ = look(tmp_path, cursor)
 
     assert (len(meanwhile), len(later)) == (0, 1)
 
@@ -207,11 +207,11 @@ def test_locks_hidden_half_written_and_own_files_start_no_run(
     tmp_path: Path, name: str, content: str
 ) -> None:
     (tmp_path / "labels.csv").write_text("one")
-    _, seen = look(tmp_path, None)
+    _, cursor = look(tmp_path, None)
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(content)
 
-    assert look(tmp_path, seen)[0] == []
+    assert look(tmp_path, cursor)[0] == []
 
 
 def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None:
@@ -230,14 +230,14 @@ def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None
                 [request] = result.run_requests or []
                 return request, context.cursor
 
-        first, seen = requested(None)
+        first, last_cursor = requested(None)
         with (folder / "labels.csv").open("a") as labels:
             labels.write("\n")
-        second, seen = requested(seen)
+        second, last_cursor = requested(last_cursor)
         with (folder / "labels.csv").open("a") as labels:
             labels.write("\n")
         (folder / "prompt.txt").write_text("Rate it.")
-        third, _ = requested(seen)
+        third, _ = requested(last_cursor)
 
     assert first.asset_selection is None
     assert third.asset_selection is None

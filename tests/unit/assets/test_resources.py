@@ -38,19 +38,19 @@ def test_one_database_is_refused_for_several_evaluations(monkeypatch: pytest.Mon
 
 def test_inside_a_step_it_is_the_folder_of_the_asset(tmp_path: Path) -> None:
     """One run may cover several evaluations, and its resources are made once."""
-    seen = []
+    folders = []
 
     @dg.asset(key=["first", "measured"])
     def first(folder: EvaluationFolder) -> None:
-        seen.append((folder.path, folder.key("labels")))
+        folders.append((folder.path, folder.key("labels")))
 
     @dg.asset(key=["second", "measured"])
     def second(folder: EvaluationFolder) -> None:
-        seen.append((folder.path, folder.key("labels")))
+        folders.append((folder.path, folder.key("labels")))
 
     @dg.asset_check(asset=second)
     def good(folder: EvaluationFolder) -> dg.AssetCheckResult:
-        seen.append((folder.path, folder.key("labels")))
+        folders.append((folder.path, folder.key("labels")))
         return dg.AssetCheckResult(passed=True)
 
     folder = EvaluationFolder(data=str(tmp_path))
@@ -60,10 +60,10 @@ def test_inside_a_step_it_is_the_folder_of_the_asset(tmp_path: Path) -> None:
         )
         run = instance.get_run_by_id(result.run_id)
 
-    assert set(seen) == {
+    assert set(folders) == {
         (tmp_path / name, dg.AssetKey([name, "labels"])) for name in ("first", "second")
     }
-    assert len(seen) == 3
+    assert len(folders) == 3
     assert folder.path == tmp_path
     assert run is not None
     assert run.tags["eval_assets/evaluation"] == str(tmp_path)

@@ -47,10 +47,10 @@ def test_every_table_is_written_in_every_format(folder: Path, tmp_path: Path) ->
             n_rows = len(connection.execute(f'FROM "{table}"').fetchall())
         header, *rows = csv.reader(exported(folder, table).decode().splitlines())
         exported(folder, table, "--format", "parquet", "--output", str(written))
-        kept = duckdb.from_parquet(str(written))
+        copy = duckdb.from_parquet(str(written))
 
-        assert (len(rows), len(kept)) == (n_rows, n_rows), table
-        assert header == kept.columns, table
+        assert (len(rows), len(copy)) == (n_rows, n_rows), table
+        assert header == copy.columns, table
         assert len(exported(folder, table, "--format", "jsonl").splitlines()) == n_rows, table
 
 

@@ -97,12 +97,12 @@ def test_an_export_holds_prompt_and_raw_reply_in_every_format(
 ) -> None:
     file = tmp_path / "made" / "ledger.parquet"
     program("export", "--format", "parquet", "--output", str(file))
-    kept = duckdb.from_parquet(str(file))
+    copy = duckdb.from_parquet(str(file))
     first, *others = csv.DictReader(program("export").splitlines())
     lines = program("export", "--format", "jsonl").splitlines()
 
-    assert (len(kept), len(others), len(lines)) == (4, 3, 4)
-    assert list(first) == kept.columns
+    assert (len(copy), len(others), len(lines)) == (4, 3, 4)
+    assert list(first) == copy.columns
     assert json.loads(lines[0])["prompt"] == first["prompt"] == '{"messages": ["Rate a."]}'
     assert first["raw_reply"] == '{"choices": ["4"]}'
     assert (first["run_id"], first["asset"]) == ("run-1", "judge_scores")

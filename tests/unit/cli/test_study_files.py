@@ -120,14 +120,14 @@ def test_parsed_sessions_give_the_labels_that_reading_their_files_gives(
 ) -> None:
     files = read_study(folder_of_sessions)
     current = files.labels.ratings()
-    read = read_labels(read_evaluation(folder_of_sessions), files.responses).ratings
+    labels = read_labels(read_evaluation(folder_of_sessions), files.responses).ratings
 
     assert len(current) == 8
     assert current["skipped"].sum() == 2
     # Columns of the same texts may be categories, if all files had the same.
     pd.testing.assert_frame_equal(
         current.assign(details=None).astype({"rater_id": object, "question_id": object}),
-        read.assign(details=None).astype({"rater_id": object, "question_id": object}),
+        labels.assign(details=None).astype({"rater_id": object, "question_id": object}),
     )
 
 
@@ -137,11 +137,11 @@ def test_label_off_the_scale_is_reported_as_in_its_file(folder_of_sessions: Path
     files = read_study(folder_of_sessions)
     with pytest.raises(ExceptionGroup) as current:
         files.labels.ratings()
-    with pytest.raises(ExceptionGroup) as read:
+    with pytest.raises(ExceptionGroup) as read_errors:
         read_labels(read_evaluation(folder_of_sessions), files.responses)
 
-    assert list(map(str, leaves(current.value))) == list(map(str, leaves(read.value)))
-    assert "9 is not on the scale" in str(next(leaves(read.value)))
+    assert list(map(str, leaves(current.value))) == list(map(str, leaves(read_errors.value)))
+    assert "9 is not on the scale" in str(next(leaves(read_errors.value)))
 
 
 @pytest.fixture

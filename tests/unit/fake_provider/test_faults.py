@@ -128,9 +128,9 @@ def test_the_same_requests_fail_whatever_the_concurrency() -> None:
         return {text: [kind.split("created=")[0] for kind in outcomes[text]] for text in outcomes}
 
     behaviour = Behaviour(faults=Faults(rates=mixed_rates(0.5), seed=3), jitter_seconds=0.01)
-    seen = []
+    outcomes_of_runs = []
     for in_flight in (1, 20):
         with running(behaviour) as provider:
-            seen.append(asyncio.run(failed(provider, in_flight=in_flight)))
-    assert seen[0] == seen[1]
-    assert len({outcome for outcomes in seen[0].values() for outcome in outcomes}) > 5
+            outcomes_of_runs.append(asyncio.run(failed(provider, in_flight=in_flight)))
+    assert outcomes_of_runs[0] == outcomes_of_runs[1]
+    assert len({outcome for outcomes in outcomes_of_runs[0].values() for outcome in outcomes}) > 5

@@ -273,10 +273,10 @@ def test_a_reply_longer_than_what_was_reserved_is_asked_for_once_more(
     assert "cut off" in (first.error or "")
     assert (first.cost_usd or 0) > 0
     assert len(ledger.attempts) == 61
-    sent = [request.json["max_completion_tokens"] for request in provider.log.completions]
-    assert sent[0] == 4096
-    assert max(sent[10:50]) < 400
-    assert max(sent[50:]) == 4096
+    limits = [request.json["max_completion_tokens"] for request in provider.log.completions]
+    assert limits[0] == 4096
+    assert max(limits[10:50]) < 400
+    assert max(limits[50:]) == 4096
     assert summary.counted_usd == pytest.approx(sum(a.cost_usd or 0 for a in ledger.attempts))
     assert summary.models[0].spent_usd == pytest.approx(summary.counted_usd)
 
@@ -470,21 +470,21 @@ def test_portions_are_scored_like_one_and_a_stopped_judge_is_asked_no_more(
 ) -> None:
     provider.behave(Behaviour(faults=Faults(by_text={"(list_3)": "unauthorized"})))
     evaluation = Evaluation("test", Path(), (QUESTION,), judges=PAIR)
-    kept: list[list[tuple[str, str]]] = []
+    portions: list[list[tuple[str, str]]] = []
     rows = units(60)
     summary = asyncio.run(
         judge_portions(
             (rows[start : start + 20] for start in (0, 20, 40)),
             live_judges(evaluation, environ=provider.environment, today=date(2026, 11, 21)),
             ledger,
-            keep=lambda scores: kept.append([(s.response_id, s.judge_id) for s in scores]),
+            keep=lambda scores: portions.append([(s.response_id, s.judge_id) for s in scores]),
             template=PromptTemplate.load(None),
             options=RequestOptions(api_keys(PAIR, environ=provider.environment)),
         )
     )
-    assert [len(scores) for scores in kept] == [40, 40, 40]
+    assert [len(scores) for scores in portions] == [40, 40, 40]
     requested = [(unit.response_id, judge.id) for unit in rows for judge in PAIR]
-    assert [score for part in kept for score in part] == requested
+    assert [score for part in portions for score in part] == requested
     assert [sum(judge.statuses.values()) for judge in summary.models] == [60, 60]
     assert all(judge.stopped for judge in summary.models)
     assert provider.log.n_received <= 40, "nothing is asked after the first portion"

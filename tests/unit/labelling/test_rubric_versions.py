@@ -72,27 +72,27 @@ def test_labels_stay_with_their_version_if_an_earlier_one_is_used_again() -> Non
         wordings += new_wordings(evaluation, wordings, {"clarity": keys}, at=at)
 
     assert [wording.version for wording in wordings] == [1, 2, 1, 3]
-    for question, used, expected in (
+    for question, versions, expected in (
         (FIRST, wordings[:3], ["x0", "new"]),
         (third, wordings, ["new"]),
         (SECOND, wordings, ["x1"]),
     ):
-        counted, *_ = separated(rows[:2] if question is SECOND else rows, question, used)
-        assert counted == expected
+        current, *_ = separated(rows[:2] if question is SECOND else rows, question, versions)
+        assert current == expected
 
 
 def test_labels_of_one_version_all_count() -> None:
-    counted, older, result = separated(labels(("x0", None, None)), FIRST, wordings_of(FIRST))
+    current, older, result = separated(labels(("x0", None, None)), FIRST, wordings_of(FIRST))
 
-    assert (counted, older, result.notes) == (["x0"], [], ())
+    assert (current, older, result.notes) == (["x0"], [], ())
     assert result.ratings["rubric_version"].tolist() == [1]
 
 
 def test_label_belongs_to_the_version_that_it_carries() -> None:
     rows = labels(("x0", guideline_hash(FIRST), None), ("x1", guideline_hash(SECOND), None))
-    counted, older, result = separated(rows, SECOND, wordings_of(FIRST, SECOND))
+    current, older, result = separated(rows, SECOND, wordings_of(FIRST, SECOND))
 
-    assert (counted, older) == (["x1"], ["x0"])
+    assert (current, older) == (["x1"], ["x0"])
     [note] = result.notes
     assert note.startswith(
         "clarity: left out: 1 label given under another version; version 2 has 1. "
@@ -102,23 +102,23 @@ def test_label_belongs_to_the_version_that_it_carries() -> None:
 
 def test_label_without_fingerprint_belongs_to_the_version_it_was_stored_under() -> None:
     rows = labels(("x0", None, None), ("x1", None, None), ("new", None, None))
-    counted, older, _ = separated(rows, SECOND, wordings_of(FIRST, SECOND, stored=2))
+    current, older, _ = separated(rows, SECOND, wordings_of(FIRST, SECOND, stored=2))
 
-    assert (counted, older) == (["new"], ["x0", "x1"])
+    assert (current, older) == (["new"], ["x0", "x1"])
 
 
 def test_time_decides_for_a_label_that_was_not_stored() -> None:
     rows = labels(("x0", None, "2026-11-01T12:00:00Z"), ("x1", None, "2026-11-02T12:00:00Z"))
-    counted, older, _ = separated(rows, SECOND, wordings_of(FIRST, SECOND))
+    current, older, _ = separated(rows, SECOND, wordings_of(FIRST, SECOND))
 
-    assert (counted, older) == (["x1"], ["x0"])
+    assert (current, older) == (["x1"], ["x0"])
 
 
 def test_older_labels_count_until_the_new_version_has_some() -> None:
     rows = labels(("x0", guideline_hash(FIRST), None))
-    counted, older, result = separated(rows, SECOND, wordings_of(FIRST, SECOND))
+    current, older, result = separated(rows, SECOND, wordings_of(FIRST, SECOND))
 
-    assert (counted, older) == (["x0"], [])
+    assert (current, older) == (["x0"], [])
     assert "those of version 1 count until it has" in result.notes[0]
 
 
@@ -126,9 +126,9 @@ def test_older_labels_count_until_the_new_version_has_some() -> None:
 def test_equivalent_versions_are_pooled(fingerprint: str | None) -> None:
     rows = labels(("x0", fingerprint, None), ("x1", guideline_hash(SECOND), None))
     same = replace(SECOND, equivalent_versions=(1,))
-    counted, older, result = separated(rows, same, wordings_of(FIRST, SECOND, stored=1))
+    current, older, result = separated(rows, same, wordings_of(FIRST, SECOND, stored=1))
 
-    assert (counted, older, result.notes) == (["x0", "x1"], [], ())
+    assert (current, older, result.notes) == (["x0", "x1"], [], ())
 
 
 def test_equivalent_version_that_does_not_exist_is_named() -> None:
@@ -140,9 +140,9 @@ def test_equivalent_version_that_does_not_exist_is_named() -> None:
 
 def test_version_that_no_run_has_seen_is_an_older_one() -> None:
     rows = labels(("x0", "0123456789ab", None), ("x1", guideline_hash(FIRST), None))
-    counted, older, result = separated(rows, FIRST, wordings_of(FIRST))
+    current, older, result = separated(rows, FIRST, wordings_of(FIRST))
 
-    assert (counted, older) == (["x1"], ["x0"])
+    assert (current, older) == (["x1"], ["x0"])
     assert result.older["rubric_version"].tolist() == [0]
 
 

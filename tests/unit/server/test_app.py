@@ -108,11 +108,11 @@ def test_no_byte_of_the_answers_to_a_rater_is_from_another_rater(
     for code in units(client, study, "ben"):
         label(client, study, "ben", code, rating=1, notes="ben's own words")
     anna = link(study, "anna")
-    seen = [client.get(path) for path in (anna, f"{anna}/answers", "/static/label.js", "/")]
-    seen.append(client.post(f"{anna}/labels", json={"unit": units(client, study, "anna")[0]}))
-    seen.append(client.post(f"{anna}/close"))
+    replies = [client.get(path) for path in (anna, f"{anna}/answers", "/static/label.js", "/")]
+    replies.append(client.post(f"{anna}/labels", json={"unit": units(client, study, "anna")[0]}))
+    replies.append(client.post(f"{anna}/close"))
 
-    for reply in seen:
+    for reply in replies:
         complete = reply.text + str(reply.headers)
         for secret in ("ben", "own words", "only ben sees", "id-of-", link(study, "ben")[3:]):
             assert secret not in complete.replace("benefit", "")
@@ -142,12 +142,12 @@ def test_no_byte_of_the_answers_to_a_rater_is_from_a_judge_or_a_label_file(tmp_p
         anna = link(study, "anna")
         code = units(client, study, "anna")[0]
         label(client, study, "anna", code)
-        seen = [client.get(path) for path in (anna, f"{anna}/answers", f"{anna}/nothing", "/")]
-        seen.append(client.post(f"{anna}/labels", content=b"{", headers={"content-type": "x/y"}))
+        replies = [client.get(path) for path in (anna, f"{anna}/answers", f"{anna}/nothing", "/")]
+        replies.append(client.post(f"{anna}/labels", content=b"{", headers={"content-type": "x/y"}))
     page = offline_page(study, "anna")
 
-    assert "law" in seen[0].text
-    for message in [page, *(reply.text + str(reply.headers) for reply in seen)]:
+    assert "law" in replies[0].text
+    for message in [page, *(reply.text + str(reply.headers) for reply in replies)]:
         for secret in ("4.125", "hidden-", "cleo", "because", "expected", "under-test", "ben"):
             assert secret not in message
 

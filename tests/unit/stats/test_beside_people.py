@@ -126,10 +126,10 @@ def test_a_margin_that_is_none_is_refused(margin: float) -> None:
 def test_a_part_with_all_units_is_the_whole_test_to_the_last_digit() -> None:
     people, judge = simulated(3)
     groups = np.arange(len(judge)) // 3
-    kept = np.ones(len(judge), dtype=bool)
+    by_judge = np.ones(len(judge), dtype=bool)
     whole = non_inferiority(people, judge, margin=MARGIN, level="ordinal", groups=groups)
     part = partial_non_inferiority(
-        people, judge, kept, margin=MARGIN, level="ordinal", groups=groups
+        people, judge, by_judge, margin=MARGIN, level="ordinal", groups=groups
     )
 
     assert part == whole
@@ -138,19 +138,21 @@ def test_a_part_with_all_units_is_the_whole_test_to_the_last_digit() -> None:
 @pytest.mark.parametrize("level", ["ordinal", "nominal"])
 def test_the_mixture_equals_its_definition_without_each_group(level: Level) -> None:
     people, judge = simulated(5)
-    kept = np.random.default_rng(5).random(len(judge)) < 0.6
+    by_judge = np.random.default_rng(5).random(len(judge)) < 0.6
     groups = np.arange(len(judge)) // 3
-    result = partial_non_inferiority(people, judge, kept, margin=MARGIN, level=level, groups=groups)
+    result = partial_non_inferiority(
+        people, judge, by_judge, margin=MARGIN, level=level, groups=groups
+    )
 
     def definition(units: np.ndarray) -> tuple[float, float]:
         """Return shortfall and gap."""
-        mixture, n_kept = literal_mixture(people[units], judge[units], kept[units], level=level)
+        mixture, n_kept = literal_mixture(people[units], judge[units], by_judge[units], level=level)
         raters, _ = literal(people[units], judge[units], nominal=level == "nominal")
         shortfall = math.log(1 - raters + MARGIN * n_kept) - math.log(1 - mixture)
         return shortfall, mixture - raters
 
     complete = np.ones(len(judge), dtype=bool)
-    mixture, share = literal_mixture(people, judge, kept, level=level)
+    mixture, share = literal_mixture(people, judge, by_judge, level=level)
     assert (result.judge.value, result.share) == pytest.approx((mixture, share), abs=1e-12)
     assert (result.shortfall.value, result.gap.value) == pytest.approx(
         definition(complete), abs=1e-12
@@ -162,11 +164,11 @@ def test_the_mixture_equals_its_definition_without_each_group(level: Level) -> N
 
 
 def literal_mixture(
-    people: np.ndarray, judge: np.ndarray, kept: np.ndarray, *, level: Level
+    people: np.ndarray, judge: np.ndarray, by_judge: np.ndarray, *, level: Level
 ) -> tuple[float, float]:
     """The figure of the mixture over all ordered rater pairs, and the share of the part."""
     pairs, n_kept = [], 0
-    for row, score, is_kept in zip(people, judge, kept, strict=True):
+    for row, score, is_kept in zip(people, judge, by_judge, strict=True):
         inputs = [float(y) for y in row if not np.isnan(y)]
         if np.isnan(score):
             continue
@@ -195,5 +197,5 @@ def test_a_judge_with_no_part_has_the_figures_of_people() -> None:
 
 
 def test_a_part_needs_one_value_for_each_unit() -> None:
-    with pytest.raises(ValueError, match="kept must have one value for each of 2 units"):
+    with pytest.raises(ValueError, match="by_judge must have one value for each of 2 units"):
         partial_non_inferiority([[1, 2], [2, 2]], [1, 2], [True], margin=0.1, level="ordinal")

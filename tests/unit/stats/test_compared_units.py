@@ -132,8 +132,8 @@ def test_the_interval_within_groups_holds_over_other_groups(seed: int) -> None:
 
     def drawn(n_groups: int, groups: Integers) -> tuple[Floats, Floats]:
         quality = rng.normal(size=n_groups)[groups] + rng.normal(size=len(groups))
-        seen = quality[:, np.newaxis] + rng.normal(0, 0.7, (len(groups), 3))
-        rated = np.clip(np.rint(seen + 3), 1, 5)
+        impression = quality[:, np.newaxis] + rng.normal(0, 0.7, (len(groups), 3))
+        rated = np.clip(np.rint(impression + 3), 1, 5)
         return rated[:, :2], rated[:, 2]
 
     many = np.repeat(np.arange(4000), 5)
@@ -151,8 +151,8 @@ def test_what_judge_and_people_share_narrows_the_interval_of_their_difference() 
     rng = np.random.default_rng(7)
     groups = np.repeat(np.arange(40), 5)
     quality = np.where(groups % 2 == 0, np.tile(np.arange(1, 6), 40), 3)
-    seen = np.clip(quality[:, None] + rng.integers(-1, 2, (200, 3)), 1, 5).astype(float)
-    profile = profile_of(seen[:, :2], seen[:, 2], groups)
+    ratings = np.clip(quality[:, None] + rng.integers(-1, 2, (200, 3)), 1, 5).astype(float)
+    profile = profile_of(ratings[:, :2], ratings[:, 2], groups)
     widths = [
         figure.high - figure.low
         for figure in (

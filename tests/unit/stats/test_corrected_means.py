@@ -58,11 +58,13 @@ def test_units_that_lack_a_value_are_left_out() -> None:
     labels, predictions, unlabelled = simulated(6)
     gap = labels.copy()
     gap[7] = NAN
-    kept = np.arange(60) != 7
+    is_complete = np.arange(60) != 7
 
     assert prediction_powered_mean(
         gap, predictions, [*unlabelled, NAN], confidence=0.95
-    ) == prediction_powered_mean(labels[kept], predictions[kept], unlabelled, confidence=0.95)
+    ) == prediction_powered_mean(
+        labels[is_complete], predictions[is_complete], unlabelled, confidence=0.95
+    )
 
 
 def test_units_of_one_group_count_as_one() -> None:

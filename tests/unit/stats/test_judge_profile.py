@@ -308,9 +308,9 @@ def test_intervals_are_near_those_of_a_bootstrap_over_groups(
     profile = profile_of(units[:, 0], units[:, 1:], groups=groups)
 
     def human_mean(rows: Floats) -> Floats:
-        counted = ~np.isnan(rows[:, 1:])
-        n_ratings = counted.sum(axis=1)
-        sums = np.where(counted, rows[:, 1:], 0).sum(axis=1)
+        is_rated = ~np.isnan(rows[:, 1:])
+        n_ratings = is_rated.sum(axis=1)
+        sums = np.where(is_rated, rows[:, 1:], 0).sum(axis=1)
         mean: Floats = np.where(n_ratings > 0, sums / np.maximum(n_ratings, 1), np.nan)
         return mean
 
@@ -447,8 +447,8 @@ def test_an_excellent_judge_of_few_prompts_is_above_its_shuffled_scores(
     prompt = np.repeat(np.arange(n_prompts), 10)
     for _ in range(10):
         quality = rng.normal(size=n_prompts)[prompt] + rng.normal(size=len(prompt))
-        seen = quality[:, np.newaxis] / 6 + 0.5 + rng.normal(0, 0.05, (len(prompt), 4))
-        rated = np.clip(np.rint(seen * top), 0, top)
+        impression = quality[:, np.newaxis] / 6 + 0.5 + rng.normal(0, 0.05, (len(prompt), 4))
+        rated = np.clip(np.rint(impression * top), 0, top)
         values = tuple(float(value) for value in range(top + 1))
         profile = profile_of(
             rated[:, 3], rated[:, :3], values=values, low=0, high=top, groups=prompt

@@ -53,19 +53,19 @@ def test_a_continuous_map_is_the_best_of_all_continuous_maps() -> None:
         judge = rng.integers(0, 6, size=60) / 5
         people = np.clip(judge[:, None] ** 2 + rng.normal(0, 0.2, (60, 2)), 0, 1)
         result = best_monotone_map(people, judge, scale=UNIT)
-        seen = np.array(result.seen)
+        levels = np.array(result.seen)
 
         def shortfall(
             steps: np.ndarray,
             people: np.ndarray = people,
             judge: np.ndarray = judge,
-            seen: np.ndarray = seen,
+            levels: np.ndarray = levels,
         ) -> float:
             mapped = np.clip(np.cumsum(steps), 0, 1)
-            return -concordance(people, mapped[np.searchsorted(seen, judge)])
+            return -concordance(people, mapped[np.searchsorted(levels, judge)])
 
-        start = np.full(len(seen), 1 / len(seen))
-        best = minimize(shortfall, start, bounds=[(0, 1)] * len(seen), tol=1e-12)
+        start = np.full(len(levels), 1 / len(levels))
+        best = minimize(shortfall, start, bounds=[(0, 1)] * len(levels), tol=1e-12)
         assert concordance(people, result(judge)) >= -best.fun - 1e-9
 
 

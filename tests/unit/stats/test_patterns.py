@@ -34,14 +34,14 @@ def test_a_pattern_forgets_who_gave_which_rating() -> None:
 
 
 def test_patterns_counted_elsewhere_are_those_of_the_matrix() -> None:
-    counted = RatingPatterns.from_counts(
+    from_counts = RatingPatterns.from_counts(
         [2, 3, 4, 5],
         [[0, 0, 2, 1], [0, 1, 0, 0], [0, 2, 1, 0], [1, 0, 0, 0], [0, 0, 2, 1]],
         [2, 1, 1, 0, 1],
     )
-    assert shown(counted) == EXPECTED
-    assert counted.values.tolist() == [3, 4, 5]
-    assert len(counted.n_units) == 3
+    assert shown(from_counts) == EXPECTED
+    assert from_counts.values.tolist() == [3, 4, 5]
+    assert len(from_counts.n_units) == 3
 
 
 def test_pairs_are_those_of_the_ratings_of_a_unit() -> None:
@@ -87,34 +87,34 @@ def test_ratings_one_by_one_have_the_patterns_of_the_matrix(
     groups = rng.integers(9, size=40) if is_grouped else None
     unit, rater = np.nonzero(~np.isnan(matrix))
 
-    counted = RatingPatterns.from_ratings(unit, matrix[unit, rater], n_units=40, groups=groups)
+    from_ratings = RatingPatterns.from_ratings(unit, matrix[unit, rater], n_units=40, groups=groups)
 
     expected = RatingPatterns.from_matrix(matrix, groups=groups)
     for column in ("values", "pattern", "code", "count", "index"):
-        np.testing.assert_array_equal(getattr(counted, column), getattr(expected, column))
+        np.testing.assert_array_equal(getattr(from_ratings, column), getattr(expected, column))
     for column in ("n_units", "group", "kind", "count"):
-        of_units, of_expected = getattr(counted.units, column), getattr(expected.units, column)
+        of_units, of_expected = getattr(from_ratings.units, column), getattr(expected.units, column)
         np.testing.assert_array_equal(of_units, of_expected)
 
 
 def test_no_ratings_have_no_patterns() -> None:
-    counted = RatingPatterns.from_ratings(np.empty(0, np.int64), np.empty(0), n_units=3)
+    patterns = RatingPatterns.from_ratings(np.empty(0, np.int64), np.empty(0), n_units=3)
 
-    assert len(counted.n_units) == 0
-    assert counted.index is not None
-    assert counted.index.tolist() == [-1] * 3
+    assert len(patterns.n_units) == 0
+    assert patterns.index is not None
+    assert patterns.index.tolist() == [-1] * 3
 
 
 def test_groups_hold_the_patterns_of_their_units() -> None:
     patterns = RatingPatterns.from_matrix(MATRIX, groups=["a", "b", "a", "b", "b", "b"])
-    counted = RatingPatterns.from_counts(
+    from_counts = RatingPatterns.from_counts(
         [3, 4, 5],
         [[1, 0, 0], [0, 2, 1], [0, 2, 1], [2, 1, 0]],
         [1, 1, 2, 1],
         groups=["a", "a", "b", "b"],
     )
-    assert shown(patterns) == shown(counted) == EXPECTED
-    for grouped in (patterns, counted):
+    assert shown(patterns) == shown(from_counts) == EXPECTED
+    for grouped in (patterns, from_counts):
         assert grouped.units.group is not None
         cells = zip(grouped.units.group, grouped.units.count, strict=True)
         assert sorted((int(group), int(count)) for group, count in cells) == [

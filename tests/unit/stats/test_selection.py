@@ -132,12 +132,12 @@ def test_weights_without_a_group_are_those_of_a_model_fitted_without_it() -> Non
     weights = selection_weights(features, selected, groups=group)
 
     for without in (0, 17):
-        kept = group != without
+        is_present = group != without
         standard = (features - features.mean(axis=0)) / features.std(axis=0)
-        repeat = selection_weights(standard[kept], selected[kept])
-        block = weights.without[without][kept[selected]]
-        assert block == pytest.approx(repeat.weights[selected[kept]], rel=0.03)
-        assert not weights.without[without][~kept[selected]].any()
+        repeat = selection_weights(standard[is_present], selected[is_present])
+        block = weights.without[without][is_present[selected]]
+        assert block == pytest.approx(repeat.weights[selected[is_present]], rel=0.03)
+        assert not weights.without[without][~is_present[selected]].any()
 
 
 def ratings(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

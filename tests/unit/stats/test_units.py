@@ -150,15 +150,15 @@ def test_blocks_of_groups_hold_every_unit_once(
     monkeypatch.setattr(module, "MAX_JACKKNIFE_WORK", 0)
     kind = np.random.default_rng(2).integers(120, size=699)
     units = Units.of(kind, n_kinds=120, groups=groups)
-    seen: list[Floats] = []
+    differences: list[Floats] = []
 
     def remember(weights: Floats) -> Floats:
-        seen.append(units.n_units - weights)
+        differences.append(units.n_units - weights)
         return np.zeros(len(weights))
 
     deletions = units.jackknife([remember], cost=1)
     assert deletions.n_deletions == module.FEWEST_DELETIONS
-    missing = np.concatenate(seen)
+    missing = np.concatenate(differences)
     assert (missing.sum(axis=0) == units.n_units).all()
     sizes = missing.sum(axis=1)
     assert sizes.max() - sizes.min() <= (1 if groups is None else 3)

@@ -46,8 +46,8 @@ def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: C
     assert skipped[["response_id", "skip_reason"]].to_numpy().tolist() == [["a2", "cut off"]]
     assert [tuple(item) for item in read_table(connection, "rejected_rows").to_numpy()] == [row]
     assert rejected_labels(connection).to_numpy().tolist() == [["r2", "clarity", 1]]
-    kept = read_table(connection, "earlier_labels")
-    assert kept[["value", "round"]].to_numpy().tolist() == [[2.0, 1]]
+    frame = read_table(connection, "earlier_labels")
+    assert frame[["value", "round"]].to_numpy().tolist() == [[2.0, 1]]
     assert stored["round"].tolist() == [2]
 
 

@@ -23,13 +23,13 @@ def test_ratings_of_a_round_are_those_that_decide_and_those_that_do_not(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     """a1 was rated again in round 2, where r2 skipped it in round 1; a2 was not."""
-    kept = labels(
+    current = labels(
         ("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5), ("a2", "clarity", "r1", 2)
     )
-    kept["round"] = [2, 2, 1]
+    current["round"] = [2, 2, 1]
     earlier = labels(("a1", "clarity", "r1", 1), ("a1", "clarity", "r2", float("nan")))
     earlier["skipped"] = [False, True]
-    write_labels(connection, kept, earlier=earlier)
+    write_labels(connection, current, earlier=earlier)
 
     result = ratings_by_round(connection, EVALUATION)
 
@@ -50,16 +50,16 @@ def test_responses_that_a_later_round_left_with_one_rater_are_counted(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     """Of a1 to a3, which two rated in round 1, one rater rated a1 again, and two rated a2 again."""
-    kept = labels(
+    current = labels(
         ("a1", "clarity", "r1", 4),
         *(("a2", "clarity", rater, 4) for rater in ("r1", "r2")),
         *(("a3", "clarity", rater, 2) for rater in ("r1", "r2")),
     )
-    kept["round"] = [2, 2, 2, 1, 1]
+    current["round"] = [2, 2, 2, 1, 1]
     earlier = labels(
         *((unit, "clarity", rater, 1) for unit in ("a1", "a2") for rater in ("r1", "r2"))
     )
-    write_labels(connection, kept, earlier=earlier)
+    write_labels(connection, current, earlier=earlier)
 
     assert connection.table("no_longer_paired").fetchall() == [("clarity", 1)]
 
@@ -68,10 +68,10 @@ def test_labels_of_another_wording_are_not_said_to_have_lost_a_round(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     """Two rated a1 under version 1, and nobody since."""
-    kept = labels(*(("a2", "clarity", rater, 4) for rater in ("r1", "r2")))
+    current = labels(*(("a2", "clarity", rater, 4) for rater in ("r1", "r2")))
     earlier = labels(*(("a1", "clarity", rater, 1) for rater in ("r1", "r2")))
-    kept["rubric_version"], earlier["rubric_version"] = 2, 1
-    write_labels(connection, kept, earlier=earlier)
+    current["rubric_version"], earlier["rubric_version"] = 2, 1
+    write_labels(connection, current, earlier=earlier)
 
     assert connection.table("no_longer_paired").fetchall() == []
 
@@ -95,12 +95,12 @@ def test_the_first_round_decides_if_the_second_relabels_the_disagreements(
     ]
     settled = labels(*((name, "clarity", r, value[name]) for name in apart for r in ("r1", "r2")))
     settled["round"] = 2
-    kept = labels(*(row for row in first if row[0] not in apart))
+    agreements = labels(*(row for row in first if row[0] not in apart))
     earlier = labels(*(row for row in first if row[0] in apart))
-    write_labels(connection, pd.concat([kept, settled], ignore_index=True))
+    write_labels(connection, pd.concat([agreements, settled], ignore_index=True))
     without_first_round = human_ratings(connection, EVALUATION)
     version = without_first_round.data_version
-    write_labels(connection, pd.concat([kept, settled], ignore_index=True), earlier=earlier)
+    write_labels(connection, pd.concat([agreements, settled], ignore_index=True), earlier=earlier)
     humans = human_ratings(connection, EVALUATION)
 
     expected = np.array([row[3] for row in first]).reshape(40, 2)

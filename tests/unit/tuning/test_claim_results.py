@@ -240,9 +240,9 @@ def test_a_gain_bought_with_distance_is_rejected_and_says_so() -> None:
     rng = np.random.default_rng(18)
     quality = rng.normal(0, 1, 400)
     people = np.clip(np.round(3 + 0.55 * (quality[:, None] + rng.normal(0, 0.9, (400, 3)))), 1, 5)
-    seen = quality + rng.normal(0, 0.5, 400)
-    middle = np.where(seen > 1.4, 4.0, 3.0)
-    stretched = np.where(seen > 0.7, 5.0, np.where(seen < -0.7, 1.0, 3.0))
+    impression = quality + rng.normal(0, 0.5, 400)
+    middle = np.where(impression > 1.4, 4.0, 3.0)
+    stretched = np.where(impression > 0.7, 5.0, np.where(impression < -0.7, 1.0, 3.0))
     result = verdict_on_gain(rated_units(people, split="test"), stretched, middle)
 
     assert result.compared.gain.ends(significance=LEVEL)[0] > 0

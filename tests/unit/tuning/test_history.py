@@ -32,7 +32,7 @@ MAPPED = replace(
 
 
 def reading(
-    number: int, *, seal: int = 1, verdict: str = "inconclusive", **kept: object
+    number: int, *, seal: int = 1, verdict: str = "inconclusive", **fields: object
 ) -> SealedEvaluation:
     inputs = {
         "candidates": (GPT,),
@@ -47,7 +47,7 @@ def reading(
         number,
         0.025,
         read_at=READ_AT + timedelta(days=number),
-        **{**inputs, **kept},  # type: ignore[arg-type]
+        **{**inputs, **fields},  # type: ignore[arg-type]
     )
 
 
@@ -110,14 +110,14 @@ def test_a_readings_fingerprint_covers_judges_scores_and_labels() -> None:
 
 
 def test_a_reading_survives_json() -> None:
-    kept = reading(3, candidates=(GPT, MAPPED), certificates={"gpt": certificate()})
-    stored = json.loads(json.dumps(kept.as_json()))
+    original = reading(3, candidates=(GPT, MAPPED), certificates={"gpt": certificate()})
+    stored = json.loads(json.dumps(original.as_json()))
 
     assert (
         SealedEvaluation.from_json(
-            stored, question_id="q", seal=1, number=3, level=0.025, read_at=kept.read_at
+            stored, question_id="q", seal=1, number=3, level=0.025, read_at=original.read_at
         )
-        == kept
+        == original
     )
 
 
@@ -153,24 +153,24 @@ def test_the_same_labels_are_one_test_whatever_the_question_is_called() -> None:
     labels = {f"r{k}": str(k % 5) for k in range(50)}
     few_changed = {**labels, "r1": "4", "r2": "3"}
     other_question = {name: str(int(name[1:]) * 7 % 3) for name in labels}
-    seen = reading(1, labels=labels)
+    record = reading(1, labels=labels)
 
-    assert seen.has_read(labels, ())
-    assert seen.has_read(few_changed, ())
-    assert not seen.has_read(other_question, ())
-    assert not seen.has_read({f"other {name}": value for name, value in labels.items()}, ())
+    assert record.has_read(labels, ())
+    assert record.has_read(few_changed, ())
+    assert not record.has_read(other_question, ())
+    assert not record.has_read({f"other {name}": value for name, value in labels.items()}, ())
     assert not reading(1).has_read(labels, ())
 
 
 def test_the_same_labels_are_one_test_whatever_the_responses_are_called() -> None:
     groups = tuple(f"ratings of {k}" for k in range(40))
-    seen = reading(1, group_labels=groups)
+    record = reading(1, group_labels=groups)
     few_kinds = ("yes",) * 30 + ("no",) * 10
 
-    assert seen.has_read({}, groups)
-    assert seen.has_read({}, groups[:38])
-    assert not seen.has_read({}, groups[:20])
-    assert not seen.has_read({}, (*groups, *(f"others {k}" for k in range(20))))
+    assert record.has_read({}, groups)
+    assert record.has_read({}, groups[:38])
+    assert not record.has_read({}, groups[:20])
+    assert not record.has_read({}, (*groups, *(f"others {k}" for k in range(20))))
     assert not reading(1, group_labels=few_kinds).has_read({}, few_kinds)
 
 

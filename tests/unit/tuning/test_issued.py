@@ -248,14 +248,14 @@ def evidence() -> CurrentEvidence:
 def test_current_evidence_is_that_of_the_groups_that_were_read(evidence: CurrentEvidence) -> None:
     units = evidence.scores.units["q"]
     test = units.part("test")
-    read = replace(reading(1, FIRST, OTHER), groups=tuple(map(str, np.unique(test.groups))))
+    record = replace(reading(1, FIRST, OTHER), groups=tuple(map(str, np.unique(test.groups))))
 
     for version, models in ((FIRST, ("m",)), (OTHER, ())):
-        assert evidence.fingerprints(read, version.judge_id) == fingerprints_of(
+        assert evidence.fingerprints(record, version.judge_id) == fingerprints_of(
             version, test, test.scores[version.judge_id], models_returned=models
         )
     in_part = replace(
-        read,
+        record,
         certificates={"gpt": certificate(holds=["fit_in_part"])},
         parts={"gpt": JudgePart("mistral", 1.0)},
     )
@@ -266,10 +266,10 @@ def test_current_evidence_is_that_of_the_groups_that_were_read(evidence: Current
 
 
 def test_current_evidence_knows_judges_that_changed_or_are_gone(evidence: CurrentEvidence) -> None:
-    read = reading(1, FIRST, OTHER)
+    record = reading(1, FIRST, OTHER)
     now = replace(evidence, declared={"gpt": "another model"})
-    prints = now.fingerprints(read, "gpt")
+    prints = now.fingerprints(record, "gpt")
 
     assert prints is not None
     assert prints.fingerprint != "f"
-    assert now.fingerprints(read, "mistral") is None
+    assert now.fingerprints(record, "mistral") is None

@@ -92,8 +92,8 @@ def test_a_part_is_tested_from_twenty_groups_of_the_test_on(
     """All other groups of the test have doubts, so that they could decide, and are not kept."""
     units, scores = partly_wrong()
     is_test = units.splits == "test"
-    kept = np.unique(units.groups[is_test])[:n_kept]
-    doubts = np.where(is_test & ~np.isin(units.groups, kept), 1.0, 0.0)
+    part_groups = np.unique(units.groups[is_test])[:n_kept]
+    doubts = np.where(is_test & ~np.isin(units.groups, part_groups), 1.0, 0.0)
     [part] = tried_parts(units, scores["right"], {"b": doubts}, margin=0.1, significance=0.025)
 
     assert part.is_confirmable is expected

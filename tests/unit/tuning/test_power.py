@@ -180,12 +180,12 @@ def test_a_plan_scales_the_errors_of_train_and_dev_to_the_groups_of_the_test() -
         offered(VERSION, scores, baseline), part=JudgePart("other", 1.0), doubts=doubts
     )
     [plan] = plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
-    seen = units.only(~is_test)
-    options = {"level": seen.level, "groups": seen.groups}
+    data = units.only(~is_test)
+    options = {"level": data.level, "groups": data.groups}
     own, doubt = scores[~is_test], doubts[~is_test]
-    gain = agreement_gain(seen.ratings, own, baseline[~is_test], **options).gain  # type: ignore[arg-type]
-    whole = non_inferiority(seen.ratings, own, margin=0.1, **options)  # type: ignore[arg-type]
-    part = partial_non_inferiority(seen.ratings, own, doubt <= 1.0, margin=0.1, **options)  # type: ignore[arg-type]
+    gain = agreement_gain(data.ratings, own, baseline[~is_test], **options).gain  # type: ignore[arg-type]
+    whole = non_inferiority(data.ratings, own, margin=0.1, **options)  # type: ignore[arg-type]
+    part = partial_non_inferiority(data.ratings, own, doubt <= 1.0, margin=0.1, **options)  # type: ignore[arg-type]
     n_test, level = int(is_test.sum()), plan.level
 
     assert level == pytest.approx(0.0125)

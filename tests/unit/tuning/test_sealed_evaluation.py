@@ -237,9 +237,9 @@ def test_opening_a_seal_shows_what_the_last_reading_kept() -> None:
 def test_a_judge_that_repeats_a_rater_is_no_candidate() -> None:
     units, _ = made()
     copy = candidates_for(units, Seal.of([]), [judge_of(units.ratings[:, 0])])
-    kept, rows = without_repeated_ratings(units, copy)
+    candidates, rows = without_repeated_ratings(units, copy)
 
-    assert kept == []
+    assert candidates == []
     assert {row["verdict"] for row in rows} == {"not_evaluable"}
     assert rows[0]["reason"] == (
         "its scores equal the ratings of one rater on all responses that both rated"

@@ -110,7 +110,7 @@ def test_a_reading_sees_its_own_groups_as_the_test_and_no_others_of_it() -> None
     live = VersionScores({"q": rated}, prompted, VERSIONS).as_read("q", {first_test, first_train})
 
     assert set(live.units["q"].part("test").groups) == {first_test, first_train}
-    kept = ~rated.is_in("test") | (rated.groups == first_test)
-    assert live.units["q"].response_ids.tolist() == rated.response_ids[kept].tolist()
+    is_read = ~rated.is_in("test") | (rated.groups == first_test)
+    assert live.units["q"].response_ids.tolist() == rated.response_ids[is_read].tolist()
     raw = live.judge(DECLARED, {}).raw["q"]
-    assert raw.tolist() == judged(quality, seed=4)[kept].tolist()
+    assert raw.tolist() == judged(quality, seed=4)[is_read].tolist()

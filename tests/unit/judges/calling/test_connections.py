@@ -39,10 +39,10 @@ async def _asked(n_requests: int, *, rounds: int = 1) -> list[FakeClient]:
     for _ in range(rounds):
         let_go.clear()
         names: list[Any] = [f"{i}" for i in range(n_requests)]
-        sent = [asyncio.create_task(connections.ask(name)) for name in names]
+        tasks = [asyncio.create_task(connections.ask(name)) for name in names]
         await asyncio.sleep(0)
         let_go.set()
-        assert await asyncio.gather(*sent) == [Reply(name, "ok") for name in names]
+        assert await asyncio.gather(*tasks) == [Reply(name, "ok") for name in names]
     await connections.close()
     return clients
 

@@ -25,10 +25,10 @@ def limiter(
     return Grants(RateLimits("a", requests, tokens)).limiter(most=most)
 
 
-def busiest_minute(taken: list[tuple[float, float]]) -> float:
+def busiest_minute(admissions: list[tuple[float, float]]) -> float:
     """Most that any window of 60 seconds holds, its ends included."""
-    times = [at for at, _ in taken]
-    limit = [0.0, *itertools.accumulate(amount for _, amount in taken)]
+    times = [at for at, _ in admissions]
+    limit = [0.0, *itertools.accumulate(amount for _, amount in admissions)]
     ends = (bisect.bisect_right(times, start + 60) for start in times)
     return max(limit[end] - limit[first] for first, end in enumerate(ends))
 
@@ -73,13 +73,13 @@ def test_no_minute_holds_more_than_the_rate_for_any_arrivals(
     arrivals: list[tuple[float, int]], per_minute: int
 ) -> None:
     async def scenario() -> list[tuple[float, float]]:
-        requests, sent = limiter(tokens=per_minute), []
+        requests, admissions = limiter(tokens=per_minute), []
         for pause, amount in arrivals:
             await asyncio.sleep(pause)
             admission = await requests.admit(input_tokens=amount)
-            sent.append((admission.at, float(min(amount, per_minute))))
+            admissions.append((admission.at, float(min(amount, per_minute))))
             requests.succeeded(admission, input_tokens=amount)
-        return sent
+        return admissions
 
     assert busiest_minute(run(scenario())) <= per_minute + 1e-6
 

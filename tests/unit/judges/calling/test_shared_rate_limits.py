@@ -73,13 +73,13 @@ def sent_by(  # noqa: PLR0913 - who asks for how much
     tokens: tuple[int, ...],
 ) -> list[tuple[float, int]]:
     """Let processes ask as fast as they may; return when each request was sent, and its size."""
-    sent: list[tuple[float, int]] = []
+    requests: list[tuple[float, int]] = []
 
-    async def ask(limiter: Limiter, estimated: int, counted: int) -> None:
+    async def ask(limiter: Limiter, estimated: int, tokens_used: int) -> None:
         admission = await limiter.admit(input_tokens=estimated)
-        sent.append((asyncio.get_running_loop().time(), counted))
+        requests.append((asyncio.get_running_loop().time(), tokens_used))
         await asyncio.sleep(latency)
-        limiter.succeeded(admission, input_tokens=counted)
+        limiter.succeeded(admission, input_tokens=tokens_used)
 
     async def process(number: int) -> None:
         limiter = grants.limiter(most=most)
@@ -95,13 +95,13 @@ def sent_by(  # noqa: PLR0913 - who asks for how much
         await asyncio.gather(*(process(number) for number in range(n_processes)))
 
     run(scenario())
-    return [item for item in sent if item[0] < seconds]
+    return [item for item in requests if item[0] < seconds]
 
 
-def busiest(sent: list[tuple[float, int]], *, seconds: int = 60) -> int:
+def busiest(requests: list[tuple[float, int]], *, seconds: int = 60) -> int:
     """Most that any window holds, its ends included."""
-    times = [at for at, _ in sent]
-    limit = [0, *itertools.accumulate(amount for _, amount in sent)]
+    times = [at for at, _ in requests]
+    limit = [0, *itertools.accumulate(amount for _, amount in requests)]
     ends = (bisect.bisect_right(times, start + seconds) for start in times)
     return max(limit[end] - limit[first] for first, end in enumerate(ends))
 
@@ -111,7 +111,7 @@ def busiest(sent: list[tuple[float, int]], *, seconds: int = 60) -> int:
 def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than_all(
     n_processes: int, per_minute: int, most: int
 ) -> None:
-    sent = sent_by(
+    times_and_tokens = sent_by(
         Grants(RateLimits("a", per_minute, None)),
         n_processes=n_processes,
         most=most,
@@ -119,10 +119,10 @@ def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than
         latency=0.4,
         tokens=(100,),
     )
-    requests = [(at, 1) for at, _ in sent]
+    requests = [(at, 1) for at, _ in times_and_tokens]
     assert busiest(requests) <= per_minute
     assert busiest(requests, seconds=5) <= max(2, per_minute * 8 / 60)
-    assert len(sent) >= 0.9 * per_minute * 5
+    assert len(times_and_tokens) >= 0.9 * per_minute * 5
 
 
 @pytest.mark.parametrize(("n_processes", "share"), [(1, 0.95), (4, 0.9)])
@@ -134,16 +134,16 @@ def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than
 def test_processes_together_use_a_token_rate_whatever_the_size_of_the_requests(
     n_processes: int, share: float, tokens: tuple[int, ...]
 ) -> None:
-    sent = _tokens_of(n_processes, tokens)
-    assert busiest(sent) <= 12_000
-    assert sum(size for _, size in sent) >= share * 12_000 * 5
+    requests = _tokens_of(n_processes, tokens)
+    assert busiest(requests) <= 12_000
+    assert sum(size for _, size in requests) >= share * 12_000 * 5
 
 
 @pytest.mark.parametrize("n_processes", [1, 4])
 def test_three_requests_of_a_quarter_fit_into_a_minute(n_processes: int) -> None:
-    sent = _tokens_of(n_processes, (3000, 20, 20, 20))
-    assert busiest(sent) <= 12_000
-    assert sum(size for _, size in sent) >= 0.72 * 12_000 * 5
+    requests = _tokens_of(n_processes, (3000, 20, 20, 20))
+    assert busiest(requests) <= 12_000
+    assert sum(size for _, size in requests) >= 0.72 * 12_000 * 5
 
 
 def _tokens_of(n_processes: int, tokens: tuple[int, ...]) -> list[tuple[float, int]]:
@@ -160,7 +160,7 @@ def _tokens_of(n_processes: int, tokens: tuple[int, ...]) -> list[tuple[float, i
 
 def test_a_process_with_few_requests_leaves_the_rest_to_others() -> None:
     """50 in flight of 1 second are 50 a second, of 200 a second that the limit allows."""
-    sent = sent_by(
+    requests = sent_by(
         Grants(RateLimits("a", 12_000, None)),
         n_processes=4,
         most=50,
@@ -168,14 +168,14 @@ def test_a_process_with_few_requests_leaves_the_rest_to_others() -> None:
         latency=1.0,
         tokens=(100,),
     )
-    assert len(sent) >= 0.85 * 4 * 50 * 120
+    assert len(requests) >= 0.85 * 4 * 50 * 120
 
 
 def test_a_slow_ledger_slows_a_process_down_and_does_not_stop_it() -> None:
     grants = Grants(RateLimits("a", 600, None), seconds_to_answer=3.0)
-    sent = sent_by(grants, n_processes=1, most=16, seconds=120, latency=0.1, tokens=(100,))
-    assert len(sent) >= 100
-    assert busiest([(at, 1) for at, _ in sent]) <= 600
+    requests = sent_by(grants, n_processes=1, most=16, seconds=120, latency=0.1, tokens=(100,))
+    assert len(requests) >= 100
+    assert busiest([(at, 1) for at, _ in requests]) <= 600
 
 
 def test_a_process_alone_asks_the_ledger_about_once_a_second() -> None:

@@ -206,9 +206,9 @@ def test_usage_that_cannot_be_is_not_believed(openai: ScriptedServer, usage: obj
 
 def test_thinking_that_only_the_total_counts_is_billed_as_output(openai: ScriptedServer) -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115}
-    counted = reply_to(openai, completion(usage=usage)).usage
-    assert counted is not None
-    assert (counted.input_tokens, counted.output_tokens) == (10, 105)
+    token_usage = reply_to(openai, completion(usage=usage)).usage
+    assert token_usage is not None
+    assert (token_usage.input_tokens, token_usage.output_tokens) == (10, 105)
 
 
 @pytest.mark.parametrize(

@@ -302,8 +302,8 @@ def test_no_window_holds_more_than_the_limit(
     now, granted = 0.0, list[tuple[float, float]]()
     for pause, amount in requested:
         now += pause / 10
-        kept = [item for item in granted if item[0] > now - WINDOW_SECONDS]
-        start = start_of(amount, per_minute, sorted(kept), now=now)
+        current_window = [item for item in granted if item[0] > now - WINDOW_SECONDS]
+        start = start_of(amount, per_minute, sorted(current_window), now=now)
         assert start >= now
         granted.append((start, min(amount, per_minute)))
     for start, _ in granted:
