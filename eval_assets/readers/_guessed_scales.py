@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from eval_assets.readers._cells import RatingCells
 from eval_assets.readers._problems import input_error, quoted
@@ -67,7 +68,7 @@ _USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
 """Ends of common scales, the narrowest first."""
 
 _MOST_CODES = 0.05
-"""Largest share of a code for no rating among the ratings."""
+"""Largest share of a code for no rating, or of misspelled words, among the ratings."""
 
 _FEWEST_OF_A_SCALE = 20
 """Number of ratings from which a rare value far from the others is reported."""
@@ -131,8 +132,9 @@ def likely_scale(
     values = set(cells.values[~np.isnan(cells.values)].tolist())
     is_word = ~cells.blank & np.isnan(cells.values)
     if is_word.any():
-        words = _words(cells.take(is_word | cells.is_boolean))
-        scale = scale_in_order(words, numbers=values)
+        words = _words_of_one_order(cells, counts)
+        are_numbers = words <= _words(cells.take(cells.is_boolean))
+        scale = None if are_numbers else scale_in_order(words, numbers=values)
         if scale is not None:
             return scale
     # Some words among numbers are typing errors, which are reported one by one.
@@ -165,6 +167,24 @@ def missing_code(cells: RatingCells) -> float:
     is_far = values[-1] - values[-2] > values[-2] - values[0]
     is_beyond = values[-1] - values[-2] > 1 and (max(0, values[0]), values[-2]) in _USUAL_ENDS
     return float(values[-1]) if is_rare[-1] and (is_far or is_beyond) and not is_usual else math.nan
+
+
+def _words_of_one_order(cells: RatingCells, counts: npt.NDArray[np.int64]) -> set[str]:
+    """Return the words of distinct cells, without a few that are not in the order of the others.
+
+    Those are typing errors, which are reported one by one.
+    """
+    is_word = ~cells.blank & (np.isnan(cells.values) | cells.is_boolean)
+    words = {
+        (cells.texts[row] or "").strip(): int(counts[row])
+        for row in np.flatnonzero(is_word).tolist()
+    }
+    orders = [{word for choices in order for word in choices.split("|")} for order in _BY_LENGTH]
+    in_order = [{word for word in words if word.casefold() in order} for order in orders]
+    in_order.append({word for word in words if _NUMBERED_WORD.fullmatch(word)})
+    known = max(in_order, key=lambda of: sum(map(words.__getitem__, of)))
+    n_unknown = sum(words[word] for word in words.keys() - known)
+    return known if n_unknown <= max(1, _MOST_CODES * sum(words.values())) else {*words}
 
 
 def _words(cells: RatingCells) -> set[str]:

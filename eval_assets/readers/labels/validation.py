@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -409,5 +410,8 @@ def _off_scale(cell: str | None, question: RubricQuestion) -> MessageAndRemedy:
     number = number_in(cell)
     rating = quoted(cell) if math.isnan(number) else f"{number:.12g}"
     allowed = question.scale.described()
-    remedy = f"Use {allowed}" if allowed.startswith("any") else f"Use one of {allowed}"
+    remedy = f"Use {allowed}" if question.scale.values is None else f"Use one of {allowed}"
+    close = get_close_matches((cell or "").casefold(), question.scale.words or (), n=1)
+    remedy = f'Write "{close[0]}"' if close else remedy
+    remedy += ", or declare the scale that raters saw" * question.scale_guessed
     return f'{rating} is not on the scale of "{question.id}"', remedy

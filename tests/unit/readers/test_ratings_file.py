@@ -282,6 +282,40 @@ def test_a_typing_error_does_not_cost_a_rater_the_column(
     assert problem.startswith('ratings.csv:3:ben: "fuor" is not on the scale of "rating".')
 
 
+def test_unknown_word_is_reported_with_the_word_meant(tmp_path: Path, reported: Reported) -> None:
+    content = "id,anna,ben\na,bad,ok\nb,good,godo\nc,ok,good\n"
+
+    [problem] = reported(lambda: read(tmp_path, content))
+
+    assert problem == (
+        'ratings.csv:3:ben: "godo" is not on the scale of "rating". '
+        'Write "good", or declare the scale that raters saw.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "scale"),
+    [
+        (["bad", "ok", "good"], "0 (bad), 1 (ok), 2 (good)"),
+        (["1 - bad", "2 - ok", "3 - good"], "1 (1 - bad), 2 (2 - ok), 3 (3 - good)"),
+        (["no", "yes"], "0, 1"),
+    ],
+)
+def test_rare_unknown_word_leaves_the_order_of_the_others(
+    tmp_path: Path, reported: Reported, words: list[str], scale: str
+) -> None:
+    rows = [[f"r{n}", words[n % len(words)], words[n % len(words)]] for n in range(20)]
+    rows[11][2], rows[17][1] = "superb", "superb"
+
+    problems = reported(lambda: read(tmp_path, lines(["id", "anna", "ben"], *rows)))
+
+    assert problems == [
+        f'ratings.csv:{line}: "superb" is not on the scale of "rating". '
+        f"Use one of {scale}, or declare the scale that raters saw."
+        for line in ("13:ben", "19:anna")
+    ]
+
+
 def test_one_column_of_ratings_is_too_few(tmp_path: Path, reported: Reported) -> None:
     [problem] = reported(lambda: read(tmp_path, "id,anna\na,1\nb,4\n"))
 
