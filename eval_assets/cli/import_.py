@@ -96,7 +96,7 @@ def import_(  # noqa: PLR0913 - one parameter per option
     if server:
         written, changes = update_folder(export, files, drops_deleted=drop_deleted)
     else:
-        written, changes = write_draft(export, data, name=data.resolve().name, tool=tool), []
+        written, changes = write_draft(export, data, name=data.resolve().name, tool=tool)
     for line in (*(f"wrote {path}" for path in written), *changes):
         click.echo(line)
     _print_account(tool, export, verb="stored")

@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
 from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError
-from eval_assets.readers._cells import in_utc, number_in, parsed_ratings
+from eval_assets.readers._cells import in_utc, parsed_ratings
 from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.table import FileColumn, plain
@@ -23,6 +24,7 @@ from eval_assets.readers.labels.headers import TEXT_COLUMNS
 from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file, unread_notes
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
+from eval_assets.wording import counted
 
 EXAMPLE_QUESTION: dict[str, object] = {
     "id": "helpfulness",
@@ -59,15 +61,17 @@ Content = bytes | str | Sequence[Sequence[str]]
 """A file: its bytes or text, or the rows of a table."""
 
 
-def write_draft(export: Export, folder: Path, *, name: str, tool: str) -> list[Path]:
-    """Write the evaluation folder of an export; return the files written.
+def write_draft(
+    export: Export, folder: Path, *, name: str, tool: str
+) -> tuple[list[Path], list[str]]:
+    """Write the evaluation folder of an export; return the files written, and notes on scores.
 
     Raises:
         InputError: If one of the files exists already, or cannot be written.
     """
     tables = {file: rows for file, rows in export_tables(export).items() if len(rows) > 1}
-    evaluation = draft_evaluation(export, name=name, tool=tool, scores=JUDGE_SCORES)
-    return write_new_files(folder, {FILE: evaluation, **tables})
+    evaluation, notes = draft_evaluation(export, name=name, tool=tool, scores=JUDGE_SCORES)
+    return write_new_files(folder, {FILE: evaluation, **tables}), notes
 
 
 def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
@@ -101,7 +105,8 @@ def write_ratings_draft(
     name = folder.resolve().name
     if ratings.tool is not None:
         tool, export = import_files([path], source=ratings.tool)
-        return write_draft(export, folder, name=name, tool=tool), ratings.labels.notes
+        files, notes = write_draft(export, folder, name=name, tool=tool)
+        return files, (*ratings.labels.notes, *notes)
     ids, of_items = item_ids([ratings]), ratings.contents()
     contents = {
         FILE: FROM_FILES + as_yaml({"name": name, "rubric": rubric_entries(ratings)}),
@@ -240,16 +245,24 @@ def export_tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
     }
 
 
-def draft_evaluation(export: Export, *, name: str, tool: str, scores: str) -> str:
-    """Return evaluation.yaml with a question for each rated criterion and a judge per scorer."""
+def draft_evaluation(export: Export, *, name: str, tool: str, scores: str) -> tuple[str, list[str]]:
+    """Return evaluation.yaml with a question for each rated criterion and a judge per scorer.
+
+    A scale that the export does not hold fits the ratings of humans, if there are any: a mistyped
+    score of a judge would widen it, and ratings on a wider scale seem to agree more. The notes name
+    scores off it.
+    """
     by_people = ratings_by_question((key[1], rating) for key, (rating, _) in export.ratings.items())
     by_judges = ratings_by_question((key[1], score) for key, (score, _) in export.scores.items())
     rubric: list[dict[str, object]] = []
+    scales: dict[str, Scale] = {}
     for question_id, question in export.questions.items():
         entry: dict[str, object] = {"id": question_id, "question": question.text}
         if question.scale is None:
-            ratings = _on_one_scale(by_people[question_id], by_judges[question_id])
-            entry |= scale_entries(*drafted_scale(ratings))
+            ratings = by_people[question_id] or by_judges[question_id]
+            scale, level = drafted_scale(ratings)
+            scales[question_id] = scale
+            entry |= scale_entries(scale, level)
         else:
             entry |= scale_entries(question.scale, question.level)
         rubric.append(entry)
@@ -257,7 +270,7 @@ def draft_evaluation(export: Export, *, name: str, tool: str, scores: str) -> st
     judges = recorded_judges((model, scores) for model in models)
     head = _FROM_EXPORT.format(tool=tool) if export.questions else _WITHOUT_RATINGS
     sections = {"name": name, "rubric": rubric or [EXAMPLE_QUESTION], "judges": judges}
-    return head + as_yaml(sections)
+    return head + as_yaml(sections), [*notes_off_scale(scales, by_judges)]
 
 
 def ratings_by_question(
@@ -269,16 +282,6 @@ def ratings_by_question(
         if question is not None:
             ratings[question].extend([rating] if rating else [])
     return ratings
-
-
-def _on_one_scale(ratings: list[str | None], scores: list[str | None]) -> list[str | None]:
-    """Return ratings, with scores of judges if they seem to be on the scale of the same tool.
-
-    They are if they are whole numbers, of which not all are 0 or 1.
-    """
-    points = {number_in(score) for score in scores}
-    are_points = all(map(float.is_integer, points)) and not points <= {0.0, 1.0}
-    return [*ratings, *scores] if are_points or not ratings else ratings
 
 
 def drafted_scale(ratings: Sequence[str | None]) -> tuple[Scale, Level | None]:
@@ -293,6 +296,26 @@ def drafted_scale(ratings: Sequence[str | None]) -> tuple[Scale, Level | None]:
         return likely_scale(cells, file="", level=None), None
     except InputError:  # words in no known order
         return likely_scale(cells, file="", level="nominal"), "nominal"
+
+
+def notes_off_scale(
+    scales: Mapping[str, Scale], by_judges: Mapping[str, Sequence[str | None]]
+) -> Iterable[str]:
+    """Yield a note for each question with scores of judges that a run does not use."""
+    for name, scale in scales.items():
+        n_off = n_off_scale(scale, by_judges.get(name, []))
+        if n_off:
+            yield (
+                f"{counted(n_off, 'judge score')} of {name} {'is' if n_off == 1 else 'are'} off "
+                f"the scale of its labels ({scale.described()}), and will be stored as "
+                f"out_of_range. If raters saw a wider scale, write it in {FILE}"
+            )
+
+
+def n_off_scale(scale: Scale, ratings: Sequence[str | None]) -> int:
+    """Return the number of ratings that lie below or above a scale."""
+    values = parsed_ratings(FileColumn.of(ratings)).values_on(scale)
+    return int((~np.isnan(values) & ~scale.spans(values)).sum())
 
 
 def scale_entries(scale: Scale, level: str | None) -> dict[str, object]:

@@ -8,11 +8,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Literal
 
-import numpy as np
-
 from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError, leaves
-from eval_assets.readers._cells import parsed_ratings
 from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.drafts import (
     EXAMPLE_QUESTION,
@@ -22,6 +19,8 @@ from eval_assets.readers.drafts import (
     drafted_scale,
     item_ids,
     label_rows,
+    n_off_scale,
+    notes_off_scale,
     notes_on_ratings,
     rated_items,
     ratings_by_question,
@@ -35,7 +34,7 @@ from eval_assets.readers.drafts import (
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.row_files import FORMATS, SHEET, format_of, read_table
-from eval_assets.readers.formats.table import FileColumn, FileTable
+from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.labels.forms import rating_columns
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric
@@ -238,7 +237,7 @@ def _rubric_of(
     if not names and len(indicators) <= _MOST_INDICATORS:
         names = indicators
     ratings = {name: by_people.get(name) or by_judges.get(name, []) for name in names}
-    in_four_points &= all(not _n_off(_FOUR_POINTS, of) for of in ratings.values())
+    in_four_points &= all(not n_off_scale(_FOUR_POINTS, of) for of in ratings.values())
     rubric: list[dict[str, object]] = []
     scales: dict[str, Scale] = {}
     for name in names:
@@ -253,27 +252,7 @@ def _rubric_of(
             for note in (*file.table.notes, *unread_notes(file.unread))
         ),
     ]
-    return rubric, [*notes, *_notes_off_scale(scales, by_judges)]
-
-
-def _notes_off_scale(
-    scales: Mapping[str, Scale], by_judges: Mapping[str, Sequence[str | None]]
-) -> Iterable[str]:
-    """Yield a note for each question with scores of judges that a run does not use."""
-    for name, scale in scales.items():
-        n_off = _n_off(scale, by_judges.get(name, []))
-        if n_off:
-            yield (
-                f"{counted(n_off, 'judge score')} of {name} {'is' if n_off == 1 else 'are'} off "
-                f"the scale of its labels ({scale.described()}), and will be stored as "
-                f"out_of_range. If raters saw a wider scale, write it in {FILE}"
-            )
-
-
-def _n_off(scale: Scale, ratings: Sequence[str | None]) -> int:
-    """Return the number of ratings that lie below or above a scale."""
-    values = parsed_ratings(FileColumn.of(ratings)).values_on(scale)
-    return int((~np.isnan(values) & ~scale.spans(values)).sum())
+    return rubric, [*notes, *notes_off_scale(scales, by_judges)]
 
 
 def _judge_models(tables: Sequence[FileTable]) -> Iterable[tuple[str | None, str]]:

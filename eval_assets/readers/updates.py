@@ -125,7 +125,8 @@ def update_folder(
     if not (files.folder / FILE).exists():
         scores = files.name(JUDGE_SCORES)
         name = files.folder.resolve().name
-        contents[FILE] = draft_evaluation(export, name=name, tool=files.tool, scores=scores)
+        contents[FILE], notes = draft_evaluation(export, name=name, tool=files.tool, scores=scores)
+        lines += notes
     written = write_files(files.folder, contents)
     return written, [*lines, *_missing_declarations(export, files)]
 

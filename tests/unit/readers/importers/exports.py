@@ -284,7 +284,7 @@ LANGFUSE: Json = [
             for source, author, value in (
                 ("ANNOTATION", "anna", 4),
                 ("ANNOTATION", "ben", 5 - number),
-                ("EVAL", None, 3),
+                ("EVAL", None, 4),
             )
         ],
     }

@@ -155,7 +155,7 @@ def test_tags_that_everyone_makes_up_are_counted_as_lost(tmp_path: Path) -> None
         ("inspect-ai", ("run1/a/1", "tone", "rubric"), "3", ""),
         ("promptfoo", ("r1", "helpful", "openai:judge-1"), "0", "fine"),
         ("mlflow", ("tr-0", "relevant", "judge-1"), "true", "fine"),
-        ("langfuse", ("t0", "helpful", "helpful (eval)"), "3", "fine"),
+        ("langfuse", ("t0", "helpful", "helpful (eval)"), "4", "fine"),
         ("langsmith", ("run-0", "correct", "correct (model)"), "1", "fine"),
         ("phoenix", ("sp1", "correctness", "correctness (llm)"), "1", "fine"),
         ("braintrust", ("row1", "Factuality", "braintrust"), "0.6", ""),
@@ -281,6 +281,21 @@ def test_a_broken_log_is_refused(tmp_path: Path) -> None:
         import_files([tmp_path / "log.eval"], source=None)
 
     assert "the log cannot be read (File is not a zip file)" in str(raised.value.exceptions[0])
+
+
+def test_scores_of_judges_do_not_widen_the_scale_of_labels(tmp_path: Path) -> None:
+    result = imported(tmp_path, "langfuse")
+    score = next(iter(result.scores))
+    result.scores[score] = "55", ""
+
+    _, [note] = write_draft(result, tmp_path / "folder", name="x", tool="langfuse")
+
+    [question] = read_evaluation(tmp_path / "folder").rubric
+    assert question.scale.described() == "4, 5"
+    assert note == (
+        "1 judge score of helpful is off the scale of its labels (4, 5), and will be stored as "
+        "out_of_range. If raters saw a wider scale, write it in evaluation.yaml"
+    )
 
 
 def test_a_draft_never_replaces_a_file(tmp_path: Path) -> None:
