@@ -7,9 +7,11 @@ Hugging Face.
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 
 from eval_assets.readers._cells import number_in
-from eval_assets.readers.formats.table import plain
+from eval_assets.readers.formats.table import as_text, plain
 from eval_assets.readers.importers.export_content import (
     MODEL_KEYS,
     PROMPT_KEYS,
@@ -206,16 +208,25 @@ def read_prodigy(records: Iterable[Record], export: Export) -> None:
             response=first_at(record, *_RESPONSES),
             model=first_at(record.get("meta") or record, "model", "model_name"),
         )
-        rater = first_at(record, "_annotator_id", "_session_id")
+        rater, time = first_at(record, "_annotator_id", "_session_id"), _time_of_answer(record)
         answer, options, label = record.get("answer"), record.get("accept"), record.get("label")
         if answer == "ignore":
             export.notes["examples were ignored by their annotator"] += 1
         elif options:
-            export.add_rating(response_id, str(label or "choice"), rater, options)
+            export.add_rating(response_id, str(label or "choice"), rater, options, at=time)
         elif "options" in record:
             export.notes["examples have no option chosen"] += 1
         else:
-            export.add_rating(response_id, str(label or "accept"), rater, answer == "accept")
+            is_accepted = answer == "accept"
+            export.add_rating(response_id, str(label or "accept"), rater, is_accepted, at=time)
+
+
+def _time_of_answer(record: Record) -> str | None:
+    """Return the time of an answer of Prodigy, which stores it in Unix seconds."""
+    with suppress(ValueError, OverflowError, OSError):
+        seconds = number_in(as_text(record.get("_timestamp")))
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    return None
 
 
 _TEXTS = ("displayed_text", "text", "response", "output")

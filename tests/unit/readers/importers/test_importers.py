@@ -117,6 +117,14 @@ def several_options(tool: str, selections: dict[str, list[str]]) -> list[dict[st
     return [{"id": 1, "data": {"text": "So."}, "annotations": results}]
 
 
+def test_prodigy_time_of_answer_is_kept(tmp_path: Path) -> None:
+    evaluation, responses = folder_of(imported(tmp_path, "prodigy"), tmp_path)
+
+    labels = read_labels(evaluation, responses)
+
+    assert set(labels.ratings["labelled_at"]) == {"2023-11-14T22:13:20Z"}
+
+
 @pytest.mark.parametrize("tool", ["label-studio", "argilla", "prodigy", "potato"])
 def test_several_selected_options_are_binary_questions(tmp_path: Path, tool: str) -> None:
     selections = {"anna": ["rude", "wrong facts"], "ben": ["rude"]}
