@@ -34,7 +34,7 @@ def agreement(  # noqa: PLR0913 - the options of the command
     *,
     scale: Scale | str | tuple[float, float] | None = None,
     level: Level | None = None,
-    item: str | None = None,
+    item: str | Sequence[str] = (),
     rater: str | Sequence[str] = (),
     rating: str | Sequence[str] = (),
     question: str | None = None,
@@ -49,7 +49,7 @@ def agreement(  # noqa: PLR0913 - the options of the command
             that of evaluation.yaml beside the file, the order of a categorical column, or else the
             range of the ratings.
         level: Level of measurement; by default it follows from the scale.
-        item: Column of the rated items.
+        item: Column of the rated items, or columns that name them together.
         rater: Column of the raters, or the columns of several.
         rating: Column of the ratings, or one for each question.
         question: Column of the questions.
@@ -66,7 +66,7 @@ def agreement(  # noqa: PLR0913 - the options of the command
     options = RatingsOptions(
         scale=_scale_of(scale),
         level=level,
-        item=item,
+        items=(item,) if isinstance(item, str) else tuple(item),
         raters=(rater,) if isinstance(rater, str) else tuple(rater),
         ratings=(rating,) if isinstance(rating, str) else tuple(rating),
         question=question,

@@ -258,7 +258,13 @@ def ratings_options(command: Command) -> Command:
 
     for option in reversed(
         (
-            click.option("--item", help="Column of the rated items."),
+            click.option(
+                "--item",
+                "items",
+                callback=_names,
+                help="Column of the rated items, or columns that name them together, with commas "
+                "between them.",
+            ),
             click.option(
                 "--rater",
                 "raters",
@@ -314,5 +320,5 @@ def file_arguments() -> list[str]:
     return arguments + (["--scale", scale] if scale else [])
 
 
-_REPEATED = {"item", "raters", "ratings", "question", "skip_rows", "missing_values", "level"}
+_REPEATED = {"items", "raters", "ratings", "question", "skip_rows", "missing_values", "level"}
 _SCALE = "eval_assets.scale"

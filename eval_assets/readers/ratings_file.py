@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,7 @@ from eval_assets.readers.labels.headers import (
     QUESTION,
     SUMMARIES,
     TEXT_COLUMNS,
+    TURN,
     is_model,
     item_header,
 )
@@ -198,7 +200,13 @@ def _ratings_file(
             "Pass --scale if that is wrong",
         ),
     )
-    joined = joined_labels([checked], unusable=[], rejects_rows=False, notes=notes)
+    joined = joined_labels(
+        [checked],
+        unusable=[],
+        rejects_rows=False,
+        notes=notes,
+        remedy_of_second=_remedy_of_second(labels),
+    )
     raters = tuple(map(str, joined.ratings["rater_id"].unique()))
     evaluation = Evaluation(path.stem, path.parent, rubric, gates=beside.gates)
     rated = _responses(joined.ratings["response_id"].unique().astype(object), source)
@@ -217,6 +225,15 @@ def _ratings_file(
         unread=labels.unread,
         tool=source.tool,
     )
+
+
+def _remedy_of_second(labels: ParsedLabels) -> str:
+    """Return the remedy of a second rating, with a column that may tell the items apart."""
+    item, remedy = labels.units.response_header, "Keep one of the two"
+    if item is None or not labels.unread:
+        return remedy
+    columns = f"--item {quote(f'{item},{labels.unread[0]}')}"
+    return f"{remedy}, or if several columns say what was rated, pass them, as in {columns}"
 
 
 def _responses(items: Iterable[object], source: _Source) -> pd.DataFrame:
@@ -322,8 +339,8 @@ def _labels_of_table(table: FileTable, options: RatingsOptions, *, may_be_export
     crossed, tops_of_columns = without_crosses(rows)
     numbers, tops = with_numbers(crossed)
     layouts = label_layouts(numbers, options)
-    names = (*_GROUPS, *TEXT_COLUMNS["prompt_text"], *TEXT_COLUMNS["model_name"])
-    has_groups = rows.header_of(*names) is not None
+    names = (*_GROUPS, *TEXT_COLUMNS["prompt_text"], *TEXT_COLUMNS["model_name"], *TURN)
+    has_groups = len(options.items) > 1 or rows.header_of(*names) is not None
     contents = partial(item_columns, rows, options)
     return _Source(layouts, {**tops_of_columns, **tops}, contents, has_groups=has_groups)
 
@@ -386,7 +403,7 @@ def _without_summary_rows(table: FileTable) -> FileTable:
 
 def _without_words(table: FileTable, options: RatingsOptions) -> FileTable:
     """Blank the words that mean no rating, except where they name an item, rater or question."""
-    names = {options.item, item_header(table), table.header_of(*FIELDS["rater_id"])}
+    names = {*options.items, item_header(table), table.header_of(*FIELDS["rater_id"])}
     names |= {options.question, table.header_of(*QUESTION)}
     words = {word.casefold() for word in options.missing_values}
     columns = {

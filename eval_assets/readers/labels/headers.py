@@ -32,7 +32,9 @@ ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt", "antw
 """Columns of the items if there is no id, nor a key of several columns."""
 
 SHARED_ITEM = ("task_id", "id", "prompt_id", "conversation_id", "example_id", "sample_id")
-"""Columns of items to which several models may have responded."""
+"""Columns of items to which several models may have responded, or that have several turns."""
+
+TURN = ("turn", "turn_index", "turn_id", "turn_number")
 
 RATER = (
     *FIELDS["rater_id"],

@@ -107,18 +107,19 @@ def _table(path: Path, folder: Path) -> FileTable:
     return read_table(path, folder=folder)
 
 
-def joined_labels(
+def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation
     files: Sequence[Labels],
     *,
     unusable: Sequence[InputProblem],
     rejects_rows: bool,
     notes: tuple[str, ...],
     judge_ids: Sequence[str] = (),
+    remedy_of_second: str = "Keep one of the two",
 ) -> Labels:
     """Return the labels of several files together.
 
     `unusable` are problems of files as a whole. Bad rows are errors unless `rejects_rows`. No rater
-    has the id of a judge.
+    has the id of a judge. `remedy_of_second` is that of a second rating of one unit by one rater.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or file.
@@ -132,7 +133,7 @@ def joined_labels(
         for *problem, rater, question in file.rejected.itertuples(index=False, name=None)
     ]
     if is_second.any():
-        rejected += second_ratings(ratings)
+        rejected += second_ratings(ratings, remedy_of_second)
     # In the order of files, and of lines in each.
     position = {problem.file: i for i, (problem, _, _) in reversed(list(enumerate(rejected)))}
     rejected.sort(key=lambda row: (position[row[0].file], row[0].line or 0))

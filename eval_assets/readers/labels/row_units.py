@@ -10,12 +10,14 @@ from eval_assets.readers.labels.headers import (
     QUESTION,
     SHARED_ITEM,
     TEXT_COLUMNS,
+    TURN,
     item_header,
     rater_header,
     rater_parts,
 )
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.references import References, has_references, id_of, keys
+from eval_assets.wording import listed
 
 ONE_QUESTION = "rating"
 _MOST_QUESTIONS = 40
@@ -115,19 +117,34 @@ def sheet_roles(
     return [both[part] for part in rater_parts(names, headers) or (0, 1)]
 
 
-def with_models(table: FileTable) -> FileTable:
-    """Return the table with prompt and model as item, if a prompt has several models."""
-    header, model = table.header_of(*SHARED_ITEM), table.header_of(*TEXT_COLUMNS["model_name"])
-    if header is None or model is None or header != item_header(table):
+def with_joined_items(table: FileTable, further: Sequence[str]) -> FileTable:
+    """Return the table with `further` columns joined to that of the items.
+
+    Without any, it is the model if a prompt has several, and the turn if a conversation has.
+    """
+    header = item_header(table)
+    if header is not None and further:
+        return _joined_to(header, further, table)
+    if header is None or header != table.header_of(*SHARED_ITEM):
         return table
-    items, models, rater = table.stripped(header), table.stripped(model), rater_header(table)
+    rater = rater_header(table)
     raters = table.stripped(rater) if rater else FileColumn.repeat(None, len(table))
-    pairs = list(zip(items, models, strict=True))
-    if len(set(zip(items, raters, strict=True))) == len(table) or len(
-        set(zip(pairs, raters, strict=True))
-    ) < len(table):
-        return table
-    cells = FileColumn.of([" / ".join(filter(None, pair)) for pair in pairs])
-    note = f"{header} and {model} read together as what was rated"
-    others = {h: cells for h, cells in table.columns.items() if h != model}
+    for part in filter(
+        None, (table.header_of(*TEXT_COLUMNS["model_name"]), table.header_of(*TURN))
+    ):
+        items, parts = table.stripped(header), table.stripped(part)
+        if (
+            len(set(zip(items, raters, strict=True)))
+            < len(table)
+            == len(set(zip(items, parts, raters, strict=True)))
+        ):
+            return _joined_to(header, [part], table)
+    return table
+
+
+def _joined_to(header: str, further: Sequence[str], table: FileTable) -> FileTable:
+    parts = [table.stripped(name) for name in (header, *further)]
+    cells = FileColumn.of([" / ".join(filter(None, of)) for of in zip(*parts, strict=True)])
+    note = f"{listed([header, *further])} read together as what was rated"
+    others = {h: column for h, column in table.columns.items() if h not in further}
     return table.with_columns({**others, header: cells}, note)

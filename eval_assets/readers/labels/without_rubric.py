@@ -44,7 +44,7 @@ from eval_assets.readers.labels.row_units import (
     filled_down,
     items_of,
     sheet_roles,
-    with_models,
+    with_joined_items,
 )
 from eval_assets.readers.labels.source_tables import MODELS_IN_VOTES
 from eval_assets.readers.labels.validation import (
@@ -70,7 +70,7 @@ class RatingsOptions:
     Args:
         scale: Scale of all questions.
         level: Level of measurement of all questions.
-        item: Column of the rated items.
+        items: Column of the rated items, or columns that name them together.
         raters: Column of the raters, or columns of ratings by a rater each; also raters as headers
             that combine them with questions name them.
         ratings: Column of the ratings, or one for each question.
@@ -81,7 +81,7 @@ class RatingsOptions:
 
     scale: Scale | None = None
     level: Level | None = None
-    item: str | None = None
+    items: tuple[str, ...] = ()
     raters: tuple[str, ...] = ()
     ratings: tuple[str, ...] = ()
     question: str | None = None
@@ -121,7 +121,7 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
         InputError: If the columns do not determine the rater or the item.
     """
     names = _roles(table, options)
-    table = with_models(filled_down(_renamed(table, names)))
+    table = _with_items(_renamed(table, names), options)
     headers = _rating_headers(table, options, rater=SHEET)[0] if SHEET in table.columns else []
     layouts = [
         labels
@@ -132,6 +132,7 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
     return [
         replace(
             labels,
+            units=labels.units.with_headers(original),
             headers={field: original.get(h, h) for field, h in labels.headers.items()},
             rating_headers=labels.rating_headers.map(lambda header: original.get(header, header)),
             unread=_unread(table, labels),
@@ -162,7 +163,7 @@ def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:
         InputError: If there is no such column.
     """
     columns = {
-        "--item": (options.item, RESPONSE_ID[0]),
+        "--item": (next(iter(options.items), None), RESPONSE_ID[0]),
         "--question": (options.question, QUESTION[0]),
         "--rater": (_only(options.raters), FIELDS["rater_id"][0]),
         "--rating": (_only(options.ratings), FIELDS["rating"][0]),
@@ -173,11 +174,17 @@ def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:
         if header is not None:
             roles[header] = role
     names = {option: name for option, (name, _) in columns.items()}
-    for option, name in [*names.items(), *(("--rating", name) for name in options.ratings)]:
+    several = {"--item": options.items, "--rating": options.ratings}
+    for option, name in [*names.items(), *((o, name) for o, of in several.items() for name in of)]:
         if name and option != "--rater" and table.header_of(name) is None:
             message = f"{option} names {quoted(name)}, and there is no such column"
             raise input_error(table.file, message, nearest(name, table.columns))
     return roles
+
+
+def _with_items(table: FileTable, options: RatingsOptions) -> FileTable:
+    further = filter(None, map(table.header_of, options.items[1:]))
+    return with_joined_items(filled_down(table), [*further])
 
 
 def _only(names: Sequence[str]) -> str | None:
@@ -360,7 +367,7 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
     rater = rater_header(table)
     if rater is not None and not _names_items(table):
         return {}
-    with_items = with_models(filled_down(table))
+    with_items = _with_items(table, options)
     references = items_of(with_items, one_a_row=rater is None)
     rated = {*_rating_headers(table, options, rater=rater)[0], table.header_of(*RATING)}
     headers = {name: table.header_of(*names) for name, names in TEXT_COLUMNS.items()}

@@ -756,13 +756,52 @@ def test_a_refusal_prints_a_command_that_works(tmp_path: Path, reported: Reporte
         "--rating points (candidates for items: thing, at_hour; raters: who_rated, thing; ratings: "
         "points)"
     ) in problem
-    options = RatingsOptions(item="thing", raters=("who_rated",), ratings=("points",))
+    options = RatingsOptions(items=("thing",), raters=("who_rated",), ratings=("points",))
     assert len(read_ratings_file(tmp_path / "ratings.csv", options).labels.ratings) == 27
+
+
+TURNS = [[f"c{n // 3}", n % 3, *ratings] for n, ratings in enumerate([(1, 2), (5, 4), (3, 3)] * 4)]
+
+
+def of_turns(*headers: str) -> str:
+    rows = [[*key, r, of] for *key, anna, ben in TURNS for r, of in (("anna", anna), ("ben", ben))]
+    return lines([*headers, "rater", "rating"], *rows)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        of_turns("conversation_id", "turn"),
+        lines(["conversation_id", "turn", "anna", "ben"], *TURNS),
+    ],
+)
+def test_conversation_and_turn_name_the_item_together(tmp_path: Path, content: str) -> None:
+    _, labels = read(tmp_path, content)
+
+    assert "conversation_id and turn read together as what was rated" in labels.notes
+    assert len(labels.ratings) == 24
+    assert ("c3 / 2", "rating", "ben", 3) in ratings(labels)
+
+
+def test_second_ratings_suggest_columns_that_name_items(tmp_path: Path, reported: Reported) -> None:
+    problems = reported(lambda: read(tmp_path, of_turns("conversation_id", "part")))
+
+    remedy = "pass them, as in --item conversation_id,part."
+    assert problems[0].endswith(
+        f"Keep one of the two, or if several columns say what was rated, {remedy}"
+    )
+    options = RatingsOptions(items=("conversation_id", "part"))
+    file = read_ratings_file(tmp_path / "ratings.csv", options)
+    assert ("c3 / 2", "rating", "ben", 3) in ratings(file.labels)
+    prompts = [json.loads(of)["prompt_id"] for of in file.responses["attributes"]]
+    assert sorted(set(prompts)) == ["c0", "c1", "c2", "c3"]
 
 
 def test_options_name_columns_rows_and_words(tmp_path: Path, reported: Reported) -> None:
     (tmp_path / "r.csv").write_text("exported,by,us\nthing,x,y\na,1,kA\nb,4,5\nc,2,2\n")
-    options = RatingsOptions(item="thing", raters=("x", "y"), skip_rows=1, missing_values=("ka",))
+    options = RatingsOptions(
+        items=("thing",), raters=("x", "y"), skip_rows=1, missing_values=("ka",)
+    )
 
     labels = read_ratings_file(tmp_path / "r.csv", options).labels
 
@@ -773,7 +812,7 @@ def test_options_name_columns_rows_and_words(tmp_path: Path, reported: Reported)
         ("c", "x", 2),
         ("c", "y", 2),
     }
-    wrong = RatingsOptions(item="things", skip_rows=1)
+    wrong = RatingsOptions(items=("things",), skip_rows=1)
     assert reported(lambda: read_ratings_file(tmp_path / "r.csv", wrong)) == [
         'r.csv: --item names "things", and there is no such column. Write "thing".'
     ]
