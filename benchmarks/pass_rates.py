@@ -63,7 +63,7 @@ def figures(
     """Return the true value and the interval of each figure of two systems that are alike."""
     n = n_rated + UNRATED
     one, other = (drawn(rate, judge, n, n_alike=n_alike, rng=rng) for _ in range(2))
-    labels, scores, others = one.part(n_rated)
+    labels, scores, unlabelled = one.part(n_rated)
     rated_groups = one.groups[:n_rated]
     return {
         "labels alone": (
@@ -75,7 +75,7 @@ def figures(
         "corrected": (
             rate,
             prediction_powered_mean(
-                labels, scores, others, confidence=0.95, groups=one.groups, bounds=(0, 1)
+                labels, scores, unlabelled, confidence=0.95, groups=one.groups, bounds=(0, 1)
             ),
         ),
         "difference": (
@@ -88,7 +88,7 @@ def figures(
                 bounds=(0, 1),
             ),
         ),
-        "Rogan-Gladen": (rate, rogan_gladen(labels, scores, others, confidence=0.95)),
+        "Rogan-Gladen": (rate, rogan_gladen(labels, scores, unlabelled, confidence=0.95)),
     }
 
 

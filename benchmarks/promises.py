@@ -415,9 +415,9 @@ def found_fit_in_part(  # noqa: PLR0913 - the world, the judges and the test
         seed: Seed of the simulation.
     """
     rng = np.random.default_rng(seed)
-    others = world.quality(10_000, rng)
-    population = world.people(others, rng, split="test")
-    other_place = _judges_of(world, others, rng, noise=noise, shared=shared)
+    population_quality = world.quality(10_000, rng)
+    population = world.people(population_quality, rng, split="test")
+    other_place = _judges_of(world, population_quality, rng, noise=noise, shared=shared)
     doubts_elsewhere = np.abs(other_place[0] - other_place[1])
     is_fit: dict[JudgePart, bool] = {}
     for _ in range(N_EVALUATIONS):

@@ -45,8 +45,10 @@ def ended(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[str
 
 def variables(**further: str) -> Mapping[str, str]:
     """Return the variables of a process: the keys, and nothing of this checkout."""
-    others = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    return {**others, **KEYS, "MLFLOW_DISABLE_TELEMETRY": "true", **further}
+    inherited = {
+        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
+    }
+    return {**inherited, **KEYS, "MLFLOW_DISABLE_TELEMETRY": "true", **further}
 
 
 @contextmanager

@@ -150,10 +150,10 @@ def _beside_varying(ratings: LongRatings, raters: Sequence[int]) -> list[int]:
     """Return the raters on whose responses the other raters differ."""
     values: dict[int, set[float]] = {index: set() for index in raters}
     for part in ratings.shared() if raters else ():
-        for index, others in values.items():
+        for index, ratings_beside in values.items():
             is_beside = np.isin(part.unit, part.unit[part.rater == index])
-            others.update(np.unique(part.value[is_beside & (part.rater != index)]).tolist())
-    return [index for index, others in values.items() if len(others) > 1]
+            ratings_beside.update(np.unique(part.value[is_beside & (part.rater != index)]).tolist())
+    return [index for index, ratings_beside in values.items() if len(ratings_beside) > 1]
 
 
 def _between_others(question: RubricQuestion, ratings: LongRatings) -> list[str]:

@@ -320,8 +320,8 @@ def _log_odds(unit: Integers, code: Integers, n_levels: int) -> Floats:
 def _contrast(odds: Floats, is_tested: NDArray[np.bool_]) -> Floats:
     """Return the difference of each pair of levels from the mean of the other pairs."""
     tested_odds = np.where(is_tested, odds, 0.0)
-    others = (tested_odds.sum(axis=-1, keepdims=True) - tested_odds) / (is_tested.sum() - 1)
-    difference: Floats = tested_odds - others
+    mean_odds = (tested_odds.sum(axis=-1, keepdims=True) - tested_odds) / (is_tested.sum() - 1)
+    difference: Floats = tested_odds - mean_odds
     return difference
 
 

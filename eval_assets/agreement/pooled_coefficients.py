@@ -81,9 +81,9 @@ def kappa_by_group(
 
     NaN for a group without a unit that both scored, or with all scores on one side.
     """
-    both = ~(np.isnan(first) | np.isnan(second))
-    cell = 2 * (first[both] > MIDDLE) + (second[both] > MIDDLE)
-    counts = np.bincount(4 * group[both] + cell, minlength=4 * n_groups).reshape(n_groups, 4)
+    is_paired = ~(np.isnan(first) | np.isnan(second))
+    cell = 2 * (first[is_paired] > MIDDLE) + (second[is_paired] > MIDDLE)
+    counts = np.bincount(4 * group[is_paired] + cell, minlength=4 * n_groups).reshape(n_groups, 4)
     n = counts.sum(axis=1)
     n_one, n_other = counts[:, 2] + counts[:, 3], counts[:, 1] + counts[:, 3]
     # in whole numbers: n * n times the observed and the expected share of equal classes

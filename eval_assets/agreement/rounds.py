@@ -210,18 +210,18 @@ def first_ratings(rounds: Mapping[int, LongRatings]) -> LongRatings:
     return ratings
 
 
-def _replaced(ratings: LongRatings, others: LongRatings) -> LongRatings:
+def _replaced(ratings: LongRatings, earlier: LongRatings) -> LongRatings:
     """Return ratings in which other ratings of the same responses replace the present ones."""
-    rater_ids = sorted({*ratings.rater_ids, *others.rater_ids})
-    is_kept = ~np.isin(ratings.unit, others.unit)
-    unit = np.concatenate([ratings.unit[is_kept], others.unit])
+    rater_ids = sorted({*ratings.rater_ids, *earlier.rater_ids})
+    is_kept = ~np.isin(ratings.unit, earlier.unit)
+    unit = np.concatenate([ratings.unit[is_kept], earlier.unit])
     rater = np.concatenate(
         [
             np.searchsorted(rater_ids, part.rater_ids)[part.rater[mask]]
-            for part, mask in ((ratings, is_kept), (others, np.ones(len(others.unit), np.bool_)))
+            for part, mask in ((ratings, is_kept), (earlier, np.ones(len(earlier.unit), np.bool_)))
         ]
     )
-    value = np.concatenate([ratings.value[is_kept], others.value])
+    value = np.concatenate([ratings.value[is_kept], earlier.value])
     order = np.lexsort((rater, unit))
     return LongRatings(unit[order], rater[order], value[order], tuple(rater_ids), ratings.group)
 

@@ -254,7 +254,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                 data_version=" ".join(versions),
             )
             measures = measure(reference)
-            both = (
+            rows_with_excluded = (
                 measure(reference_ratings_with_excluded(connection, evaluation)).agreement
                 if scores and n_excluded
                 else ()
@@ -264,7 +264,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                 replace_figures(
                     connection,
                     JudgeHumanFiguresWithExcluded,
-                    [JudgeHumanFiguresWithExcluded(**vars(row)) for row in both],
+                    [JudgeHumanFiguresWithExcluded(**vars(row)) for row in rows_with_excluded],
                 )
                 replace_rows(connection, "judge_confusion", measures.confusion)
                 write_judge_human_disagreements(connection)
@@ -288,7 +288,9 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             "confusion": counts_as_metadata(_confusions(measures.confusion)),
             "n_disagreements": n_far,
             "n_excluded": n_excluded,
-            "agreement_with_excluded": figures_as_metadata(both, _JUDGE_HUMAN_COLUMNS),
+            "agreement_with_excluded": figures_as_metadata(
+                rows_with_excluded, _JUDGE_HUMAN_COLUMNS
+            ),
         },
     )
 

@@ -142,7 +142,7 @@ def _within_budget(
     n_stopped = int(coverage["n_budget_stopped"].sum())
     return result_of(
         [
-            *over_budget(n_stopped, cap=evaluation.budget_usd, left=figures["budget_left_usd"]),
+            *over_budget(n_stopped, cap=evaluation.budget_usd, left_usd=figures["budget_left_usd"]),
             *most_of_the_month(month_usd, cap=evaluation.month_cap_usd),
         ],
         default=("The budget reached every unit." if figures["n_calls"] else "Nothing was spent."),
@@ -276,12 +276,12 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[CheckFind
     return findings
 
 
-def over_budget(n_stopped: int, *, cap: float | None, left: float | None) -> list[CheckFinding]:
+def over_budget(n_stopped: int, *, cap: float | None, left_usd: float | None) -> list[CheckFinding]:
     """Return a finding if the budget did not reach every score."""
     if not n_stopped:
         return []
     money = "" if cap is None else f" of {cap:g} USD"
-    rest = "" if left is None else f" ({left:.4f} USD are left)"
+    rest = "" if left_usd is None else f" ({left_usd:.4f} USD are left)"
     text = f"The budget{money}{rest} did not reach {counted(n_stopped, 'score')}"
     return [CheckFinding(f"{text}. Raise it and run again: nothing is asked twice")]
 

@@ -170,7 +170,7 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
     """
     if due.empty:
         return []
-    left, result = max_usd, []
+    left_usd, result = max_usd, []
     declared = PromptTemplate.load(evaluation.judge_prompt)
     for judge in judges:
         own = due[due["judge_id"] == judge.id]
@@ -185,12 +185,12 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
                     [unbatched],
                     worker,
                     template=prompts.get(judge.id, declared),
-                    options=RequestOptions(api_keys=keys, budget_usd=left),
+                    options=RequestOptions(api_keys=keys, budget_usd=left_usd),
                 )
             )
-        left = None if left is None else max(0.0, left - summary.counted_usd)
+        left_usd = None if left_usd is None else max(0.0, left_usd - summary.counted_usd)
         if summary.n_budget_stopped or summary.models[0].stopped:
-            warn_of_budget(summary.n_budget_stopped, left_usd=left)
+            warn_of_budget(summary.n_budget_stopped, left_usd=left_usd)
             continue
         repeats = own.assign(again=[score.score for score in summary.scores])
         result += [rows for _, rows in repeats.groupby(list(ANCHOR_KEY))]

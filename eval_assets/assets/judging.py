@@ -98,12 +98,12 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
             with folder.connect() as connection, transaction(connection):
                 write_judge_scores(connection, scores.portions())
                 statuses = status_counts(connection)
-                others = other_models(connection)
+                model_names = other_models(connection)
                 rows = [
                     replace(
                         row,
                         stopped=live.reasons.get(row.judge_id),
-                        other_models=others.get((row.judge_id, row.model or "")),
+                        other_models=model_names.get((row.judge_id, row.model or "")),
                     )
                     for row in _judge_rows(evaluation, statuses, fingerprints, in_use)
                 ]

@@ -248,8 +248,8 @@ class _ModelCalls:
 
     def _options(self) -> RequestOptions:
         most = self.tuning.max_usd
-        left = None if most is None else max(0.0, most - self._counted_usd)
-        return RequestOptions(api_keys=self._keys, budget_usd=left)
+        left_usd = None if most is None else max(0.0, most - self._counted_usd)
+        return RequestOptions(api_keys=self._keys, budget_usd=left_usd)
 
     def _worker(self) -> Worker:
         return Worker(

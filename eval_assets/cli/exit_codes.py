@@ -54,9 +54,9 @@ def _by_cause(lines: Sequence[str]) -> Iterator[str]:
         places.setdefault(cause, []).append(match["line"] if match else "")
     for (file, rest), result in places.items():
         if len(result) > _MOST_ALIKE:
-            first, *others = result
-            line_numbers = ", ".join(others[:_SHOWN_PLACES])
-            yield f"{file}:{first}{rest} Likewise {len(others)} more lines: {line_numbers}, ..."
+            first, *further = result
+            line_numbers = ", ".join(further[:_SHOWN_PLACES])
+            yield f"{file}:{first}{rest} Likewise {len(further)} more lines: {line_numbers}, ..."
         else:
             yield from (f"{file}:{line}{rest}" if line else file for line in result)
 

@@ -283,12 +283,14 @@ def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
         return
     reported = [cause for cause in causes if cause.is_reported]
     explained = {cause.question_id for cause in reported}
-    others = list(dict.fromkeys(c.question_id for c in causes if c.question_id not in explained))
+    unexplained = list(
+        dict.fromkeys(c.question_id for c in causes if c.question_id not in explained)
+    )
     click.echo("Why raters disagree")
     for cause in reported:
         click.echo(f"{cause.question_id}: {cause}. {cause.kind.remedy}")
-    if others:
-        click.echo(f"{listed(others)}: {NO_CAUSE}.")
+    if unexplained:
+        click.echo(f"{listed(unexplained)}: {NO_CAUSE}.")
     folder = quote(str(evaluation.folder))
     click.echo(f"Examples: eval-assets why {causes[0].question_id} --data {folder}")
     click.echo(f"A new wording: eval-assets rubric draft {causes[0].question_id} --data {folder}\n")

@@ -203,8 +203,8 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
         raise ExceptionGroup("sheets were kept", refused)
     label_files = read_evaluation(evaluation.folder).labels.files
     if not any(path.parent == folder for path in label_files):
-        others = [path.name for path in label_files if path.parent == evaluation.folder]
-        names = [*(json.dumps(name) for name in others), f'"{folder.name}/*"']
+        file_names = [path.name for path in label_files if path.parent == evaluation.folder]
+        names = [*(json.dumps(name) for name in file_names), f'"{folder.name}/*"']
         click.echo(
             "Filled in, they are read only if evaluation.yaml says so: "
             f"labels: [{', '.join(names)}]",
@@ -224,8 +224,10 @@ def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str
     from eval_assets.readers.labels.read import read_labels
 
     declared = files.evaluation.labels
-    both = replace(declared, files=tuple(dict.fromkeys([*declared.files, *sheets])))
-    labels = read_labels(replace(files.evaluation, labels=both), files.responses).ratings
+    labels_and_sheets = replace(declared, files=tuple(dict.fromkeys([*declared.files, *sheets])))
+    labels = read_labels(
+        replace(files.evaluation, labels=labels_and_sheets), files.responses
+    ).ratings
     return set(
         labels[["response_id", "question_id", "rater_id"]].itertuples(index=False, name=None)
     )

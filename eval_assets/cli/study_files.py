@@ -84,8 +84,10 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
             if evaluation.generators:
                 generated = read_generated_responses(connection)
     if len(generated):
-        both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
-        responses = both.drop_duplicates("response_id", ignore_index=True)
+        all_responses = (
+            pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
+        )
+        responses = all_responses.drop_duplicates("response_id", ignore_index=True)
     views = response_views(evaluation, responses)
     study = with_checks(Study(evaluation, views, read_assignments(evaluation), covered))
     labels = CurrentLabels(study, responses)

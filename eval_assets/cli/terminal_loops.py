@@ -303,13 +303,13 @@ class AdjudicationLoop:
 
     def _next(self) -> Case | None:
         cases = self._queue.cases()
-        left = [
+        rest = [
             case
             for case in cases
             if case.decision is None and case.disagreement.unit not in self._passed
         ]
-        self._n_cases, self._number = len(cases), len(cases) - len(left) + 1
-        return left[0] if left else None
+        self._n_cases, self._number = len(cases), len(cases) - len(rest) + 1
+        return rest[0] if rest else None
 
     def _settle(self, case: Case) -> bool:
         """Lead through one disagreement; return whether to go on."""

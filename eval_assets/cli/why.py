@@ -72,7 +72,7 @@ def _print(question: str, causes: tuple[Cause, ...]) -> None:
         click.echo(f"{question}: all ratings are equal, so there is no disagreement.")
         return
     reported = [cause for cause in causes if cause.is_reported]
-    others = names_of_others(causes)
+    cleared = names_of_others(causes)
     if not reported:
         click.echo(f"{question}: {NO_CAUSE}.")
     else:
@@ -92,5 +92,5 @@ def _print(question: str, causes: tuple[Cause, ...]) -> None:
         )
         for cause in reported:
             click.echo(f"{cause}: {cause.kind.remedy}")
-    if others:
-        click.echo(f"Tested, and not more than chance: {listed(others)}.")
+    if cleared:
+        click.echo(f"Tested, and not more than chance: {listed(cleared)}.")

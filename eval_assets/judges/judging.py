@@ -199,9 +199,9 @@ def _panels(
     if stage == "both":
         return [(window, judges)]
     spots = [unit for unit in window if unit.response_id in checked]
-    others = [unit for unit in window if unit.response_id not in checked]
+    rest = [unit for unit in window if unit.response_id not in checked]
     all_but_second = [*judges[:1], *judges[2:]]
-    return [(part, panel) for part, panel in ((spots, judges), (others, all_but_second)) if part]
+    return [(part, panel) for part, panel in ((spots, judges), (rest, all_but_second)) if part]
 
 
 def _pairs(

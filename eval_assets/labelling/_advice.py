@@ -65,8 +65,8 @@ def advice_on(
 
 
 def _completeness(rater: str, value: float, n: int, _: Findings) -> str:
-    left = n - round(value * n)
-    return f"{rater} has {left} of {counted(n, 'response')} left." if left else ""
+    n_left = n - round(value * n)
+    return f"{rater} has {n_left} of {counted(n, 'response')} left." if n_left else ""
 
 
 def _one_value(rater: str, value: float, n: int, findings: Findings) -> str:

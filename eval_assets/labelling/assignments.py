@@ -242,11 +242,11 @@ def _team(
     """
     team: list[str] = []
     while len(team) < size:
-        others = [rater for rater in raters if rater not in team]
-        most = min(loads[rater] for rater in others) + (1 if team else 0)
+        candidates = [rater for rater in raters if rater not in team]
+        most = min(loads[rater] for rater in candidates) + (1 if team else 0)
         team.append(
             min(
-                (rater for rater in others if loads[rater] <= most),
+                (rater for rater in candidates if loads[rater] <= most),
                 key=lambda rater: (
                     *_most_and_sum([pairs[frozenset((rater, other))] for other in team]),
                     loads[rater],

@@ -196,14 +196,14 @@ class _QuestionLabels:
         columns = [column for column in self.matrix.columns if column != rater]
         return self.matrix[columns].to_numpy(dtype=np.float64)
 
-    def closeness(self, own: Floats, others: Floats) -> Floats:
+    def closeness(self, own: Floats, peers: Floats) -> Floats:
         """Return the mean agreement with the others by response; NaN without other ratings."""
         if self.question.level == "nominal":
-            pairs = np.where(np.isnan(others) | np.isnan(own)[:, None], math.nan, 0.0)
-            pairs += own[:, None] == others
+            pairs = np.where(np.isnan(peers) | np.isnan(own)[:, None], math.nan, 0.0)
+            pairs += own[:, None] == peers
         else:
             width = self.question.scale.high - self.question.scale.low
-            pairs = 1 - np.abs(own[:, None] - others) / width
+            pairs = 1 - np.abs(own[:, None] - peers) / width
         return _row_mean(pairs)
 
     @cached_property
@@ -248,8 +248,8 @@ class _QuestionLabels:
 
     def findings(self, rater: str) -> Findings:
         """Return the context of advice about a rater."""
-        others = self.others(rater)
-        shared = others[~np.isnan(self.of(rater))]
+        peers = self.others(rater)
+        shared = peers[~np.isnan(self.of(rater))]
         ratings = shared[~np.isnan(shared)]
         return Findings(
             alpha=self.alpha,
@@ -309,26 +309,26 @@ def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
     best: dict[str, _Twin] = {}
     for first in range(n_raters):
         for second in range(first + 1, n_raters):
-            both = ~np.isnan(ratings[:, first]) & ~np.isnan(ratings[:, second])
-            alike = both & (ratings[:, first] == ratings[:, second])
-            others = counts.copy()
-            others[rows[both], codes[both, first]] -= 1
-            others[rows[both], codes[both, second]] -= 1
-            own = others[rows, codes[:, first]]
-            n_against = int(np.count_nonzero(alike & (own < others.max(axis=1))))
-            n_apart = int(np.count_nonzero(both & ~alike & (others.sum(axis=1) > 0)))
+            is_shared = ~np.isnan(ratings[:, first]) & ~np.isnan(ratings[:, second])
+            alike = is_shared & (ratings[:, first] == ratings[:, second])
+            peer_counts = counts.copy()
+            peer_counts[rows[is_shared], codes[is_shared, first]] -= 1
+            peer_counts[rows[is_shared], codes[is_shared, second]] -= 1
+            own = peer_counts[rows, codes[:, first]]
+            n_against = int(np.count_nonzero(alike & (own < peer_counts.max(axis=1))))
+            n_apart = int(np.count_nonzero(is_shared & ~alike & (peer_counts.sum(axis=1) > 0)))
             if not n_against + n_apart:
                 continue
-            is_one = np.median(others.sum(axis=1)[both]) < 2  # noqa: PLR2004 - a majority
+            is_one = np.median(peer_counts.sum(axis=1)[is_shared]) < 2  # noqa: PLR2004 - a majority
             usual = _ALIKE[1 if is_one else 2]
             # Each rater has as many possible twins as there are other raters.
             n_split = n_against + n_apart
             p_value = 1.0
             if n_against > usual * n_split:
                 p_value = min(1.0, (n_raters - 1) * binomial_tail(n_against, n_split, usual))
-            share = float(alike.sum() / both.sum())
+            share = float(alike.sum() / is_shared.sum())
             for rater, other in ((first, second), (second, first)):
-                twin = _Twin(str(matrix.columns[other]), share, int(both.sum()), p_value)
+                twin = _Twin(str(matrix.columns[other]), share, int(is_shared.sum()), p_value)
                 best_match = best.get(str(matrix.columns[rater]))
                 if best_match is None or (twin.p_value, -twin.identical) < (
                     best_match.p_value,
@@ -352,7 +352,7 @@ def _figures(
         return
     n_labelled = len(measured.matrix)
     yield "participation", (len(labels) / n_labelled, n_labelled)
-    own, others = measured.of(rater), measured.others(rater)
+    own, peers = measured.of(rater), measured.others(rater)
     rated = own[~np.isnan(own)]
     if len(rated):
         values, counts = np.unique(rated, return_counts=True)
@@ -361,8 +361,8 @@ def _figures(
         share = float(counts.max() / len(rated))
         test = partial(measured.exceptional_value, rater, most_frequent)
         yield "most_frequent_share", (share, len(rated)), test
-    closeness = measured.closeness(own, others)
-    yield from _against_others(measured, rater, own, others, closeness)
+    closeness = measured.closeness(own, peers)
+    yield from _against_others(measured, rater, own, peers, closeness)
     yield from _of_single_labels(measured, labels, closeness)
     changed = int((history["kind"] == "change").sum())
     yield "changed_share", (changed / len(labels), len(labels))
@@ -386,7 +386,7 @@ def _figures(
 
 
 def _against_others(
-    measured: _QuestionLabels, rater: str, own: Floats, others: Floats, closeness: Floats
+    measured: _QuestionLabels, rater: str, own: Floats, peers: Floats, closeness: Floats
 ) -> Iterator[Measure]:
     scale = measured.question.scale
     n_shared = int(np.count_nonzero(~np.isnan(closeness)))
@@ -406,10 +406,10 @@ def _against_others(
         yield "expert_agreement", (_mean(near), n_near), partial(flipped_signs, near - GOOD)
     if measured.question.level == "nominal" and not scale.is_binary:
         return
-    difference = (own - _row_mean(others)) / (scale.high - scale.low)
+    difference = (own - _row_mean(peers)) / (scale.high - scale.low)
     sign = -1 if _mean(difference) > 0 else 1
     yield "severity", (_mean(difference), n_shared), partial(flipped_signs, sign * difference)
-    ends = np.abs(own[:, None] - others) >= scale.high - scale.low
+    ends = np.abs(own[:, None] - peers) >= scale.high - scale.low
     shared = ~np.isnan(closeness)
     yield "opposite_ends", (float(ends[shared].any(axis=1).mean()), n_shared), apart
 

@@ -160,10 +160,10 @@ def labels_before_rewording(
         for wording in wordings
         if (wording.question_id, wording.fingerprint) == (question.id, guideline_hash(question))
     )
-    both = pd.concat([labels.ratings, labels.older])
-    is_other = ~both["rubric_version"].isin([current, *question.equivalent_versions])
-    others = both[(both["question_id"] == question.id) & is_other]
-    newest: pd.DataFrame = others[others["rubric_version"] == others["rubric_version"].max()]
+    all_labels = pd.concat([labels.ratings, labels.older])
+    is_other = ~all_labels["rubric_version"].isin([current, *question.equivalent_versions])
+    older = all_labels[(all_labels["question_id"] == question.id) & is_other]
+    newest: pd.DataFrame = older[older["rubric_version"] == older["rubric_version"].max()]
     return newest
 
 
@@ -212,20 +212,22 @@ def _counted(
     number = {wording.fingerprint: wording.version for wording in wordings}
     current = number[guideline_hash(question)]
     is_same = np.isin(versions, [current, *question.equivalent_versions])
-    others = sorted(set(versions[~is_same].tolist()))
-    if not others:
+    older_versions = sorted(set(versions[~is_same].tolist()))
+    if not older_versions:
         return is_same, ""
     n_others = int((~is_same).sum())
-    write = f"If both mean the same, write equivalent_versions: [{', '.join(map(str, others))}]"
+    write = (
+        f"If both mean the same, write equivalent_versions: [{', '.join(map(str, older_versions))}]"
+    )
     if is_same.any():
         return is_same, (
             f"{question.id}: left out: {counted(n_others, 'label')} given under another version; "
             f"version {current} has {is_same.sum():,}. {write}"
         )
-    newest = versions == others[-1]
+    newest = versions == older_versions[-1]
     return newest, (
         f"{question.id}: version {current}, which is declared now, has no labels: those of version "
-        f"{others[-1]} count until it has. {write}"
+        f"{older_versions[-1]} count until it has. {write}"
     )
 
 

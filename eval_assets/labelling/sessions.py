@@ -388,8 +388,8 @@ def _decided(events: Iterable[Label]) -> Label:
     """Return the answers about one unit as one label: the first rating, else the first skip."""
     in_order = sorted(events, key=_time)
     decides = next((event for event in in_order if event.rating is not None), in_order[0])
-    others = tuple(event for event in in_order if event is not decides)
-    return replace(decides, history=others)
+    history = tuple(event for event in in_order if event is not decides)
+    return replace(decides, history=history)
 
 
 def _time(label: Label) -> datetime:

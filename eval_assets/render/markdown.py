@@ -111,13 +111,13 @@ def markdown_table(table: Table) -> Iterator[str]:
 
 
 def _row(row: TableRow, columns: Sequence[int]) -> list[str]:
-    first, *others = row.cells
+    first, *values = row.cells
     name = markdown_cell(first)
     if row.kind in {"heading", "total"}:
         name = f"**{name}**"
     elif row.kind == "part":
         name = f"- {name}"
-    of_columns = dict(enumerate([name, *(markdown_cell(cell) for cell in others)]))
+    of_columns = dict(enumerate([name, *(markdown_cell(cell) for cell in values)]))
     return [of_columns.get(index, "") for index in columns]
 
 

@@ -49,8 +49,8 @@ class Coverage:
     @property
     def without_score(self) -> list[tuple[int, str]]:
         """Number and status of the units without a score, most first."""
-        others = [(n, status) for status, n in self.counts.items() if status not in _SCORED]
-        return sorted(others, key=lambda item: -item[0])
+        failures = [(n, status) for status, n in self.counts.items() if status not in _SCORED]
+        return sorted(failures, key=lambda item: -item[0])
 
 
 @dataclass(frozen=True, eq=False)

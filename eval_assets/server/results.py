@@ -99,8 +99,8 @@ class _ResultPages:
         """Return the results of the evaluation that the path names, else of the only one."""
         name = request.path_params.get("workshop_id", next(iter(self._results)))
         if name not in self._results:
-            others = ", ".join(self._results)
-            raise HTTPException(404, f"There is no evaluation {name} here, but {others}.")
+            names = ", ".join(self._results)
+            raise HTTPException(404, f"There is no evaluation {name} here, but {names}.")
         return self._results[name]
 
     def names(self, _: Request) -> Response:

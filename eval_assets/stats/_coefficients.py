@@ -164,10 +164,10 @@ class Alpha(PatternCoefficient):
             ValueError: At the ratio level, if a value is negative or there are too many.
         """
         pairable = patterns.is_pairable.astype(np.float64)
-        others = np.maximum(patterns.n_ratings - 1, 1)
+        n_peers = np.maximum(patterns.n_ratings - 1, 1)
         fixed = None
         if self.level != "ordinal":
-            fixed = sums_within(patterns, patterns.values, _DISTANCES[self.level]) / others
+            fixed = sums_within(patterns, patterns.values, _DISTANCES[self.level]) / n_peers
 
         def alpha(weights: Floats) -> Floats:
             marginals = patterns.marginals(weights, pairable)
@@ -175,7 +175,7 @@ class Alpha(PatternCoefficient):
             if fixed is None:  # the distance between ranks, which follow from the marginals
                 ranks = np.cumsum(marginals, axis=1) - marginals / 2
                 within = sums_within(patterns, ranks, "squared")
-                observed = (weights * (within / others)).sum(axis=1)
+                observed = (weights * (within / n_peers)).sum(axis=1)
                 expected = sums_between(marginals, ranks, "squared")
             else:
                 observed = weighted_sums(weights, fixed)

@@ -105,12 +105,14 @@ class ComparedUnits:
         if scale.values is not None:
             category_index(human[~np.isnan(human)], np.asarray(scale.values))
         codes = group_codes(groups, n_units=len(human))
-        both = ~(np.isnan(human).all(axis=1) | np.isnan(scores))
-        patterns, pattern = RatingPatterns.by_row(human[both])
-        values, code = distinct_values(scores[both])
+        is_compared = ~(np.isnan(human).all(axis=1) | np.isnan(scores))
+        patterns, pattern = RatingPatterns.by_row(human[is_compared])
+        values, code = distinct_values(scores[is_compared])
         n_patterns = len(patterns.n_units)
         kinds, kind = np.unique(code * n_patterns + pattern, return_inverse=True)
-        units = Units.of(kind, n_kinds=len(kinds), groups=None if codes is None else codes[both])
+        units = Units.of(
+            kind, n_kinds=len(kinds), groups=None if codes is None else codes[is_compared]
+        )
         return cls._of_kinds(
             patterns,
             kinds % n_patterns,
@@ -293,9 +295,9 @@ def within_groups(
     group = np.arange(len(human)) if codes is None else codes
     shared = compared & (np.bincount(group, compared, minlength=1)[group] > 1)
     group = np.unique(group[shared], return_inverse=True)[1]
-    both = np.column_stack([judged, human])[shared]
-    code, is_known = np.full(both.shape, _MISSING), ~np.isnan(both)
-    values, code[is_known] = distinct_values(both[is_known])
+    judge_and_humans = np.column_stack([judged, human])[shared]
+    code, is_known = np.full(judge_and_humans.shape, _MISSING), ~np.isnan(judge_and_humans)
+    values, code[is_known] = distinct_values(judge_and_humans[is_known])
     places = scale.to_unit(values) if scale.has_order else None
     n_groups = int(group.max(initial=-1)) + 1
     parts = [

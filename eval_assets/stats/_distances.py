@@ -109,8 +109,8 @@ def near_pairs(patterns: RatingPatterns, *, within: float) -> Floats:
     keys = pattern * (len(values) + 1) + patterns.code
     end = np.searchsorted(keys, pattern * (len(values) + 1) + beyond[patterns.code])
     totals = np.cumsum(count)
-    others = totals[end - 1] - totals
-    return patterns.sum_by_pattern(count * (count - 1) / 2 + count * others)
+    n_later = totals[end - 1] - totals
+    return patterns.sum_by_pattern(count * (count - 1) / 2 + count * n_later)
 
 
 def _counted_in_unit(patterns: RatingPatterns) -> Floats:

@@ -60,8 +60,8 @@ def paired_columns(a: Column, b: Column, *, text: bool = False) -> tuple[Floats,
         raise ValueError(
             f"both columns must have one value per unit, got {one.shape} and {other.shape}"
         )
-    both = without_noise(np.concatenate([one, other]))
-    return both[: len(one)], both[len(one) :]
+    values = without_noise(np.concatenate([one, other]))
+    return values[: len(one)], values[len(one) :]
 
 
 def paired_values(a: Column, b: Column, *, text: bool = False) -> tuple[Floats, Floats]:

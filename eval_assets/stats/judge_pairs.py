@@ -115,8 +115,8 @@ def with_judge(ratings: Ratings, judge: Column, *, text: bool = False) -> tuple[
         raise ValueError(
             f"judge must have one score for each of the {len(human)} units, got {scores.shape}"
         )
-    both = without_noise(np.append(human.ravel(), scores))
-    return both[: human.size].reshape(human.shape), both[human.size :]
+    values = without_noise(np.append(human.ravel(), scores))
+    return values[: human.size].reshape(human.shape), values[human.size :]
 
 
 FEWEST_EQUAL, FEWEST_VALUES = 20, 3
@@ -150,10 +150,10 @@ def repeated_rater(ratings: Ratings, judge: Column) -> int | None:
         True
     """
     human, scores = with_judge(ratings, judge)
-    both = ~(np.isnan(human) | np.isnan(scores)[:, np.newaxis])
-    is_equal = both.any(axis=0) & ~(both & (human != scores[:, np.newaxis])).any(axis=0)
-    for rater in np.flatnonzero(is_equal & (both.sum(axis=0) >= FEWEST_EQUAL)).tolist():
-        if len(np.unique(scores[both[:, rater]])) >= FEWEST_VALUES:
+    is_shared = ~(np.isnan(human) | np.isnan(scores)[:, np.newaxis])
+    is_equal = is_shared.any(axis=0) & ~(is_shared & (human != scores[:, np.newaxis])).any(axis=0)
+    for rater in np.flatnonzero(is_equal & (is_shared.sum(axis=0) >= FEWEST_EQUAL)).tolist():
+        if len(np.unique(scores[is_shared[:, rater]])) >= FEWEST_VALUES:
             return int(rater)
     return None
 
@@ -240,8 +240,8 @@ def alternative_annotator_test(
         is_rated = ~np.isnan(matrix[:, rater])
         if is_rated.sum() < MIN_UNITS:
             continue
-        own, others = matrix[is_rated, rater], np.delete(matrix[is_rated], rater, axis=1)
-        lead = _nearness(score[is_rated], others, scoring) - _nearness(own, others, scoring)
+        own, peers = matrix[is_rated, rater], np.delete(matrix[is_rated], rater, axis=1)
+        lead = _nearness(score[is_rated], peers, scoring) - _nearness(own, peers, scoring)
         judge_as_near, rater_as_near = lead >= -_TIE, lead <= _TIE
         advantages.append(judge_as_near.mean())
         difference = rater_as_near.astype(np.float64) - judge_as_near
@@ -254,10 +254,10 @@ def alternative_annotator_test(
     )
 
 
-def _nearness(value: Floats, others: Floats, scoring: Scoring) -> Floats:
+def _nearness(value: Floats, peers: Floats, scoring: Scoring) -> Floats:
     """Return the nearness of each value to the others' ratings of its unit, higher if nearer."""
-    rated = ~np.isnan(others)
-    differences = value[:, np.newaxis] - np.where(rated, others, 0.0)
+    rated = ~np.isnan(peers)
+    differences = value[:, np.newaxis] - np.where(rated, peers, 0.0)
     term = (
         (np.abs(differences) <= _TIE).astype(np.float64)
         if scoring == "accuracy"

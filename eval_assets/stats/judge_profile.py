@@ -254,9 +254,9 @@ def _with_intervals(
     figures = dict(zip(measures, intervals, strict=False))
     for index, (name, pair) in enumerate(pairs.items()):
         first = len(measures) + 2 * index
-        both = slice(first, first + 2)
-        one, other = intervals[both]
-        figures[name] = pair.joined(one, other, products[both, both])
+        rows = slice(first, first + 2)
+        one, other = intervals[rows]
+        figures[name] = pair.joined(one, other, products[rows, rows])
     return figures
 
 

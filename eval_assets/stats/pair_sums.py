@@ -101,9 +101,9 @@ def agreement_gain(
     """
     matrix, new = judged_ratings(ratings, candidate)
     _, old = judged_ratings(ratings, baseline)
-    both = ~(np.isnan(new) | np.isnan(old) | np.isnan(matrix).all(axis=1))
-    matrix, new, old = matrix[both], new[both], old[both]
-    index, n_groups = group_index(groups, both)
+    is_complete = ~(np.isnan(new) | np.isnan(old) | np.isnan(matrix).all(axis=1))
+    matrix, new, old = matrix[is_complete], new[is_complete], old[is_complete]
+    index, n_groups = group_index(groups, is_complete)
     new_sums = by_group(pair_sums(matrix, new, level=level), index, n_groups)
     of_new, new_deleted = figure(new_sums.sum(axis=0)), figures_without_each(new_sums)
     of_old, old_deleted = of_new, new_deleted
@@ -192,12 +192,12 @@ def rater_pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> tuple[Fl
     """
     coded = _coded(ratings, judge, level=level)
     values, count, norm, _ = coded
-    others = np.where(np.isnan(judge), 0.0, np.maximum(count - 1, 0))
-    squares = 2 * others * norm
-    distance = 2 * (count * norm - (values**2).sum(axis=1)) * (others > 0)
-    side = others[:, np.newaxis] * values
-    between = np.column_stack([count * others, distance, squares, side, side])
-    return between, others[:, np.newaxis] * _pair_sums(coded, judge)
+    n_peers = np.where(np.isnan(judge), 0.0, np.maximum(count - 1, 0))
+    squares = 2 * n_peers * norm
+    distance = 2 * (count * norm - (values**2).sum(axis=1)) * (n_peers > 0)
+    side = n_peers[:, np.newaxis] * values
+    between = np.column_stack([count * n_peers, distance, squares, side, side])
+    return between, n_peers[:, np.newaxis] * _pair_sums(coded, judge)
 
 
 def by_group(sums: Floats, index: Integers, n_groups: int) -> Floats:

@@ -277,11 +277,11 @@ def other_models(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str],
         """SELECT DISTINCT judge_id, model_requested, model_returned FROM judge_calls
            WHERE operation = 'judging' AND model_returned IS NOT NULL ORDER BY ALL"""
     ).fetchall()
-    others: dict[tuple[str, str], list[str]] = {}
+    model_names: dict[tuple[str, str], list[str]] = {}
     for judge_id, requested, returned_model in rows:
         if not is_version_of(returned_model, requested):
-            others.setdefault((judge_id, requested), []).append(returned_model)
-    return {judge: ", ".join(models) for judge, models in others.items()}
+            model_names.setdefault((judge_id, requested), []).append(returned_model)
+    return {judge: ", ".join(models) for judge, models in model_names.items()}
 
 
 def value_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

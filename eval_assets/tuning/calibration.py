@@ -102,14 +102,14 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
     scores, is_train = units.scores[judge_id], units.is_in("train")
     train, dev = units.part("train"), units.part("dev")
     calibration = calibrate(train, scores[is_train])
-    others = other_maps(train, scores[is_train])
+    maps = other_maps(train, scores[is_train])
     levels, on_dev = calibration.fitted.seen, scores[units.is_in("dev")]
     mapped = {
         "kappa_dev": on_dev,
         "kappa_dev_mapped": calibration.fitted(on_dev),
         **{
             f"kappa_dev_{name}": np.interp(on_dev, levels, values) if len(levels) else on_dev
-            for name, values in others.items()
+            for name, values in maps.items()
         },
     }
     figures = {name: concordance(dev.ratings, column) for name, column in mapped.items()}
@@ -122,9 +122,7 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
         "reason": calibration.reason,
         **figures,
     }
-    values = zip(
-        levels, calibration.fitted.mapped, others["isotonic"], others["linear"], strict=False
-    )
+    values = zip(levels, calibration.fitted.mapped, maps["isotonic"], maps["linear"], strict=False)
     return [
         {
             **row,

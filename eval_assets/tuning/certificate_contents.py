@@ -304,14 +304,16 @@ def _of_positives(test: RatedUnits, scores: Floats) -> dict[str, float | None]:
     """Return accuracy, precision, recall and F1 of the judge's 1, over all (rater, judge) pairs."""
     unit, rater = np.nonzero(~np.isnan(test.ratings))
     human, judge = test.ratings[unit, rater] > 0.5, scores[unit] > 0.5  # noqa: PLR2004 - of 0, 1
-    both = int((human & judge).sum())
-    precision = both / int(judge.sum()) if judge.any() else math.nan
-    recall = both / int(human.sum()) if human.any() else math.nan
+    n_hits = int((human & judge).sum())
+    precision = n_hits / int(judge.sum()) if judge.any() else math.nan
+    recall = n_hits / int(human.sum()) if human.any() else math.nan
     return {
         "accuracy": float((human == judge).mean()),
         "precision": or_none(precision),
         "recall": or_none(recall),
-        "f1": or_none(2 * both / int(judge.sum() + human.sum())) if (judge | human).any() else None,
+        "f1": or_none(2 * n_hits / int(judge.sum() + human.sum()))
+        if (judge | human).any()
+        else None,
     }
 
 

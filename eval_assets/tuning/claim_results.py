@@ -273,8 +273,8 @@ def judge_improvement(
 
 def _why_no_gain(test: RatedUnits, candidate: Floats, baseline: Floats, n_train_groups: int) -> str:
     """Return why the test is not evaluable; empty if it is."""
-    both = ~(np.isnan(candidate) | np.isnan(baseline) | np.isnan(test.ratings).all(axis=1))
-    n_groups = test.n_groups_of(both)
+    is_compared = ~(np.isnan(candidate) | np.isnan(baseline) | np.isnan(test.ratings).all(axis=1))
+    n_groups = test.n_groups_of(is_compared)
     if n_train_groups < MIN_TRAIN_GROUPS:
         return f"{counted(n_train_groups, 'group')} in train, and {MIN_TRAIN_GROUPS} are needed"
     if n_groups < MIN_TEST_GROUPS:
@@ -282,7 +282,7 @@ def _why_no_gain(test: RatedUnits, candidate: Floats, baseline: Floats, n_train_
             f"{n_groups} groups in the test have ratings and scores, and {MIN_TEST_GROUPS} are "
             "needed"
         )
-    ratings = test.ratings[both]
+    ratings = test.ratings[is_compared]
     if len(np.unique(ratings[~np.isnan(ratings)])) < 2:  # noqa: PLR2004 - one value
         return "people gave the same rating to every answer in the test"
     return ""
@@ -290,8 +290,8 @@ def _why_no_gain(test: RatedUnits, candidate: Floats, baseline: Floats, n_train_
 
 def falling_figure(test: RatedUnits, candidate: Floats, baseline: Floats) -> str:
     """Return which other figure falls by more than the accepted loss; empty if none does."""
-    both = ~(np.isnan(candidate) | np.isnan(baseline))
-    people, new, old = test.ratings[both], candidate[both], baseline[both]
+    is_compared = ~(np.isnan(candidate) | np.isnan(baseline))
+    people, new, old = test.ratings[is_compared], candidate[is_compared], baseline[is_compared]
     if test.level == "nominal":
         return ""
     scale = test.question.scale

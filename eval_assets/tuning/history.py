@@ -121,16 +121,21 @@ class SealedEvaluation:
         """Return whether it read these labels, except for a few, under any names of responses."""
         if self._has_read_groups(group_labels):
             return True
-        both = [name for name in labels if name in self.labels]
-        if not both or len(both) < min(len(labels), len(self.labels)) / 2:
+        shared_names = [name for name in labels if name in self.labels]
+        if not shared_names or len(shared_names) < min(len(labels), len(self.labels)) / 2:
             return False
-        own, others = [self.labels[name] for name in both], [labels[name] for name in both]
-        if own == others:
+        old_labels, new_labels = (
+            [self.labels[name] for name in shared_names],
+            [labels[name] for name in shared_names],
+        )
+        if old_labels == new_labels:
             return True
-        if sum(map(eq, own, others)) < SAME_LABELS * len(both):
+        if sum(map(eq, old_labels, new_labels)) < SAME_LABELS * len(shared_names):
             return False  # kappa is at most the share of equal ones
-        place = {name: code for code, name in enumerate(dict.fromkeys([*own, *others]))}
-        codes = ([place[name] for name in names] for names in (own, others))  # compared faster
+        place = {name: code for code, name in enumerate(dict.fromkeys([*old_labels, *new_labels]))}
+        codes = (
+            [place[name] for name in names] for names in (old_labels, new_labels)
+        )  # compared faster
         return cohen_kappa(*codes, weights=None) >= SAME_LABELS
 
     def _has_read_groups(self, group_labels: Sequence[str]) -> bool:
@@ -138,8 +143,8 @@ class SealedEvaluation:
 
         Groups with few different ratings are alike by chance, and do not count.
         """
-        own, others = Counter(self.group_labels), Counter(group_labels)
-        shared = own & others
+        old_counts, new_counts = Counter(self.group_labels), Counter(group_labels)
+        shared = old_counts & new_counts
         largest = max(len(self.group_labels), len(group_labels))
         return len(shared) >= DISTINCT_GROUPS and shared.total() >= SAME_GROUPS * largest
 

@@ -70,13 +70,13 @@ def doubts_by_source(
     only differ or not.
     """
     own = scores[judge_id]
-    others = {name: values for name, values in scores.items() if name != judge_id}
+    peers = {name: values for name, values in scores.items() if name != judge_id}
     doubts: dict[str, Floats] = {}
-    for name, values in sorted(others.items()):
+    for name, values in sorted(peers.items()):
         distance = np.abs(own - values)
         doubts[name] = distance if is_ordered else np.sign(distance)
-    if is_ordered and len(others) > 1:
-        doubts[OTHER_JUDGES] = np.abs(own - np.mean(list(others.values()), axis=0))
+    if is_ordered and len(peers) > 1:
+        doubts[OTHER_JUDGES] = np.abs(own - np.mean(list(peers.values()), axis=0))
     if spread is not None:
         doubts[REPLICATES] = np.where(np.isnan(own), np.nan, spread)
     return {

@@ -308,12 +308,12 @@ def _trial(
 ) -> RatedUnits:
     """Return the worst disagreements of train that the prompt does not show as examples."""
     example_ids = {example.response_id for example in start.examples}
-    others = [
+    names = [
         disagreement.response_id
         for disagreement in disagreements
         if disagreement.response_id not in example_ids
     ]
-    return train.only(np.isin(train.response_ids.astype(str), others[:SHOWN]))
+    return train.only(np.isin(train.response_ids.astype(str), names[:SHOWN]))
 
 
 def _error(trial: RatedUnits, scores: Floats) -> float:

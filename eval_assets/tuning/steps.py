@@ -324,11 +324,11 @@ def _fitted_weights(scores: Floats, target: Floats) -> Floats:
     best, least = np.zeros(n_judges), np.inf
     for size in range(1, n_judges + 1):
         for chosen in itertools.combinations(range(n_judges), size):
-            last, others = chosen[-1], list(chosen[:-1])
-            differences = scores[:, others] - scores[:, [last]]
+            last, rest = chosen[-1], list(chosen[:-1])
+            differences = scores[:, rest] - scores[:, [last]]
             solved = np.linalg.lstsq(differences, target - scores[:, last], rcond=None)[0]
             weights = np.zeros(n_judges)
-            weights[others], weights[last] = solved, 1 - solved.sum()
+            weights[rest], weights[last] = solved, 1 - solved.sum()
             if (weights < 0).any():
                 continue
             distance = float(((scores @ weights - target) ** 2).sum())

@@ -225,8 +225,8 @@ def test_scores_of_conversations_are_compared_with_the_mean_rating_of_their_turn
     ratings = {"c1": (1, 5), "c2": (2, 2), "c3": (4, 2), "c4": (5, 5), "c5": (1, 1)}
     turns = [
         (f"{convo}-{turn}", convo, turn, rating)
-        for convo, both in ratings.items()
-        for turn, rating in enumerate(both, start=1)
+        for convo, turns in ratings.items()
+        for turn, rating in enumerate(turns, start=1)
     ]
     write_csv(
         folder.path / "responses.csv",
@@ -241,7 +241,7 @@ def test_scores_of_conversations_are_compared_with_the_mean_rating_of_their_turn
     write_csv(
         folder.path / "scores.csv",
         ["convo_id", "model_name", value],
-        [[convo, "m", sum(both) // 2] for convo, both in ratings.items()],
+        [[convo, "m", sum(turns) // 2] for convo, turns in ratings.items()],
     )
     (folder.path / "evaluation.yaml").write_text(
         "name: talks\nrubric: [{id: kind, question: How kind is it, scale: likert5}]\n"

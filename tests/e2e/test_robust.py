@@ -352,10 +352,10 @@ def test_a_disk_that_is_full_at_the_start_is_no_traceback(small_disk: Path) -> N
             filler.write(bytes(4096))
     for command in ("run", "ledger", "certificates"):
         done = folder.run(command)
-        *others, line = done.stderr.splitlines()
+        *messages, line = done.stderr.splitlines()
         assert done.returncode == 1
         assert "Free space" in line or "moves it aside" in line
-        assert all("no results. Run: eval-assets run" in other for other in others)
+        assert all("no results. Run: eval-assets run" in other for other in messages)
     gates = folder.run("gates")  # which needs no space to say so
     assert gates.returncode == 3
     assert gates.stderr.startswith("There are no results. Run: ")

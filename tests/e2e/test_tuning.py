@@ -564,8 +564,8 @@ def verbose_alone(folder: Evaluated, *, evaluate: str = "") -> None:
     (folder.path / "ledger.sqlite").unlink()
     path = folder.path / "evaluation.yaml"
     lines = path.read_text().splitlines(keepends=True)
-    others = ("id: steady", "id: harsh")
-    section = "".join(line for line in lines if not any(other in line for other in others))
+    judge_lines = ("id: steady", "id: harsh")
+    section = "".join(line for line in lines if not any(other in line for other in judge_lines))
     path.write_text(section + (f"tuning: {{evaluate: {evaluate}}}\n" if evaluate else ""))
 
 

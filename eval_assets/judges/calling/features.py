@@ -45,9 +45,9 @@ def without(request: ModelRequest, feature: Feature) -> ModelRequest:
         case "max_completion_tokens":
             changed = {"max_tokens_name": "max_tokens"}
         case "system":
-            system, user, *others = request.messages
+            system, user, *turns = request.messages
             joined = Message(user.role, f"{system.text}\n\n{user.text}")
-            changed = {"messages": (joined, *others)}
+            changed = {"messages": (joined, *turns)}
         case _ as unreachable:
             assert_never(unreachable)
     return replace(request, **changed)

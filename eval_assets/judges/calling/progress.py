@@ -164,10 +164,10 @@ class Progress:
 
     def __str__(self) -> str:
         rate = self.n_done / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
-        left = f", {(self.n_total - self.n_done) / rate:.0f} s left" if rate else ""
+        remainder = f", {(self.n_total - self.n_done) / rate:.0f} s left" if rate else ""
         return (
             f"{self.n_done:,} of {self.n_total:,} done, {self.n_failed:,} failed, "
-            f"{self.spent_usd:.4f} USD so far, {rate:.1f} a second{left}"
+            f"{self.spent_usd:.4f} USD so far, {rate:.1f} a second{remainder}"
         )
 
 

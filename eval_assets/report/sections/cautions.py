@@ -301,12 +301,12 @@ def _reworded(data: ReportData) -> Iterator[Definition]:
         by_question.setdefault(row.question_id, []).append(row)
     for question in data.evaluation.rubric:
         versions = by_question.get(question.id, [])
-        others = [
+        older = [
             row
             for row in versions[:-1]
             if row.n_labels and row.version not in question.equivalent_versions
         ]
-        if not others:
+        if not older:
             continue
         numbers = [
             f"version {row.version} has {counted(row.n_labels, 'label')}" for row in versions

@@ -277,14 +277,18 @@ def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> tup
 
 def _decisions(counts: Mapping[tuple[int, int], int], targets: Targets) -> str:
     """Return accuracy, precision and recall for the responses that people give a 1."""
-    both, by_judge, by_people = counts.get((1, 1), 0), counts.get((0, 1), 0), counts.get((1, 0), 0)
-    equal = both + counts.get((0, 0), 0)
+    hits, by_judge, by_people = (
+        counts.get((1, 1), 0),
+        counts.get((0, 1), 0),
+        counts.get((1, 0), 0),
+    )
+    equal = hits + counts.get((0, 0), 0)
     accuracy = _share(equal, sum(counts.values()))
-    f1 = _share(2 * both, 2 * both + by_judge + by_people)
+    f1 = _share(2 * hits, 2 * hits + by_judge + by_people)
     return (
         f"The judge's 1 beside that of people (median): accuracy {accuracy} (target "
-        f"{targets.accuracy:g}), precision {_share(both, both + by_judge)}, recall "
-        f"{_share(both, both + by_people)}, F1 {f1} (target {targets.f1:g}). If one value is rare, "
+        f"{targets.accuracy:g}), precision {_share(hits, hits + by_judge)}, recall "
+        f"{_share(hits, hits + by_people)}, F1 {f1} (target {targets.f1:g}). If one value is rare, "
         "use kappa."
     )
 

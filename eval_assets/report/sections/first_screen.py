@@ -211,9 +211,9 @@ def _answer_on_judges_in_use(  # noqa: PLR0911 - a return per answer
         return "No: no judge matches human agreement", Tone.WEAK
     if len(inconclusive) == len(best_by_question):
         return "Unknown: more response groups must be rated", Tone.FAIR
-    others = [question_id for question_id in best_by_question if question_id not in inconclusive]
+    negatives = [question_id for question_id in best_by_question if question_id not in inconclusive]
     return (
-        f"Not on {named_questions(others)}; inconclusive on {named_questions(inconclusive)}",
+        f"Not on {named_questions(negatives)}; inconclusive on {named_questions(inconclusive)}",
         Tone.WEAK,
     )
 

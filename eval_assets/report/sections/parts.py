@@ -156,8 +156,8 @@ def _table(
 ) -> tuple[str, Table]:
     judges = [judge.id for judge in data.evaluation.judges]
     present = {key[3] for key in result}
-    both = [f"{judge}{_COMBINED}" for judge in judges]
-    raters = [rater for rater in (_HUMANS, *judges, *both) if rater in present]
+    combinations = [f"{judge}{_COMBINED}" for judge in judges]
+    raters = [rater for rater in (_HUMANS, *judges, *combinations) if rater in present]
     judge_shapes = cycle(_JUDGE_SHAPES)
     shapes: dict[str, Shape] = {r: "circle" if r == _HUMANS else next(judge_shapes) for r in raters}
     ends = (question.scale.low, question.scale.high)

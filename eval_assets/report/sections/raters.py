@@ -151,8 +151,8 @@ def causes(data: ReportData) -> Section | None:
 
 def _causes_card(question: str, tested: list[Cause]) -> Card:
     reported = [cause for cause in tested if cause.is_reported]
-    others = names_of_others(tested)
-    rest = f"Tested, and not more than chance: {listed(others)}." if others else ""
+    cleared = names_of_others(tested)
+    rest = f"Tested, and not more than chance: {listed(cleared)}." if cleared else ""
     blocks: tuple[Block, ...] = (Text(f"{NO_CAUSE.capitalize()}."),)
     if reported:
         layout: Layout[Cause] = {

@@ -130,9 +130,9 @@ def _with_excluded(data: ReportData) -> Iterator[Card]:
             *("With them#", "A^HA with them#", "Exact with them#", "MAE with them#"),
         ),
         tuple(
-            TableRow(cells(row.judge_id, row.question_id, *_figures(row), *_figures(both)))
-            for row, both in pairs
-            if row.n_units != both.n_units
+            TableRow(cells(row.judge_id, row.question_id, *_figures(row), *_figures(with_excluded)))
+            for row, with_excluded in pairs
+            if row.n_units != with_excluded.n_units
         ),
     )
     yield Card("Without and with the responses left out", (Text(_WITH_EXCLUDED), table))

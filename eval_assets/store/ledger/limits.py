@@ -243,10 +243,10 @@ def grant(
             lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(limits.account))
             connection.execute(sa.select(lock))
         now, read_at = ledger.now(connection).timestamp(), time.monotonic()
-        for grant_id, left in unused.items():
+        for grant_id, amount_left in unused.items():
             consumption = {
-                "requests": rate_grants.c.requests - left.requests,
-                "tokens": rate_grants.c.tokens - left.tokens,
+                "requests": rate_grants.c.requests - amount_left.requests,
+                "tokens": rate_grants.c.tokens - amount_left.tokens,
             }
             connection.execute(
                 sa.update(rate_grants).where(rate_grants.c.id == grant_id).values(consumption)

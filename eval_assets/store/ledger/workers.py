@@ -194,8 +194,8 @@ class Worker:
     def reserve(self, needed_usd: float) -> float:
         """Reserve a portion of the rest of the caps; see `Ledger.reserve`."""
         with self._ledger.write_transaction(is_durable=False) as connection:
-            left = [left - reserved for left, reserved in self._left_of_caps(connection)]
-            portion_usd = portion_of(min(left), needed_usd=needed_usd) if left else needed_usd
+            amounts = [rest - reserved for rest, reserved in self._left_of_caps(connection)]
+            portion_usd = portion_of(min(amounts), needed_usd=needed_usd) if amounts else needed_usd
             more = workers.c.reserved_usd + portion_usd
             connection.execute(sa.update(workers).where(self._is_me).values(reserved_usd=more))
             return portion_usd
@@ -204,8 +204,8 @@ class Worker:
     def left_usd(self) -> float | None:
         """Return the rest of the caps, reservations included; None without a cap."""
         with self._ledger.read_transaction() as connection:
-            left = [left for left, _ in self._left_of_caps(connection)]
-        return max(0.0, min(left)) if left else None
+            amounts = [rest for rest, _ in self._left_of_caps(connection)]
+        return max(0.0, min(amounts)) if amounts else None
 
     @_reconnecting
     def grant(
@@ -279,8 +279,10 @@ class Worker:
         """Move newly spent amounts out of the reservation."""
         if self.is_capped and spent_usd:
             rest = workers.c.reserved_usd - spent_usd
-            left = sa.case((rest > 0, rest), else_=0.0)
-            connection.execute(sa.update(workers).where(self._is_me).values(reserved_usd=left))
+            reserved_usd = sa.case((rest > 0, rest), else_=0.0)
+            connection.execute(
+                sa.update(workers).where(self._is_me).values(reserved_usd=reserved_usd)
+            )
 
 
 def _recorded(

@@ -198,13 +198,13 @@ def _error(problem: ProviderError, request_id: str) -> tuple[int, JsonObject]:
 def _limit_headers(limit: RateLimit, allowance: Allowance) -> dict[str, str]:
     reset_at = datetime.now(UTC) + timedelta(seconds=allowance.reset_seconds)
     headers = {}
-    for name, most, left in (
+    for name, most, n_left in (
         ("requests", limit.requests, allowance.requests_left),
         ("input-tokens", limit.input_tokens, allowance.input_tokens_left),
     ):
         if most is not None:
             headers[f"anthropic-ratelimit-{name}-limit"] = str(most)
-            headers[f"anthropic-ratelimit-{name}-remaining"] = str(left)
+            headers[f"anthropic-ratelimit-{name}-remaining"] = str(n_left)
             headers[f"anthropic-ratelimit-{name}-reset"] = reset_at.isoformat()
     return headers
 

@@ -231,13 +231,13 @@ def _error(problem: ProviderError, request_id: str) -> tuple[int, JsonObject]:  
 def _limit_headers(limit: RateLimit, allowance: Allowance) -> dict[str, str]:
     reset = f"{allowance.reset_seconds * 1000:.0f}ms"
     headers = {}
-    for name, most, left in (
+    for name, most, n_left in (
         ("requests", limit.requests, allowance.requests_left),
         ("tokens", limit.input_tokens, allowance.input_tokens_left),
     ):
         if most is not None:
             headers[f"x-ratelimit-limit-{name}"] = str(most)
-            headers[f"x-ratelimit-remaining-{name}"] = str(left)
+            headers[f"x-ratelimit-remaining-{name}"] = str(n_left)
             headers[f"x-ratelimit-reset-{name}"] = reset
     return headers
 

@@ -100,9 +100,9 @@ def test_alpha_is_that_of_the_interval_level() -> None:
 def test_alpha_without_a_rater_is_that_of_the_others() -> None:
     responses, question = planted_study(np.random.default_rng(1), CauseKind.RATER)
     first = causes_of_disagreement(responses, question)[0]
-    others = responses.ratings.matrix()[:, 1:]
+    peers = responses.ratings.matrix()[:, 1:]
 
-    assert first.alpha_fixed == pytest.approx(krippendorff_alpha(others, level="interval"))
+    assert first.alpha_fixed == pytest.approx(krippendorff_alpha(peers, level="interval"))
 
 
 def test_few_responses_are_not_tested() -> None:

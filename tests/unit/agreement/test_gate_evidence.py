@@ -59,10 +59,10 @@ def gated(name: GateName, gate: Gate) -> Evaluation:
 def test_the_version_covers_what_decides_the_figures_and_nothing_else(
     declared: Evaluation, kinds: set[RaterKind]
 ) -> None:
-    both: tuple[RaterKind, ...] = ("human", "judge")
+    rater_kinds: tuple[RaterKind, ...] = ("human", "judge")
     changed = {
         kind
-        for kind in both
+        for kind in rater_kinds
         if measures_version(declared, kind, data_version="v1")
         != measures_version(DECLARED, kind, data_version="v1")
     }
@@ -178,7 +178,9 @@ def test_an_undefined_figure_is_explained_by_the_last_part_of_its_interpretation
 
 def test_figures_that_cannot_be_compared_close_the_gates_with_the_reason() -> None:
     human = "stale: the files of human_labels changed since they were read"
-    both = "stale: the files of human_labels and judge_scores changed since they were read"
+    reason_of_scores = (
+        "stale: the files of human_labels and judge_scores changed since they were read"
+    )
     changed = outcomes_of(Case(), changed=["human_labels", "judge_scores"])
     edited = outcomes_of(Case(), edited={"judge"})
     older = outcomes_of(Case(), versions={"human": "v2", "judge": "v1"})
@@ -188,7 +190,7 @@ def test_figures_that_cannot_be_compared_close_the_gates_with_the_reason() -> No
     assert {g: o.overall.explanation for g, o in changed.items()} == {
         "human_a_hh": human,
         "human_alpha": human,
-        "judge_alpha": both,
+        "judge_alpha": reason_of_scores,
     }
     assert edited["judge_alpha"].overall.explanation.startswith("stale: the stored figures")
     assert not edited["human_alpha"].is_closed

@@ -61,11 +61,11 @@ def test_half_is_not_above_the_middle() -> None:
 
 
 def test_one_class_throughout_has_no_kappa_and_says_why() -> None:
-    both = pair_kappa([0.9, 0.8], [0.7, 0.6])
+    kappa = pair_kappa([0.9, 0.8], [0.7, 0.6])
     none = pair_kappa([NAN, 0.8], [0.7, NAN])
 
-    assert math.isnan(both.value)
-    assert both.reason == "single_class"
+    assert math.isnan(kappa.value)
+    assert kappa.reason == "single_class"
     assert none.reason == "no_pairs"
     assert none.n_units == 0
 

@@ -62,9 +62,9 @@ def test_a_gain_is_measured_on_responses_rated_twice_in_both_rounds() -> None:
 
     _, second = measure_rounds(rounds, EVALUATION, data_version="v1")
 
-    both = slice(2, 7)
-    gain = krippendorff_alpha(CLOSE[both], level="ordinal") - krippendorff_alpha(
-        APART[both], level="ordinal"
+    relabelled = slice(2, 7)
+    gain = krippendorff_alpha(CLOSE[relabelled], level="ordinal") - krippendorff_alpha(
+        APART[relabelled], level="ordinal"
     )
     assert (second.previous_round, second.n_in_both) == (1, 5)
     assert second.alpha_gain.value == pytest.approx(gain)

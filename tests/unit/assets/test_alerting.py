@@ -146,16 +146,16 @@ def test_alerts_go_by_the_runs_of_their_own_evaluation(
     instance: dg.DagsterInstance, folder: EvaluationFolder, tmp_path: Path
 ) -> None:
     """One history, two folders: neither a failure nor an all-clear of one reaches the other."""
-    others = declared(tmp_path / "others")
-    come_to("failed", instance, others)
+    second_folder = declared(tmp_path / "others")
+    come_to("failed", instance, second_folder)
     tick(instance, folder)
     assert reported(folder) == []
     come_to("warned", instance, folder)
-    come_to("passed", instance, others)
+    come_to("passed", instance, second_folder)
     tick(instance, folder)
-    tick(instance, others)
+    tick(instance, second_folder)
 
-    assert (reported(folder), reported(others)) == (["warned"], [])
+    assert (reported(folder), reported(second_folder)) == (["warned"], [])
 
 
 def test_a_failure_before_many_runs_of_another_evaluation_is_still_found(
@@ -166,9 +166,9 @@ def test_a_failure_before_many_runs_of_another_evaluation_is_still_found(
 ) -> None:
     monkeypatch.setattr("eval_assets.assets.check_history._PAGE", 2)
     come_to("failed", instance, folder)
-    others = declared(tmp_path / "others")
+    second_folder = declared(tmp_path / "others")
     for _ in range(4):
-        come_to("passed", instance, others)
+        come_to("passed", instance, second_folder)
     tick(instance, folder)
 
     assert reported(folder) == ["failed"]

@@ -126,11 +126,11 @@ def test_rejected_labels_are_counted_by_rater_and_question() -> None:
 
 
 def test_a_budget_that_reached_everything_is_no_finding() -> None:
-    assert over_budget(0, cap=1.0, left=0.0) == []
+    assert over_budget(0, cap=1.0, left_usd=0.0) == []
 
 
 def test_a_budget_that_did_not_says_how_much_is_left_and_what_to_do() -> None:
-    [result] = over_budget(67, cap=0.5, left=0.0123)
+    [result] = over_budget(67, cap=0.5, left_usd=0.0123)
 
     assert result.text == (
         "The budget of 0.5 USD (0.0123 USD are left) did not reach 67 scores. Raise it and "

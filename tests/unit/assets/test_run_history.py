@@ -148,11 +148,11 @@ def test_runs_of_other_evaluations_and_unfinished_ones_stay(
     instance: dg.DagsterInstance, folder: EvaluationFolder, tmp_path: Path
 ) -> None:
     other = EvaluationFolder(data=str(tmp_path / "other"))
-    others = [run(instance, other, rare, days_ago=200) for _ in range(2)]
+    foreign_runs = [run(instance, other, rare, days_ago=200) for _ in range(2)]
     run(instance, folder, measured, days_ago=200)
     started = run(instance, folder, measured, days_ago=200)
     change(instance, started, status="STARTED")
     last = run(instance, folder, measured)
 
     assert remove_old_runs(instance, folder, History()) == 1
-    assert kept(instance) == {*others, started, last}
+    assert kept(instance) == {*foreign_runs, started, last}

@@ -98,10 +98,10 @@ def test_an_export_holds_prompt_and_raw_reply_in_every_format(
     file = tmp_path / "made" / "ledger.parquet"
     program("export", "--format", "parquet", "--output", str(file))
     copy = duckdb.from_parquet(str(file))
-    first, *others = csv.DictReader(program("export").splitlines())
+    first, *rows = csv.DictReader(program("export").splitlines())
     lines = program("export", "--format", "jsonl").splitlines()
 
-    assert (len(copy), len(others), len(lines)) == (4, 3, 4)
+    assert (len(copy), len(rows), len(lines)) == (4, 3, 4)
     assert list(first) == copy.columns
     assert json.loads(lines[0])["prompt"] == first["prompt"] == '{"messages": ["Rate a."]}'
     assert first["raw_reply"] == '{"choices": ["4"]}'

@@ -204,8 +204,8 @@ def test_inconclusive_judges_say_how_many_more_groups_would_tell(
     assert not open_gap_sentence(replace(open_row, a_ha_above_constant=Figure(0.1, -0.1, 0.2)))
     screen = first_screen(replace(data, judge_humans=tuple(rows)))
     assert "whether a judge matches human agreement" not in screen.next_step.text
-    both = {(judge, "safe"): JudgeVerdict.INCONCLUSIVE for judge in ("gpt", "haiku")}
-    data = Case(verdicts=both).data()
+    verdicts = {(judge, "safe"): JudgeVerdict.INCONCLUSIVE for judge in ("gpt", "haiku")}
+    data = Case(verdicts=verdicts).data()
     rows = [replace(row, a_ha_above_people=Figure(-0.03, -0.08, 0.02)) for row in data.judge_humans]
     screen = first_screen(replace(data, judge_humans=tuple(rows)))
     assert screen.next_step.text.endswith(

@@ -31,12 +31,12 @@ def test_rates_hit_their_share_of_contents() -> None:
 
 
 def test_another_attempt_or_seed_draws_again() -> None:
-    faults, others = Faults(rates={"reset": 0.5}), Faults(rates={"reset": 0.5}, seed=1)
+    faults, reseeded = Faults(rates={"reset": 0.5}), Faults(rates={"reset": 0.5}, seed=1)
     contents = [f"content {n}" for n in range(100)]
     first = [hit(faults, content) for content in contents]
     assert first == [hit(faults, content) for content in contents]
     assert first != [hit(faults, content, attempt=2) for content in contents]
-    assert first != [hit(others, content) for content in contents]
+    assert first != [hit(reseeded, content) for content in contents]
 
 
 def test_a_rate_of_one_hits_everything() -> None:

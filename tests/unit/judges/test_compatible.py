@@ -217,8 +217,8 @@ def test_everything_that_arrives_is_kept_as_it_was_received(server: ScriptedServ
         (200, b'{"choices": [{"message": {"content": 3}}], "usage": null}'),
         rating(),
     ]
-    left = iter(bodies)
-    server.respond = lambda _: next(left)
+    replies = iter(bodies)
+    server.respond = lambda _: next(replies)
     ledger = MemoryLedger()
     judge_all(server, units(1), ledger)
 

@@ -136,8 +136,8 @@ def test_alpha_without_a_rater_is_alpha_of_the_others(evaluation: Evaluation) ->
     result = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": noise}))
 
     assert result["cleo", "alpha_without"].value == 1
-    both = krippendorff_alpha(np.column_stack([GOOD, noise]), level="ordinal")
-    assert result["ben", "alpha_without"].value == pytest.approx(both)
+    alpha = krippendorff_alpha(np.column_stack([GOOD, noise]), level="ordinal")
+    assert result["ben", "alpha_without"].value == pytest.approx(alpha)
     assert "Without cleo alpha would be 1.00" in result["cleo", "alpha_without"].advice
 
 

@@ -58,8 +58,8 @@ def test_images_of_texts_are_served_and_no_other_files(tmp_path: Path) -> None:
     with TestClient(make_app(study, hosts=["testserver"])) as client:
         [address] = set(re.findall(r"/images/\w+", client.get(link(study, "anna")).text))
         image = client.get(address)
-        others = [hashlib.sha256(b"other").hexdigest()[:32], "other.png", "..%2Fother.png"]
-        statuses = [client.get(f"/images/{name}").status_code for name in others]
+        names = [hashlib.sha256(b"other").hexdigest()[:32], "other.png", "..%2Fother.png"]
+        statuses = [client.get(f"/images/{name}").status_code for name in names]
 
     assert (image.content, image.headers["content-type"]) == (b"shown", "image/png")
     assert statuses == [404, 404, 404]

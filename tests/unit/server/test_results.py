@@ -70,7 +70,7 @@ def test_what_is_not_there_is_said_with_404(tmp_path: Path) -> None:
 def test_each_evaluation_of_a_folder_is_addressed_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "b.html").write_text("<h1>Second</h1>")
     names = ("pilot", "b & <c>")
-    both = [
+    evaluations = [
         Results(
             name=name,
             report=tmp_path / "b.html",
@@ -80,7 +80,7 @@ def test_each_evaluation_of_a_folder_is_addressed_by_its_name(tmp_path: Path) ->
         )
         for name in names
     ]
-    browser = TestClient(make_results_app(both, hosts=["testserver"], token=SECRET))
+    browser = TestClient(make_results_app(evaluations, hosts=["testserver"], token=SECRET))
     browser.headers["authorization"] = f"Bearer {SECRET}"
 
     assert browser.get("/workshops").json() == list(names)

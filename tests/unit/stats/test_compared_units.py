@@ -46,9 +46,9 @@ def enumerated(human: Floats, judge: Floats, groups: Integers, scale: Scale) -> 
             continue
         sides = [("judge", judge, human, units)]
         for rater in range(human.shape[1]):
-            others = np.delete(human, rater, axis=1)
-            both = ~np.isnan(human[units, rater]) & ~np.isnan(others[units]).all(axis=1)
-            sides.append(("people", human[:, rater], others, units[both]))
+            peers = np.delete(human, rater, axis=1)
+            is_paired = ~np.isnan(human[units, rater]) & ~np.isnan(peers[units]).all(axis=1)
+            sides.append(("people", human[:, rater], peers, units[is_paired]))
         for side, scores, ratings, dealt in sides:
             for unit in dealt if len(dealt) > 1 else ():
                 by_chance = np.mean([agreement(scores[other], ratings[unit]) for other in dealt])
@@ -77,9 +77,9 @@ def test_a_judge_is_measured_as_a_rater_who_gives_the_same_ratings() -> None:
     pair = human[~np.isnan(human[:, :2]).any(axis=1), :2]
     profile = profile_of(pair[:, :1], pair[:, 1], groups[: len(pair)])
     reverse = profile_of(pair[:, 1:], pair[:, 0], groups[: len(pair)])
-    both = profile_of(pair, pair[:, 0], groups[: len(pair)])
+    repeat = profile_of(pair, pair[:, 0], groups[: len(pair)])
 
-    assert both.a_hh_within.value == pytest.approx(
+    assert repeat.a_hh_within.value == pytest.approx(
         (profile.a_ha_within.value + reverse.a_ha_within.value) / 2
     )
 

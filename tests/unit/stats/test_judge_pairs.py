@@ -31,8 +31,8 @@ def test_a_judge_is_compared_with_each_rater_of_a_response() -> None:
 def test_with_one_rater_a_judge_is_another_rater() -> None:
     rng = np.random.default_rng(1)
     human, judge = rng.integers(0, 5, (40, 1)), rng.integers(0, 5, 40)
-    both = np.column_stack([human, judge])
-    expected = human_agreement(both, low=0, high=4)
+    raters = np.column_stack([human, judge])
+    expected = human_agreement(raters, low=0, high=4)
     assert judge_human_agreement(human, judge, low=0, high=4) == pytest.approx(expected)
 
 
@@ -88,19 +88,19 @@ def literal(
 ) -> tuple[float, float, list[float]]:
     """The procedure of the paper's section 3, rater by rater and unit by unit."""
 
-    def score(value: float, others: list[float]) -> float:
+    def score(value: float, peers: list[float]) -> float:
         if scoring == "accuracy":
-            return sum(value == other for other in others) / len(others)
-        return -math.sqrt(sum((value - other) ** 2 for other in others) / len(others))
+            return sum(value == other for other in peers) / len(peers)
+        return -math.sqrt(sum((value - other) ** 2 for other in peers) / len(peers))
 
     p_values, advantages = [], []
     for rater in range(people.shape[1]):
         wins, losses = [], []
         for row, inputs in zip(people, judge, strict=True):
-            others = [y for k, y in enumerate(row) if k != rater and not math.isnan(y)]
-            if math.isnan(row[rater]) or math.isnan(inputs) or not others:
+            peers = [y for k, y in enumerate(row) if k != rater and not math.isnan(y)]
+            if math.isnan(row[rater]) or math.isnan(inputs) or not peers:
                 continue
-            of_judge, of_rater = score(inputs, others), score(row[rater], others)
+            of_judge, of_rater = score(inputs, peers), score(row[rater], peers)
             wins.append(float(of_judge >= of_rater - 1e-12))
             losses.append(float(of_rater >= of_judge - 1e-12))
         if len(wins) < 30:

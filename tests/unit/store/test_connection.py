@@ -178,15 +178,15 @@ def test_tables_of_an_older_schema_are_made_again_and_paid_replies_are_kept(path
 
 
 def test_a_database_of_one_folder_does_not_open_for_another(tmp_path: Path) -> None:
-    shared, first, others = tmp_path / "eval.duckdb", tmp_path / "mine", tmp_path / "others"
+    shared, first, second = tmp_path / "eval.duckdb", tmp_path / "mine", tmp_path / "others"
     for same in (first, first / ".." / "mine"):
         with connect(shared, folder=same):
             pass
-    with pytest.raises(StoreError) as raised, connect(shared, folder=others):
+    with pytest.raises(StoreError) as raised, connect(shared, folder=second):
         pass
 
     assert str(raised.value) == (
-        f"{shared}: holds the evaluation in {first}, not the one in {others}. "
+        f"{shared}: holds the evaluation in {first}, not the one in {second}. "
         "Set EVAL_DATABASE to another file."
     )
 

@@ -415,7 +415,7 @@ def test_a_score_of_a_conversation_is_compared_with_its_mean_rating_and_not_with
         ]
     )
     replace_rows(connection, "responses", turns)
-    inputs = [(f"{c}t{t}", v) for c, both in ratings.items() for t, v in enumerate(both, start=1)]
+    inputs = [(f"{c}t{t}", v) for c, turns in ratings.items() for t, v in enumerate(turns, start=1)]
     write_labels(connection, labels(*((r, "clarity", "anna", v) for r, v in inputs)))
     whole = scores(*((r, "clarity", "whole", None, "conversation") for r, _ in inputs))
     whole["raw_score"] = [np.mean(ratings[r[:2]]) for r, _ in inputs]

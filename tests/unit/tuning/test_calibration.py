@@ -109,12 +109,12 @@ def test_each_value_of_train_has_a_row_with_figures_on_dev() -> None:
     rows = calibration_rows(replace(units, scores={"gpt": scores}), "gpt")
     train, on_dev = units.part("train"), units.is_in("dev")
     result = calibrate(train, scores[units.is_in("train")])
-    others = other_maps(train, scores[units.is_in("train")])
+    maps = other_maps(train, scores[units.is_in("train")])
 
     assert [row["judge_value"] for row in rows] == [1, 2, 3]
     assert tuple(row["mapped_value"] for row in rows) == result.fitted.mapped
     for name in ("isotonic", "linear"):
-        assert [row[f"{name}_value"] for row in rows] == others[name].tolist()
+        assert [row[f"{name}_value"] for row in rows] == maps[name].tolist()
     kappas = {"kappa_dev": scores, "kappa_dev_mapped": result.fitted(scores)}
     for row in rows:
         assert row["train_gain"] == result.gain.value

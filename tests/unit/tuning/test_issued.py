@@ -112,9 +112,9 @@ def test_a_version_is_superseded_by_its_own_judge_only() -> None:
 
 def test_each_judge_has_its_own_verdicts() -> None:
     fit, unfit = reading(1, FIRST), reading(1, OTHER, certified=False, fitness="unfit")
-    both = replace(fit, candidates=(FIRST, OTHER), rows=(*unfit.rows, *fit.rows))
+    joint = replace(fit, candidates=(FIRST, OTHER), rows=(*unfit.rows, *fit.rows))
 
-    assert [(row["judge_id"], row["fitness"]) for row in rows(both)] == [
+    assert [(row["judge_id"], row["fitness"]) for row in rows(joint)] == [
         ("gpt", "fit"),
         ("mistral", "unfit"),
     ]

@@ -95,7 +95,7 @@ def test_an_evaluation_is_held_back_if_no_claim_has_a_chance_of_one_half() -> No
     poor = offered(VERSION, judged(quality, seed=10, noise=5))
     good = offered(replace(VERSION, judge_id="other"), judged(quality, seed=11, noise=0.4))
     rules = {"margin": 0.1, "people_agree": True}
-    weak, both = (
+    weak, strong = (
         plan_reading(units, candidates, NO_SEAL, **rules)  # type: ignore[arg-type]
         for candidates in ([poor], [poor, good])
     )
@@ -103,9 +103,9 @@ def test_an_evaluation_is_held_back_if_no_claim_has_a_chance_of_one_half() -> No
     assert why_not_evaluated(weak, "when_powered").startswith(
         "by train and dev, the claim with the best chance is gpt 1.0.1 "
     )
-    assert why_not_evaluated(both, "when_powered") == ""
+    assert why_not_evaluated(strong, "when_powered") == ""
     assert why_not_evaluated(weak, "always") == ""
-    assert why_not_evaluated(both, "never") == "tuning: {evaluate: never} is declared"
+    assert why_not_evaluated(strong, "never") == "tuning: {evaluate: never} is declared"
 
 
 def test_no_chance_is_known_without_two_ratings_on_train_and_dev() -> None:
@@ -161,8 +161,8 @@ def chance(effect: Jackknife, n_groups: int, *, level: float) -> float:
     error = effect.standard_error * math.sqrt(effect.n_groups / n_groups)
     n_effective = effect.n_effective * n_groups / effect.n_groups
     critical = stats.t.ppf(1 - level / 2, n_effective - 1)
-    both = math.hypot(error, effect.standard_error)
-    return float(stats.norm.cdf((effect.value - critical * error) / both))
+    spread = math.hypot(error, effect.standard_error)
+    return float(stats.norm.cdf((effect.value - critical * error) / spread))
 
 
 def test_a_plan_scales_the_errors_of_train_and_dev_to_the_groups_of_the_test() -> None:

@@ -415,9 +415,9 @@ def test_the_order_of_units_does_not_matter(seed: int) -> None:
 
 def test_an_example_shows_the_turns_before_it() -> None:
     units = train(agreeing(), history={"r0": (("Why?", "So."), ("And then?", "No more."))})
-    [first, *others] = few_shot_examples(units, np.clip(LEVELS + 1, 1, 5))
+    [first, *rest] = few_shot_examples(units, np.clip(LEVELS + 1, 1, 5))
 
     turns = "Asked: Why?\nAnswered: So.\nAsked: And then?\nAnswered: No more."
     assert first.history == turns
     assert f"\n{turns}\n" in str(first)
-    assert {example.history for example in others} == {""}
+    assert {example.history for example in rest} == {""}

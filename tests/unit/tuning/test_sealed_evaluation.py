@@ -319,9 +319,11 @@ def test_only_candidates_that_can_be_evaluated_share_the_level() -> None:
     [candidate] = candidates_for(units, Seal.of([]), [judge])
     few = candidate.scores.copy()
     few[np.flatnonzero(units.splits == "test")[8:]] = np.nan
-    others = [replace(candidate, scores=few, raw=few)] * 6
+    unscored = [replace(candidate, scores=few, raw=few)] * 6
 
-    reading, _ = due_reading(units, [candidate, *others], Seal.of([]), on_request=False, now=NOW)
+    reading, _ = due_reading(units, [candidate, *unscored], Seal.of([]), on_request=False, now=NOW)
 
     assert reading.level == 0.025
-    assert why_not_read(units, others, Seal.of([])) == "no judge scored 20 rated groups of the test"
+    assert (
+        why_not_read(units, unscored, Seal.of([])) == "no judge scored 20 rated groups of the test"
+    )

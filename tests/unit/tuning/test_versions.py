@@ -157,14 +157,14 @@ def test_fingerprints_of_labels_do_not_depend_on_who_gave_them_in_which_order() 
 
 def test_fingerprints_of_a_question_cover_all_that_raters_were_told() -> None:
     question = rated_units([[1, 2]]).question
-    others = [
+    variants = [
         replace(question, question="Else?"),
         replace(question, guidelines="1: bad"),
         replace(question, level="interval"),
         replace(question, scale=BINARY),
     ]
 
-    assert len({rubric_hash(item) for item in (question, *others)}) == 5
+    assert len({rubric_hash(item) for item in (question, *variants)}) == 5
 
 
 def test_only_a_map_of_a_declared_prompt_leads_back_to_the_declared_judge() -> None:

@@ -127,7 +127,7 @@ class SharedLedger(MemoryLedger):
 
     def __init__(self, left_usd: float, *, portion_usd: float) -> None:
         super().__init__()
-        self.left = left_usd
+        self.rest_usd = left_usd
         self.portion = portion_usd
         self.reserved_by_others = 0.0
         self.amounts: list[float] = []
@@ -139,15 +139,15 @@ class SharedLedger(MemoryLedger):
 
     def left_usd(self) -> float | None:
         """Return what is left, and what others reserved."""
-        return self.left + self.reserved_by_others
+        return self.rest_usd + self.reserved_by_others
 
     def reserve(self, needed_usd: float) -> float:
         """Grant a portion."""
         self.amounts.append(needed_usd)
-        if needed_usd > self.left:
+        if needed_usd > self.rest_usd:
             return 0.0
-        granted = min(max(needed_usd, self.portion), self.left)
-        self.left -= granted
+        granted = min(max(needed_usd, self.portion), self.rest_usd)
+        self.rest_usd -= granted
         return granted
 
 
@@ -173,7 +173,7 @@ def test_a_shared_cap_that_others_used_up_ends_a_run_when_its_own_requests_have_
     async def scenario() -> None:
         budget = Budget(None, ledger)
         assert await budget.reserve(0.2)
-        ledger.left = 0.0  # others reserved the rest
+        ledger.rest_usd = 0.0  # others reserved the rest
         waiting = asyncio.create_task(budget.reserve(0.15))
         await asyncio.sleep(0)
         budget.settle(0.2, spent_usd=0.1)
@@ -204,7 +204,7 @@ def test_what_other_runs_reserved_and_do_not_need_is_waited_for() -> None:
         waiting = asyncio.create_task(budget.reserve(0.2))
         await asyncio.sleep(1)
         assert ledger.amounts
-        ledger.left, ledger.reserved_by_others = 0.3, 0.0
+        ledger.rest_usd, ledger.reserved_by_others = 0.3, 0.0
         assert await waiting
 
     run_in_virtual_time(scenario())

@@ -144,8 +144,8 @@ def test_a_wait_the_vendor_asks_for_holds_back_every_request() -> None:
     async def scenario() -> None:
         requests = limiter()
         requests.failed(await requests.admit(input_tokens=0), is_overload=True, hold_seconds=30.0)
-        others = await asyncio.gather(*(requests.admit(input_tokens=0) for _ in range(5)))
-        assert all(admission.at >= 30.0 for admission in others)
+        admissions = await asyncio.gather(*(requests.admit(input_tokens=0) for _ in range(5)))
+        assert all(admission.at >= 30.0 for admission in admissions)
 
     run(scenario())
 

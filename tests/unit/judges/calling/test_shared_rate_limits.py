@@ -28,11 +28,11 @@ class Grants:
         """Grant the next requests."""
         asked_at = asyncio.get_running_loop().time()
         now = asked_at + delay_seconds
-        for earlier, left in unused.items():
+        for earlier, amount_left in unused.items():
             at, amount = self.rows[earlier]
             self.rows[earlier] = (
                 at,
-                Amount(amount.requests - left.requests, amount.tokens - left.tokens),
+                Amount(amount.requests - amount_left.requests, amount.tokens - amount_left.tokens),
             )
         recent = sorted(
             ((at, amount) for at, amount in self.rows if at > asked_at - WINDOW_SECONDS),

@@ -544,12 +544,12 @@ def test_the_next_step_for_a_judge_of_prompts_is_to_tell_responses_apart() -> No
 
 def test_judges_that_repeat_a_rater_have_to_score_without_the_labels() -> None:
     """They are not below human agreement: nothing is known of their own."""
-    both = {
+    verdicts = {
         (judge, question.id): JudgeVerdict.REPEATS_A_RATER
         for judge in ("gpt", "haiku")
         for question in QUESTIONS
     }
-    screen = screen_of(Case(verdicts=both))
+    screen = screen_of(Case(verdicts=verdicts))
 
     assert screen.answer == "Unknown: every judge gives the scores of one rater throughout"
     assert screen.next_step.text == (

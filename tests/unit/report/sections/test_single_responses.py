@@ -133,12 +133,14 @@ def test_each_decision_is_listed_with_its_reason() -> None:
 
 def test_judges_are_shown_without_and_with_what_was_left_out() -> None:
     data = Case().data()
-    both = tuple(
+    excluded_rows = tuple(
         replace(row, n_units=83 if row.question_id == "clarity" else 80, a_ha=Figure(0.80))
         for row in data.judge_humans
     )
     data = with_tables(data, adjudicated_labels=DECIDED)
-    section = single_responses.adjudications(replace(data, judge_humans_with_excluded=both))
+    section = single_responses.adjudications(
+        replace(data, judge_humans_with_excluded=excluded_rows)
+    )
     assert section is not None
 
     rows = table(section, "Judges without and with the responses left out")

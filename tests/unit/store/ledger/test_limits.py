@@ -46,9 +46,9 @@ def caps(per_run: float | None, per_month: float | None) -> Evaluation:
 def spent_in_run(ledger: SqlLedger, run_id: str) -> float:
     """Return what a run has spent of a cap."""
     with Worker(ledger, asset="report", run_id=run_id, caps=caps(5.0, None)) as later:
-        left = later.left_usd()
-    assert left is not None
-    return 5.0 - left
+        left_usd = later.left_usd()
+    assert left_usd is not None
+    return 5.0 - left_usd
 
 
 def test_unknown_cost_counts_as_the_most_it_can_be(ledger: SqlLedger, worker: Worker) -> None:
@@ -89,7 +89,7 @@ def test_a_month_is_one_of_the_calendar_in_utc(
 
 
 @pytest.mark.parametrize(
-    ("per_run", "per_month", "left"),
+    ("per_run", "per_month", "left_usd"),
     [
         (None, None, None),
         (0.05, None, 0.04),
@@ -104,7 +104,7 @@ def test_the_cap_that_has_less_left_decides_what_may_be_spent(
     worker: Worker,
     per_run: float | None,
     per_month: float | None,
-    left: float | None,
+    left_usd: float | None,
 ) -> None:
     now = datetime.now(UTC)
     worker.record([attempt("a", started_at=now)])
@@ -112,8 +112,8 @@ def test_the_cap_that_has_less_left_decides_what_may_be_spent(
         other.record([attempt("b", started_at=now)])
 
     with Worker(ledger, asset="report", run_id="run-1", caps=caps(per_run, per_month)) as later:
-        assert later.is_capped is (left is not None)
-        assert later.left_usd() == (left if left is None else pytest.approx(left))
+        assert later.is_capped is (left_usd is not None)
+        assert later.left_usd() == (left_usd if left_usd is None else pytest.approx(left_usd))
 
 
 @pytest.mark.parametrize(("per_run", "per_month"), [(1.0, None), (None, 1.0), (1.0, 5.0)])
