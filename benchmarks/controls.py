@@ -65,8 +65,8 @@ class People:
         groups = np.arange(n) // self.n_alike
         quality = rng.normal(size=n)
         if self.n_alike > 1:
-            own, of_group = np.sqrt([1 - self.shared, self.shared])
-            quality = own * quality + of_group * rng.normal(size=n)[groups]
+            of_response, of_group = np.sqrt([1 - self.shared, self.shared])
+            quality = of_response * quality + of_group * rng.normal(size=n)[groups]
         impression = quality[:, np.newaxis] + rng.normal(0, 0.4, (n, n_raters))
         assert self.scale.values is not None
         return np.asarray(self.scale.values)[np.searchsorted(self.cuts, impression)], groups

@@ -29,8 +29,8 @@ class AlikeGroups(Setting):
         """Return the answers of so many groups."""
         groups = np.repeat(np.arange(n_groups), self.n_responses)
         shape = len(groups), self.n_raters
-        own, shared = rng.normal(size=(len(groups), 1)), rng.normal(size=(n_groups, 1))
-        quality = 1.2 * (math.sqrt(1 - ALIKE) * own + math.sqrt(ALIKE) * shared[groups])
+        of_response, shared = rng.normal(size=(len(groups), 1)), rng.normal(size=(n_groups, 1))
+        quality = 1.2 * (math.sqrt(1 - ALIKE) * of_response + math.sqrt(ALIKE) * shared[groups])
         noise = 0.7 * np.exp(rng.normal(0, 0.5, (n_groups, 1)))[groups]
         ratings, stricter = (quality + noise * rng.normal(size=shape) for _ in range(2))
         judge = quality + 0.3 + 1.3 * noise * rng.normal(size=quality.shape)

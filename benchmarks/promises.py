@@ -57,8 +57,8 @@ class World:
     def quality(self, n_groups: int, rng: np.random.Generator) -> Floats:
         """Return the quality of all answers of so many groups."""
         shared = np.repeat(rng.normal(0, math.sqrt(self.prompt), n_groups), ANSWERS_PER_GROUP)
-        own = rng.normal(0, math.sqrt(1 - self.prompt), n_groups * ANSWERS_PER_GROUP)
-        quality: Floats = shared + own
+        of_response = rng.normal(0, math.sqrt(1 - self.prompt), n_groups * ANSWERS_PER_GROUP)
+        quality: Floats = shared + of_response
         return quality
 
     def rated(self, quality: Floats, rng: np.random.Generator, *, noise: float) -> Floats:
@@ -459,8 +459,8 @@ def _judges_of(
 ) -> tuple[Floats, Floats]:
     """Return scores of two judges whose errors correlate."""
     common = rng.normal(0, math.sqrt(shared) * noise, len(quality))
-    own = math.sqrt(1 - shared) * noise
-    first, second = (world.rated(quality + common, rng, noise=own) for _ in range(2))
+    judge_noise = math.sqrt(1 - shared) * noise
+    first, second = (world.rated(quality + common, rng, noise=judge_noise) for _ in range(2))
     return first, second
 
 

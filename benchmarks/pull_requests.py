@@ -46,8 +46,8 @@ class Evaluation:
     def quality(self, rng: np.random.Generator) -> Floats:
         """Return the quality of every response; part of it is that of its group."""
         shared = np.repeat(rng.normal(0, math.sqrt(0.3), self.n_groups), PER_GROUP)
-        own: Floats = shared + rng.normal(0, math.sqrt(0.7), self.n_groups * PER_GROUP)
-        return own
+        qualities: Floats = shared + rng.normal(0, math.sqrt(0.7), self.n_groups * PER_GROUP)
+        return qualities
 
     def gates(self, quality: Floats, rng: np.random.Generator) -> tuple[GateOutcome, ...]:
         """Return the gates on labels that are given anew."""

@@ -103,9 +103,9 @@ def agreement_of_layouts(ratings: object, options: RatingsOptions) -> list[Agree
     )
     measured = _measure(layout.evaluation, layout)
     if layout.other_layout is not None:
-        other = _measure(layout.other_layout.evaluation, layout.other_layout)
-        if other.states != measured.states:
-            return [measured, other]
+        alternative = _measure(layout.other_layout.evaluation, layout.other_layout)
+        if alternative.states != measured.states:
+            return [measured, alternative]
     return [measured]
 
 

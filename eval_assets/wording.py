@@ -225,8 +225,8 @@ def labels_wanted(
         return f"{words}; by train and dev this judge lies more than the margin below people"
     if groups_at_gap <= n_groups:
         return words
-    own = responses_and_labels(groups_at_gap, responses_per_group, labels_per_group)
-    return f"{words}; at its gap on train and dev this judge takes {own}"
+    amount = responses_and_labels(groups_at_gap, responses_per_group, labels_per_group)
+    return f"{words}; at its gap on train and dev this judge takes {amount}"
 
 
 def responses_and_labels(n_groups: int, responses_per_group: float, labels_per_group: float) -> str:

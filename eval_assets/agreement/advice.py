@@ -206,14 +206,14 @@ def _runs(unit: Integers) -> tuple[Integers, Integers]:
     return first, np.diff(first, append=len(unit))
 
 
-def _never_differ(ratings: LongRatings, rater: int, other: int) -> bool:
+def _never_differ(ratings: LongRatings, rater: int, peer: int) -> bool:
     """Return whether two raters rated the same units equally, with three values.
 
     Two careful raters may never differ on yes and no.
     """
     values: set[float] = set()
     for part in ratings.shared():
-        first, second = part.rater == rater, part.rater == other
+        first, second = part.rater == rater, part.rater == peer
         if not np.array_equal(part.unit[first], part.unit[second]):
             return False
         if not np.array_equal(part.value[first], part.value[second]):

@@ -208,15 +208,15 @@ def _text_codes(texts: tuple[str, ...]) -> Integers:
     shingles = [_shingles(words[index]) for index in first]
     signature = np.stack([_signature(of_text) for of_text in shingles] or [np.empty(0, np.int64)])
     parent = np.arange(len(first))
-    for index, own in enumerate(signature):
-        is_either = (own > 0) | (signature[:index] > 0)
-        is_same = (own == signature[:index]) & is_either
+    for index, row in enumerate(signature):
+        is_either = (row > 0) | (signature[:index] > 0)
+        is_same = (row == signature[:index]) & is_either
         share = is_same.sum(axis=1) / np.maximum(is_either.sum(axis=1), 1)
-        for other in np.flatnonzero(share >= _LEAST_ESTIMATED):
-            n_shared = len(np.intersect1d(shingles[index], shingles[other], assume_unique=True))
-            n_all = len(shingles[index]) + len(shingles[other]) - n_shared
+        for match in np.flatnonzero(share >= _LEAST_ESTIMATED):
+            n_shared = len(np.intersect1d(shingles[index], shingles[match], assume_unique=True))
+            n_all = len(shingles[index]) + len(shingles[match]) - n_shared
             if n_shared >= LEAST_SHARED * n_all:
-                parent[parent == parent[index]] = parent[other]
+                parent[parent == parent[index]] = parent[match]
     numbers: Integers = np.unique(parent, return_inverse=True)[1][code]
     return numbers
 
@@ -311,9 +311,11 @@ def _log_odds(unit: Integers, code: Integers, n_levels: int) -> Floats:
     counts = counts.reshape(n_units, n_levels)
     weight = 1 / (counts.sum(axis=1) - 1)
     pairs = (counts * weight[:, None]).T @ counts
-    own = np.diag(pairs) - weight @ counts
-    other = np.diag(pairs, 1)
-    odds: Floats = np.log((own[:-1] + 0.5) * (own[1:] + 0.5) / (other + 0.5) ** 2)
+    same_level = np.diag(pairs) - weight @ counts
+    next_level = np.diag(pairs, 1)
+    odds: Floats = np.log(
+        (same_level[:-1] + 0.5) * (same_level[1:] + 0.5) / (next_level + 0.5) ** 2
+    )
     return odds
 
 

@@ -146,7 +146,7 @@ def new_anchors(  # noqa: PLR0913 - the candidates for anchors, and their judges
     """Return anchors for every judge and question without anchors."""
     known_keys = set(_keys(frozen))
     rows: list[dict[str, object]] = []
-    for names, own in scored.groupby(["judge_id", "question_id"]):
+    for names, units in scored.groupby(["judge_id", "question_id"]):
         judge_id, question_id = map(str, names)
         if judge_id not in judges or question_id not in rubrics:
             continue
@@ -154,12 +154,12 @@ def new_anchors(  # noqa: PLR0913 - the candidates for anchors, and their judges
         if key in known_keys:
             continue
         chosen = choose_anchors(
-            own["response_id"].tolist(),
-            own["group_id"].tolist(),
+            units["response_id"].tolist(),
+            units["group_id"].tolist(),
             question_id=question_id,
             most=most,
         )
-        texts = own.iloc[chosen][["response_id", "prompt_text", "response_text", "score"]]
+        texts = units.iloc[chosen][["response_id", "prompt_text", "response_text", "score"]]
         named = dict(zip(ANCHOR_KEY, key, strict=True))
         rows += [
             {**named, **{str(k): v for k, v in row.items()}, "frozen_at": at}

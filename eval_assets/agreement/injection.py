@@ -267,9 +267,9 @@ def shift_rows(pairs: pd.DataFrame, spans: Mapping[str, float]) -> list[dict[str
     if missing; `spans` the highest minus the lowest value of each question's scale.
     """
     rows: list[dict[str, object]] = []
-    for (judge_id, question_id), own in pairs.groupby(["judge_id", "question_id"]):
-        effect = (own["score"] - own["score_without"]).astype(float)
-        by_group = effect.groupby(own["group_id"]).mean()
+    for (judge_id, question_id), part in pairs.groupby(["judge_id", "question_id"]):
+        effect = (part["score"] - part["score_without"]).astype(float)
+        by_group = effect.groupby(part["group_id"]).mean()
         shift = mean_shift(by_group, significance=SIGNIFICANCE, span=spans[str(question_id)])
         rows.append(
             {

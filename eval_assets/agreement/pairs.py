@@ -63,13 +63,13 @@ def measure_pairs(judged: JudgedUnits, limits: DualJudge, *, at: datetime) -> Pa
     parts = []
     first: tuple[pd.DataFrame, Validation] | None = None
     pairs = itertools.combinations(judged.scores, 2) if len(judged.units) else ()
-    for item, other in pairs:
-        prompts = _by_prompt(judged, item, other)
-        parts.append(_disagreements(judged, item, other, prompts, limits))
+    for item, peer in pairs:
+        prompts = _by_prompt(judged, item, peer)
+        parts.append(_disagreements(judged, item, peer, prompts, limits))
         if first is None:
             first = (
-                _judgements(judged, item, other, prompts, at=at),
-                _validation(judged, item, other, prompts, limits, at=at),
+                _judgements(judged, item, peer, prompts, at=at),
+                _validation(judged, item, peer, prompts, limits, at=at),
             )
     filled = [part for part in parts if len(part)]
     listed = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
@@ -89,8 +89,12 @@ def on_unit_scale(judged: JudgedUnits, values: Floats) -> Floats:
     return scaled
 
 
-def _pair_on_unit_scale(judged: JudgedUnits, one: str, other: str) -> tuple[Floats, Floats]:
-    first, second = (on_unit_scale(judged, judged.scores[judge]) for judge in (one, other))
+def _pair_on_unit_scale(
+    judged: JudgedUnits, first_judge: str, second_judge: str
+) -> tuple[Floats, Floats]:
+    first, second = (
+        on_unit_scale(judged, judged.scores[judge]) for judge in (first_judge, second_judge)
+    )
     return first, second
 
 

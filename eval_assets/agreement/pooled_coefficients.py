@@ -102,9 +102,9 @@ def parts_on_unit(ratings: Mapping[str, LongRatings], evaluation: Evaluation) ->
     """Return the ratings of each question on [0, 1]."""
     parts: list[Part] = []
     for question in evaluation.rubric:
-        own = ratings[question.id]
+        part = ratings[question.id]
         level: Level = "interval" if question.has_order else "nominal"
-        parts.append((replace(own, value=question.scale.to_unit(own.value)), level))
+        parts.append((replace(part, value=question.scale.to_unit(part.value)), level))
     return parts
 
 
@@ -121,8 +121,10 @@ def pooled(parts: Sequence[LongRatings]) -> LongRatings:
     index = {rater: column for column, rater in enumerate(rater_ids)}
     columns = [np.array([index[rater] for rater in part.rater_ids], int) for part in parts]
     units = [part.unit.astype(np.int64) for part in parts]
-    unit = np.concatenate([own * len(parts) + place for place, own in enumerate(units)])
-    rater = np.concatenate([own[part.rater] for own, part in zip(columns, parts, strict=True)])
+    unit = np.concatenate([numbers * len(parts) + place for place, numbers in enumerate(units)])
+    rater = np.concatenate(
+        [numbers[part.rater] for numbers, part in zip(columns, parts, strict=True)]
+    )
     value = np.concatenate([part.value for part in parts])
     return LongRatings(unit, rater, value, rater_ids, parts[0].group)
 

@@ -384,8 +384,8 @@ def _overlaps(
     for question in rubric:
         if question.id not in features.applicable:
             continue
-        own, is_applicable = ratings[question.id], features.applicable[question.id]
-        is_rated = np.bincount(own.unit, minlength=own.n_responses) > 1
+        labels, is_applicable = ratings[question.id], features.applicable[question.id]
+        is_rated = np.bincount(labels.unit, minlength=labels.n_responses) > 1
         is_applicable = is_applicable | is_rated
         key = is_applicable.tobytes(), is_rated.tobytes()
         questions.setdefault(key, []).append(question)

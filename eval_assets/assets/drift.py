@@ -173,15 +173,15 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
     left_usd, result = max_usd, []
     declared = PromptTemplate.load(evaluation.judge_prompt)
     for judge in judges:
-        own = due[due["judge_id"] == judge.id]
-        if own.empty:
+        anchors = due[due["judge_id"] == judge.id]
+        if anchors.empty:
             continue
         keys = api_keys(item for item in evaluation.judges if item.id == judge.id)
         unbatched = replace(judge, declared=replace(judge.declared, batch=False))
         with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 judge_portions(
-                    [_units(evaluation, own, history)],
+                    [_units(evaluation, anchors, history)],
                     [unbatched],
                     worker,
                     template=prompts.get(judge.id, declared),
@@ -192,7 +192,7 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
         if summary.n_budget_stopped or summary.models[0].stopped:
             warn_of_budget(summary.n_budget_stopped, left_usd=left_usd)
             continue
-        repeats = own.assign(again=[score.score for score in summary.scores])
+        repeats = anchors.assign(again=[score.score for score in summary.scores])
         result += [rows for _, rows in repeats.groupby(list(ANCHOR_KEY))]
     return result
 

@@ -72,8 +72,8 @@ def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
         only: Name of the selected evaluation; empty for all.
     """
     names = [only] if only else evaluations_in(root.root)
-    own = [_own_definitions(root, name) for name in names or [""]]
-    evaluations = [evaluation for _, evaluation in own]
+    parts = [_own_definitions(root, name) for name in names or [""]]
+    evaluations = [evaluation for _, evaluation in parts]
     starting = jobs_of_each([of.before for of in evaluations]) if names else []
     sensors, schedules = automation_of(evaluations)
     return dg.Definitions.merge(
@@ -85,7 +85,7 @@ def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=executor(),
         ),
-        *(definitions for definitions, _ in own),
+        *(definitions for definitions, _ in parts),
     )
 
 

@@ -46,8 +46,10 @@ def versions_in_use(
     problems: list[InputProblem] = []
     for index, judge in enumerate(evaluation.judges):
         fingerprint = fingerprints[judge.id]
-        own = [version for version in known_versions if version.judge_id == judge.id]
-        current = {stored.version: stored for stored in own if stored.fingerprint == fingerprint}
+        history = [version for version in known_versions if version.judge_id == judge.id]
+        current = {
+            stored.version: stored for stored in history if stored.fingerprint == fingerprint
+        }
         if judge.version == CURRENT:
             version = certified_version(readings, judge.id, fingerprint=fingerprint)
         else:
@@ -57,7 +59,9 @@ def versions_in_use(
         elif judge.version not in (None, CURRENT):
             path = ("judges", index, "version")
             problems.append(
-                evaluation_problem(evaluation.folder, path, *_missing(judge, own, list(current)))
+                evaluation_problem(
+                    evaluation.folder, path, *_missing(judge, history, list(current))
+                )
             )
     raise_all(problems, source=FILE)
     return in_use
@@ -110,10 +114,12 @@ def log_versions(evaluation: Evaluation, in_use: VersionsInUse) -> None:
             logger.info("%s rates as version %s", judge.id, version.version)
 
 
-def _missing(judge: Judge, own: Sequence[JudgeVersion], usable: Sequence[str]) -> tuple[str, str]:
+def _missing(
+    judge: Judge, history: Sequence[JudgeVersion], usable: Sequence[str]
+) -> tuple[str, str]:
     """Return problem and remedy of a version that a judge does not have."""
     message = f"{judge.id} has no version {judge.version}"
-    if any(version.version == judge.version for version in own):
+    if any(version.version == judge.version for version in history):
         message = (
             f"version {judge.version} of {judge.id} is of another model, other settings or "
             "another judge_prompt"

@@ -164,7 +164,7 @@ def _study(evaluation: Evaluation, connection: duckdb.DuckDBPyConnection) -> Stu
 
 
 def _settled_row(decision: Adjudication, steps: list[Adjudication]) -> dict[str, object]:
-    own = own_rating(steps, decision.unit, decision.by)
+    rating = own_rating(steps, decision.unit, decision.by)
     return {
         "response_id": decision.response_id,
         "question_id": decision.question_id,
@@ -174,7 +174,7 @@ def _settled_row(decision: Adjudication, steps: list[Adjudication]) -> dict[str,
         "reason": decision.reason,
         "decided_by": decision.by,
         "decided_at": time_text(decision.at),
-        "own_rating": own.value if own else None,
+        "own_rating": rating.value if rating else None,
         "ratings": json.dumps(dict(decision.ratings)),
         "is_override": decision.between == "judges",
     }

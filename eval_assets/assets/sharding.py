@@ -29,9 +29,9 @@ def judge_scores_in_shards(n_shards: int, *, name: str, pool: str | None) -> dg.
         pool: Pool of the ops.
     """
     prefix = [name] if name else []
-    own = f"{name}_" if name else ""
-    shards = [_shard_op(shard, n_shards, own=own, pool=pool) for shard in range(n_shards)]
-    collect = _collect_op(own=own, pool=pool)
+    op_prefix = f"{name}_" if name else ""
+    shards = [_shard_op(shard, n_shards, prefix=op_prefix, pool=pool) for shard in range(n_shards)]
+    collect = _collect_op(prefix=op_prefix, pool=pool)
 
     @dg.graph_asset(
         key=[*prefix, "judge_scores"],
@@ -87,9 +87,9 @@ def judge_replies_by(
     return judge_replies
 
 
-def _shard_op(shard: int, n_shards: int, *, own: str, pool: str | None) -> dg.OpDefinition:
+def _shard_op(shard: int, n_shards: int, *, prefix: str, pool: str | None) -> dg.OpDefinition:
     @dg.op(
-        name=f"{own}judge_shard_{shard + 1}_of_{n_shards}",
+        name=f"{prefix}judge_shard_{shard + 1}_of_{n_shards}",
         ins={item: dg.In(dg.Nothing) for item in _INPUTS},
         out=dg.Out(dg.Nothing),
         retry_policy=AGAIN,
@@ -104,9 +104,9 @@ def _shard_op(shard: int, n_shards: int, *, own: str, pool: str | None) -> dg.Op
     return judge_shard
 
 
-def _collect_op(*, own: str, pool: str | None) -> dg.OpDefinition:
+def _collect_op(*, prefix: str, pool: str | None) -> dg.OpDefinition:
     @dg.op(
-        name=f"{own}collect_judge_scores",
+        name=f"{prefix}collect_judge_scores",
         ins={"shards": dg.In(dg.Nothing)},
         out=dg.Out(dg.Nothing),
         pool=pool,

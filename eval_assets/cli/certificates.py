@@ -188,12 +188,12 @@ def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, fol
     from eval_assets.store.scores import unevaluated_tests, versions_rated_as
 
     unit = judge_id, question_id
-    own = sorted(
+    versions = sorted(
         (row for row in evidence.rows if (row.judge_id, row.question_id) == unit),
         key=lambda row: row.created_at,
     )
-    objections = {row.version: evidence.objection(row, folder) for row in own}
-    valid = [row for row in own if not objections[row.version]]
+    objections = {row.version: evidence.objection(row, folder) for row in versions}
+    valid = [row for row in versions if not objections[row.version]]
     fit = [row.version for row in valid if row.fitness == "fit"]
     rates_as = versions_rated_as(evidence.connection).get(judge_id)
     part = next((row for row in reversed(valid) if row.claim == "fit_in_part"), None)
@@ -207,7 +207,7 @@ def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, fol
     elif any(row.fitness == "unfit" for row in valid):
         code, verdict = NOT_FIT, "unfit"
     else:
-        reasons = [objections[row.version] or row.reason for row in own[-1:]]
+        reasons = [objections[row.version] or row.reason for row in versions[-1:]]
         unevaluated = unevaluated_tests(evidence.connection)
         if question_id in unevaluated:
             reasons.append(f"not evaluated: {unevaluated[question_id]}")

@@ -92,13 +92,15 @@ def store_dual_judge_scores(
         scores = iter(summary.scores)
         by_query = [list(islice(scores, 2 * len(query.documents))) for query in queries]
         rows = [
-            _judgement(query, evaluation.judges, own)
-            for query, own in zip(queries, by_query, strict=True)
+            _judgement(query, evaluation.judges, scores)
+            for query, scores in zip(queries, by_query, strict=True)
         ]
         append_history(ledger, "dual_judgements", [asdict(row) for row in rows])
         store_ledger(ledger, path)
     return {
-        "queries": [_entry(row, own, evaluation) for row, own in zip(rows, by_query, strict=True)],
+        "queries": [
+            _entry(row, scores, evaluation) for row, scores in zip(rows, by_query, strict=True)
+        ],
         **_totals(rows, evaluation),
         "warnings": pair_warnings(evaluation, today=today),
         "stopped": [judge.stopped for judge in summary.models if judge.stopped],

@@ -108,8 +108,8 @@ def _evaluate(  # noqa: PLR0913 - one parameter per option
     from eval_assets.assets.resources import EvaluationFolder
     from eval_assets.cli.materialize import materialize
 
-    several, own = (data, name) if name else in_project(data, database)
-    folder = EvaluationFolder(data=str(several), database=str(database or ""), name=own)
+    several, evaluation_name = (data, name) if name else in_project(data, database)
+    folder = EvaluationFolder(data=str(several), database=str(database or ""), name=evaluation_name)
     return materialize(folder, select=select, verbose=verbose, output=output)
 
 

@@ -172,9 +172,7 @@ def _serve_results(data: Path, database: str | None, *, host: str, port: int) ->
 
     names = evaluations_in(data)
     results = [_results_of(data / name, database) for name in names or [""]]
-    shared = {
-        item.name for item in results if [other.name for other in results].count(item.name) > 1
-    }
+    shared = {item.name for item in results if [peer.name for peer in results].count(item.name) > 1}
     if shared:
         raise click.UsageError(
             f"{data}: several evaluations have the name {', '.join(sorted(shared))}. Rename them."

@@ -194,7 +194,7 @@ class LabellingLoop:
     def _show_next(self, place: int) -> None:
         """Show the next unit without a label, starting over after the last one."""
         ahead = [*range(place + 1, len(self._queue.screens)), *range(place + 1)]
-        following = next((other for other in ahead if other not in self._done), None)
+        following = next((code for code in ahead if code not in self._done), None)
         if following is None:
             self._is_complete = True
             click.echo()
@@ -316,7 +316,7 @@ class AdjudicationLoop:
         question = case.unit.question
         show_unit(case.unit, number=self._number, of=self._n_cases)
         show_question(case.unit, keys=_ADJUDICATION_KEYS, second_line=_DISPLAY_KEYS)
-        if case.own is None:
+        if case.own_value is None:
             click.echo("  Your own rating first: what others gave is shown afterwards.")
             value = None
             while value is None:
@@ -377,8 +377,8 @@ def _show_ratings(case: Case) -> None:
     """Print the ratings of others with their notes, and those after the discussion."""
     disagreement = case.disagreement
     scale = case.unit.question.scale
-    if case.own is not None:
-        click.echo(f"  You: {value_name(case.own, scale)}")
+    if case.own_value is not None:
+        click.echo(f"  You: {value_name(case.own_value, scale)}")
     for name, value in sorted(disagreement.ratings.items()):
         note = plain(disagreement.notes.get(name, ""))
         click.echo(f"  {plain(name)}: {value_name(value, scale)}  {note}".rstrip())
@@ -402,7 +402,7 @@ def print_queue(cases: Sequence[Case], *, is_blind: bool) -> None:
             scale = case.unit.question.scale
             value = "left out" if decision.value is None else value_name(decision.value, scale)
             state = f"{value}, by {decision.by}: {decision.reason}"
-        if is_blind and case.own is None:
+        if is_blind and case.own_value is None:
             click.echo(f"    -  {disagreement.question_id}  not rated yet  {plain(state)}")
             continue
         unit = f"{disagreement.question_id}  {disagreement.response_id}"

@@ -102,8 +102,8 @@ def with_section(text: str | None, verdicts: Sequence[PublishedVerdict]) -> str:
     before, _, rest = (text or "").partition(_BEGIN)
     after = rest.partition(_END)[2]
     lines = "\n".join(f"{PREFIX}{verdict.name}: {verdict}" for verdict in verdicts)
-    own = f"{before.rstrip()}\n\n{_BEGIN}\n{lines}\n{_END}{after}"
-    return own.strip()
+    section = f"{before.rstrip()}\n\n{_BEGIN}\n{lines}\n{_END}{after}"
+    return section.strip()
 
 
 _BEGIN, _END = "[Eval Assets]", "[/Eval Assets]"

@@ -221,13 +221,13 @@ def _bad_line(number: int, error: ValidationError) -> InputProblem:
 class Case:
     """A disagreement as an adjudicator sees it.
 
-    `own` is the adjudicator's own rating. Until it is given, nothing else is shown.
+    `own_value` is the adjudicator's own rating. Until it is given, nothing else is shown.
     `second_ratings` are the raters' labels after a discussion.
     """
 
     disagreement: Disagreement
     unit: WorkUnit
-    own: float | None
+    own_value: float | None
     comments: tuple[Adjudication, ...]
     decision: Adjudication | None
     second_ratings: Mapping[str, Label] = field(default_factory=dict)
@@ -259,13 +259,13 @@ class AdjudicationQueue:
                 continue
             question = self.evaluation.question(disagreement.question_id)
             key = SessionKey(rater_id=self.by, question_id=question.id)
-            own = own_rating(steps, disagreement.unit, self.by)
+            rating = own_rating(steps, disagreement.unit, self.by)
             comments = [s for s in steps if s.unit == disagreement.unit and s.step == "comment"]
             cases.append(
                 Case(
                     disagreement=disagreement,
                     unit=WorkUnit(key, question, response),
-                    own=own.value if own else None,
+                    own_value=rating.value if rating else None,
                     comments=tuple(comments),
                     decision=adjudications.get(disagreement.unit),
                     second_ratings=second_ratings.get(disagreement.unit, {}),
@@ -296,7 +296,7 @@ class AdjudicationQueue:
             ValueError: If the adjudicator has not rated it, the value is not on the scale, or
                 there is no reason.
         """
-        if case.own is None:
+        if case.own_value is None:
             raise ValueError("rate the response yourself before you see and settle the others")
         if value is not None:
             label_of(case.unit, Answer(rating=value), at=at)

@@ -248,7 +248,7 @@ def _team(
             min(
                 (rater for rater in candidates if loads[rater] <= most),
                 key=lambda rater: (
-                    *_most_and_sum([pairs[frozenset((rater, other))] for other in team]),
+                    *_most_and_sum([pairs[frozenset((rater, peer))] for peer in team]),
                     loads[rater],
                 ),
             )
@@ -308,8 +308,8 @@ def reassign(
         else:
             remaining += [replace(assignment, question_id=question) for question in labelled]
             unlabelled += [replace(assignment, question_id=question) for question in unanswered]
-    loads = Counter(other.rater_id for other in remaining if other.round == round)
-    takers = {(other.response_id, other.rater_id) for other in remaining if other.round == round}
+    loads = Counter(item.rater_id for item in remaining if item.round == round)
+    takers = {(item.response_id, item.rater_id) for item in remaining if item.round == round}
     taken_over: list[Assignment] = []
     dropped: list[Assignment] = []
     for assignment in unlabelled:

@@ -375,7 +375,7 @@ def _refusal(file: str, line: int | None, message: str) -> InputError:
 
 
 def _begun(study: Study, unit: WorkUnit, at: datetime) -> Session:
-    n_units = sum(other.key == unit.key for other in study.queue(unit.key.rater_id).units)
+    n_units = sum(item.key == unit.key for item in study.queue(unit.key.rater_id).units)
     return Session(
         key=unit.key,
         started_at=at,

@@ -475,7 +475,7 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
         for item in existing
         if item.round == number and item.question_id in {None, *names}
     }
-    own = {
+    question_responses = {
         item.response_id for item in existing if item.question_id == question_id
     } & assigned_responses
     free = {
@@ -494,5 +494,7 @@ def draw_new_responses(  # noqa: PLR0913 - the study, its labels, and how to dra
         round=number,
         seed=seed,
     )
-    assignments = assign(free, plan, existing=existing) if n_required > len(own) else []
-    return NewResponses(n_required, len(own), tuple(assignments))
+    assignments = (
+        assign(free, plan, existing=existing) if n_required > len(question_responses) else []
+    )
+    return NewResponses(n_required, len(question_responses), tuple(assignments))

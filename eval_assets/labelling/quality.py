@@ -196,14 +196,14 @@ class _QuestionLabels:
         columns = [column for column in self.matrix.columns if column != rater]
         return self.matrix[columns].to_numpy(dtype=np.float64)
 
-    def closeness(self, own: Floats, peers: Floats) -> Floats:
+    def closeness(self, rater_labels: Floats, peers: Floats) -> Floats:
         """Return the mean agreement with the others by response; NaN without other ratings."""
         if self.question.level == "nominal":
-            pairs = np.where(np.isnan(peers) | np.isnan(own)[:, None], math.nan, 0.0)
-            pairs += own[:, None] == peers
+            pairs = np.where(np.isnan(peers) | np.isnan(rater_labels)[:, None], math.nan, 0.0)
+            pairs += rater_labels[:, None] == peers
         else:
             width = self.question.scale.high - self.question.scale.low
-            pairs = 1 - np.abs(own[:, None] - peers) / width
+            pairs = 1 - np.abs(rater_labels[:, None] - peers) / width
         return _row_mean(pairs)
 
     @cached_property
@@ -314,8 +314,8 @@ def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
             peer_counts = counts.copy()
             peer_counts[rows[is_shared], codes[is_shared, first]] -= 1
             peer_counts[rows[is_shared], codes[is_shared, second]] -= 1
-            own = peer_counts[rows, codes[:, first]]
-            n_against = int(np.count_nonzero(alike & (own < peer_counts.max(axis=1))))
+            label_counts = peer_counts[rows, codes[:, first]]
+            n_against = int(np.count_nonzero(alike & (label_counts < peer_counts.max(axis=1))))
             n_apart = int(np.count_nonzero(is_shared & ~alike & (peer_counts.sum(axis=1) > 0)))
             if not n_against + n_apart:
                 continue
@@ -327,8 +327,8 @@ def _twins(matrix: pd.DataFrame) -> dict[str, _Twin]:
             if n_against > usual * n_split:
                 p_value = min(1.0, (n_raters - 1) * binomial_tail(n_against, n_split, usual))
             share = float(alike.sum() / is_shared.sum())
-            for rater, other in ((first, second), (second, first)):
-                twin = _Twin(str(matrix.columns[other]), share, int(is_shared.sum()), p_value)
+            for rater, peer in ((first, second), (second, first)):
+                twin = _Twin(str(matrix.columns[peer]), share, int(is_shared.sum()), p_value)
                 best_match = best.get(str(matrix.columns[rater]))
                 if best_match is None or (twin.p_value, -twin.identical) < (
                     best_match.p_value,
@@ -352,8 +352,8 @@ def _figures(
         return
     n_labelled = len(measured.matrix)
     yield "participation", (len(labels) / n_labelled, n_labelled)
-    own, peers = measured.of(rater), measured.others(rater)
-    rated = own[~np.isnan(own)]
+    rater_labels, peers = measured.of(rater), measured.others(rater)
+    rated = rater_labels[~np.isnan(rater_labels)]
     if len(rated):
         values, counts = np.unique(rated, return_counts=True)
         most_frequent = float(values[counts.argmax()])
@@ -361,8 +361,8 @@ def _figures(
         share = float(counts.max() / len(rated))
         test = partial(measured.exceptional_value, rater, most_frequent)
         yield "most_frequent_share", (share, len(rated)), test
-    closeness = measured.closeness(own, peers)
-    yield from _against_others(measured, rater, own, peers, closeness)
+    closeness = measured.closeness(rater_labels, peers)
+    yield from _against_others(measured, rater, rater_labels, peers, closeness)
     yield from _of_single_labels(measured, labels, closeness)
     changed = int((history["kind"] == "change").sum())
     yield "changed_share", (changed / len(labels), len(labels))
@@ -386,7 +386,7 @@ def _figures(
 
 
 def _against_others(
-    measured: _QuestionLabels, rater: str, own: Floats, peers: Floats, closeness: Floats
+    measured: _QuestionLabels, rater: str, rater_labels: Floats, peers: Floats, closeness: Floats
 ) -> Iterator[Measure]:
     scale = measured.question.scale
     n_shared = int(np.count_nonzero(~np.isnan(closeness)))
@@ -401,15 +401,15 @@ def _against_others(
         yield "identical_share", (twin.identical, twin.n), lambda: twin.p_value
     if measured.experts and rater not in measured.experts:
         experts = measured.matrix[measured.experts].to_numpy(dtype=np.float64)
-        near = measured.closeness(own, experts)
+        near = measured.closeness(rater_labels, experts)
         n_near = int(np.count_nonzero(~np.isnan(near)))
         yield "expert_agreement", (_mean(near), n_near), partial(flipped_signs, near - GOOD)
     if measured.question.level == "nominal" and not scale.is_binary:
         return
-    difference = (own - _row_mean(peers)) / (scale.high - scale.low)
+    difference = (rater_labels - _row_mean(peers)) / (scale.high - scale.low)
     sign = -1 if _mean(difference) > 0 else 1
     yield "severity", (_mean(difference), n_shared), partial(flipped_signs, sign * difference)
-    ends = np.abs(own[:, None] - peers) >= scale.high - scale.low
+    ends = np.abs(rater_labels[:, None] - peers) >= scale.high - scale.low
     shared = ~np.isnan(closeness)
     yield "opposite_ends", (float(ends[shared].any(axis=1).mean()), n_shared), apart
 
@@ -444,11 +444,11 @@ def _of_single_labels(
     if timed.any():
         too_fast = float((seconds < least)[timed].mean())
         yield "too_fast_share", (too_fast, int(timed.sum()))
-    own = labels["value"].to_numpy(dtype=np.float64)[_in_time(labels)]
-    own = own[~np.isnan(own)]
-    if len(own):
-        longest = float(longest_runs(own[None, :])[0])
-        yield "longest_run", (longest, len(own)), partial(shuffled, own, longest_runs)
+    values = labels["value"].to_numpy(dtype=np.float64)[_in_time(labels)]
+    values = values[~np.isnan(values)]
+    if len(values):
+        longest = float(longest_runs(values[None, :])[0])
+        yield "longest_run", (longest, len(values)), partial(shuffled, values, longest_runs)
     if measured.question.level != "nominal" or scale.is_binary:
         yield from _drift(measured, labels, by_others, rows)
 
@@ -458,8 +458,8 @@ def _drift(
 ) -> Iterator[Measure]:
     scale = measured.question.scale
     order = _in_time(labels)
-    own = scale.to_unit(labels["value"].to_numpy(dtype=np.float64))
-    difference = (own - by_others[rows])[order]
+    on_unit = scale.to_unit(labels["value"].to_numpy(dtype=np.float64))
+    difference = (on_unit - by_others[rows])[order]
     difference = difference[~np.isnan(difference)]
     third = len(difference) // 3
     if third:

@@ -312,10 +312,10 @@ def within_groups(
         for counts, *_ in parts
     )
     measures = [_mean(1, 0), _mean(2, 0), _mean(4, 3), _mean(5, 3)]
-    [own, dealt, *_], products = with_covariances(measures, of_judge, confidence=confidence)
-    beyond = less(own, dealt, products[:2, :2])
-    own, dealt = intervals(measures[2:], of_people, confidence=confidence)
-    people = less(own, dealt, products[2:, 2:])
+    [actual, dealt, *_], products = with_covariances(measures, of_judge, confidence=confidence)
+    beyond = less(actual, dealt, products[:2, :2])
+    actual, dealt = intervals(measures[2:], of_people, confidence=confidence)
+    people = less(actual, dealt, products[2:, 2:])
     sides = np.array([[1, -1, 0, 0], [0, 0, 1, -1]])
     above_people = less(beyond, people, sides @ products @ sides.T)
     if beyond.method and np.array_equal(parts[0][1], parts[0][2]):
@@ -338,10 +338,10 @@ def _of_people(human: Integers, group: Integers) -> _Scores:
     of_score = np.repeat(np.arange(len(unit)), n_ratings[unit])
     first_of_unit = (np.cumsum(n_ratings) - n_ratings)[unit]
     first_of_score = np.cumsum(n_ratings[unit]) - n_ratings[unit]
-    other = np.arange(len(of_score)) + (first_of_unit - first_of_score)[of_score]
-    is_other = other != of_score
+    peer = np.arange(len(of_score)) + (first_of_unit - first_of_score)[of_score]
+    is_other = peer != of_score
     cell = distinct_integers(group[unit] * human.shape[1] + rater)[1]
-    return _Scores(rating, cell, group[unit], of_score[is_other], rating[other[is_other]])
+    return _Scores(rating, cell, group[unit], of_score[is_other], rating[peer[is_other]])
 
 
 def _sums(
@@ -363,7 +363,7 @@ def _sums(
         if places is None
         else np.abs(places[score] - places[scores.rating])
     )
-    own = sums_by_code(cell, weight * distance, n_codes=len(n))
+    actual = sums_by_code(cell, weight * distance, n_codes=len(n))
     keys = [scores.cell * n_values + scores.score, cell * n_values + scores.rating]
     key, index = distinct_integers(np.concatenate(keys))
     distances = _summed_distances(
@@ -373,12 +373,12 @@ def _sums(
         places,
     )
     dealt = distances / np.maximum(1, n)
-    dealt = np.where(np.abs(dealt - own) <= TOLERANCE, own, dealt)
+    dealt = np.where(np.abs(dealt - actual) <= TOLERANCE, actual, dealt)
     group_of_cell = np.zeros(len(n), np.int64)
     group_of_cell[scores.cell] = scores.group
     counts, agreement, if_dealt = (
         sums_by_code(group_of_cell, np.where(n > 1, terms, 0.0), n_codes=n_groups)
-        for terms in (n, n - own, n - dealt)
+        for terms in (n, n - actual, n - dealt)
     )
     return counts, agreement, if_dealt
 

@@ -169,16 +169,16 @@ def _compared(  # noqa: PLR0913, PLR0917 - the arguments of both tests
     share = _share(n_kept.sum(), n_pairs.sum())
     shares_deleted = _share(n_kept.sum() - n_kept, n_pairs.sum() - n_pairs)
     people, people_deleted = figure(between.sum(axis=0)), figures_without_each(between)
-    own, own_deleted = figure(mixed.sum(axis=0)), figures_without_each(mixed)
+    mixture, own_deleted = figure(mixed.sum(axis=0)), figures_without_each(mixed)
     values = _shortfall(
         np.append(people_deleted, people),
-        np.append(own_deleted, own),
+        np.append(own_deleted, mixture),
         margin=margin * np.append(shares_deleted, share),
     )
     return NonInferiority(
         people=Jackknife.of(people, people_deleted, weights=weights),
-        judge=Jackknife.of(own, own_deleted, weights=weights),
-        gap=Jackknife.of(own - people, own_deleted - people_deleted, weights=weights),
+        judge=Jackknife.of(mixture, own_deleted, weights=weights),
+        gap=Jackknife.of(mixture - people, own_deleted - people_deleted, weights=weights),
         shortfall=Jackknife.of(float(values[-1]), values[:-1], weights=weights),
         n_units=int(paired.sum()),
         share=float(share),

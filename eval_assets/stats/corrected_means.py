@@ -153,17 +153,17 @@ class _Estimate:
         groups: npt.ArrayLike | None,
         bounds: Bounds | None,
     ) -> "_Estimate":
-        label, predicted, other = (
+        label, predicted, further = (
             np.asarray(values, dtype=np.float64) for values in (labels, predictions, unlabelled)
         )
-        if label.ndim != 1 or label.shape != predicted.shape or other.ndim != 1:
+        if label.ndim != 1 or label.shape != predicted.shape or further.ndim != 1:
             raise ValueError(
                 "one prediction for each label and a list of further predictions are needed, got "
-                f"{label.shape}, {predicted.shape} and {other.shape}"
+                f"{label.shape}, {predicted.shape} and {further.shape}"
             )
-        if any(np.isinf(values).any() for values in (label, predicted, other)):
+        if any(np.isinf(values).any() for values in (label, predicted, further)):
             raise ValueError("values must be finite or NaN, got an infinity")
-        is_complete = np.concatenate([~np.isnan(label) & ~np.isnan(predicted), ~np.isnan(other)])
+        is_complete = np.concatenate([~np.isnan(label) & ~np.isnan(predicted), ~np.isnan(further)])
         names = None if groups is None else np.asarray(groups)
         if names is not None and names.shape != is_complete.shape:
             raise ValueError(
@@ -171,24 +171,24 @@ class _Estimate:
             )
         n_given = len(label)
         label, predicted = label[is_complete[:n_given]], predicted[is_complete[:n_given]]
-        other = other[is_complete[n_given:]]
-        is_labelled = np.arange(len(label) + len(other)) < len(label)
+        further = further[is_complete[n_given:]]
+        is_labelled = np.arange(len(label) + len(further)) < len(label)
         if not len(label):
             return cls(math.nan, np.zeros(0), None, is_labelled[:0], is_labelled[:0], bounds)
-        weight = _power_tuning(label, predicted, other)
+        weight = _power_tuning(label, predicted, further)
         rest = label - weight * predicted
-        value = float(rest.mean()) + weight * (float(other.mean()) if len(other) else 0.0)
+        value = float(rest.mean()) + weight * (float(further.mean()) if len(further) else 0.0)
         influence = np.concatenate(
             [
                 (rest - rest.mean()) / len(rest),
-                weight * (other - other.mean()) / len(other) if len(other) else np.zeros(0),
+                weight * (further - further.mean()) / len(further) if len(further) else np.zeros(0),
             ]
         )
         values, counts = np.unique(label, return_counts=True)
         is_rare = is_labelled.copy()
         is_rare[: len(label)] = label != values[counts.argmax()]
         names = None if names is None else names[is_complete]
-        ends = _declared_bounds(label, np.concatenate([predicted, other]), bounds)
+        ends = _declared_bounds(label, np.concatenate([predicted, further]), bounds)
         if ends is not None:
             value = min(ends[1], max(ends[0], value))
         return cls(value, influence, names, is_labelled, is_rare, ends)
@@ -211,15 +211,15 @@ def _declared_bounds(label: Floats, scores: Floats, bounds: Bounds | None) -> Bo
     return bounds
 
 
-def _power_tuning(label: Floats, predicted: Floats, other: Floats) -> float:
+def _power_tuning(label: Floats, predicted: Floats, further: Floats) -> float:
     """Return the weight of the predictions that makes the estimate's variance least, in [0, 1]."""
-    if not (len(label) and len(other)):
+    if not (len(label) and len(further)):
         return 0.0
     covariance = float(np.mean((label - label.mean()) * (predicted - predicted.mean())))
-    variance = float(np.var(np.concatenate([predicted, other]), ddof=1))
+    variance = float(np.var(np.concatenate([predicted, further]), ddof=1))
     if variance <= 0:
         return 0.0
-    return min(1.0, max(0.0, covariance / ((1 + len(label) / len(other)) * variance)))
+    return min(1.0, max(0.0, covariance / ((1 + len(label) / len(further)) * variance)))
 
 
 def _numbered(groups: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
@@ -332,14 +332,14 @@ def rogan_gladen(
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence:g}")
-    label, predicted, other = _binary(labels), _binary(predictions), _binary(unlabelled)
+    label, predicted, further = _binary(labels), _binary(predictions), _binary(unlabelled)
     if label.shape != predicted.shape:
         raise ValueError(
             f"one prediction for each label is needed, got {label.shape} and {predicted.shape}"
         )
     is_known = ~np.isnan(label) & ~np.isnan(predicted)
-    label, predicted, other = label[is_known], predicted[is_known], other[~np.isnan(other)]
-    n_positive, n_negative, n_other = int(label.sum()), int((label == 0).sum()), len(other)
+    label, predicted, further = label[is_known], predicted[is_known], further[~np.isnan(further)]
+    n_positive, n_negative, n_other = int(label.sum()), int((label == 0).sum()), len(further)
     n_units = len(label)
     undefined = Interval(math.nan, math.nan, math.nan, confidence, None, n_units, n_units)
     if not (n_positive and n_negative and n_other):
@@ -353,7 +353,7 @@ def rogan_gladen(
     ):
         return undefined
     sensitivity, specificity = n_found / n_positive, n_clear / n_negative
-    apparent = float(other.mean())
+    apparent = float(further.mean())
     share = (apparent + specificity - 1) / (sensitivity + specificity - 1)
     low, high = _lang_reiczigel(
         (apparent, n_other),

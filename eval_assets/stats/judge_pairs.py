@@ -240,8 +240,8 @@ def alternative_annotator_test(
         is_rated = ~np.isnan(matrix[:, rater])
         if is_rated.sum() < MIN_UNITS:
             continue
-        own, peers = matrix[is_rated, rater], np.delete(matrix[is_rated], rater, axis=1)
-        lead = _nearness(score[is_rated], peers, scoring) - _nearness(own, peers, scoring)
+        labels, peers = matrix[is_rated, rater], np.delete(matrix[is_rated], rater, axis=1)
+        lead = _nearness(score[is_rated], peers, scoring) - _nearness(labels, peers, scoring)
         judge_as_near, rater_as_near = lead >= -_TIE, lead <= _TIE
         advantages.append(judge_as_near.mean())
         difference = rater_as_near.astype(np.float64) - judge_as_near

@@ -236,8 +236,8 @@ class _ValueTable:
         count, total, squares = self.count, self.total, self.squares
         if mapped.ndim > 1:
             count, total, squares = (column[:, np.newaxis] for column in (count, total, squares))
-        own = count * mapped**2 + squares
-        return own - 2 * mapped * total, own - 2 * mapped * count * self.mean
+        squares_of_map = count * mapped**2 + squares
+        return squares_of_map - 2 * mapped * total, squares_of_map - 2 * mapped * count * self.mean
 
     def ratio(self, mapped: Floats) -> float:
         """Return one less the concordance of the mapped values."""

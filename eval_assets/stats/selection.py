@@ -423,11 +423,11 @@ def weighted_interval(
     counts = measure.is_evidence[kind] & (kind >= 0)
     kind, group = kind[counts], weights.group[is_selected][counts]
     n_units, groups = int(counts.sum()), np.unique(group)
-    own = weights.weights[is_selected][counts]
-    estimates = measure.estimator(_by_kind(own[None], kind, len(patterns.n_units)))
+    unit_weights = weights.weights[is_selected][counts]
+    estimates = measure.estimator(_by_kind(unit_weights[None], kind, len(patterns.n_units)))
     value = float(estimates[0]) if n_units else math.nan
     low, high, method = math.nan, math.nan, None
-    of_group = sums_by_code(np.searchsorted(groups, group), own, n_codes=len(groups))
+    of_group = sums_by_code(np.searchsorted(groups, group), unit_weights, n_codes=len(groups))
     deleted = weights.without[:, counts]
     deleted = deleted[(deleted == 0).any(axis=1)]
     if len(deleted) > 1 and not math.isnan(value):

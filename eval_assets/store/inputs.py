@@ -175,10 +175,10 @@ def response_keys(
 
     if import_fingerprint(connection, "responses") is None:
         raise StoreError("no responses are stored yet. Materialize model_responses first")
-    own = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
+    key_columns = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
     relation = connection.table("responses")
     selected = [
-        _cells(relation, column).alias(column) for column in dict.fromkeys((*own, *further))
+        _cells(relation, column).alias(column) for column in dict.fromkeys((*key_columns, *further))
     ]
     keys = relation.select(*selected).order("response_id").fetchnumpy()
     columns = {

@@ -171,8 +171,10 @@ def scores_by_prompt(stored: pd.DataFrame, units: Mapping[str, RatedUnits]) -> P
     for (judge_id, prompt_hash), rows in stored.groupby(["judge_id", "prompt_hash"]):
         of_judge = result.setdefault((str(judge_id), str(prompt_hash)), {})
         for question_id, rated in units.items():
-            own = rows[rows["question_id"] == question_id].set_index("response_id")["score"]
-            of_judge[question_id] = own.reindex(list(rated.response_ids)).to_numpy(np.float64)
+            by_response = rows[rows["question_id"] == question_id].set_index("response_id")["score"]
+            of_judge[question_id] = by_response.reindex(list(rated.response_ids)).to_numpy(
+                np.float64
+            )
     return result
 
 
@@ -192,8 +194,8 @@ def words_on(
     notes: dict[str, dict[str, str]] = {}
     for response_id, source, text in values:
         notes.setdefault(response_id, {})[source] = text
-    own = replies[(replies["question_id"] == question_id) & (replies["status"] == "ok")]
-    raw_replies = zip(own["response_id"], own["raw_output"], strict=True)
+    scored = replies[(replies["question_id"] == question_id) & (replies["status"] == "ok")]
+    raw_replies = zip(scored["response_id"], scored["raw_output"], strict=True)
     return Words({response: _rationale(reply) for response, reply in raw_replies}, notes)
 
 
@@ -344,8 +346,8 @@ def _rows(
     own_id = item.version.judge_id
     if own_id not in scores or len(scores) < len(singles):
         return None
-    own = stored[stored["judge_id"] == own_id].set_index("response_id")
-    spread = own["spread"].reindex(by_judge.index).to_numpy(np.float64)
+    judge_rows = stored[stored["judge_id"] == own_id].set_index("response_id")
+    spread = judge_rows["spread"].reindex(by_judge.index).to_numpy(np.float64)
     doubts = doubts_by_source(
         own_id, scores, spread, is_ordered=agreement_level(question) != "nominal"
     ).get(item.part.doubt_source)
@@ -361,7 +363,7 @@ def _rows(
             "needs_person": ~is_kept,
         }
     )
-    return rows[rows["response_id"].isin(own.index)]
+    return rows[rows["response_id"].isin(judge_rows.index)]
 
 
 def _rates_as(connection: duckdb.DuckDBPyConnection, version: JudgeVersion) -> bool:

@@ -334,14 +334,16 @@ def certificate_schema() -> dict[str, Any]:
     return schema
 
 
-def differences(stated: Mapping[str, Any], other: Mapping[str, Any], *, source: str) -> list[str]:
+def differences(
+    stated: Mapping[str, Any], reference: Mapping[str, Any], *, source: str
+) -> list[str]:
     """Return a line for each difference of two certificates' JSON. Numbers may differ by 1e-9.
 
-    `source` stands before a value of the other one, such as `recomputed`.
+    `source` stands before a value of the reference, such as `recomputed`.
     """
     return [
         f"{path}: the file says {_excerpt(value)}, {source} {_excerpt(expected)}"
-        for path, value, expected in _compared("", stated, other)
+        for path, value, expected in _compared("", stated, reference)
     ]
 
 
@@ -356,8 +358,8 @@ def _compared(
     elif (
         isinstance(stated, list) and isinstance(recomputed, list) and len(stated) == len(recomputed)
     ):
-        for k, (value, other) in enumerate(zip(stated, recomputed, strict=True)):
-            yield from _compared(f"{path}[{k}]", value, other)
+        for k, (value, expected) in enumerate(zip(stated, recomputed, strict=True)):
+            yield from _compared(f"{path}[{k}]", value, expected)
     elif isinstance(stated, float) and isinstance(recomputed, float):
         if abs(stated - recomputed) > _SAME:
             yield path, stated, recomputed

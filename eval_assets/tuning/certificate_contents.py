@@ -325,13 +325,13 @@ def _by_model(test: RatedUnits, scores: Floats) -> tuple[ModelFigures, ...]:
     rows = []
     mean = np.nanmean(test.ratings, axis=1)
     for model in sorted(set(test.models.tolist())):
-        own = test.models == model
+        is_of_model = test.models == model
         rows.append(
             ModelFigures(
                 model_name=model,
-                n_units=int(own.sum()),
-                kappa=or_none(concordance(test.ratings[own], scores[own])),
-                judge_minus_human=float((scores[own] - mean[own]).mean()),
+                n_units=int(is_of_model.sum()),
+                kappa=or_none(concordance(test.ratings[is_of_model], scores[is_of_model])),
+                judge_minus_human=float((scores[is_of_model] - mean[is_of_model]).mean()),
             )
         )
     return tuple(rows)

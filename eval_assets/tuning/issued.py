@@ -242,7 +242,7 @@ def _row(
         improvement=improvement,
         reason="; ".join(reasons.values()),
         n_groups=n_groups,
-        n_readings=sum(other.seal == reading.seal for other in readings),
+        n_readings=sum(item.seal == reading.seal for item in readings),
         certificate=certificate,
         created_at=reading.read_at,
         stale_because=stale,
@@ -288,11 +288,11 @@ def _superseded(
 ) -> str:
     """Return the objection of a later reading to a certificate; empty without one."""
     for later in readings[readings.index(reading) + 1 :]:
-        for other in later.candidates:
-            if other.judge_id != judge:
+        for candidate in later.candidates:
+            if candidate.judge_id != judge:
                 continue
-            if judge in later.certificates and other.version != version:
-                return f"superseded by {other.version}"
+            if judge in later.certificates and candidate.version != version:
+                return f"superseded by {candidate.version}"
             against = {
                 row["verdict"]
                 for row in _verdicts(later, judge, version).values()

@@ -69,16 +69,16 @@ def doubts_by_source(
     `spread` is the highest minus the lowest score of the judge's replicates. Classes without order
     only differ or not.
     """
-    own = scores[judge_id]
+    judge_scores = scores[judge_id]
     peers = {name: values for name, values in scores.items() if name != judge_id}
     doubts: dict[str, Floats] = {}
     for name, values in sorted(peers.items()):
-        distance = np.abs(own - values)
+        distance = np.abs(judge_scores - values)
         doubts[name] = distance if is_ordered else np.sign(distance)
     if is_ordered and len(peers) > 1:
-        doubts[OTHER_JUDGES] = np.abs(own - np.mean(list(peers.values()), axis=0))
+        doubts[OTHER_JUDGES] = np.abs(judge_scores - np.mean(list(peers.values()), axis=0))
     if spread is not None:
-        doubts[REPLICATES] = np.where(np.isnan(own), np.nan, spread)
+        doubts[REPLICATES] = np.where(np.isnan(judge_scores), np.nan, spread)
     return {
         source: np.round(values, _DECIMALS)
         for source, values in doubts.items()
@@ -113,7 +113,7 @@ def tried_parts(
     Labels of the test are not read, only the number of its groups that could decide.
     """
     is_seen = ~units.is_in("test")
-    development_units, own = outside_test(units), scores[is_seen]
+    development_units, judge_scores = outside_test(units), scores[is_seen]
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
     candidates = []
     for source, values in doubts.items():
@@ -123,7 +123,7 @@ def tried_parts(
             part = JudgePart(source, threshold)
             n_kept = units.n_groups_of(is_decided & part.contains(values))
             compared = partial_comparison(
-                development_units, own, values[is_seen], part, margin=margin
+                development_units, judge_scores, values[is_seen], part, margin=margin
             )
             is_confirmable = n_kept >= MIN_PAIRED_GROUPS and _is_confirmable(
                 compared, n_test, significance=significance

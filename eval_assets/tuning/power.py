@@ -319,16 +319,16 @@ def labels_sentence(plan: Plan) -> str:
     """
     if plan.groups_if_equal is None:
         return ""
-    equal, own = (
+    equal, at_gap = (
         None
         if n_groups is None
         else responses_and_labels(n_groups, plan.responses_per_group, plan.labels_per_group)
         for n_groups in (plan.groups_if_equal, plan.groups_at_gap)
     )
     words = f"at the level of the next evaluation a judge equal to people takes {equal} in all"
-    if own is None:
+    if at_gap is None:
         return f"{words}; by train and dev this one lies more than the margin below people"
-    return f"{words}, this one at its gap on train and dev {own}"
+    return f"{words}, this one at its gap on train and dev {at_gap}"
 
 
 def _percent(chance: float) -> str:

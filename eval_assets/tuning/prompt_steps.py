@@ -192,16 +192,16 @@ def _choose(
     for k in worst_first:
         if len(chosen) >= most:
             return
-        if k not in chosen and not any(_is_alike(train, k, other) for other in chosen):
+        if k not in chosen and not any(_is_alike(train, k, choice) for choice in chosen):
             chosen.append(k)
 
 
-def _is_alike(train: RatedUnits, index: int, other: int) -> bool:
+def _is_alike(train: RatedUnits, index: int, choice: int) -> bool:
     """Return whether two responses are of one group or have many words in common."""
-    if train.groups[index] == train.groups[other]:
+    if train.groups[index] == train.groups[choice]:
         return True
     words = [
-        set(re.findall(r"\w+", str(train.response_texts[k]).casefold())) for k in (index, other)
+        set(re.findall(r"\w+", str(train.response_texts[k]).casefold())) for k in (index, choice)
     ]
     union = words[0] | words[1]
     return bool(union) and len(words[0] & words[1]) / len(union) > MOST_ALIKE

@@ -116,10 +116,10 @@ class VersionScores:
         prompted = self.prompted.get((version.judge_id, version.prompt_hash))
         if prompted is not None:
             return prompted
-        own = {q: rated.scores[version.judge_id] for q, rated in self.units.items()}
+        by_question = {q: rated.scores[version.judge_id] for q, rated in self.units.items()}
         if version.has_declared_prompt:
-            return own
-        return {q: np.full(len(scores), np.nan) for q, scores in own.items()}
+            return by_question
+        return {q: np.full(len(scores), np.nan) for q, scores in by_question.items()}
 
     def _replaced(self, version: JudgeVersion, readings: Readings) -> Scores:
         """Return the mapped scores of the prompts that a version's tuned prompt would replace."""
@@ -132,9 +132,9 @@ class VersionScores:
             if before.prompt_hash == version.prompt_hash or not _is_of_one_judge(before, version):
                 before = declared
             prompted = self.prompted.get((before.judge_id, before.prompt_hash))
-            own = rated.scores[version.judge_id] if prompted is None else prompted[question_id]
-            fitted = fitted_maps({question_id: rated}, {question_id: own}).get(question_id)
-            scores[question_id] = own if fitted is None else fitted(own)
+            raw = rated.scores[version.judge_id] if prompted is None else prompted[question_id]
+            fitted = fitted_maps({question_id: rated}, {question_id: raw}).get(question_id)
+            scores[question_id] = raw if fitted is None else fitted(raw)
         return scores
 
 

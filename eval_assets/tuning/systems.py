@@ -148,26 +148,29 @@ def _difference(
     *,
     n_compared: int,
 ) -> Row:
-    (part, of_one), (other, of_other) = _part(responses, first), _part(responses, second)
+    (first_part, of_one), (second_part, of_other) = (
+        _part(responses, first),
+        _part(responses, second),
+    )
     bounds = responses.scale.low, responses.scale.high
     estimate, simultaneous = (
         prediction_powered_difference(
-            part, other, confidence=confidence, groups=(of_one, of_other), bounds=bounds
+            first_part, second_part, confidence=confidence, groups=(of_one, of_other), bounds=bounds
         )
         for confidence in (CONFIDENCE, _simultaneous(n_compared))
     )
     none = np.zeros(0)
     labels_only = prediction_powered_difference(
-        (part[0], part[0], none),
-        (other[0], other[0], none),
+        (first_part[0], first_part[0], none),
+        (second_part[0], second_part[0], none),
         confidence=CONFIDENCE,
-        groups=(of_one[: len(part[0])], of_other[: len(other[0])]),
+        groups=(of_one[: len(first_part[0])], of_other[: len(second_part[0])]),
         bounds=bounds,
     )
     is_safe = simultaneous.low > 0 or simultaneous.high < 0
     return {
         **_counts(responses, first | second),
-        "judge_only": or_none(_judge_mean(part) - _judge_mean(other)),
+        "judge_only": or_none(_judge_mean(first_part) - _judge_mean(second_part)),
         **_intervals(estimate, simultaneous, labels_only),
         **_NOT_CORRECTED,
         "is_safe": None if math.isnan(simultaneous.low) else bool(is_safe),
@@ -179,9 +182,9 @@ def _part(
 ) -> tuple[_Part, NDArray[np.generic]]:
     """Return labels, their scores, scores of the other responses, and the groups of both."""
     scored = is_in_cell & ~np.isnan(responses.judge)
-    labelled, other = scored & ~np.isnan(responses.human), scored & np.isnan(responses.human)
-    part = responses.human[labelled], responses.judge[labelled], responses.judge[other]
-    return part, np.concatenate([responses.groups[labelled], responses.groups[other]])
+    labelled, unlabelled = scored & ~np.isnan(responses.human), scored & np.isnan(responses.human)
+    part = responses.human[labelled], responses.judge[labelled], responses.judge[unlabelled]
+    return part, np.concatenate([responses.groups[labelled], responses.groups[unlabelled]])
 
 
 def _judge_mean(part: _Part) -> float:

@@ -174,12 +174,12 @@ def copied_share(
         >>> copied_share("a b c d e f", ["It says: A, b c d e f!"], known=[])
         1.0
     """
-    own = _sequences(words, n_words)
-    if not own:
+    word_sequences = _sequences(words, n_words)
+    if not word_sequences:
         return 0.0
     allowed = set().union(*(_sequences(text, n_words) for text in known))
     sequences = set().union(*(_sequences(text, n_words) for text in texts)) - allowed
-    return len(own & sequences) / len(own)
+    return len(word_sequences & sequences) / len(word_sequences)
 
 
 def _sequences(text: str, n_words: int) -> set[tuple[str, ...]]:

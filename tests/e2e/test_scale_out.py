@@ -101,10 +101,10 @@ def workers(environment: Mapping[str, str], logs: Path) -> Iterator[list[subproc
     started = []
     for number in range(N_WORKERS):
         with (logs / f"worker{number}.log").open("wb") as output:
-            own = ["--concurrency", "1", "--hostname", f"worker{number}@%h"]
+            options = ["--concurrency", "1", "--hostname", f"worker{number}@%h"]
             started.append(
                 subprocess.Popen(
-                    [*command, *own],
+                    [*command, *options],
                     env=environment,
                     cwd=logs,
                     stdout=output,

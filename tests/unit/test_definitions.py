@@ -55,8 +55,8 @@ def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Pat
     names = [sensor.name for sensor in repository.sensor_defs]
     names += [schedule.name for schedule in repository.schedule_defs]
     assert sorted(names) == ["check_alerts", "daily_removal", "ended_batches", "new_files"]
-    own = result.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
-    assert {key.path[0] for key in own} == {"sample"}
+    asset_keys = result.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
+    assert {key.path[0] for key in asset_keys} == {"sample"}
     assert result.resolve_job_def("evaluate").description == (
         "Starts contested_evaluate, sample_evaluate, each as a run."
     )

@@ -61,11 +61,11 @@ def assert_as_stored(file: RatingsFile) -> None:
     assert result.humans.n_disagreements == stored.n_disagreements
     assert result.humans.first_round_only == stored.first_round_only
     for name, ratings in stored.ratings.items():
-        own = result.humans.ratings[name]
-        assert own.raters == ratings.raters
-        np.testing.assert_array_equal(own.group, ratings.group)
-        np.testing.assert_array_equal(own.matrix(), ratings.matrix())
-        np.testing.assert_array_equal(own.unit, ratings.unit)
+        direct = result.humans.ratings[name]
+        assert direct.raters == ratings.raters
+        np.testing.assert_array_equal(direct.group, ratings.group)
+        np.testing.assert_array_equal(direct.matrix(), ratings.matrix())
+        np.testing.assert_array_equal(direct.unit, ratings.unit)
         units = result.humans.disagreements.get(name, np.empty(0))
         np.testing.assert_array_equal(units, stored.disagreements.get(name, np.empty(0)))
 

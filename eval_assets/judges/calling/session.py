@@ -112,7 +112,7 @@ async def open_clients(
             )
             stack.push_async_callback(connections.close)
             if account not in limiters:
-                sharing = [other for other in models if _account(other, options) == account]
+                sharing = [peer for peer in models if _account(peer, options) == account]
                 limiters[account] = _limiter(account, sharing, ledger, options.retry)
             client = ModelClient(
                 model,

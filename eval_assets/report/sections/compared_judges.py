@@ -277,11 +277,7 @@ def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> tup
 
 def _decisions(counts: Mapping[tuple[int, int], int], targets: Targets) -> str:
     """Return accuracy, precision and recall for the responses that people give a 1."""
-    hits, by_judge, by_people = (
-        counts.get((1, 1), 0),
-        counts.get((0, 1), 0),
-        counts.get((1, 0), 0),
-    )
+    hits, by_judge, by_people = (counts.get(cell, 0) for cell in ((1, 1), (0, 1), (1, 0)))
     equal = hits + counts.get((0, 0), 0)
     accuracy = _share(equal, sum(counts.values()))
     f1 = _share(2 * hits, 2 * hits + by_judge + by_people)

@@ -219,7 +219,9 @@ def _answer_on_judges_in_use(  # noqa: PLR0911 - a return per answer
 
 
 def _questions_with(verdicts: dict[str, JudgeVerdict], verdict: JudgeVerdict) -> list[str]:
-    return [question_id for question_id, other in verdicts.items() if other is verdict]
+    return [
+        question_id for question_id, judge_verdict in verdicts.items() if judge_verdict is verdict
+    ]
 
 
 def _next_steps(data: ReportData) -> Iterator[Cell]:

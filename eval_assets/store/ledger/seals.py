@@ -47,13 +47,13 @@ class JudgeLedger:
             }
             for version, notes in versions:
                 if version.definition_hash not in known_versions:
-                    own = [
-                        other
-                        for other in known_versions.values()
-                        if other.judge_id == version.judge_id
+                    history = [
+                        version_before
+                        for version_before in known_versions.values()
+                        if version_before.judge_id == version.judge_id
                     ]
-                    parent = version.parent or (own[-1].version if own else None)
-                    stored = version.numbered(number_version(own, version), parent=parent)
+                    parent = version.parent or (history[-1].version if history else None)
+                    stored = version.numbered(number_version(history, version), parent=parent)
                     known_versions[stored.definition_hash] = stored
                     if not connection.execute(new, _row(ledger, stored, notes, at=at)).rowcount:
                         raise StoreError(

@@ -167,7 +167,7 @@ def test_a_part_with_a_single_unit_rated_twice_has_no_row() -> None:
 
 
 def test_prompts_with_one_response_each_are_no_slice() -> None:
-    own = {"prompt_id": coded(np.array([f"p{k}" for k in range(N)], dtype=object))}
-    rows = measure_slices("judge", RATED, coded(MODELS), own)
+    prompts = {"prompt_id": coded(np.array([f"p{k}" for k in range(N)], dtype=object))}
+    rows = measure_slices("judge", RATED, coded(MODELS), prompts)
 
     assert set(rows["slice"]) == {"all"}

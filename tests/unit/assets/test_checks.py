@@ -150,14 +150,14 @@ def test_four_fifths_of_a_months_budget_are_a_finding_and_less_is_not() -> None:
 
 
 def test_keys_are_those_of_the_live_judges_and_long_enough_to_be_searched_for() -> None:
-    own = Judge("own", "openai", "llama3", api_key_env="OWN_KEY")
+    llama = Judge("own", "openai", "llama3", api_key_env="OWN_KEY")
     environ = {
         "OWN_KEY": "1234567",
         "ANTHROPIC_API_KEY": "12345678",
         "OPENAI_API_KEY": "unused-key",
     }
 
-    assert configured_keys(evaluation(own, HAIKU), environ) == {"ANTHROPIC_API_KEY": "12345678"}
+    assert configured_keys(evaluation(llama, HAIKU), environ) == {"ANTHROPIC_API_KEY": "12345678"}
 
 
 def test_a_key_that_was_found_is_an_error_that_names_its_variable() -> None:

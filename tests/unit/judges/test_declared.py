@@ -21,9 +21,9 @@ def test_models_that_take_what_is_declared_at_known_prices_give_no_caution() -> 
 
 def test_settings_that_a_model_does_not_take_and_unknown_prices_are_named() -> None:
     warm = Judge("gpt", "openai", "gpt-6-luna", settings={"temperature": 0.5, "top_p": 1})
-    own = Judge("own", "openai", "our-model")
+    undated = Judge("own", "openai", "our-model")
 
-    assert cautions(warm, own) == [
+    assert cautions(warm, undated) == [
         "gpt-6-luna takes no temperature, top_p: gpt is asked without",
         "the price of our-model is not known, so neither is the cost of own",
     ]

@@ -375,8 +375,10 @@ def test_refused_responses_block_no_others_and_are_asked_last(
     one_by_one = [dataclasses.replace(judge, max_in_flight=1) for judge in PAIR]
     judge_all([*to_rate, *more], one_by_one)
     for vendor in ("openai", "anthropic"):
-        own = [request for request in provider.log.completions if request.vendor == vendor]
-        assert [b"LONG" in request.body for request in own] == [False] * 10 + [True] * n_refused
+        requests = [request for request in provider.log.completions if request.vendor == vendor]
+        assert [b"LONG" in request.body for request in requests] == [False] * 10 + [
+            True
+        ] * n_refused
 
 
 @pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK knows it, too

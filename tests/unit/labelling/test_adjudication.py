@@ -193,9 +193,9 @@ def test_raters_see_first_ratings_as_numbers_and_their_own(files: StudyFiles) ->
     assert [unit.response.response_id for unit in queue.units] == ["a0", "a2"]
     assert queue.notice.startswith("Discussion: raters differ on these responses.")
     ratings = first_ratings(queue, "a0")
-    own = [name for name in ratings if name.startswith("You (Rater ")]
-    assert [ratings[name] for name in own] == [("5", "reason of anna")]
-    assert sorted(name[-2 if name in own else -1] for name in ratings) == ["1", "2", "3"]
+    anna_names = [name for name in ratings if name.startswith("You (Rater ")]
+    assert [ratings[name] for name in anna_names] == [("5", "reason of anna")]
+    assert sorted(name[-2 if name in anna_names else -1] for name in ratings) == ["1", "2", "3"]
     text = str(page_texts(queue, None))
     assert "Rater" in text
     assert "ben'" not in text.replace("reason of ben", "")

@@ -172,8 +172,8 @@ def literal_mixture(
         inputs = [float(y) for y in row if not np.isnan(y)]
         if np.isnan(score):
             continue
-        for own, other in itertools.permutations(inputs, 2):
-            pairs.append((float(score) if is_kept else own, other))
+        for rating, peer in itertools.permutations(inputs, 2):
+            pairs.append((float(score) if is_kept else rating, peer))
             n_kept += is_kept
     first, second = np.array(pairs).T
     if level == "nominal":

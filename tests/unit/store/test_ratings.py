@@ -76,9 +76,9 @@ def test_the_group_of_each_unit_is_its_prompt_or_what_is_given(connection: Conne
         0,
         0,
     ]
-    own = responses("a1", "a2", "b1", "b2")
-    own.loc[3, "group_id"] = "own"
-    replace_rows(connection, "responses", own)
+    frame = responses("a1", "a2", "b1", "b2")
+    frame.loc[3, "group_id"] = "own"
+    replace_rows(connection, "responses", frame)
     codes = group_codes(connection)
     assert codes[0] == codes[1]
     assert len(set(codes[1:].tolist())) == 3

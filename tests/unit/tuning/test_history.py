@@ -179,10 +179,10 @@ def test_a_reading_that_the_ledger_lacks_keeps_its_number() -> None:
 
 
 def test_readings_under_another_name_count() -> None:
-    own = [reading(1), reading(4)]
-    seal = Seal.of(own, [reading(2), reading(3)])
+    readings = [reading(1), reading(4)]
+    seal = Seal.of(readings, [reading(2), reading(3)])
 
-    assert seal.readings == tuple(own)
+    assert seal.readings == tuple(readings)
     assert (seal.next_reading, seal.n_readings) == (5, 4)
     spent = Seal.of([], [reading(k) for k in range(1, MOST_READINGS + 1)])
     assert (spent.number, spent.next_reading) == (2, 1)

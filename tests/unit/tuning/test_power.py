@@ -182,10 +182,10 @@ def test_a_plan_scales_the_errors_of_train_and_dev_to_the_groups_of_the_test() -
     [plan] = plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
     data = units.only(~is_test)
     options = {"level": data.level, "groups": data.groups}
-    own, doubt = scores[~is_test], doubts[~is_test]
-    gain = agreement_gain(data.ratings, own, baseline[~is_test], **options).gain  # type: ignore[arg-type]
-    whole = non_inferiority(data.ratings, own, margin=0.1, **options)  # type: ignore[arg-type]
-    part = partial_non_inferiority(data.ratings, own, doubt <= 1.0, margin=0.1, **options)  # type: ignore[arg-type]
+    judge, doubt = scores[~is_test], doubts[~is_test]
+    gain = agreement_gain(data.ratings, judge, baseline[~is_test], **options).gain  # type: ignore[arg-type]
+    whole = non_inferiority(data.ratings, judge, margin=0.1, **options)  # type: ignore[arg-type]
+    part = partial_non_inferiority(data.ratings, judge, doubt <= 1.0, margin=0.1, **options)  # type: ignore[arg-type]
     n_test, level = int(is_test.sum()), plan.level
 
     assert level == pytest.approx(0.0125)

@@ -99,8 +99,8 @@ def test_known_models_are_listed_once_with_snapshots_priced_like_their_model() -
 
 
 def test_a_server_that_takes_less_is_known_by_its_host() -> None:
-    own = capabilities_of("deepseek-v4-flash", overrides={}, host="api.deepseek.com")
-    assert (own.json_schema, own.json_object) == (False, True)
+    capabilities = capabilities_of("deepseek-v4-flash", overrides={}, host="api.deepseek.com")
+    assert (capabilities.json_schema, capabilities.json_object) == (False, True)
     assert capabilities_of("deepseek-v4-flash", overrides={}, host="llm.example.org").json_schema
     declared = {"deepseek-v4-flash": {"json_schema": True}}
     assert capabilities_of(
@@ -117,8 +117,11 @@ def test_a_price_is_the_one_in_force_on_the_day() -> None:
 
 
 def test_a_declared_price_wins_over_the_one_that_ships() -> None:
-    own = Price(input_usd=0, output_usd=0)
-    assert price_of("gpt-4o-2024-11-20", on=TODAY, overrides={"gpt-4o": own}) == own
+    declared_price = Price(input_usd=0, output_usd=0)
+    assert (
+        price_of("gpt-4o-2024-11-20", on=TODAY, overrides={"gpt-4o": declared_price})
+        == declared_price
+    )
 
 
 def test_cost_counts_cached_tokens_long_prompts_and_batches() -> None:

@@ -39,12 +39,12 @@ def test_a_ledger_lies_in_the_folder_unless_another_place_is_given(tmp_path: Pat
 
 def test_rows_carry_the_evaluation_only_in_a_ledger_that_may_be_shared(tmp_path: Path) -> None:
     """A folder's own ledger goes with it when the evaluation is given another name."""
-    own = connect_ledger(tmp_path, evaluation="poems", setting=None)
+    unnamed = connect_ledger(tmp_path, evaluation="poems", setting=None)
     named = connect_ledger(tmp_path, evaluation="poems", setting=str(tmp_path / "ledger.sqlite"))
     shared = connect_ledger(tmp_path, evaluation="poems", setting=str(tmp_path / "team.sqlite"))
 
-    assert (own.evaluation, named.evaluation, shared.evaluation) == ("", "", "poems")
-    for item in (own, named, shared):
+    assert (unnamed.evaluation, named.evaluation, shared.evaluation) == ("", "", "poems")
+    for item in (unnamed, named, shared):
         item.close()
 
 
