@@ -88,18 +88,18 @@ def _evaluation(folder: Path) -> Path:
 def _row(kind: str, folder: Path, answers: Answers) -> str:
     """Compare stored labels with the accepted and the typed ones."""
     study = read_study(folder).study
-    stored = {
+    session_labels = {
         study.work(kind).units[index].response.response_id: label
         for index, label in study.work(kind).labels().items()
     }
     lost = [
         name
         for name, rating in answers.final.items()
-        if name not in stored or stored[name].rating != rating
+        if name not in session_labels or session_labels[name].rating != rating
     ]
     untyped = [
         name
-        for name, label in stored.items()
+        for name, label in session_labels.items()
         if label.history or label.rating not in answers.typed.get(name, ())
     ]
     n_damaged = len(study.sessions.readable()[1]) + sum(s.was_edited for s in study.sessions.all())

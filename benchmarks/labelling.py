@@ -310,6 +310,6 @@ def _always(session: Session, _stored: Session | None) -> Session:
     return session
 
 
-def _with_label(session: Session, label: Label, stored: Session | None) -> Session:
+def _with_label(session: Session, label: Label, before: Session | None) -> Session:
     """Add a label to the stored session, or to the first one."""
-    return (stored or session).with_label(label)
+    return (before or session).with_label(label)

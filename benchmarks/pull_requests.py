@@ -155,8 +155,8 @@ def _requests(base: Evaluation, request: Evaluation, rng: np.random.Generator) -
     for _ in range(N_REQUESTS):
         quality = base.quality(rng)
         before, now = base.gates(quality, rng), request.gates(quality, rng)
-        stored = Base(json.loads(json.dumps([outcome.to_json() for outcome in before])))
-        decisions[decide(now, stored)] += 1
+        main_branch = Base(json.loads(json.dumps([outcome.to_json() for outcome in before])))
+        decisions[decide(now, main_branch)] += 1
         alphas.append((before[1].overall.value, now[1].overall.value))
         was_open = not any(outcome.is_closed for outcome in before)
         n_open += was_open

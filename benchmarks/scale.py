@@ -179,8 +179,8 @@ print(agreement_profile(ratings, scale=LIKERT5, level="ordinal", confidence=0.95
 
 def measured_run(folder: Path) -> tuple[float, float, float]:
     """Return processor seconds, peak bytes and wall seconds of `eval-assets run`."""
-    stored = {"EVAL_DATABASE": str(folder / "out" / "eval.duckdb")}
-    return measured([_PROGRAM, "run", "--data", str(folder)], **stored)
+    environment = {"EVAL_DATABASE": str(folder / "out" / "eval.duckdb")}
+    return measured([_PROGRAM, "run", "--data", str(folder)], **environment)
 
 
 def measured(command: Sequence[str], **variables: str) -> tuple[float, float, float]:

@@ -72,7 +72,7 @@ def causes_of_disagreement(
         p-values. Biometrika 78, 301-304, doi:10.1093/biomet/78.2.301.
     """
     labels = compared_labels(responses, question)
-    if len(labels.stored) < FEWEST_UNITS:
+    if len(labels.unit_index) < FEWEST_UNITS:
         return ()
     study = _Study(responses, question, labels, np.random.default_rng(0))
     tests = [
@@ -135,10 +135,10 @@ class _Study:
 
     def _preferences(self, centred: Floats) -> Iterator[Cause]:
         """Yield the tests of raters for whom a feature of the responses counts more or less."""
-        stored = self.labels.stored
-        if len(np.unique(self.responses.lengths[stored])) >= _FEWEST_LENGTHS:
+        index = self.labels.unit_index
+        if len(np.unique(self.responses.lengths[index])) >= _FEWEST_LENGTHS:
             yield self._preference(centred, self._length_ranks(), ["longer responses"])
-        models, code = np.unique(self.responses.models[stored].astype(str), return_inverse=True)
+        models, code = np.unique(self.responses.models[index].astype(str), return_inverse=True)
         if 1 < len(models) <= _MOST_MODELS and np.bincount(code).min() >= _FEWEST_LABELS:
             indicator = (code[:, None] == np.arange(len(models))).astype(float)
             scaled = (indicator - indicator.mean(axis=0)) / indicator.std(axis=0)
@@ -170,7 +170,7 @@ class _Study:
 
     def _length_ranks(self) -> Floats:
         """Return the ranks of the units by length, with mean 0 and standard deviation 1."""
-        return _ranks(self.responses.lengths[self.labels.stored])[:, None] * math.sqrt(12)
+        return _ranks(self.responses.lengths[self.labels.unit_index])[:, None] * math.sqrt(12)
 
     def _slopes(self, residual: Floats, feature: Floats) -> Floats:
         """Return the slope of each rater's ratings on each column of a feature."""
@@ -212,7 +212,7 @@ class _Study:
         column = np.cumsum(is_compared) - 1
         is_kept = is_compared[labels.rater]
         unit, rater = labels.unit[is_kept], column[labels.rater[is_kept]]
-        shape = len(labels.stored), int(is_compared.sum())
+        shape = len(labels.unit_index), int(is_compared.sum())
         present = np.zeros(shape)
         present[unit, rater] = 1
         n_pairs = present.T @ present
@@ -246,7 +246,7 @@ class _Study:
         scale = self.question.scale
         low, high = scale.low + level[pair] * (scale.high - scale.low)
         lower, upper = (
-            np.bincount(labels.unit, code == k, len(labels.stored))
+            np.bincount(labels.unit, code == k, len(labels.unit_index))
             for k in (test.lower, test.lower + 1)
         )
         yield self._cause(
@@ -265,10 +265,10 @@ class _Study:
         n_strata = np.bincount(stratum)
         expected = np.bincount(stratum, disagreement) / n_strata
         residual = disagreement - expected[stratum]
-        lengths = self.responses.lengths[labels.stored]
+        lengths = self.responses.lengths[labels.unit_index]
         if len(np.unique(lengths)) >= _FEWEST_LENGTHS:
             yield self._length(residual, stratum, lengths)
-        models, groups = self.responses.models[labels.stored], ratings.group[labels.stored]
+        models, groups = self.responses.models[labels.unit_index], ratings.group[labels.unit_index]
         yield from self._category(CauseKind.MODEL, residual, stratum, models.astype(str))
         yield from self._category(CauseKind.GROUP, residual, stratum, groups.astype(str))
         yield from self._copies(residual, stratum)
@@ -292,7 +292,7 @@ class _Study:
 
         A text counts once, with its mean: copies of a difficult text are difficult alike.
         """
-        texts = self.responses.texts[self.labels.stored]
+        texts = self.responses.texts[self.labels.unit_index]
         _, first, code, n = np.unique(
             texts, return_index=True, return_inverse=True, return_counts=True
         )
@@ -389,13 +389,13 @@ class _Study:
         return (n_as_high + 1) / (_N_PERMUTATIONS + 1)
 
     def _worst(self, by_label: Floats) -> list[str]:
-        worst = np.zeros(len(self.labels.stored))
+        worst = np.zeros(len(self.labels.unit_index))
         np.maximum.at(worst, self.labels.unit, by_label)
         return self._top(worst)
 
     def _top(self, by_unit: Floats) -> list[str]:
         order = np.argsort(-by_unit, kind="stable")[:_N_EXAMPLES]
-        ids = self.responses.response_ids[self.labels.stored[order]]
+        ids = self.responses.response_ids[self.labels.unit_index[order]]
         return [str(name) for name in ids[by_unit[order] > 0]]
 
     def _cause(

@@ -39,14 +39,14 @@ class ComparedLabels:
         rater: Index of the rater.
         value: One column, on [0, 1]; of unordered classes a column each, 1 for the class.
         position: Position in the work of the rater, from 0 to 1; NaN if unknown.
-        stored: Index of each unit among the stored responses.
+        unit_index: Index of each unit among the stored responses.
     """
 
     unit: Integers
     rater: Integers
     value: Floats
     position: Floats
-    stored: Integers
+    unit_index: Integers
 
     @cached_property
     def n_of_unit(self) -> Integers:
@@ -121,9 +121,9 @@ class ComparedLabels:
 def compared_labels(responses: RatedResponses, question: RubricQuestion) -> ComparedLabels:
     """Return the labels of responses with at least two, of at most 3,000 drawn by a fixed seed."""
     ratings = responses.ratings
-    stored = compared_units(ratings)
+    units = compared_units(ratings)
     index = np.full(ratings.n_responses, -1)
-    index[stored] = np.arange(len(stored))
+    index[units] = np.arange(len(units))
     is_kept = index[ratings.unit] >= 0
     on_unit = question.scale.to_unit(ratings.value[is_kept])
     value = on_unit[:, None]
@@ -134,16 +134,16 @@ def compared_labels(responses: RatedResponses, question: RubricQuestion) -> Comp
         ratings.rater[is_kept],
         value,
         responses.positions[is_kept],
-        stored,
+        units,
     )
 
 
 def compared_units(ratings: LongRatings) -> Integers:
     """Return the indices of the responses that are compared, ascending."""
-    stored = np.flatnonzero(np.bincount(ratings.unit, minlength=ratings.n_responses) > 1)
-    if len(stored) > _MOST_UNITS:
-        stored = np.sort(np.random.default_rng(0).choice(stored, _MOST_UNITS, replace=False))
-    return stored
+    units = np.flatnonzero(np.bincount(ratings.unit, minlength=ratings.n_responses) > 1)
+    if len(units) > _MOST_UNITS:
+        units = np.sort(np.random.default_rng(0).choice(units, _MOST_UNITS, replace=False))
+    return units
 
 
 def rater_offsets(labels: ComparedLabels) -> Floats:
@@ -161,7 +161,7 @@ def rater_offsets(labels: ComparedLabels) -> Floats:
 def disagreement_within(labels: ComparedLabels, camp: Integers) -> Floats:
     """Return the mean squared distance of pairs of one camp, by unit."""
     unit = labels.unit * 3 + camp[labels.rater]
-    n = np.bincount(unit, minlength=3 * len(labels.stored))
+    n = np.bincount(unit, minlength=3 * len(labels.unit_index))
     square = np.bincount(unit, (labels.value**2).sum(axis=1), len(n))
     sums = np.stack([np.bincount(unit, column, len(n)) for column in labels.value.T], axis=1)
     within = (n * square - (sums**2).sum(axis=1)).reshape(-1, 3)

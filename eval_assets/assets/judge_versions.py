@@ -48,7 +48,7 @@ def versions_in_use(
         fingerprint = fingerprints[judge.id]
         history = [version for version in known_versions if version.judge_id == judge.id]
         current = {
-            stored.version: stored for stored in history if stored.fingerprint == fingerprint
+            item.version: item for item in history if item.fingerprint == fingerprint
         }
         if judge.version == CURRENT:
             version = certified_version(readings, judge.id, fingerprint=fingerprint)

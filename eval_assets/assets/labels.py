@@ -55,9 +55,9 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             if is_imported(connection, "human_labels", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "human_labels"))
             responses = response_keys(connection, further=evaluation.filter_columns)
-            stored = labels_by_file(connection)
-        if stored and not evaluation.labels.files and not evaluation.labels.are_named:
-            raise StoreError(_would_erase(stored))
+            n_labels_by_file = labels_by_file(connection)
+        if n_labels_by_file and not evaluation.labels.files and not evaluation.labels.are_named:
+            raise StoreError(_would_erase(n_labels_by_file))
 
         def texts() -> list[str | None]:
             with folder.connect() as connection:
@@ -70,8 +70,10 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             logger.info(note)
         if labels.ratings.empty and labels.n_unrated:
             logger.warning("no label has a rating: all %d are blank", labels.n_unrated)
-        for file in sorted({*stored}.difference(labels.ratings["file"].unique())):
-            logger.warning("%s: no label comes from it any more, %d did", file, stored[file])
+        for file in sorted({*n_labels_by_file}.difference(labels.ratings["file"].unique())):
+            logger.warning(
+                "%s: no label comes from it any more, %d did", file, n_labels_by_file[file]
+            )
         with folder.connect() as connection, transaction(connection):
             rows = read_rows(connection, "rubric_wordings", order_by="version")
             wordings = wordings_in_order(rows)
@@ -105,9 +107,11 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-def _would_erase(stored: dict[str, int]) -> str:
+def _would_erase(n_labels_by_file: dict[str, int]) -> str:
     """Return why the labels are not read again although their files are missing."""
-    n_labels = f"{counted(sum(stored.values()), 'label')} from {' and '.join(stored)}"
+    n_labels = (
+        f"{counted(sum(n_labels_by_file.values()), 'label')} from {' and '.join(n_labels_by_file)}"
+    )
     return (
         f"labels: there is no label file, but the database has {n_labels}. Bring the file "
         "back, or write `labels: []` in evaluation.yaml to go on without them."

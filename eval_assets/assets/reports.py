@@ -200,9 +200,9 @@ def report_data(
 
 def measured_now(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> CurrentAgreement:
     """Return agreement on the current data; stale figures are measured again."""
-    stored = measured_agreement(connection)
-    current = current_kinds(connection, evaluation, stored)
-    humans, judges, findings = stored["human"], stored["judge"], stored_findings(connection)
+    agreement = measured_agreement(connection)
+    current = current_kinds(connection, evaluation, agreement)
+    humans, judges, findings = agreement["human"], agreement["judge"], stored_findings(connection)
     if "human" not in current:
         measures = measure_humans(human_ratings(connection, evaluation), evaluation)
         humans, findings = measures.agreement, measures.findings

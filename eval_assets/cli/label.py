@@ -164,10 +164,10 @@ def _print_session(session: Session, *, as_format: str) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(_CSV_COLUMNS)
     unit_columns = (session.key.rater_id, session.key.question_id, session.key.round)
-    for stored in session.labels:
-        if stored.is_repeat:
+    for label in session.labels:
+        if label.is_repeat:
             continue
-        rating = "" if stored.rating is None else f"{stored.rating:.15g}"
-        skipped = "true" if stored.rating is None else ""
-        answer = (rating, time_text(stored.labelled_at), stored.confidence, stored.notes)
-        writer.writerow((stored.response_id, *unit_columns, *answer, skipped, stored.skip_reason))
+        rating = "" if label.rating is None else f"{label.rating:.15g}"
+        skipped = "true" if label.rating is None else ""
+        answer = (rating, time_text(label.labelled_at), label.confidence, label.notes)
+        writer.writerow((label.response_id, *unit_columns, *answer, skipped, label.skip_reason))

@@ -133,11 +133,11 @@ def _versions(files: StudyFiles, database: Path) -> _Versions:
 
     evaluation = files.evaluation
     wordings: list[RubricWording] = []
-    stored: Mapping[str, Mapping[str, list[tuple[str, str, int]]]] = {}
+    labels_before: Mapping[str, Mapping[str, list[tuple[str, str, int]]]] = {}
     if is_stored(database):
         with connect(database, folder=evaluation.folder, is_reading=True) as connection:
-            wordings, stored = stored_wordings(connection), labels_by_version(connection)
-    wordings += new_wordings(evaluation, wordings, stored, at=datetime.now(tz=UTC))
+            wordings, labels_before = stored_wordings(connection), labels_by_version(connection)
+    wordings += new_wordings(evaluation, wordings, labels_before, at=datetime.now(tz=UTC))
     labels = read_labels(evaluation, files.responses)
     versions = by_rubric_version(labels.ratings, evaluation.rubric, wordings)
     return _Versions(versions, wordings, pd.concat([labels.ratings, labels.earlier]))

@@ -47,10 +47,10 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     path = data / "guidelines" / f"{question}.draft.md"
     if path.exists():
         raise click.UsageError(f"{path} exists. Rename it, or remove it.")
-    stored = resolve_database(data, database)
-    if not is_stored(stored):
+    database_path = resolve_database(data, database)
+    if not is_stored(database_path):
         return nothing_measured(data)
-    with connect(stored, folder=data, is_reading=True) as connection:
+    with connect(database_path, folder=data, is_reading=True) as connection:
         text = _draft(connection, evaluation, declared, judge=judge)
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")

@@ -247,10 +247,10 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
     from eval_assets.store.schema import read_table
 
     with connect(database) as connection:
-        stored = read_table(connection, "judge_disagreements")
+        disagreements = read_table(connection, "judge_disagreements")
     return [
         _between_judges(row, files.evaluation)
-        for row in stored[stored["scope"] == "response"].to_dict("records")
+        for row in disagreements[disagreements["scope"] == "response"].to_dict("records")
         if row["question_id"] in {question.id for question in files.evaluation.rubric}
     ]
 

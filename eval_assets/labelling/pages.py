@@ -326,8 +326,8 @@ def merge_returned(returned: ReturnedLabels, study: Study, *, file: str) -> int:
     return n_new
 
 
-def _merged(stored: Session | None, *, returned: Session) -> Session:
-    return stored.merged(returned) if stored else returned
+def _merged(session: Session | None, *, returned: Session) -> Session:
+    return session.merged(returned) if session else returned
 
 
 def _n_answers(session: Session) -> int:

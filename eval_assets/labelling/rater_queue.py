@@ -272,14 +272,14 @@ class RaterQueue:
 
     def n_screens_done(self) -> int:
         """Return the number of screens whose first unit has a label."""
-        stored = self._stored()
+        labels = self._stored()
         first_units = (self.units[screen[0]] for screen in self.screens)
-        return sum(unit.label_in(stored[unit.key]) is not None for unit in first_units)
+        return sum(unit.label_in(labels[unit.key]) is not None for unit in first_units)
 
     def labels(self) -> dict[int, Label]:
         """Return the rater's label of each unit that has one, by the unit's place in `units`."""
-        stored = self._stored()
-        labels = (unit.label_in(stored[unit.key]) for unit in self.units)
+        session_labels = self._stored()
+        labels = (unit.label_in(session_labels[unit.key]) for unit in self.units)
         return {index: label for index, label in enumerate(labels) if label is not None}
 
     def answer(
@@ -304,8 +304,8 @@ class RaterQueue:
     def close(self, *, at: datetime) -> None:
         """Store that the rater stopped, so that runs may use the labels without waiting."""
         for key in self._n_units:
-            stored = self.sessions.read(key)
-            if stored is not None and stored.closed_at is None:
+            session = self.sessions.read(key)
+            if session is not None and session.closed_at is None:
                 self.sessions.change(key, partial(_closed, at=at))
 
     def _change(
@@ -321,8 +321,8 @@ class RaterQueue:
             guideline_hash=guideline_hash(unit.question),
         )
 
-        def changed(stored: Session | None) -> Session:
-            session = change(stored or fresh)
+        def changed(before: Session | None) -> Session:
+            session = change(before or fresh)
             # A unit that is not assigned any more counts once it is labelled.
             n_units = self._n_units.get(unit.key, session.n_units)
             return replace(session, n_units=max(n_units, len(session.by_unit)))
@@ -330,7 +330,7 @@ class RaterQueue:
         if self.has_sequel:  # the rater closes it, to be told the result
             return self.sessions.change(unit.key, changed)
         return self.sessions.change(
-            unit.key, lambda stored: _closed_if_complete(changed(stored), at=at)
+            unit.key, lambda before: _closed_if_complete(changed(before), at=at)
         )
 
 

@@ -71,7 +71,7 @@ class VersionedLabels:
 def new_wordings(
     evaluation: Evaluation,
     known: Sequence[RubricWording],
-    stored: Mapping[str, Mapping[str, Labels]],
+    labels_before: Mapping[str, Mapping[str, Labels]],
     *,
     at: datetime,
 ) -> list[RubricWording]:
@@ -80,7 +80,7 @@ def new_wordings(
     Args:
         evaluation: The evaluation as declared now.
         known: Versions in the order in which they came into use.
-        stored: Stored labels by question and fingerprint, which were given before.
+        labels_before: Stored labels by question and fingerprint, which were given before.
         at: Time of this run.
     """
     new = []
@@ -99,7 +99,7 @@ def new_wordings(
                 scale=question.scale.described(),
                 guidelines=question.guidelines,
                 first_seen_at=at.isoformat(),
-                labels_before=_packed(stored.get(question.id, {})) if history else "",
+                labels_before=_packed(labels_before.get(question.id, {})) if history else "",
             )
         )
     return new
@@ -189,11 +189,11 @@ def _remembered(
     labels: pd.DataFrame, wordings: Sequence[RubricWording], current: int
 ) -> NDArray[np.int64]:
     number = {wording.fingerprint: wording.version for wording in wordings}
-    stored: dict[tuple[str, str, int], int] = {}
+    version_of_label: dict[tuple[str, str, int], int] = {}
     for wording in sorted(wordings, key=lambda wording: wording.first_seen_at):
         for fingerprint, known_labels in _unpacked(wording.labels_before).items():
             for response, rater, round_ in known_labels:
-                stored.setdefault((response, rater, round_), number.get(fingerprint, 0))
+                version_of_label.setdefault((response, rater, round_), number.get(fingerprint, 0))
     starts = sorted((pd.Timestamp(wording.first_seen_at), wording.version) for wording in wordings)
     times = pd.to_datetime(labels["labelled_at"], utc=True, errors="coerce", format="ISO8601")
     versions = []
@@ -201,7 +201,7 @@ def _remembered(
     for key, time in zip(keys, times, strict=True):
         in_use = [version for start, version in starts if start <= time]
         at_that_time = in_use[-1] if in_use else starts[0][1]
-        versions.append(stored.get(key, current if pd.isna(time) else at_that_time))
+        versions.append(version_of_label.get(key, current if pd.isna(time) else at_that_time))
     return np.array(versions, dtype=np.int64)
 
 

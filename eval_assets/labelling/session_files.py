@@ -111,32 +111,32 @@ class SessionFolder:
         """Replace the stored session with `change(session)` and return it once it is on disk."""
         with locked(self.path):
             file = self._file(key)
-            stored = self._stored(file)
-            before = stored.session if stored else None
+            state = self._stored(file)
+            before = state.session if state else None
             changed = change(before)
-            if stored is not None and before is not None and not _differs(before, changed):
+            if state is not None and before is not None and not _differs(before, changed):
                 return before
             touched, changed = changed.touched, replace(changed, touched=frozenset())
             journal = session_journal(file)
-            if stored is not None and stored.journal and stored.journal[2] > stored.end:
-                _set_aside(journal, end=stored.end)
-            if stored is None or _is_rewritten(stored, changed):
+            if state is not None and state.journal and state.journal[2] > state.end:
+                _set_aside(journal, end=state.end)
+            if state is None or _is_rewritten(state, changed):
                 file.parent.mkdir(exist_ok=True)
                 replace_file(file, session_text(changed).encode())
                 journal.unlink(missing_ok=True)
                 self._parsed[file] = _Stored(changed, _version(file))
             else:
-                line = _change_line(stored.session, changed, touched=touched, after=stored.checksum)
+                line = _change_line(state.session, changed, touched=touched, after=state.checksum)
                 append_line(journal, line)
-                self._parsed[file] = _appended(stored, changed, line, _version(journal))
+                self._parsed[file] = _appended(state, changed, line, _version(journal))
             return changed
 
     def _file(self, key: SessionKey) -> Path:
         return self.path / f"{key.session_id}.json"
 
     def _read(self, file: Path) -> Session | None:
-        stored = self._stored(file)
-        return stored.session if stored else None
+        state = self._stored(file)
+        return state.session if state else None
 
     def _stored(self, file: Path) -> _Stored | None:
         """Return the session with its journal, of which only new lines are read."""
@@ -144,16 +144,16 @@ class SessionFolder:
         try:
             while True:
                 version, journal_version = _version(file), _version_if_any(journal)
-                stored = self._parsed.get(file)
-                if stored is None or not _continues(stored, version, journal_version):
+                state = self._parsed.get(file)
+                if state is None or not _continues(state, version, journal_version):
                     text = file.read_text(encoding="utf-8")
-                    stored = _Stored(parse_session(text, file=name), version)
-                if journal_version != stored.journal:
-                    stored = _with_changes(stored, journal, journal_version)
+                    state = _Stored(parse_session(text, file=name), version)
+                if journal_version != state.journal:
+                    state = _with_changes(state, journal, journal_version)
                 # Another program may have rewritten the session meanwhile.
                 if _version(file) == version:
-                    self._parsed[file] = stored
-                    return stored
+                    self._parsed[file] = state
+                    return state
         except FileNotFoundError:
             return None
 
@@ -164,13 +164,13 @@ def session_folder(folder: Path) -> SessionFolder:
     return SessionFolder(folder)
 
 
-def _continues(stored: _Stored, version: _FileVersion, journal: _FileVersion | None) -> bool:
+def _continues(state: _Stored, version: _FileVersion, journal: _FileVersion | None) -> bool:
     """Return whether the files still have the content that was read, except for added changes."""
-    if stored.version != version:
+    if state.version != version:
         return False
-    if stored.journal is None or stored.journal == journal:
+    if state.journal is None or state.journal == journal:
         return True
-    (inode, _, size) = stored.journal
+    (inode, _, size) = state.journal
     return journal is not None and journal[0] == inode and journal[2] > size
 
 
@@ -181,11 +181,11 @@ def _differs(before: Session, changed: Session) -> bool:
     return replace(changed, by_unit={}) != replace(before, by_unit={})
 
 
-def _is_rewritten(stored: _Stored, changed: Session) -> bool:
-    before, n_labels = stored.session, len(changed.by_unit)
+def _is_rewritten(state: _Stored, changed: Session) -> bool:
+    before, n_labels = state.session, len(changed.by_unit)
     return (
         n_labels <= SHORT
-        or stored.n_changes >= n_labels
+        or state.n_changes >= n_labels
         or (changed.closed_at is not None and before.closed_at is None)
         or changed.started_at != before.started_at
     )
@@ -232,18 +232,18 @@ def _change_line(before: Session, changed: Session, *, touched: Iterable[Unit], 
 _LINE_CHECKSUM = ', "checksum": "'
 
 
-def _with_changes(stored: _Stored, journal: Path, version: _FileVersion | None) -> _Stored:
+def _with_changes(state: _Stored, journal: Path, version: _FileVersion | None) -> _Stored:
     """Return a session with the new changes of its journal.
 
     Raises:
         InputError: If a line other than the last is not a change.
     """
-    lines = _complete_lines(journal, start=stored.end)
-    session, checksum = stored.session, stored.checksum
+    lines = _complete_lines(journal, start=state.end)
+    session, checksum = state.session, state.checksum
     was_edited = session.was_edited
     labels, withdrawn = dict(session.by_unit), set(session.withdrawn)
     head: dict[str, Any] = {}
-    for number, line in enumerate(lines, start=stored.n_changes + 1):
+    for number, line in enumerate(lines, start=state.n_changes + 1):
         try:
             parsed = json.loads(line)
             change = _CHANGE.validate_python(parsed)
@@ -262,22 +262,22 @@ def _with_changes(stored: _Stored, journal: Path, version: _FileVersion | None) 
         session, by_unit=labels, withdrawn=frozenset(withdrawn), was_edited=was_edited, **head
     )
     return replace(
-        stored,
+        state,
         session=session,
         journal=version,
-        end=stored.end + sum(len(line) + 1 for line in lines),
-        n_changes=stored.n_changes + len(lines),
+        end=state.end + sum(len(line) + 1 for line in lines),
+        n_changes=state.n_changes + len(lines),
         checksum=checksum,
     )
 
 
-def _appended(stored: _Stored, changed: Session, line: str, journal: _FileVersion) -> _Stored:
+def _appended(state: _Stored, changed: Session, line: str, journal: _FileVersion) -> _Stored:
     return replace(
-        stored,
+        state,
         session=changed,
         journal=journal,
         end=journal[2],
-        n_changes=stored.n_changes + 1,
+        n_changes=state.n_changes + 1,
         checksum=_line_checksum(line)[1],
     )
 

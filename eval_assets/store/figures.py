@@ -97,10 +97,10 @@ def is_as_measured(connection: duckdb.DuckDBPyConnection, record: type[FigureRec
     It notices edits of the database, and does not withstand an edit of the fingerprint too.
     """
     # with parameters DuckDB would import pandas
-    stored = connection.execute(
+    fingerprints = connection.execute(
         f"SELECT fingerprint FROM figure_fingerprints WHERE table_name = '{record.table}'"  # noqa: S608 - names of our own records
     ).fetchall()
-    return stored == [(_fingerprint(connection, record),)]
+    return fingerprints == [(_fingerprint(connection, record),)]
 
 
 def _fingerprint(connection: duckdb.DuckDBPyConnection, record: type[FigureRecord]) -> str:

@@ -70,7 +70,7 @@ def why_judges_are_stale(
     if of_figures:
         unusable[JudgeHumanFigures.table] = why_unusable(
             JudgeHumanFigures.table,
-            stored=of_figures,
+            version=of_figures,
             current=" ".join(versions.values()),
             changed=changed,
             folder=evaluation.folder,
@@ -83,7 +83,7 @@ def why_judges_are_stale(
         current = measures_version(evaluation, "human", data_version=versions["human"])
         unusable["judge_certificates"] = why_unusable(
             "judge_certificates",
-            stored=of_splits,
+            version=of_splits,
             current=current,
             changed=changed,
             folder=evaluation.folder,
@@ -110,8 +110,10 @@ def decide_as_stored(
     connection: duckdb.DuckDBPyConnection, outcomes: Iterable[GateOutcome]
 ) -> bool:
     """Return whether gates are closed for the same questions as in the last run."""
-    stored = connection.execute("SELECT gate, question_id, is_closed FROM gate_verdicts").fetchall()
-    return set(stored) == {row[:2] + row[7:8] for row in _verdict_rows(outcomes)}
+    verdicts = connection.execute(
+        "SELECT gate, question_id, is_closed FROM gate_verdicts"
+    ).fetchall()
+    return set(verdicts) == {row[:2] + row[7:8] for row in _verdict_rows(outcomes)}
 
 
 def edited_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[RaterKind, ...]:

@@ -122,7 +122,7 @@ def ratings_from(
     rows = []
     for portion in portions:
         spare_memory(connection)
-        stored = connection.execute(
+        round_ratings = connection.execute(
             f"""
             SELECT (list_position($questions, question_id) - 1)::USMALLINT AS question,
                    unit.i AS unit, (list_position($raters, rater_id) - 1)::{kind} AS rater,
@@ -133,7 +133,7 @@ def ratings_from(
             {"questions": names, "raters": rater_ids},
         ).fetchnumpy()
         release_memory(connection)  # of the database's copy, before these rows are sorted
-        rows.append(_in_order(stored))
+        rows.append(_in_order(round_ratings))
     bounds = [np.searchsorted(of.pop("question"), np.arange(len(names) + 1)) for of in rows]
     columns: dict[str, list[NDArray[Any]]] = {}
     for column in ("unit", "rater", "value"):  # one by one: there is room for one copy

@@ -219,9 +219,11 @@ def earlier_turns(
 
 def are_stored_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge]) -> bool:
     """Return whether the stored scores belong to the judges as they are declared."""
-    stored = connection.execute("SELECT judge_id, provider, model, version FROM judges").fetchall()
-    followed = {judge_id: version for judge_id, *_, version in stored}
-    return set(stored) == {
+    judges_of_scores = connection.execute(
+        "SELECT judge_id, provider, model, version FROM judges"
+    ).fetchall()
+    followed = {judge_id: version for judge_id, *_, version in judges_of_scores}
+    return set(judges_of_scores) == {
         (j.id, j.provider, j.model, followed.get(j.id) if j.version == CURRENT else j.version)
         for j in declared
     }

@@ -96,9 +96,9 @@ def _keep_compared(
     connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, response_ids: Iterable[str]
 ) -> None:
     """Add responses outside the test to the ledger, and those that only the database has."""
-    stored = read_rows(connection, "compared_responses", order_by="compared_at")
+    comparisons = read_rows(connection, "compared_responses", order_by="compared_at")
     fingerprints = {*response_fingerprints(response_ids)}.union(
-        *(row["fingerprints"] for row in stored)
+        *(row["fingerprints"] for row in comparisons)
     )
     if new := fingerprints - JudgeLedger(ledger).compared_responses():
         row = {"fingerprints": sorted(new), "compared_at": datetime.now(tz=UTC)}

@@ -158,17 +158,17 @@ def prompted_scores(
     connection: duckdb.DuckDBPyConnection, units: Mapping[str, RatedUnits]
 ) -> PromptedScores:
     """Return the stored scores of tuned prompts, for the rated units."""
-    stored = connection.execute("FROM tuned_judge_scores").df()
-    return scores_by_prompt(stored, units)
+    scores = connection.execute("FROM tuned_judge_scores").df()
+    return scores_by_prompt(scores, units)
 
 
-def scores_by_prompt(stored: pd.DataFrame, units: Mapping[str, RatedUnits]) -> PromptedScores:
+def scores_by_prompt(tuned_scores: pd.DataFrame, units: Mapping[str, RatedUnits]) -> PromptedScores:
     """Return rows of `tuned_judge_scores` by judge and prompt, for the rated units."""
-    if stored.empty:
+    if tuned_scores.empty:
         return {}
-    stored = stored[stored["status"] == "ok"]
+    tuned_scores = tuned_scores[tuned_scores["status"] == "ok"]
     result: dict[tuple[str, str], dict[str, np.ndarray]] = {}
-    for (judge_id, prompt_hash), rows in stored.groupby(["judge_id", "prompt_hash"]):
+    for (judge_id, prompt_hash), rows in tuned_scores.groupby(["judge_id", "prompt_hash"]):
         of_judge = result.setdefault((str(judge_id), str(prompt_hash)), {})
         for question_id, rated in units.items():
             by_response = rows[rows["question_id"] == question_id].set_index("response_id")["score"]
@@ -328,7 +328,7 @@ def _rows(
 ) -> pd.DataFrame | None:
     """Return scores on a part; None if the judges' stored scores are of other prompts."""
     singles = [version for version in item.candidates if version.judge_id != JURY]
-    stored = connection.execute(
+    judge_scores = connection.execute(
         """
         SELECT response_id, judge_id, if(status = 'ok', raw_score, NULL) AS score, spread
         FROM judge_scores WHERE question_id = ? AND status <> 'conversation' ORDER BY response_id
@@ -337,7 +337,7 @@ def _rows(
     ).df()
     if not _rates_as(connection, item.version):
         return None
-    by_judge = stored.pivot(index="response_id", columns="judge_id", values="score")  # noqa: PD010
+    by_judge = judge_scores.pivot(index="response_id", columns="judge_id", values="score")  # noqa: PD010
     scores: dict[str, Floats] = {}
     for version in singles:
         if version.judge_id in by_judge and _rates_as(connection, version):
@@ -346,7 +346,7 @@ def _rows(
     own_id = item.version.judge_id
     if own_id not in scores or len(scores) < len(singles):
         return None
-    judge_rows = stored[stored["judge_id"] == own_id].set_index("response_id")
+    judge_rows = judge_scores[judge_scores["judge_id"] == own_id].set_index("response_id")
     spread = judge_rows["spread"].reindex(by_judge.index).to_numpy(np.float64)
     doubts = doubts_by_source(
         own_id, scores, spread, is_ordered=agreement_level(question) != "nominal"

@@ -112,8 +112,8 @@ class SealedEvaluation:
             group_labels=tuple(fields.get("group_labels", ())),
             parts={judge: JudgePart(**part) for judge, part in fields.get("parts", {}).items()},
             evidence={
-                judge: Fingerprints(**{**stored, "models_returned": ()})
-                for judge, stored in fields.get("evidence", {}).items()
+                judge: Fingerprints(**{**fingerprints, "models_returned": ()})
+                for judge, fingerprints in fields.get("evidence", {}).items()
             },
         )
 

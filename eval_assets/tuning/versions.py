@@ -140,20 +140,20 @@ def version_as_json(version: JudgeVersion) -> dict[str, object]:
     return json.loads(json.dumps(fields))  # type: ignore[no-any-return]
 
 
-def version_from_json(stored: Mapping[str, Any]) -> JudgeVersion:
+def version_from_json(fields: Mapping[str, Any]) -> JudgeVersion:
     """Return the version that `version_as_json` wrote."""
-    maps = {question: _map(fitted) for question, fitted in stored["maps"].items()}
-    return JudgeVersion(**{**stored, "maps": maps, "sources": tuple(stored["sources"])})
+    maps = {question: _map(fitted) for question, fitted in fields["maps"].items()}
+    return JudgeVersion(**{**fields, "maps": maps, "sources": tuple(fields["sources"])})
 
 
-def _map(stored: Mapping[str, Any]) -> MonotoneMap:
-    target = stored["target"]
+def _map(fields: Mapping[str, Any]) -> MonotoneMap:
+    target = fields["target"]
     return MonotoneMap(
-        seen=tuple(stored["seen"]),
-        mapped=tuple(stored["mapped"]),
+        seen=tuple(fields["seen"]),
+        mapped=tuple(fields["mapped"]),
         target=None if target is None else tuple(target),
-        low=stored["low"],
-        high=stored["high"],
+        low=fields["low"],
+        high=fields["high"],
     )
 
 

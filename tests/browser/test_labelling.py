@@ -312,8 +312,8 @@ def test_code_that_parses_but_does_not_run_has_a_key(tmp_path: Path, opened: Ope
         assert page.inner_text("#given") == "Your answer: Does not parse"
         page.keyboard.press("ArrowLeft")
         assert page.inner_text("#given") == "Your answer: Parses, does not run"
-        stored = labels(folder, "code_validity")
-        assert [(one["codeParses"], one["codeRuns"]) for one in stored] == [
+        session_labels = labels(folder, "code_validity")
+        assert [(one["codeParses"], one["codeRuns"]) for one in session_labels] == [
             (True, False),
             (False, False),
         ]
@@ -408,9 +408,9 @@ def test_comparison_is_stored_by_column(
         page.keyboard.press("ArrowLeft")
         assert page.inner_text("#given") == f"Your answer: {'A' if sides[4] else 'B'} is better"
 
-    stored = labels(pairs.folder, "better")
-    assert [label["rating"] for label in stored] == [0, 0, 0, 0, 0, 1]
-    assert [not label["swapped"] for label in stored] == sides
+    session_labels = labels(pairs.folder, "better")
+    assert [label["rating"] for label in session_labels] == [0, 0, 0, 0, 0, 1]
+    assert [not label["swapped"] for label in session_labels] == sides
     assert page.evaluate("window.hit ?? null") is None
 
 
@@ -499,14 +499,14 @@ def test_options_are_selected_with_keys_and_saved_together(
         page.wait_for_selector("body.ready")
         assert progress(page) == "3 of 6 done"
 
-    stored = {
+    by_response = {
         name: labels(options.folder, f"faults%2F{name}")
         for name in ("wrong%20facts", "%3Cb%3Erude%3C%2Fb%3E", "vague")
     }
-    rated = [[label["rating"] for label in of] for of in stored.values()]
+    rated = [[label["rating"] for label in of] for of in by_response.values()]
     assert rated == [[0, 1, 0], [0, 1, 1], [1, 0, 0]]
-    assert [label["notes"] for label in stored["vague"]] == ["", "in line 3", ""]
-    assert [label["seconds"] is None for of in stored.values() for label in of] == (
+    assert [label["notes"] for label in by_response["vague"]] == ["", "in line 3", ""]
+    assert [label["seconds"] is None for of in by_response.values() for label in of] == (
         [False] * 3 + [True] * 6
     )
 
@@ -550,9 +550,9 @@ def test_a_later_answer_is_kept_beside_the_first(served: Serving, opened: Opened
     page = opened(served.links["anna"])
     press(page, "4")
     path = served.folder / "sessions" / "anna+helpful+r1.json"
-    stored = json.loads(path.read_text())
-    stored["labels"][0]["timestamp"] = "2026-01-01T00:00:00Z"
-    path.write_text(json.dumps(stored))
+    session = json.loads(path.read_text())
+    session["labels"][0]["timestamp"] = "2026-01-01T00:00:00Z"
+    path.write_text(json.dumps(session))
     page.reload()
     page.wait_for_selector("body.ready")
     page.keyboard.press("ArrowLeft")

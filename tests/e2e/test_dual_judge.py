@@ -107,11 +107,11 @@ def test_documents_are_judged_stored_and_not_asked_about_again(
     assert provider.log.max_in_flight > 2
     assert (repeat["n_calls"], repeat["estimated_cost_usd"]) == (0, 0.0)
     assert repeat["judge1_scores"] == output["judge1_scores"]
-    stored = Evaluated(tmp_path).rows(
+    rows = Evaluated(tmp_path).rows(
         "SELECT id, docs, judge1_score, judge2_score, kappa FROM ground_truth"
     )
     ids = [str(document["id"]) for document in DOCUMENTS]
-    assert stored == [(1, ids, output["judge1_scores"], output["judge2_scores"], output["kappa"])]
+    assert rows == [(1, ids, output["judge1_scores"], output["judge2_scores"], output["kappa"])]
     assert Evaluated(tmp_path).rows("SELECT count(*) FROM judge_calls") == [(10,)]
 
 
@@ -161,8 +161,8 @@ def test_keys_that_are_refused_end_in_an_error_without_the_key(
     assert (output["kappa"], output["kappa_reason"]) == (None, "no_pairs")
     assert len(output["stopped"]) == 2
     assert KEY not in printed.out + printed.err
-    [stored] = Evaluated(tmp_path).rows("SELECT judge1_model, judge2_model FROM ground_truth")
-    assert stored == (None, None)
+    [models] = Evaluated(tmp_path).rows("SELECT judge1_model, judge2_model FROM ground_truth")
+    assert models == (None, None)
 
 
 @pytest.mark.slow
@@ -208,12 +208,12 @@ def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
     assert {query["status"] for query in output["queries"]} == {"success"}
     bodies = [request.json for request in provider.log.requests if request.vendor == "openai"]
     assert {body["max_completion_tokens"] for body in bodies[-7:]} == {10}
-    stored = Evaluated(tmp_path)
-    assert stored.rows("SELECT expected_docs, len(docs) FROM ground_truth ORDER BY id") == [
+    database = Evaluated(tmp_path)
+    assert database.rows("SELECT expected_docs, len(docs) FROM ground_truth ORDER BY id") == [
         (["11", "14"], 5),
         (None, 2),
     ]
-    costs = stored.rows(
+    costs = database.rows(
         """SELECT DISTINCT api_name, operation, currency, estimated_cost > 0 FROM api_cost_log
            ORDER BY 1"""
     )
@@ -221,7 +221,7 @@ def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
         ("anthropic_haiku", "dual_judge_evaluation", "USD", True),
         ("openai_gpt4o", "dual_judge_evaluation", "USD", True),
     ]
-    assert stored.rows("SELECT query_id, count(*) FROM api_cost_log GROUP BY 1 ORDER BY 1") == [
+    assert database.rows("SELECT query_id, count(*) FROM api_cost_log GROUP BY 1 ORDER BY 1") == [
         (1, 10),
         (2, 4),
     ]

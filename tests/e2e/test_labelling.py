@@ -116,16 +116,16 @@ def test_sheets_are_written_for_every_rater_and_kept_once_filled(labelled: Evalu
 
 def test_changes_and_repeats_are_history(labelled: Evaluated) -> None:
     path = labelled.path / "sessions" / "r1+clarity+r1.json"
-    stored = json.loads(path.read_text())
-    first, second = stored["labels"][:2]
+    session = json.loads(path.read_text())
+    first, second = session["labels"][:2]
     first["history"] = [
         {k: v for k, v in first.items() if k not in {"dimension", "labelerId", "skipped"}}
         | {"rating": 5, "timestamp": "2027-01-01T00:00:00Z"}
     ]
-    stored["labels"].append(
+    session["labels"].append(
         {**second, "repeat": True, "rating": 1, "timestamp": "2027-01-01T00:00:00Z"}
     )
-    path.write_text(json.dumps(stored))
+    path.write_text(json.dumps(session))
     assert labelled.materialize(*MEASURED, checks=False).success
 
     result = labelled.rows("SELECT kind, before, after FROM label_history ORDER BY kind")

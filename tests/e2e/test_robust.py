@@ -434,7 +434,7 @@ def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated)
 def test_labels_whose_file_is_gone_stay_stored_until_the_folder_says_that_there_are_none(
     open_folder: Evaluated,
 ) -> None:
-    stored = open_folder.rows("SELECT * FROM human_labels ORDER BY ALL")
+    labels = open_folder.rows("SELECT * FROM human_labels ORDER BY ALL")
     inputs = open_folder.path / "labels.csv"
     folder = open_folder.path / "labels"
     inputs.rename(open_folder.path / "ratings.csv")
@@ -451,8 +451,8 @@ def test_labels_whose_file_is_gone_stay_stored_until_the_folder_says_that_there_
     assert open_folder.materialize("human_labels", checks=False).success
 
     assert "there is no label file, but the database has" in refused
-    assert f"{len(stored)} labels from labels.csv" in refused
-    assert len(renamed) == len(stored) > 0
+    assert f"{len(labels)} labels from labels.csv" in refused
+    assert len(renamed) == len(labels) > 0
     assert open_folder.rows("SELECT * FROM human_labels") == []
 
 

@@ -584,18 +584,18 @@ def test_an_evaluation_that_is_held_back_does_not_count_and_is_explained(
     listed = called(planted, certificates_command)
     rows = planted.rows("SELECT DISTINCT verdict, reason, reading FROM tuned_judge_evaluation")
 
-    [(verdict, stored, reading)] = rows
+    [(verdict, reason_of_row, reading)] = rows
     assert (verdict, reading) == ("not_evaluated", None)
-    assert str(stored).startswith(reason)
+    assert str(reason_of_row).startswith(reason)
     assert planted.rows("SELECT count(*) FROM test_set_uses") == [(0,)]
-    message = f"The sealed test of completeness was not evaluated: {stored}."
+    message = f"The sealed test of completeness was not evaluated: {reason_of_row}."
     assert "completeness: chances of claims in evaluation 1 of the sealed test" in run.stdout
     for text in (run.stdout, listed.stdout, (planted.path / "out" / "report.md").read_text()):
         assert message in text
     required = called(planted, certificates_command, "--require", "verbose")
     assert (required.return_value, required.stdout) == (
         4,
-        f"verbose on completeness: cannot tell: not evaluated: {stored}\n",
+        f"verbose on completeness: cannot tell: not evaluated: {reason_of_row}\n",
     )
 
 

@@ -60,8 +60,8 @@ def test_fingerprint_of_figures_changes_with_a_value_only(tmp_path: Path) -> Non
     rows = Case(alpha_within=0.8).humans()
     with connect(tmp_path / "eval.duckdb") as connection:
         fingerprints = []
-        for stored in (rows, rows[::-1], Case(alpha_within=0.7).humans()):
-            replace_figures(connection, HumanFigures, stored)
+        for figures in (rows, rows[::-1], Case(alpha_within=0.7).humans()):
+            replace_figures(connection, HumanFigures, figures)
             fingerprints.append(content_fingerprint(connection, "human_agreement", ()))
 
     assert fingerprints[0] == fingerprints[1] != fingerprints[2]

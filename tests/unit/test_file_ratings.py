@@ -53,21 +53,21 @@ def assert_as_stored(file: RatingsFile) -> None:
         replace_rows(connection, "responses", file.responses)
         write_labels(connection, labels.ratings, earlier=labels.earlier)
         write_label_disagreements(connection)
-        stored = human_ratings(connection, evaluation)
+        from_database = human_ratings(connection, evaluation)
         disagreements = read_table(connection, "label_disagreements")
 
     pd.testing.assert_frame_equal(result.disagreements, disagreements, check_dtype=False)
-    assert result.humans.n_skipped == stored.n_skipped
-    assert result.humans.n_disagreements == stored.n_disagreements
-    assert result.humans.first_round_only == stored.first_round_only
-    for name, ratings in stored.ratings.items():
+    assert result.humans.n_skipped == from_database.n_skipped
+    assert result.humans.n_disagreements == from_database.n_disagreements
+    assert result.humans.first_round_only == from_database.first_round_only
+    for name, ratings in from_database.ratings.items():
         direct = result.humans.ratings[name]
         assert direct.raters == ratings.raters
         np.testing.assert_array_equal(direct.group, ratings.group)
         np.testing.assert_array_equal(direct.matrix(), ratings.matrix())
         np.testing.assert_array_equal(direct.unit, ratings.unit)
         units = result.humans.disagreements.get(name, np.empty(0))
-        np.testing.assert_array_equal(units, stored.disagreements.get(name, np.empty(0)))
+        np.testing.assert_array_equal(units, from_database.disagreements.get(name, np.empty(0)))
 
 
 @pytest.mark.parametrize("n_rounds", [1, 2])

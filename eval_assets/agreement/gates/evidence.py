@@ -49,14 +49,14 @@ def gate_outcomes(
     for name in applicable_gates(n_judges=len(evaluation.primary_judges)):
         gate = GATES[name]
         rows = [row for row in measured[gate.raters] if row.scope is not Scope.RESPONSE]
-        stored = rows[0].data_version if rows else ""
+        version = rows[0].data_version if rows else ""
         current = measures_version(evaluation, gate.raters, data_version=versions[gate.raters])
         evidence[name] = GateEvidence(
             figures=tuple(_figures(gate, rows)),
-            data_version=stored,
+            data_version=version,
             unusable=why_unusable(
                 gate.table,
-                stored=stored,
+                version=version,
                 current=current,
                 changed=[t for t in changed if t != "judge_scores" or gate.raters == "judge"],
                 folder=evaluation.folder,
@@ -67,26 +67,26 @@ def gate_outcomes(
 
 
 def why_unusable(
-    table: str, *, stored: str, current: str, changed: Collection[str], folder: Path
+    table: str, *, version: str, current: str, changed: Collection[str], folder: Path
 ) -> Unusable | None:
     """Return why the figures of a table cannot be used; None if they can.
 
     Args:
         table: The table that holds the figures.
-        stored: Version of the data they were measured on; empty if nothing was measured.
+        version: Version of the data they were measured on; empty if nothing was measured.
         current: Version of the data as it is now.
         changed: Tables behind the figures whose files changed after they were read.
         folder: The evaluation folder, which the remedy names.
     """
     materialize = Remedy(RemedyKind.MATERIALIZE, table)
-    if not stored:
+    if not version:
         return Unusable("nothing measured yet", materialize)
     if changed:
         return Unusable(
             f"stale: the files of {' and '.join(changed)} changed since they were read",
             Remedy(RemedyKind.RUN, quote(str(folder))),
         )
-    if stored != current:
+    if version != current:
         return Unusable("stale: the ratings or scales changed since it was measured", materialize)
     return None
 

@@ -190,9 +190,9 @@ def _shift(row: RobustnessRow) -> str:
     )
 
 
-def _ratings(stored: str) -> str:
+def _ratings(text: str) -> str:
     """Return each rater's rating of the stored JSON object, or the count of each value."""
-    ratings: dict[str, float] = json.loads(stored)
+    ratings: dict[str, float] = json.loads(text)
     if len(ratings) <= _MOST_NAMED:
         return " · ".join(
             f"{rater}:\N{NO-BREAK SPACE}{value:g}" for rater, value in ratings.items()

@@ -53,12 +53,16 @@ class JudgeLedger:
                         if version_before.judge_id == version.judge_id
                     ]
                     parent = version.parent or (history[-1].version if history else None)
-                    stored = version.numbered(number_version(history, version), parent=parent)
-                    known_versions[stored.definition_hash] = stored
-                    if not connection.execute(new, _row(ledger, stored, notes, at=at)).rowcount:
+                    numbered_version = version.numbered(
+                        number_version(history, version), parent=parent
+                    )
+                    known_versions[numbered_version.definition_hash] = numbered_version
+                    if not connection.execute(
+                        new, _row(ledger, numbered_version, notes, at=at)
+                    ).rowcount:
                         raise StoreError(
-                            f"{ledger.place}: another run registered {stored.judge_id} "
-                            f"{stored.version} meanwhile. Run again."
+                            f"{ledger.place}: another run registered {numbered_version.judge_id} "
+                            f"{numbered_version.version} meanwhile. Run again."
                         )
                 elif (
                     not version.trained_on

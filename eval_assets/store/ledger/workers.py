@@ -295,11 +295,11 @@ def _recorded(
             & attempts.c.call_key.in_([attempt.call_key for attempt in new_attempts])
         )
     )
-    stored = {(key, number, at) for key, number, at in rows}
+    recorded = {(key, number, at) for key, number, at in rows}
     return {
         (attempt.call_key, attempt.attempt)
         for attempt in new_attempts
-        if (attempt.call_key, attempt.attempt, attempt.started_at.astimezone(UTC)) in stored
+        if (attempt.call_key, attempt.attempt, attempt.started_at.astimezone(UTC)) in recorded
     }
 
 

@@ -219,8 +219,8 @@ def test_a_mistyped_judge_score_does_not_widen_the_scale_of_labels(tmp_path: Pat
     assert [question.scale for question in evaluation.rubric] == [BINARY]
     assert "1 judge score of faithful is off the scale of its labels (0, 1)" in outcome.output
     [judge] = evaluation.judges
-    stored = read_recorded_scores(evaluation, judge, read_responses(evaluation))
-    assert stored["status"].value_counts().to_dict() == {"ok": 29, "out_of_range": 1}
+    judge_scores = read_recorded_scores(evaluation, judge, read_responses(evaluation))
+    assert judge_scores["status"].value_counts().to_dict() == {"ok": 29, "out_of_range": 1}
 
 
 def write_labelled_folder(folder: Path, ratings: list[tuple[str, int]]) -> None:

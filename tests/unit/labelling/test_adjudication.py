@@ -337,11 +337,11 @@ def test_notes_on_a_comparison_say_whose_sides_they_name(tmp_path: Path) -> None
     swapped = next(unit for unit in queue.units if unit.is_swapped)
     session = queue.answer(swapped, Answer(rating=0, notes="A is longer"), at=now())
     response_id = swapped.response.response_id
-    stored = labels_of_session(
+    parsed = labels_of_session(
         session, file="s.json", question=swapped.question, response_ids={response_id}
     )
-    assert stored is not None
-    notes = {"ben": stored.ratings["notes"].item(), "sheet": "A is short"}
+    assert parsed is not None
+    notes = {"ben": parsed.ratings["notes"].item(), "sheet": "A is short"}
     assert notes["ben"] == "A is longer (saw A and B swapped)"
 
     disagreement = Disagreement(response_id, "better", {"ben": 2, "sheet": 0}, 1.0, notes)

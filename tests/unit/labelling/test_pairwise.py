@@ -142,8 +142,8 @@ def test_label_of_an_offline_page_is_of_the_columns(tmp_path: Path) -> None:
 
     merge(given_back(task, *(said(task, p, at=p, rating=FIRST_SIDE) for p in places)), study)
 
-    stored = study.queue("anna").labels()
-    assert [(stored[place].is_swapped, stored[place].rating) for place in places] == [
+    by_unit = study.queue("anna").labels()
+    assert [(by_unit[place].is_swapped, by_unit[place].rating) for place in places] == [
         (False, 0),
         (True, 2),
     ]

@@ -27,10 +27,10 @@ SECOND = replace(FIRST, question="Is every sentence clear?")
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
 
-def wordings_of(*questions: RubricQuestion, stored: int = 0) -> list[RubricWording]:
+def wordings_of(*questions: RubricQuestion, n_labels: int = 0) -> list[RubricWording]:
     """Return versions that were declared a day apart; labels of the first were stored."""
     wordings: list[RubricWording] = []
-    keys = {"clarity": {guideline_hash(FIRST): [(f"x{k}", "anna", 1) for k in range(stored)]}}
+    keys = {"clarity": {guideline_hash(FIRST): [(f"x{k}", "anna", 1) for k in range(n_labels)]}}
     for day, question in enumerate(questions):
         evaluation = Evaluation("test", Path(), (question,))
         at = START + timedelta(days=day)
@@ -61,11 +61,11 @@ def test_versions_are_numbered_in_the_order_of_runs() -> None:
 def test_labels_stay_with_their_version_if_an_earlier_one_is_used_again() -> None:
     third = replace(FIRST, question="Is it clear to you?")
     rows = labels(("x0", None, None), ("x1", None, None), ("new", None, None))
-    stored = {guideline_hash(FIRST): [("x0", "anna", 1)]}
-    after = stored | {guideline_hash(SECOND): [("x1", "anna", 1)]}
+    first_labels = {guideline_hash(FIRST): [("x0", "anna", 1)]}
+    after = first_labels | {guideline_hash(SECOND): [("x1", "anna", 1)]}
     wordings: list[RubricWording] = []
     for day, (question, keys) in enumerate(
-        [(FIRST, {}), (SECOND, stored), (FIRST, after), (third, after)]
+        [(FIRST, {}), (SECOND, first_labels), (FIRST, after), (third, after)]
     ):
         evaluation = Evaluation("test", Path(), (question,))
         at = START + timedelta(days=day)
@@ -102,7 +102,7 @@ def test_label_belongs_to_the_version_that_it_carries() -> None:
 
 def test_label_without_fingerprint_belongs_to_the_version_it_was_stored_under() -> None:
     rows = labels(("x0", None, None), ("x1", None, None), ("new", None, None))
-    current, older, _ = separated(rows, SECOND, wordings_of(FIRST, SECOND, stored=2))
+    current, older, _ = separated(rows, SECOND, wordings_of(FIRST, SECOND, n_labels=2))
 
     assert (current, older) == (["new"], ["x0", "x1"])
 
@@ -126,7 +126,7 @@ def test_older_labels_count_until_the_new_version_has_some() -> None:
 def test_equivalent_versions_are_pooled(fingerprint: str | None) -> None:
     rows = labels(("x0", fingerprint, None), ("x1", guideline_hash(SECOND), None))
     same = replace(SECOND, equivalent_versions=(1,))
-    current, older, result = separated(rows, same, wordings_of(FIRST, SECOND, stored=1))
+    current, older, result = separated(rows, same, wordings_of(FIRST, SECOND, n_labels=1))
 
     assert (current, older, result.notes) == (["x0", "x1"], [], ())
 

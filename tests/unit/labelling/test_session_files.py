@@ -73,12 +73,12 @@ def test_code_that_parses_but_does_not_run_has_both_verdicts() -> None:
     verdicts = {"a": True, "b": False, "c": None}
     labels = [replace(label(name, 0), parses=parses) for name, parses in verdicts.items()]
     state = replace(session(*labels), key=key).with_label(label("a", 1, at=500))
-    stored = json.loads(session_text(state))["labels"]
+    entries = json.loads(session_text(state))["labels"]
 
-    assert [one["codeRuns"] for one in stored] == [False] * 3
-    assert [one.get("codeParses") for one in stored] == [True, False, None]
-    assert stored[0]["history"][0]["codeParses"] is True
-    assert "parses" not in stored[0]
+    assert [one["codeRuns"] for one in entries] == [False] * 3
+    assert [one.get("codeParses") for one in entries] == [True, False, None]
+    assert entries[0]["history"][0]["codeParses"] is True
+    assert "parses" not in entries[0]
     assert parse_session(session_text(state), file="s.json") == state
 
 
@@ -122,7 +122,7 @@ def test_edit_of_a_session_file_is_detected_and_stays_on_record(
     folder.change(KEY, lambda _: session(replace(label("a", 3), notes="a comment")))
     [path] = folder.files()
     path.write_text(edit(path.read_text()))
-    folder.change(KEY, lambda stored: stored.with_label(label("b", at=9)))  # type: ignore[union-attr]
+    folder.change(KEY, lambda before: before.with_label(label("b", at=9)))  # type: ignore[union-attr]
 
     assert SessionFolder(tmp_path).read(KEY).was_edited  # type: ignore[union-attr]
 
@@ -146,7 +146,7 @@ def test_names_of_raters_cannot_leave_the_folder(tmp_path: Path) -> None:
 def test_a_file_that_another_program_changed_is_read_again(tmp_path: Path) -> None:
     first, second = SessionFolder(tmp_path), SessionFolder(tmp_path)
     first.change(KEY, lambda _: session(label("a", at=0)))
-    second.change(KEY, lambda stored: stored.with_label(label("b", at=1)))  # type: ignore[union-attr]
+    second.change(KEY, lambda before: before.with_label(label("b", at=1)))  # type: ignore[union-attr]
 
     assert [one.response_id for one in first.read(KEY).labels] == ["a", "b"]  # type: ignore[union-attr]
 
@@ -159,10 +159,10 @@ def test_programs_that_label_at_once_lose_no_label(tmp_path: Path) -> None:
     for worker in workers:
         worker.join()
 
-    stored = SessionFolder(tmp_path).read(KEY)
+    result = SessionFolder(tmp_path).read(KEY)
 
-    assert stored is not None
-    assert len(stored.labels) == 30
+    assert result is not None
+    assert len(result.labels) == 30
 
 
 def _label_many(folder: Path, worker: int) -> None:
@@ -170,14 +170,14 @@ def _label_many(folder: Path, worker: int) -> None:
     for number in range(15):
         inputs = label(f"{worker}-{number}", at=worker + number * 10)
 
-        def add(stored: Session | None, inputs: object = inputs) -> Session:
-            return (stored or session()).with_label(inputs)  # type: ignore[arg-type]
+        def add(before: Session | None, inputs: object = inputs) -> Session:
+            return (before or session()).with_label(inputs)  # type: ignore[arg-type]
 
         sessions.change(KEY, add)
 
 
-def close(stored: Session | None) -> Session:
-    return replace(stored or session(), closed_at=after(2000))
+def close(before: Session | None) -> Session:
+    return replace(before or session(), closed_at=after(2000))
 
 
 def long_session(n_labels: int = SHORT + 1) -> Session:
@@ -195,7 +195,7 @@ def journalled(folder: Path, *labels: Label) -> tuple[Path, Path]:
 
 
 def _with(added: Label) -> Callable[[Session | None], Session]:
-    return lambda stored: (stored or session()).with_label(added)
+    return lambda before: (before or session()).with_label(added)
 
 
 def test_label_of_a_long_session_is_one_line_of_its_journal(tmp_path: Path) -> None:
@@ -243,10 +243,10 @@ def test_change_that_a_crash_cut_short_is_set_aside(tmp_path: Path, cut: int) ->
 
     assert "z" not in {one.response_id for one in sessions.read(KEY).labels}  # type: ignore[union-attr]
     sessions.change(KEY, _with(label("w", at=1002)))
-    stored = SessionFolder(tmp_path).read(KEY)
-    assert stored is not None
-    assert [one.response_id for one in stored.labels][-2:] == ["y", "w"]
-    assert not stored.was_edited
+    result = SessionFolder(tmp_path).read(KEY)
+    assert result is not None
+    assert [one.response_id for one in result.labels][-2:] == ["y", "w"]
+    assert not result.was_edited
     [remnant] = sessions.remnants()
     assert remnant.read_bytes().strip() == lines[1][:-cut].strip()
 
@@ -299,11 +299,11 @@ def test_programs_that_label_a_long_session_at_once_lose_no_label(tmp_path: Path
     for worker in workers:
         worker.join()
 
-    stored = SessionFolder(tmp_path).read(KEY)
+    result = SessionFolder(tmp_path).read(KEY)
 
-    assert stored is not None
-    assert len(stored.labels) == SHORT + 1 + 30
-    assert not stored.was_edited
+    assert result is not None
+    assert len(result.labels) == SHORT + 1 + 30
+    assert not result.was_edited
 
 
 @pytest.mark.slow
@@ -323,12 +323,12 @@ def test_kills_lose_no_label_of_a_long_session(tmp_path: Path) -> None:
             while True:
                 reported.append(receiver.recv())
 
-    stored = SessionFolder(tmp_path).read(KEY)
+    result = SessionFolder(tmp_path).read(KEY)
 
-    assert stored is not None
-    assert {*reported} <= {one.response_id for one in stored.labels}
+    assert result is not None
+    assert {*reported} <= {one.response_id for one in result.labels}
     assert len(reported) > 25
-    assert not stored.was_edited
+    assert not result.was_edited
 
 
 def _label_until_killed(folder: Path, worker: int, report: Connection) -> None:

@@ -40,25 +40,25 @@ def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: C
     rejected = pd.DataFrame([row], columns=list(REJECTED_COLUMNS))
     write_labels(connection, inputs.assign(round=2), earlier=earlier, rejected=rejected)
 
-    stored = read_table(connection, "human_labels")
-    assert stored[["response_id", "value"]].to_numpy().tolist() == [["a1", 4.0]]
+    current = read_table(connection, "human_labels")
+    assert current[["response_id", "value"]].to_numpy().tolist() == [["a1", 4.0]]
     skipped = read_table(connection, "skipped_labels")
     assert skipped[["response_id", "skip_reason"]].to_numpy().tolist() == [["a2", "cut off"]]
     assert [tuple(item) for item in read_table(connection, "rejected_rows").to_numpy()] == [row]
     assert rejected_labels(connection).to_numpy().tolist() == [["r2", "clarity", 1]]
     frame = read_table(connection, "earlier_labels")
     assert frame[["value", "round"]].to_numpy().tolist() == [[2.0, 1]]
-    assert stored["round"].tolist() == [2]
+    assert current["round"].tolist() == [2]
 
 
 def test_labels_with_another_value_are_counted(connection: Connection) -> None:
-    stored = labels(("a1", "clarity", "r1", 4), ("a2", "clarity", "r1", 2))
+    rows = labels(("a1", "clarity", "r1", 4), ("a2", "clarity", "r1", 2))
     now = labels(("a1", "clarity", "r1", 5), ("a2", "clarity", "r1", 2), ("a2", "clarity", "r2", 1))
     assert n_changed_labels(connection, now) == 0
-    write_labels(connection, stored)
+    write_labels(connection, rows)
 
     assert n_changed_labels(connection, now) == 1
-    assert n_changed_labels(connection, stored) == 0
+    assert n_changed_labels(connection, rows) == 0
 
 
 def test_a_missing_key_of_a_response_is_none_and_not_a_text(connection: Connection) -> None:
@@ -116,7 +116,7 @@ def test_what_is_asked_is_the_same_in_the_database_and_in_the_evaluation(
     replace_rows(connection, "responses", frame)
     write_rubric(connection, rubric)
 
-    stored = connection.execute("SELECT response_id, question_id FROM asked_units").fetchall()
+    units = connection.execute("SELECT response_id, question_id FROM asked_units").fetchall()
 
     evaluation = Evaluation("t", Path(), rubric)
     requested = {
@@ -124,8 +124,8 @@ def test_what_is_asked_is_the_same_in_the_database_and_in_the_evaluation(
         for row in rows
         for question in evaluation.asked({**row, **json.loads(str(row["attributes"]))})
     }
-    assert set(stored) == requested
-    assert len(stored) == len(requested) > len(rows)
+    assert set(units) == requested
+    assert len(units) == len(requested) > len(rows)
 
 
 def test_attributes_are_returned_beside_the_keys_of_responses(connection: Connection) -> None:

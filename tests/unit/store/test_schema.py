@@ -24,8 +24,8 @@ def test_columns_are_matched_by_name_whatever_their_order(connection: Connection
     rows = responses("c1", model_name="mine", prompt_text="Why?")
     replace_rows(connection, "responses", rows[rows.columns[::-1]])
 
-    [stored] = read_table(connection, "responses").to_dict("records")
-    assert (stored["response_id"], stored["model_name"], stored["prompt_text"]) == (
+    [row] = read_table(connection, "responses").to_dict("records")
+    assert (row["response_id"], row["model_name"], row["prompt_text"]) == (
         "c1",
         "mine",
         "Why?",

@@ -96,10 +96,10 @@ def test_scores_come_back_from_the_disk_as_they_were_added(
             with transaction(connection):
                 write_judge_scores(connection, on_disk.portions())
 
-    stored = connection.execute(
+    rows = connection.execute(
         "SELECT response_id, judge_id, score, raw_output FROM judge_scores"
     ).fetchall()
-    assert stored == [
+    assert rows == [
         ("a1", "j", 2.5, None),
         ("a2", "j", None, None),
         ("a1", "k", 1.0, '{"score": "1\u2028"}'),

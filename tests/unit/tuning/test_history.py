@@ -111,11 +111,11 @@ def test_a_readings_fingerprint_covers_judges_scores_and_labels() -> None:
 
 def test_a_reading_survives_json() -> None:
     original = reading(3, candidates=(GPT, MAPPED), certificates={"gpt": certificate()})
-    stored = json.loads(json.dumps(original.as_json()))
+    fields = json.loads(json.dumps(original.as_json()))
 
     assert (
         SealedEvaluation.from_json(
-            stored, question_id="q", seal=1, number=3, level=0.025, read_at=original.read_at
+            fields, question_id="q", seal=1, number=3, level=0.025, read_at=original.read_at
         )
         == original
     )

@@ -101,5 +101,5 @@ def test_a_version_keeps_everything_that_it_was_trained_on(ledger: SqlLedger) ->
     versions.register([(replace(MAPPED, trained_on=frozenset({"b", "c"})), {})], at=NOW)
     versions.register([(MAPPED, {})], at=NOW)
 
-    [stored] = versions.versions()
-    assert stored.trained_on == {"a", "b", "c"}
+    [version] = versions.versions()
+    assert version.trained_on == {"a", "b", "c"}
