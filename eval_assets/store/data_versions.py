@@ -53,31 +53,23 @@ def _fingerprints(
 ) -> list[str]:
     """Return the fingerprint of each table, which is taken once of each import."""
     # with parameters DuckDB would import pandas
-    rows = connection.execute("SELECT table_name, epoch_us(imported_at) FROM imports").fetchall()
-    imported_at = dict(rows)
-    return [
-        _fingerprint(connection, table, columns, imported_at=imported_at.get(table))
-        for table, columns in tables.items()
-    ]
+    rows = connection.execute(
+        """SELECT table_name, path, epoch_us(imported_at)
+           FROM imports, duckdb_databases() WHERE database_name = current_database()"""
+    ).fetchall()
+    imports = {table: (n_openings(), path, table, at) for table, path, at in rows}
+    fingerprints = []
+    for table, columns in tables.items():
+        key = imports.get(table)
+        fingerprint = _known_fingerprints.get(key) if key else None
+        fingerprints.append(fingerprint or content_fingerprint(connection, table, columns))
+        if key:
+            _known_fingerprints[key] = fingerprints[-1]
+    return fingerprints
 
 
-def _fingerprint(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: tuple[str, ...],
-    *,
-    imported_at: int | None,
-) -> str:
-    if imported_at is None:
-        return content_fingerprint(connection, table, columns)
-    key = (n_openings(), table, imported_at)
-    if key not in _known_fingerprints:
-        _known_fingerprints[key] = content_fingerprint(connection, table, columns)
-    return _known_fingerprints[key]
-
-
-_known_fingerprints: dict[tuple[int, str, int], str] = {}
-"""By number of openings, table and time of its import."""
+_known_fingerprints: dict[tuple[int, str | None, str, int], str] = {}
+"""By number of openings, database file, table and time of its import."""
 
 _DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
     "human": {

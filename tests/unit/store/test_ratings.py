@@ -351,6 +351,18 @@ def test_an_edit_by_another_program_changes_the_versions(path: Path) -> None:
         assert combined_fingerprint(connection) != before[1]
 
 
+def test_databases_that_are_open_together_have_separate_versions(
+    path: Path, tmp_path: Path
+) -> None:
+    """Imports at the same moment are told apart by the file."""
+    with connect(path) as first, connect(tmp_path / "second.duckdb") as second:
+        for connection, value in ((first, 1), (second, 2)):
+            import_labels(connection, ("a1", "clarity", "r1", value))
+            connection.execute("UPDATE imports SET imported_at = '2026-11-01'")
+
+        assert rating_versions(first)["human"] != rating_versions(second)["human"]
+
+
 def test_the_combined_scores_of_equal_tables_have_equal_fingerprints(
     connection: Connection,
 ) -> None:
