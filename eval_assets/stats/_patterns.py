@@ -186,16 +186,26 @@ class RatingPatterns:
             raise ValueError("units cannot be told apart in patterns that were counted elsewhere")
         of_unit = self.index[units]
         base = int(self.n_ratings.max(initial=0)) + 1
-        cells, place = np.unique(
-            code[of_unit] * base + self.n_ratings[of_unit], return_inverse=True
+        # A pattern of one value is its code and its count, as one number. Some exist already.
+        equal = np.flatnonzero(self.count == self.n_ratings[self.pattern])
+        cells, first, place = np.unique(
+            np.append(
+                self.code[equal] * base + self.count[equal],
+                code[of_unit] * base + self.n_ratings[of_unit],
+            ),
+            return_index=True,
+            return_inverse=True,
         )
+        is_new = first >= len(equal)
+        pattern = len(self.n_units) + np.cumsum(is_new) - 1
+        pattern[~is_new] = self.pattern[equal[first[~is_new]]]
         index = self.index.copy()
-        index[units] = len(self.n_units) + place
+        index[units] = pattern[place[len(equal) :]]
         entries = (
             self.values,
-            np.append(self.pattern, len(self.n_units) + np.arange(len(cells))),
-            np.append(self.code, cells // base),
-            np.append(self.count, cells % base),
+            np.append(self.pattern, pattern[is_new]),
+            np.append(self.code, cells[is_new] // base),
+            np.append(self.count, cells[is_new] % base),
         )
         return self._of(index, entries, groups=None)
 

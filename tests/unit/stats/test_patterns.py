@@ -228,6 +228,15 @@ def test_equal_ratings_are_those_of_a_matrix_in_which_they_are_equal() -> None:
     )
 
 
+def test_units_with_equal_ratings_join_those_that_had_them() -> None:
+    patterns = RatingPatterns.from_matrix([[4, 5], [4, 4], [5, 5], [4, 5]])
+    changed = patterns.with_equal_ratings(np.array([0, 3]), patterns.code[patterns.starts])
+
+    assert changed.n_units.tolist() == [3, 0, 1]
+    assert changed.index is not None
+    assert changed.index.tolist() == [0, 0, 2, 0]
+
+
 def test_units_of_patterns_counted_elsewhere_cannot_be_changed() -> None:
     patterns = RatingPatterns.from_counts([1, 2], [[1, 1]], [3])
     with pytest.raises(ValueError, match="counted elsewhere"):
