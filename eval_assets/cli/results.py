@@ -79,8 +79,8 @@ def outcomes_now(
 def why_stale(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
     """Return why the figures on human labels are stale, as a sentence; empty if they are not."""
     outcomes = {outcome.gate: outcome for outcome in outcomes_now(connection, evaluation)}
-    of_humans = outcomes["human_a_hh"]
-    return f"human_agreement is {of_humans.reason}." if of_humans.is_stale else ""
+    unusable = outcomes["human_a_hh"].unusable
+    return unusable.sentence(HumanFigures.table) if unusable else ""
 
 
 def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # for type checkers: what each module exports
     from eval_assets.stats._paired_scores import *  # noqa: F403
     from eval_assets.stats._patterns import *  # noqa: F403
     from eval_assets.stats.agreement import *  # noqa: F403
-    from eval_assets.stats.association import *  # noqa: F403  # noqa: F403
+    from eval_assets.stats.association import *  # noqa: F403
     from eval_assets.stats.beside_people import *  # noqa: F403
     from eval_assets.stats.corrected_means import *  # noqa: F403
     from eval_assets.stats.intervals import *  # noqa: F403

@@ -11,6 +11,7 @@ from eval_assets.stats._coefficients import Coefficient, Measure, PatternCoeffic
 from eval_assets.stats._interval_bounds import TIE, Evidence, Method, jackknife_df
 from eval_assets.stats._numbers import Column, Floats, Ratings, group_codes
 from eval_assets.stats._patterns import RatingPatterns, counted
+from eval_assets.stats._units import FEWEST_DELETIONS as FEWEST_DELETIONS  # noqa: PLC0414 - exported
 from eval_assets.stats._units import Sample, Units
 
 

@@ -23,7 +23,7 @@ from eval_assets.stats._numbers import (
     rating_matrix,
 )
 from eval_assets.stats._patterns import RatingPatterns
-from eval_assets.stats._units import blocks, sums_by_code
+from eval_assets.stats._units import FEWEST_DELETIONS, MAX_DELETIONS, blocks, sums_by_code
 from eval_assets.stats.intervals import Interval, require_confidence
 
 MOST_TESTED = 2_000
@@ -36,7 +36,6 @@ is at least a tenth then."""
 _BATCH = 100
 _MIDDLE_HALF = 0.25
 _MOST_WEIGHTS = 4_000_000
-_FEWEST_DELETIONS, _MOST_DELETIONS = 25, 2_000
 _PRIOR_PRECISION = 1.0
 """Of the standardized coefficients of the selection model: keeps weights finite where a feature
 separates the selected units from the rest, and is next to nothing among hundreds of units."""
@@ -300,7 +299,7 @@ def selection_weights(
     coefficients = _fitted(design, selected, precision)
     probability = _probability(design @ coefficients)
     most = _MOST_WEIGHTS // max(1, int(selected.sum()))
-    block = blocks(group, most=int(np.clip(most, _FEWEST_DELETIONS, _MOST_DELETIONS)))
+    block = blocks(group, most=int(np.clip(most, FEWEST_DELETIONS, MAX_DELETIONS)))
     without = _fitted_without(design, selected, probability, coefficients, precision, block)
     weights = 1 / _probability(design[selected] @ without.T).T
     weights[block[selected], np.arange(len(weights.T))] = 0.0

@@ -88,9 +88,7 @@ def why_judges_are_stale(
             changed=changed,
             folder=evaluation.folder,
         )
-    return {
-        table: f"{table} is {of.reason}. {of.remedy.text}." for table, of in unusable.items() if of
-    }
+    return {table: of.sentence(table) for table, of in unusable.items() if of}
 
 
 def unread_scores(

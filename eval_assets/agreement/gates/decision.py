@@ -18,14 +18,12 @@ from eval_assets.agreement.gates.declarations import (
 from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS, more_responses
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
+from eval_assets.stats.intervals import FEWEST_DELETIONS
 from eval_assets.verdicts import GateResult, GateState
 from eval_assets.wording import counted, figure_text, interval_text, or_none
 
 _FEWEST_UNITS = 2
 """One unit, or one group of units, cannot show agreement beyond chance."""
-
-_ALWAYS_ONE_BY_ONE = 25
-"""Most groups that the jackknife of `stats` leaves out one by one however many raters there are."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,10 @@ class Unusable:
 
     reason: str
     remedy: Remedy
+
+    def sentence(self, table: str) -> str:
+        """Return the reason and the remedy, with the table of the figures as their subject."""
+        return f"{table} is {self.reason}. {self.remedy.text}."
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ class GateOutcome:
     Args:
         severity: `warn` if the gate never blocks.
         data_version: Version of the data that the verdicts belong to.
+        unusable: Reason why the figures cannot be compared; None if they can.
     """
 
     gate: GateName
@@ -151,6 +154,7 @@ class GateOutcome:
     questions: tuple[GateVerdict, ...]
     is_closed: bool
     data_version: str
+    unusable: Unusable | None
 
     def to_json(self) -> dict[str, object]:
         """Return the outcome in the types of JSON."""
@@ -182,12 +186,6 @@ class GateOutcome:
     def passed(self) -> bool:
         """Return whether the gate passes overall and on every question."""
         return self.overall.verdict is GateResult.PASS and not self.failing_questions
-
-    @property
-    def is_stale(self) -> bool:
-        """Return whether the figures are older than the data, or nothing is measured."""
-        remedy = self.overall.remedy
-        return remedy is not None and remedy.kind in {RemedyKind.MATERIALIZE, RemedyKind.RUN}
 
     @property
     def state(self) -> GateState:
@@ -301,6 +299,7 @@ def evaluate_gates(
                 )
             ),
             data_version=evidence[name].data_version,
+            unusable=evidence[name].unusable,
         )
         for name, (overall, *questions) in verdicts.items()
     )
@@ -402,11 +401,11 @@ def _without_interval(figure: GateFigure, minimum: float) -> str:
     """Return why a defined figure has no interval: the jackknife leaves out what it depends on.
 
     Without that response or group, the others of a question are all rated the same, or none is
-    left. With many groups and raters, the jackknife leaves out several groups at once.
+    left. Of more groups than `FEWEST_DELETIONS`, the jackknife may leave out several at once.
     """
     n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
     noun = "responses" if n_groups == figure.n_units else "response groups"
-    quantity = "one" if n_groups <= _ALWAYS_ONE_BY_ONE else "some"
+    quantity = "one" if n_groups <= FEWEST_DELETIONS else "some"
     value = figure_text(figure.value, limits=[minimum])
     return (
         f"{value} has no interval, because it would be undefined without {quantity} of the "
