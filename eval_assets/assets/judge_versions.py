@@ -47,9 +47,7 @@ def versions_in_use(
     for index, judge in enumerate(evaluation.judges):
         fingerprint = fingerprints[judge.id]
         history = [version for version in known_versions if version.judge_id == judge.id]
-        current = {
-            item.version: item for item in history if item.fingerprint == fingerprint
-        }
+        current = {item.version: item for item in history if item.fingerprint == fingerprint}
         if judge.version == CURRENT:
             version = certified_version(readings, judge.id, fingerprint=fingerprint)
         else:
