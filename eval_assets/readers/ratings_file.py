@@ -146,15 +146,16 @@ class _Beside:
 def read_ratings_file(path: Path, options: RatingsOptions) -> RatingsFile:
     """Return the labels of a file in any form, long or wide.
 
-    Without a scale, questions that evaluation.yaml beside the file declares are on theirs.
+    Without a scale, questions that evaluation.yaml beside the file declares are on theirs. Its
+    gates and responses always count.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or for the file if it leaves the raters,
             the items or the scale open.
     """
     try:
-        beside = _beside(path) if options.scale is None else _Beside()
-        return _with_other_layout(path, _labels_of_any_file(path, options), options, beside)
+        source = _labels_of_any_file(path, options)
+        return _with_other_layout(path, source, options, _beside(path, options))
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
 
@@ -263,7 +264,7 @@ def folder_of(path: Path) -> Path | None:
     return folder if (folder / FILE).is_file() else None
 
 
-def _beside(path: Path) -> _Beside:
+def _beside(path: Path, options: RatingsOptions) -> _Beside:
     folder = folder_of(path)
     if folder is None:
         return _Beside()
@@ -276,6 +277,9 @@ def _beside(path: Path) -> _Beside:
         responses = read_responses(evaluation)
     if problems:
         return _Beside(notes=(f"{FILE} beside it is not used ({problems[0].message})",))
+    if options.scale is not None:
+        note = f"gates of {FILE} beside it are used, and --scale in place of its scales"
+        return _Beside({}, evaluation.gates, responses, (note,))
     # Its limits are those of responses, of which a file of ratings need not know anything.
     questions = {question.id: replace(question, applies_to={}) for question in evaluation.rubric}
     note = f"scales and gates of {FILE} beside it are used"

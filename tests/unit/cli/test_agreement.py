@@ -216,6 +216,19 @@ def test_scales_gates_and_groups_of_the_folder_are_those_of_a_run(tmp_path: Path
     assert "evaluation.yaml beside it is not used (there are no responses)" in content["notes"]
 
 
+def test_scale_option_leaves_gates_and_groups_of_the_folder(tmp_path: Path) -> None:
+    folder = folder_with_scale(tmp_path, ONE_TO_FOUR, "likert5")
+    command = [str(folder / "labels.csv"), "--json", "--scale", "1-7"]
+
+    content = json.loads(CliRunner().invoke(agreement, command, standalone_mode=False).stdout)
+
+    assert content["questions"][0]["scale_max"] == 7
+    assert content["agreement"][0]["n_groups"] == 10
+    assert content["gates"][0]["verdicts"][0]["minimum"] == 0.9
+    note = "gates of evaluation.yaml beside it are used, and --scale in place of its scales"
+    assert note in content["notes"]
+
+
 def test_rows_of_a_survey_may_be_respondents_or_items(tmp_path: Path) -> None:
     """Six respondents agree on twenty questions; as raters, the questions would not agree."""
     names = ",".join(f"q{k}" for k in range(20))
