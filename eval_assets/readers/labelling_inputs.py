@@ -61,7 +61,8 @@ def _checks(path: Path, evaluation: Evaluation, files: Mapping[str, str]) -> tup
     answers = {question.id: _answers(table, question, problems) for question in questions}
     rounds = table.stripped("round")
     is_bad = rounds.array(bool, lambda n: n is not None and not (n.isdecimal() and int(n)))
-    problems.add(is_bad, "round", "is not a round", "Use a whole number from 1", rounds)
+    header, remedy = table.spelling("round"), "Use a whole number from 1"
+    problems.add(is_bad, header, "is not a round", remedy, rounds)
     if not questions:
         message, remedy = "no column names a question of the rubric", "Add one with right answers"
         raise_all([InputProblem(table.file, 1, None, message, remedy)], source=table.file)
@@ -158,7 +159,7 @@ def _answers(table: FileTable, question: RubricQuestion, problems: RowProblems) 
     answers = table.stripped(question.id).map(parsed)
     problems.add_described(
         answers.array(bool, lambda cell: isinstance(cell, str)),
-        question.id,
+        table.spelling(question.id),
         lambda row: (str(answers[row]), "Write a value of the scale, or several with | between"),
     )
     return answers
@@ -182,26 +183,29 @@ def read_assignments(evaluation: Evaluation) -> list[Assignment] | None:
         raise ExceptionGroup(f"{ASSIGNMENTS} cannot be used", [error]) from error
     names = ("response_id", "rater_id", "question_id", "round", "purpose")
     responses, raters, questions, rounds, purposes = map(table.stripped, names)
+    headers = {name: table.spelling(name) for name in names}
     missing = [header for header in names[:2] if not table.has(header)]
     problems = RowProblems(ASSIGNMENTS, table.lines)
     if not missing:
         ids = [name for question in evaluation.rubric for name in question.names]
         no_response, no_rater = "the row names no response", "the row names no rater"
-        problems.add(responses.is_none(), "response_id", no_response, "Fill in its id")
-        problems.add(raters.is_none(), "rater_id", no_rater, "Fill in who labels it")
+        problems.add(responses.is_none(), headers["response_id"], no_response, "Fill in its id")
+        problems.add(raters.is_none(), headers["rater_id"], no_rater, "Fill in who labels it")
         problems.add_described(
             questions.array(bool, lambda name: name not in (None, *ids)),
-            "question_id",
+            headers["question_id"],
             lambda row: (
                 f"{quoted(questions[row])} is not in the rubric",
                 nearest(questions[row] or "", ids),
             ),
         )
         is_bad = rounds.array(bool, lambda n: n is not None and not (n.isdecimal() and int(n)))
-        problems.add(is_bad, "round", "is not a round", "Use a whole number from 1", rounds)
+        problems.add(
+            is_bad, headers["round"], "is not a round", "Use a whole number from 1", rounds
+        )
         is_bad = purposes.array(bool, lambda purpose: purpose not in (None, *get_args(Purpose)))
         remedy = f"Use one of {', '.join(get_args(Purpose))}"
-        problems.add(is_bad, "purpose", "is not a purpose", remedy, purposes)
+        problems.add(is_bad, headers["purpose"], "is not a purpose", remedy, purposes)
     absent = [
         InputProblem(ASSIGNMENTS, 1, header, "there is no such column", "Add it to the header")
         for header in missing

@@ -324,7 +324,11 @@ def _take(table: FileTable, turns: defaultdict[_Key, dict[int, Turn]]) -> list[I
     if not table.has("prompt_text"):
         message = "there is no column prompt_text"
         return [InputProblem(table.file, 1, None, message, "Add it for every row")]
-    problems = []
+    problems: list[InputProblem] = []
+
+    def report(line: int, name: str, message: str, remedy: str) -> None:
+        problems.append(InputProblem(table.file, line, table.spelling(name), message, remedy))
+
     own = {table.header_of(name) for name in _OWN}
     further = [header for header in table.columns if header not in own]
     attributes = {header: table.stripped(header) for header in further}
@@ -342,19 +346,17 @@ def _take(table: FileTable, turns: defaultdict[_Key, dict[int, Turn]]) -> list[I
         key = (indicator, convo or str(line))
         if index is None:
             message, remedy = f"{quoted(number)} is not a whole number", "Count turns 1, 2, 3"
-            problems.append(InputProblem(table.file, line, "turn_index", message, remedy))
+            report(line, "turn_index", message, remedy)
         elif text is None or not text.strip():
             message, remedy = "a prompt without text", "Fill it in"
-            problems.append(InputProblem(table.file, line, "prompt_text", message, remedy))
+            report(line, "prompt_text", message, remedy)
         elif role not in (None, _USER):
             message = f"{quoted(role)} is not a role of prompts, which are what the user says"
             remedy = "Remove the row: what the model says is generated"
-            problems.append(InputProblem(table.file, line, "role", message, remedy))
+            report(line, "role", message, remedy)
         elif index in turns[key]:
             message = f"turn {index} of conversation {quoted(key[1])} is repeated"
-            problems.append(
-                InputProblem(table.file, line, "turn_index", message, "Keep one of them")
-            )
+            report(line, "turn_index", message, "Keep one of them")
         else:
             cells = {h: cell for h in further if (cell := attributes[h][row]) is not None}
             turns[key][index] = Turn(index, text, cells)

@@ -217,8 +217,8 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
             questions[entry.get("id")] = entry | ({"applies_to": limits} if limits else {})
         elif not _add_values(known_question, entry, limits):
             message = "the question is repeated with another text, scale or limit"
-            problem = InputProblem(table.file, line, "question_id", message, "Keep one of the rows")
-            checks.add(problem)
+            header, remedy = table.header_of(*_COLUMNS["id"]), "Keep one of the rows"
+            checks.add(InputProblem(table.file, line, header, message, remedy))
     if not questions:
         message = "the rubric has no questions"
         checks.add(InputProblem(table.file, 1, None, message, "Add a row for each"))

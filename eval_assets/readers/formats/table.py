@@ -222,6 +222,10 @@ class FileTable:
         headers = (self._headers.get(plain(name)) for name in names)
         return next((header for header in headers if header is not None), None)
 
+    def spelling(self, name: str) -> str:
+        """Return the header of a column in the file's spelling; the name itself if it has none."""
+        return self.header_of(name) or name
+
     def has(self, *names: str) -> bool:
         """Return whether the file has all of these columns."""
         return all(plain(name) in self._headers for name in names)

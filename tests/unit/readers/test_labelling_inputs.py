@@ -9,7 +9,7 @@ from eval_assets.errors import InputError, leaves
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
-from eval_assets.readers.labelling_inputs import with_checks
+from eval_assets.readers.labelling_inputs import read_assignments, with_checks
 
 DECLARED = """\
 name: e
@@ -113,6 +113,20 @@ def test_every_bad_place_is_named(tmp_path: Path) -> None:
         "gold.csv:4:response_id: a response without an id",
         "gold.csv:4: the row has no right answer",
     }
+
+
+def test_problems_of_assignments_name_headers_of_the_file(tmp_path: Path) -> None:
+    evaluation = study(tmp_path, "response_id\n", checks=False).evaluation
+    (tmp_path / "assignments.csv").write_text(
+        "Response ID,Rater ID,Question ID,Round,Purpose\n,anna,clarity,1,shared\n"
+        "r1,,clarity,1,shared\nr1,anna,clarty,1,shared\nr1,anna,clarity,x,shared\nr1,anna,,1,fun\n"
+    )
+
+    with pytest.raises(ExceptionGroup) as error:
+        read_assignments(evaluation)
+
+    headers = [str(problem).split(":")[2] for problem in leaves(error.value)]
+    assert headers == ["Response ID", "Rater ID", "Question ID", "Round", "Purpose"]
 
 
 def test_file_without_a_question_is_refused(tmp_path: Path) -> None:

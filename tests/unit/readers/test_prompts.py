@@ -61,3 +61,13 @@ def test_everything_wrong_with_a_prompt_file_is_reported_at_once(
         'prompts/a.csv:6:turn_index: turn 3 of conversation "c1" is repeated. Keep one of them.',
         "prompts/b.csv:1: there is no column prompt_text. Add it for every row.",
     ]
+
+
+def test_problems_of_prompts_name_headers_of_the_file(write: Write, reported: Reported) -> None:
+    rows = "Convo ID,Turn Index,Role,Prompt Text\nc1,one,,Hi\nc1,1,, \nc1,2,assistant,Hello\n"
+    folder = write({"prompts.csv": rows})
+
+    problems = reported(lambda: read_prompts(read_evaluation(folder)))
+
+    headers = [problem.split(":")[2] for problem in problems]
+    assert headers == ["Turn Index", "Prompt Text", "Role"]
