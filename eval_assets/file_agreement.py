@@ -307,7 +307,7 @@ def _measure_on(evaluation: Evaluation, file: RatingsFile) -> Agreement:
         versions={"human": ratings.version},
         changed=(),
     )
-    notes = (*file.labels.notes, *unread_notes(file.unread))
+    notes = (*file.notes("Pass --scale if that is wrong"), *unread_notes(file.unread))
     labels = replace(file.labels, notes=notes)
     return Agreement(evaluation, labels, file.raters, humans, outcomes, ratings.disagreements)
 

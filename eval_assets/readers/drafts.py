@@ -48,6 +48,9 @@ FROM_FILES = """\
 
 """
 
+EDIT_SCALE = f"Write another in {FILE} if that is wrong"
+"""Remedy for a guessed scale in a draft."""
+
 JUDGE_SCORES = "judge_scores.csv"
 
 _FURTHER_COLUMNS = ("confidence", "skipped", "skip_reason", "round", "details")
@@ -106,7 +109,7 @@ def write_ratings_draft(
     if ratings.tool is not None:
         tool, export = import_files([path], source=ratings.tool)
         files, notes = write_draft(export, folder, name=name, tool=tool)
-        return files, (*ratings.labels.notes, *notes)
+        return files, (*ratings.notes(EDIT_SCALE), *notes)
     ids, of_items = item_ids([ratings]), ratings.contents()
     contents = {
         FILE: FROM_FILES + as_yaml({"name": name, "rubric": rubric_entries(ratings)}),
@@ -123,7 +126,7 @@ def notes_on_ratings(
     names = {name for columns in of_items.values() for name in columns}
     read = {plain(header) for name in names for header in TEXT_COLUMNS.get(name, (name,))}
     unread = [header for header in ratings.unread if plain(header) not in read]
-    return (*ratings.labels.notes, *unread_notes(unread))
+    return (*ratings.notes(EDIT_SCALE), *unread_notes(unread))
 
 
 def item_ids(files: Iterable[RatingsFile]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError, leaves
 from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.drafts import (
+    EDIT_SCALE,
     EXAMPLE_QUESTION,
     FROM_FILES,
     Content,
@@ -245,7 +246,7 @@ def _rubric_of(
         rubric.append({"id": name, "question": name, **scale_entries(scale, level)})
         scales |= {name: scale} if ratings[name] else {}
     notes = [
-        *scale_notes(scales, f"Write another in {FILE} if that is wrong."),
+        *(f"{note}." for note in scale_notes(scales, EDIT_SCALE)),
         *(
             f"{file.table.file}: {note}."
             for file in parsed

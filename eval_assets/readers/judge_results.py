@@ -88,7 +88,7 @@ def read_judged_items(
         ratings=matrix.to_numpy(dtype=np.float64),
         scores=np.array([scores.get(item, np.nan) for item in matrix.index], dtype=np.float64),
         n_unrated=len(set(scores) - set(matrix.index)),
-        notes=humans.labels.notes,
+        notes=humans.notes("Pass --scale if that is wrong"),
     )
 
 

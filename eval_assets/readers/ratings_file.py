@@ -121,6 +121,11 @@ class RatingsFile:
     tool: str | None = None
     other_layout: "RatingsFile | None" = None
 
+    def notes(self, remedy: str) -> tuple[str, ...]:
+        """Return how the file was read, with a remedy for wrong guesses of scales."""
+        guesses = {q.id: q.scale for q in self.evaluation.rubric if q.scale_guessed}
+        return (*self.labels.notes, *scale_notes(guesses, remedy))
+
 
 @dataclass(frozen=True)
 class _Source:
@@ -194,13 +199,7 @@ def _ratings_file(
     units = ResponseUnits(items, question_ids, applies, table=pd.DataFrame())
     checked = checked_labels(labels, rubric, units, ignored=())
     examples = _examples(checked.ratings, rubric)
-    notes = (
-        *(*labels.table.notes, *examples, *beside.notes),
-        *scale_notes(
-            {question.id: question.scale for question in rubric if question.scale_guessed},
-            "Pass --scale if that is wrong",
-        ),
-    )
+    notes = (*labels.table.notes, *examples, *beside.notes)
     joined = joined_labels(
         [checked],
         unusable=[],

@@ -69,7 +69,6 @@ def why_judges_are_stale(
     unusable = {}
     if of_figures:
         unusable[JudgeHumanFigures.table] = why_unusable(
-            JudgeHumanFigures.table,
             version=of_figures,
             current=" ".join(versions.values()),
             changed=changed,
@@ -82,7 +81,6 @@ def why_judges_are_stale(
     if is_certified and of_splits:
         current = measures_version(evaluation, "human", data_version=versions["human"])
         unusable["judge_certificates"] = why_unusable(
-            "judge_certificates",
             version=of_splits,
             current=current,
             changed=changed,

@@ -116,9 +116,9 @@ def test_each_asset_behind_the_gates_fails_alone_if_nothing_was_measured(
 
     assert not result.success
     assert failures(result)[asset].splitlines() == [
-        "Gate human_a_hh is closed: nothing measured yet. Materialize human_agreement.",
-        "Gate human_alpha is closed: nothing measured yet. Materialize human_agreement.",
-        "Gate judge_alpha is closed: nothing measured yet. Materialize judge_agreement.",
+        f"Gate {gate} is closed: nothing measured yet. "
+        f"Run eval-assets run --data {new_folder.path}."
+        for gate in ("human_a_hh", "human_alpha", "judge_alpha")
     ]
 
 

@@ -280,8 +280,8 @@ def test_an_edited_figure_opens_no_gate(closed_folder: Evaluated) -> None:
     assert done.returncode == 3
     human, *_ = json.loads(done.stdout)
     assert human["reason"] == (
-        "stale: the stored figures were changed after they were measured. Materialize "
-        "human_agreement"
+        "stale: the stored figures were changed after they were measured. "
+        f"Run eval-assets run --data {closed_folder.path}"
     )
     result = closed_folder.materialize("judge_splits")
     assert "were changed after they were measured" in failures(result)["judge_splits"]

@@ -37,7 +37,7 @@ def evidences(draw: st.DrawFn) -> GateEvidence:
     figures = tuple(
         GateFigure(q, draw(values), math.nan, math.nan, draw(counts)) for q in requested
     )
-    unusable = None if measured == "v1" else Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it"))
+    unusable = None if measured == "v1" else Unusable("stale", Remedy(RemedyKind.RUN, "it"))
     return GateEvidence(figures if measured else (), measured or "", unusable)
 
 
@@ -93,7 +93,7 @@ def test_raising_a_minimum_opens_nothing(evidence: dict[GateName, GateEvidence],
 
 @given(some_evidence)
 def test_stale_figures_close_every_gate(evidence: dict[GateName, GateEvidence]) -> None:
-    stale = Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it"))
+    stale = Unusable("stale", Remedy(RemedyKind.RUN, "it"))
     newer = {name: replace(measurement, unusable=stale) for name, measurement in evidence.items()}
 
     assert all(outcome.is_closed for outcome in evaluate_gates(newer, gates()))

@@ -93,7 +93,6 @@ _MOST_DISCUSSED = 20
 class RemedyKind(StrEnum):
     """Next step after a gate did not pass."""
 
-    MATERIALIZE = "materialize"
     RUN = "run"
     RATE = "rate"
     RATE_MORE = "rate_more"
@@ -112,7 +111,6 @@ class RemedyKind(StrEnum):
 
 
 _TEXTS = {
-    RemedyKind.MATERIALIZE: "Materialize {name}",
     RemedyKind.RUN: "Run eval-assets run --data {name}",
     RemedyKind.RATE: "Have responses rated by two raters or more",
     RemedyKind.RATE_MORE: "Have {name} rated by two raters or more",

@@ -55,39 +55,35 @@ def gate_outcomes(
             figures=tuple(_figures(gate, rows)),
             data_version=version,
             unusable=why_unusable(
-                gate.table,
                 version=version,
                 current=current,
                 changed=[t for t in changed if t != "judge_scores" or gate.raters == "judge"],
                 folder=evaluation.folder,
             )
-            or _edited(gate, edited),
+            or _edited(gate, edited, evaluation.folder),
         )
     return evaluate_gates(evidence, evaluation.gates)
 
 
 def why_unusable(
-    table: str, *, version: str, current: str, changed: Collection[str], folder: Path
+    *, version: str, current: str, changed: Collection[str], folder: Path
 ) -> Unusable | None:
     """Return why the figures of a table cannot be used; None if they can.
 
     Args:
-        table: The table that holds the figures.
         version: Version of the data they were measured on; empty if nothing was measured.
         current: Version of the data as it is now.
         changed: Tables behind the figures whose files changed after they were read.
         folder: The evaluation folder, which the remedy names.
     """
-    materialize = Remedy(RemedyKind.MATERIALIZE, table)
+    run = Remedy(RemedyKind.RUN, quote(str(folder)))
     if not version:
-        return Unusable("nothing measured yet", materialize)
+        return Unusable("nothing measured yet", run)
     if changed:
-        return Unusable(
-            f"stale: the files of {' and '.join(changed)} changed since they were read",
-            Remedy(RemedyKind.RUN, quote(str(folder))),
-        )
+        reason = f"stale: the files of {' and '.join(changed)} changed since they were read"
+        return Unusable(reason, run)
     if version != current:
-        return Unusable("stale: the ratings or scales changed since it was measured", materialize)
+        return Unusable("stale: the ratings or scales changed since it was measured", run)
     return None
 
 
@@ -131,11 +127,11 @@ def overall_level(evaluation: Evaluation) -> Level:
     return "interval" if has_order else "nominal"
 
 
-def _edited(gate: GateDeclaration, edited: Collection[RaterKind]) -> Unusable | None:
+def _edited(gate: GateDeclaration, edited: Collection[RaterKind], folder: Path) -> Unusable | None:
     if gate.raters not in edited:
         return None
     reason = "stale: the stored figures were changed after they were measured"
-    return Unusable(reason, Remedy(RemedyKind.MATERIALIZE, gate.table))
+    return Unusable(reason, Remedy(RemedyKind.RUN, quote(str(folder))))
 
 
 def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[GateFigure]:

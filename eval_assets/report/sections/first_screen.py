@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
@@ -226,7 +227,8 @@ def _questions_with(verdicts: dict[str, JudgeVerdict], verdict: JudgeVerdict) ->
 
 def _next_steps(data: ReportData) -> Iterator[Cell]:
     if not data.gates:
-        yield Cell("Measure agreement: eval-assets run.", link="gates")
+        command = f"eval-assets run --data {quote(str(data.evaluation.folder))}"
+        yield Cell(f"Measure agreement: {command}.", link="gates")
     for outcome in _closed(data):
         if outcome.gate not in HUMAN_GATES:
             yield from _useless_prompts(data)

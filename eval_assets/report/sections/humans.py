@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import Literal
 
 from eval_assets.bands import (
@@ -96,7 +97,8 @@ def section(data: ReportData) -> Section:
         if (q.id if q else None) in by_question
     ]
     if not measured_questions:
-        blocks: tuple[Block, ...] = (Text("Nothing is measured yet. Materialize human_agreement."),)
+        command = f"eval-assets run --data {quote(str(data.evaluation.folder))}"
+        blocks: tuple[Block, ...] = (Text(f"Nothing is measured yet. Run {command}."),)
     else:
         blocks = (
             Card("", (Text(_KEY, is_small=True), _overview(data, measured_questions))),

@@ -147,12 +147,12 @@ def test_fewer_than_two_units_are_not_evaluable_whatever_the_value(n_units: int)
 
 def test_a_gate_without_figures_is_closed_and_says_what_to_materialize() -> None:
     empty = GateEvidence(
-        (), unusable=Unusable("nothing measured yet", Remedy(RemedyKind.MATERIALIZE, "it"))
+        (), unusable=Unusable("nothing measured yet", Remedy(RemedyKind.RUN, "it"))
     )
     outcome = outcome_of(empty)
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
-    assert outcome.reason == "nothing measured yet. Materialize it"
+    assert outcome.reason == "nothing measured yet. Run eval-assets run --data it"
 
 
 def test_question_figures_without_an_overall_one_leave_the_gate_closed() -> None:
@@ -161,11 +161,11 @@ def test_question_figures_without_an_overall_one_leave_the_gate_closed() -> None
 
 def test_a_pass_that_belongs_to_older_data_is_stale_and_closes_the_gate() -> None:
     outcome = outcome_of(
-        GateEvidence((figure(0.9),), "v1", Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it")))
+        GateEvidence((figure(0.9),), "v1", Unusable("stale", Remedy(RemedyKind.RUN, "it")))
     )
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
-    assert outcome.reason == "stale. Materialize it"
+    assert outcome.reason == "stale. Run eval-assets run --data it"
     assert outcome.data_version == "v1"
 
 
@@ -237,11 +237,9 @@ def test_a_gate_without_failing_questions_is_not_blamed_for_those_of_another() -
         GateEvidence(
             (figure(0.9), figure(0.9, "clarity")),
             "v0",
-            Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it")),
+            Unusable("stale", Remedy(RemedyKind.RUN, "it")),
         ),
-        GateEvidence(
-            (), unusable=Unusable("nothing measured yet", Remedy(RemedyKind.MATERIALIZE, "it"))
-        ),
+        GateEvidence((), unusable=Unusable("nothing measured yet", Remedy(RemedyKind.RUN, "it"))),
         shown(figure(0.9), figure(0.1, "clarity")),
     ],
     ids=["below", "undefined", "stale", "missing", "no question"],

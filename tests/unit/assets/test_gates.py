@@ -38,8 +38,8 @@ def test_an_empty_database_is_refused_without_retry_and_names_what_to_do(tmp_pat
 
     assert raised.value.allow_retries is False
     assert raised.value.description == (
-        "Gate human_a_hh is closed: nothing measured yet. Materialize human_agreement.\n"
-        "Gate human_alpha is closed: nothing measured yet. Materialize human_agreement."
+        f"Gate human_a_hh is closed: nothing measured yet. Run eval-assets run --data {tmp_path}.\n"
+        f"Gate human_alpha is closed: nothing measured yet. Run eval-assets run --data {tmp_path}."
     )
     assert raised.value.metadata["closed_gates"].value == ["human_a_hh", "human_alpha"]
 

@@ -71,7 +71,7 @@ def test_figures_of_judges_on_earlier_labels_are_marked_as_stale(
 
     assert "Judges against humans" in current
     assert "stale" not in current
-    assert f"{of_judges}. Materialize judge_human_agreement.\n\nJudges against humans" in stale
+    assert f"{of_judges}. Run eval-assets run --data sample.\n\nJudges against humans" in stale
     assert result["stale_because"]["judge_human_agreement"].startswith(of_judges)
 
 

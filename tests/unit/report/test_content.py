@@ -47,13 +47,14 @@ def test_sections_without_content_are_left_out() -> None:
     assert bare == ["gates", "cautions", "humans", "disagreements", "scores", "glossary"]
 
 
-def test_a_report_on_empty_tables_says_what_to_materialize() -> None:
+def test_a_report_on_empty_tables_says_what_to_run() -> None:
     """As on a database in which nothing but the inputs is measured."""
     data = Case().data()
     bare = replace(data, gates=(), tunable=(), humans=(), judges=(), scores=(), tables={}, sizes={})
 
-    assert "Nothing is measured yet. Materialize human_agreement." in render_markdown(bare)
-    assert "Nothing is measured yet. Materialize human_agreement." in Page(render_html(bare)).words
+    sentence = "Nothing is measured yet. Run eval-assets run --data conala."
+    assert sentence in render_markdown(bare)
+    assert sentence in Page(render_html(bare)).words
 
 
 def test_both_formats_show_every_question_and_figure() -> None:

@@ -474,7 +474,7 @@ def test_before_anything_is_measured_nothing_is_said_of_trust() -> None:
     screen = first_screen(replace(Case().data(), gates=(), tunable=()))
 
     assert screen.answer == "Unknown: nothing is measured yet"
-    assert screen.next_step.text == "Measure agreement: eval-assets run."
+    assert screen.next_step.text == "Measure agreement: eval-assets run --data conala."
 
 
 def test_the_answer_names_undecided_gates_and_lowered_minimums() -> None:

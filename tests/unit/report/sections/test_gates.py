@@ -73,13 +73,13 @@ def test_stale_figures_block_and_the_card_names_the_remedy() -> None:
         outcome.overall,
         verdict=GateResult.NOT_EVALUABLE,
         explanation="stale: X",
-        remedy=Remedy(RemedyKind.MATERIALIZE, "human_agreement"),
+        remedy=Remedy(RemedyKind.RUN, "conala"),
     )
     closed = replace(outcome, overall=verdict, is_closed=True)
     data = replace(data, gates=(closed, *data.gates[1:]), tunable=())
 
     assert gates.tuning_sentence(data) == "Judge tuning is blocked: human A^HH cannot be evaluated"
-    assert "Stale: X. Materialize human_agreement." in paragraphs(gates.section(data))
+    assert "Stale: X. Run eval-assets run --data conala." in paragraphs(gates.section(data))
 
 
 @pytest.mark.parametrize("a_hh", [0.7496, 0.74996, 0.7499996])
