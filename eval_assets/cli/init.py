@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from shlex import quote
@@ -62,25 +63,27 @@ def init(
     another tool's export, a folder is made beside it, or as TARGET; options say how it is read, as
     in `agreement`. A file that exists is never changed.
     """
-    from eval_assets.readers.drafts import write_ratings_draft
+    from eval_assets.readers.drafts import Draft, write_ratings_draft
     from eval_assets.readers.folder_drafts import complete_folder
 
     if template:
         click.echo("Warning: --template is deprecated. Use --example.", err=True)
     example = example or template
-    folder, completed = target or path, None
+    folder, draft = target or path, None
     if path.is_file():
         folder = target or path.with_name(path.name.split(".")[0])
-        files, remarks = write_ratings_draft(path, folder, options)
-        completed = files, [f"{path.name}: {remark}." for remark in remarks]
+        draft = write_ratings_draft(path, folder, options)
+        draft = replace(draft, notes=[f"{path.name}: {note}." for note in draft.notes])
     elif not example:
-        completed = complete_folder(folder, options)
-    written, notes = completed or (_write_example(folder, example or "minimal"), [])
-    for note in notes:
-        click.echo(note)
-    for file in written:
-        click.echo(f"wrote {file}")
-    click.echo(f"\nNow run: {_EXAMPLES[example or 'minimal']} --data {quote(str(folder))}")
+        draft = complete_folder(folder, options)
+    draft = draft or Draft(_write_example(folder, example or "minimal"), [])
+    for line in (*draft.notes, *(f"wrote {file}" for file in draft.files)):
+        click.echo(line)
+    click.echo()
+    for task in draft.tasks:
+        click.echo(f"To do: {task}.")
+    start = "Then run" if draft.tasks else "Now run"
+    click.echo(f"{start}: {_EXAMPLES[example or 'minimal']} --data {quote(str(folder))}")
     return DONE
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,15 @@ _LONGEST_ID = 80
 """Characters; longer items are texts."""
 
 
+@dataclass(frozen=True)
+class Draft:
+    """Files written, notes on how others were read, and what is left to do before a run."""
+
+    files: Sequence[Path]
+    notes: Sequence[str]
+    tasks: Sequence[str] = ()
+
+
 Content = bytes | str | Sequence[Sequence[str]]
 """A file: its bytes or text, or the rows of a table."""
 
@@ -90,13 +100,8 @@ def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]
     return write_files(folder, contents)
 
 
-def write_ratings_draft(
-    path: Path, folder: Path, options: RatingsOptions
-) -> tuple[list[Path], tuple[str, ...]]:
+def write_ratings_draft(path: Path, folder: Path, options: RatingsOptions) -> Draft:
     """Write the evaluation folder of a file of ratings, as `agreement` reads it.
-
-    Returns:
-        The files written, and how the ratings were read.
 
     Raises:
         ExceptionGroup: Of an InputError for each place at which the file cannot be read.
@@ -109,14 +114,23 @@ def write_ratings_draft(
     if ratings.tool is not None:
         tool, export = import_files([path], source=ratings.tool)
         files, notes = write_draft(export, folder, name=name, tool=tool)
-        return files, (*ratings.notes(EDIT_SCALE), *notes)
+        return Draft(files, (*ratings.notes(EDIT_SCALE), *notes))
     ids, of_items = item_ids([ratings]), ratings.contents()
     contents = {
         FILE: FROM_FILES + as_yaml({"name": name, "rubric": rubric_entries(ratings)}),
         "responses.csv": response_rows(ids, of_items),
         "labels.csv": label_rows(ids, ratings),
     }
-    return write_new_files(folder, contents), notes_on_ratings(ratings, of_items)
+    files = write_new_files(folder, contents)
+    return Draft(files, notes_on_ratings(ratings, of_items), missing_texts(ids, of_items))
+
+
+def missing_texts(ids: Mapping[str, str], contents: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return what to do if neither the items nor their columns are texts of responses."""
+    are_texts = any(item != name for item, name in ids.items())
+    if are_texts or any(of.get("response_text") for of in contents.values()):
+        return []
+    return ["fill in responses.csv, which has the ids of responses whose texts no file holds"]
 
 
 def notes_on_ratings(

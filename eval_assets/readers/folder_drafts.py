@@ -16,10 +16,12 @@ from eval_assets.readers.drafts import (
     EXAMPLE_QUESTION,
     FROM_FILES,
     Content,
+    Draft,
     as_yaml,
     drafted_scale,
     item_ids,
     label_rows,
+    missing_texts,
     n_off_scale,
     notes_off_scale,
     notes_on_ratings,
@@ -57,7 +59,7 @@ _MOST_INDICATORS = 40
 Kind = Literal["responses", "labels", "scores"]
 
 
-def complete_folder(folder: Path, options: RatingsOptions) -> tuple[list[Path], list[str]] | None:
+def complete_folder(folder: Path, options: RatingsOptions) -> Draft | None:
     """Write the files that an evaluation folder with data lacks; no file that exists is touched.
 
     evaluation.yaml declares the files of the folder, and a rubric that fits their ratings.
@@ -66,14 +68,14 @@ def complete_folder(folder: Path, options: RatingsOptions) -> tuple[list[Path], 
     empty table to fill in.
 
     Returns:
-        The files written, and notes on the others; None if the folder has no table.
+        The draft; None if the folder has no table.
 
     Raises:
         InputError: If the folder cannot be written.
         ExceptionGroup: Of an InputError for each table, if none can be used.
     """
     if (folder / FILE).exists():
-        return [], [f"{FILE} is there already, and is kept"]
+        return Draft([], [f"{FILE} is there already, and is kept"])
     tables, others, problems = _tables_by_kind(folder)
     converted, unusable = _converted(others, folder, options)
     problems += unusable
@@ -90,10 +92,10 @@ def _completed(
     tables: Mapping[Kind, list[FileTable]],
     converted: Mapping[str, RatingsFile],
     others: Sequence[str],
-) -> tuple[list[Path], list[str]]:
+) -> Draft:
     contents: dict[str, Content] = {}
     files = {kind: [table.file for table in tables[kind]] for kind in tables}
-    notes = [f"{', '.join(files[kind])}: {kind}" for kind in files]
+    notes, tasks = [f"{', '.join(files[kind])}: {kind}" for kind in files], list[str]()
     labels, scores, responses = (tables.get(k, []) for k in ("labels", "scores", "responses"))
     ids = item_ids(converted.values())
     writes_responses = not responses and not (folder / "responses.csv").exists()
@@ -108,23 +110,20 @@ def _completed(
         texts = {item: columns for of in items.values() for item, columns in of.items()}
         stubs = dict.fromkeys(_rated_ids([*labels, *scores]))
         contents["responses.csv"] = response_rows(ids | {i: i for i in stubs}, texts)
-        if not any(of.get("response_text") for of in texts.values()) and ids.keys() <= {
-            *ids.values()
-        }:
-            notes.append("no file holds the responses: fill in responses.csv, which has their ids")
+        tasks += missing_texts(ids, texts)
     rated = {table.file: _rated_ids([table]) for table in (*labels, *scores)}
     rated |= {path: [*map(ids.__getitem__, rated_items(of))] for path, of in converted.items()}
-    notes += _unknown_responses(rated, responses)
+    tasks += _unknown_responses(rated, responses)
     if "labels" not in files and not (folder / "labels.csv").exists():
         contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
-        notes.append("no file holds labels: labels.csv is empty, for you to fill in")
+        tasks.append("fill in labels.csv, which is empty, as no file holds labels")
     entries = [entry for ratings in converted.values() for entry in rubric_entries(ratings)]
     drafted, rubric_notes = _rubric_of(labels, scores, responses)
     entries += drafted
     rubric = list({entry["id"]: entry for entry in reversed(entries)}.values())[::-1]
     if not rubric:
         rubric = [EXAMPLE_QUESTION]
-        notes.append("no ratings say what was asked: the question in the rubric is an example")
+        tasks.append(f"replace the example question in {FILE}, as no ratings say what was asked")
     has_rubric = bool(files_in_folder(folder, "rubric"))
     sections = {
         "name": folder.resolve().name,
@@ -134,7 +133,8 @@ def _completed(
         "judges": recorded_judges(_judge_models(scores)),
     }
     contents[FILE] = FROM_FILES + as_yaml(sections)
-    return write_files(folder, contents), [*notes, *others, *([] if has_rubric else rubric_notes)]
+    notes += [*others, *([] if has_rubric else rubric_notes)]
+    return Draft(write_files(folder, contents), notes, tasks)
 
 
 def _converted(

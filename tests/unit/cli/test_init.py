@@ -154,7 +154,10 @@ def test_a_folder_with_data_gets_what_it_lacks_and_keeps_the_rest(tmp_path: Path
     outcome = CliRunner().invoke(init, [str(tmp_path)])
     evaluation = read_evaluation(tmp_path)
 
-    assert "fill in responses.csv" in outcome.output
+    task = "fill in responses.csv, which has the ids of responses whose texts no file holds"
+    assert outcome.output.endswith(
+        f"\nTo do: {task}.\nThen run: eval-assets run --data {tmp_path}\n"
+    )
     assert (tmp_path / "labels.csv").read_text() == labels
     assert len(read_labels(evaluation, read_responses(evaluation)).ratings) == 4
 
@@ -203,8 +206,9 @@ def test_ratings_of_responses_that_are_not_there_are_named(tmp_path: Path, heade
 
     outcome = CliRunner().invoke(init, [str(tmp_path)])
 
-    note = "sheet.csv rates 2 responses that responses.csv does not have: Q0, Q1. "
+    note = "To do: sheet.csv rates 2 responses that responses.csv does not have: Q0, Q1. "
     assert note in outcome.output
+    assert outcome.output.endswith(f"\nThen run: eval-assets run --data {tmp_path}\n")
 
 
 def test_a_mistyped_judge_score_does_not_widen_the_scale_of_labels(tmp_path: Path) -> None:

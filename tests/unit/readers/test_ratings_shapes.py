@@ -470,7 +470,7 @@ def test_draft_keeps_rounds_skipped_items_and_confidence(tmp_path: Path) -> None
     path = tmp_path / "ratings.csv"
     path.write_text(f"{header}{first}{second}s99,Anna,,1,,true,7\n")
 
-    _, notes = write_ratings_draft(path, tmp_path / "e", RatingsOptions())
+    notes = write_ratings_draft(path, tmp_path / "e", RatingsOptions()).notes
 
     assert notes[-1] == "left out: Seed"
     evaluation = read_evaluation(tmp_path / "e")
