@@ -131,13 +131,17 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as part of a sentence.
+def listed(names: Sequence[str], *, most: int | None = None) -> str:
+    """Return names as part of a sentence; of more than `most`, the first ones and their number.
 
     Examples:
         >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
         ('a', 'a and b', 'a, b and c')
+        >>> listed(["a", "b", "c"], most=1)
+        'a and 2 more'
     """
+    if most is not None and len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
     if len(names) < 2:  # noqa: PLR2004 - one name needs no "and"
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"

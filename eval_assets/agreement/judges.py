@@ -16,6 +16,7 @@ from eval_assets.agreement.pooled_coefficients import (
     kappa_by_group,
     macro_kappa,
     mean_alpha,
+    mean_of_defined,
     pair_kappa,
     parts_on_unit,
     pooled,
@@ -286,12 +287,7 @@ def _kappas(
         by_prompt = kappa_by_group(first, second, prompt, n_groups=n_prompts * len(pooled))
         macro.append(macro_kappa(*by_prompt))
         micro.append(pair_kappa(first, second).value)
-    return _mean(macro), _mean(micro)
-
-
-def _mean(values: Iterable[float]) -> float:
-    defined = [value for value in values if not math.isnan(value)]
-    return math.fsum(defined) / len(defined) if defined else math.nan
+    return mean_of_defined(macro), mean_of_defined(micro)
 
 
 def _interpretation(alpha: float, pooled: list[tuple[RubricQuestion, LongRatings]]) -> str:

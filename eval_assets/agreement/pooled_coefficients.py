@@ -60,9 +60,7 @@ def macro_kappa(kappa: Floats, n_units: Integers) -> float:
     NaN if no group has a kappa, or none has two units that both judges scored. The kappa of a
     single unit is 0 if judges differ on it and else undefined, so that the mean would always be 0.
     """
-    defined = kappa[~np.isnan(kappa)]
-    has_two = bool((n_units > 1).any())
-    return math.fsum(defined) / len(defined) if has_two and len(defined) else math.nan
+    return mean_of_defined(kappa) if (n_units > 1).any() else math.nan
 
 
 def query_kappas(first: Sequence[Column], second: Sequence[Column]) -> tuple[float, float]:
@@ -131,8 +129,12 @@ def pooled(parts: Sequence[LongRatings]) -> LongRatings:
 
 def mean_alpha(parts: Sequence[Part], *, without: int | None) -> float:
     """Return the mean of the parts' defined alphas, without the rater of that index."""
-    alphas = [_alpha(ratings, level, without=without) for ratings, level in parts]
-    defined = [alpha for alpha in alphas if not math.isnan(alpha)]
+    return mean_of_defined(_alpha(ratings, level, without=without) for ratings, level in parts)
+
+
+def mean_of_defined(values: Iterable[float]) -> float:
+    """Return the mean of the figures that are defined; NaN if none is."""
+    defined = [value for value in values if not math.isnan(value)]
     return math.fsum(defined) / len(defined) if defined else math.nan
 
 

@@ -193,7 +193,8 @@ def selection_sentences(tests: Sequence[SelectionTest]) -> list[str]:
     for difference, names in questions.items():
         differences.setdefault(tuple(names), []).append(difference)
     return [
-        f"Responses with two ratings {listed(of_questions)} than the rest, on {_some(names)}"
+        f"Responses with two ratings {listed(of_questions)} than the rest, "
+        f"on {listed(names, most=_MOST_NAMED)}"
         for names, of_questions in differences.items()
     ]
 
@@ -203,12 +204,6 @@ def _difference(test: SelectionTest) -> str:
         shares = (percent_text(100 * share) for share in (test.rated, test.rest))
         return f"{test.difference} ({' against '.join(shares)})"
     return f"{test.difference} (mean rank {test.rated:.2f} against {test.rest:.2f})"
-
-
-def _some(names: Sequence[str]) -> str:
-    if len(names) <= _MOST_NAMED:
-        return listed(names)
-    return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
 
 
 _Columns = tuple[Floats, Sequence[str]]

@@ -17,6 +17,7 @@ from eval_assets.alerts.channels import Channel, channels_of
 from eval_assets.alerts.delivery import Delivery, deliver, positions
 from eval_assets.alerts.message import Alert
 from eval_assets.assets.check_history import FoundState, last_run_state, latest_state
+from eval_assets.assets.metadata import number_in
 from eval_assets.assets.reports import agreement_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -187,16 +188,11 @@ def _alert_of(
         questions=tuple(_failing_questions(current.metadata)),
         run_url=f"{ui_address()}/runs/{current.run_id}",
         report=str(report.resolve()) if report.exists() else "",
-        **{figure: _number(current.metadata, figure) for figure in _FIGURES},
+        **{figure: number_in(current.metadata, figure) for figure in _FIGURES},
     )
 
 
 _FIGURES = ("value", "low", "high", "minimum")
-
-
-def _number(metadata: Mapping[str, dg.MetadataValue], name: str) -> float | None:
-    value = metadata[name].value if name in metadata else None
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _failing_questions(metadata: Mapping[str, dg.MetadataValue]) -> Iterator[str]:

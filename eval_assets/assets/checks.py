@@ -10,7 +10,7 @@ import pandas as pd
 
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
-from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.metadata import number_in, rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -138,7 +138,7 @@ def _within_budget(
             with folder.ledger(evaluation) as ledger:
                 month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
     last = _last_materialization(context, folder)
-    figures = {name: _number(last, name) for name in ("n_calls", "spent_usd", "budget_left_usd")}
+    figures = {name: number_in(last, name) for name in ("n_calls", "spent_usd", "budget_left_usd")}
     n_stopped = int(coverage["n_budget_stopped"].sum())
     return result_of(
         [
@@ -264,9 +264,7 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[CheckFind
             for family in shared_family([judge, subject], overrides=evaluation.capabilities):
                 relatives.setdefault(family, []).append(subject)
         for family, subjects in relatives.items():
-            named = subjects[:_MOST_NAMED]
-            n_more = len(subjects) - len(named)
-            words = f"{', '.join(named)} and {n_more} more" if n_more else listed(named)
+            words = listed(subjects, most=_MOST_NAMED)
             pronoun = "it" if len(subjects) == 1 else "them"
             findings.append(
                 CheckFinding(
@@ -340,11 +338,6 @@ def _last_materialization(
     event = context.instance.get_latest_materialization_event(folder.key("judge_scores"))
     materialization = event.asset_materialization if event else None
     return materialization.metadata if materialization else {}
-
-
-def _number(metadata: Mapping[str, dg.MetadataValue], name: str) -> float | None:
-    value = metadata[name].value if name in metadata else None
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _logs_that_hold(

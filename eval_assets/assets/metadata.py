@@ -1,4 +1,4 @@
-"""Tables and plots of an asset's page in the UI, as Markdown."""
+"""Metadata of assets: tables and plots of a page in the UI, as Markdown, and numbers."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def rows_as_metadata(
         | --- | ---: |
         | a\|b | 72 |
     """
-    return blocks_as_metadata([rows_table(rows, columns, label="")] if len(rows) else [])
+    return blocks_as_metadata([rows_table(rows, columns)] if len(rows) else [])
 
 
 def counts_as_metadata(tables: Mapping[str, pd.DataFrame]) -> dg.MarkdownMetadataValue:
@@ -61,3 +61,9 @@ def intervals_as_metadata(
         return dg.MetadataValue.md("Nothing to plot.")
     data = base64.b64encode(drawing.encode()).decode()
     return dg.MetadataValue.md(f"![plot](data:image/svg+xml;base64,{data})")
+
+
+def number_in(metadata: Mapping[str, dg.MetadataValue], name: str) -> float | None:
+    """Return a number of an asset or a check; None without it."""
+    value = metadata[name].value if name in metadata else None
+    return float(value) if isinstance(value, int | float) else None

@@ -12,11 +12,12 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
+from eval_assets.assets.live_judging import declared_live_judges
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator, Judge
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.judges.calling.live_model import LiveModel, live_generators, live_judges
+from eval_assets.judges.calling.live_model import LiveModel, live_generators
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import generate_responses
@@ -79,7 +80,9 @@ def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
     if not evaluation.tuning.prompt_steps:
         return []
     judges = {judge.version.judge_id: judge for judge in declared}
-    models = [_asked_at_once(model) for model in _live(evaluation) if model.id in judges]
+    models = [
+        _asked_at_once(model) for model in declared_live_judges(evaluation) if model.id in judges
+    ]
     template = PromptTemplate.load(evaluation.judge_prompt)
     with folder.ledger(evaluation) as ledger:
         calls = _ModelCalls(evaluation, ledger, run_id=run_id)
@@ -139,7 +142,7 @@ def scores_in_ledger(
     Returns:
         Rows of `tuned_judge_scores`.
     """
-    models = {model.id: model for model in _live(evaluation)}
+    models = {model.id: model for model in declared_live_judges(evaluation)}
     prompts = {(v.judge_id, v.prompt_hash): v.prompt_text for v in versions if v.prompt_text}
     all_units = [unit for rated in units.values() for unit in _units(rated)] if models else []
     worker = Worker(ledger, asset="tuned_judges")  # without a lease, which only asking needs
@@ -175,11 +178,6 @@ _SCORE_COLUMNS = (
     *("score", "status", "raw_output", "cost_usd"),
 )
 """Columns of `tuned_judge_scores`."""
-
-
-def _live(evaluation: Evaluation) -> list[LiveModel[Judge]]:
-    """Return the judges that are asked live."""
-    return live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
 
 
 def _asked_at_once(model: LiveModel[Judge]) -> LiveModel[Judge]:

@@ -113,7 +113,9 @@ def _question(text: str) -> tuple[str, list[str]]:
 
 def _print_account(tool: str, export: Export, *, verb: str) -> None:
     """Print stored and omitted parts of the export with reasons, and unused fields."""
-    click.echo(f"{tool}: {_counted(export.n_records, 'record')} read")
+    from eval_assets.wording import counted
+
+    click.echo(f"{tool}: {counted(export.n_records, 'record')} read")
     click.echo(f"{verb}: {_contents(export)}")
     for loss, count in export.losses.items():
         click.echo(f"not stored: {count:,} {loss}")
@@ -125,16 +127,14 @@ def _print_account(tool: str, export: Export, *, verb: str) -> None:
 
 
 def _contents(export: Export) -> str:
-    contents = [_counted(len(export.responses), "response")]
+    from eval_assets.wording import counted
+
+    contents = [counted(len(export.responses), "response")]
     for rated, noun, author in (
         (export.ratings, "rating", "rater"),
         (export.scores, "score", "judge"),
     ):
         by = {name for _, _, name in rated}
         if by:
-            contents.append(f"{_counted(len(rated), noun)} by {_counted(len(by), author)}")
+            contents.append(f"{counted(len(rated), noun)} by {counted(len(by), author)}")
     return ", ".join(contents)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -253,7 +253,7 @@ Test = Callable[[], float]
 
 Name = TypeVar("Name")
 
-ERROR_RATE = 0.05
+_ERROR_RATE = 0.05
 """Chance that honest labels of a whole evaluation lead to any advice on tested figures."""
 
 _DRAWS = 20_000
@@ -263,18 +263,15 @@ _ENOUGH = 20
 1991)."""
 
 
-def beyond_chance(
-    candidates: Mapping[Name, Test], *, n_tests: int, rate: float = ERROR_RATE
-) -> set[Name]:
+def beyond_chance(candidates: Mapping[Name, Test], *, n_tests: int) -> set[Name]:
     """Return the candidates that are more than chance, by Holm's correction for all tests.
 
     Args:
         candidates: Tests of the figures that are large enough for advice.
         n_tests: Tests that could have led to advice, these included.
-        rate: Chance of naming any figure if all are chance.
     """
     adjusted = holm_p_values([test() for test in candidates.values()], n_tests=n_tests)
-    return {name for name, p in zip(candidates, adjusted, strict=True) if p <= rate}
+    return {name for name, p in zip(candidates, adjusted, strict=True) if p <= _ERROR_RATE}
 
 
 def flipped_signs(values: Floats) -> float:

@@ -75,11 +75,11 @@ def _interval(figure: Figure, statistic: Statistic | None) -> str:
     return interval_text(figure.low, figure.high, limits=statistic.limits if statistic else ())
 
 
-def rows_table(rows: pd.DataFrame, names: Sequence[str] | None = None, *, label: str) -> Table:
-    """Return named or all columns of a frame as a table, without empty columns."""
+def rows_table(rows: pd.DataFrame, names: Sequence[str] | None = None) -> Table:
+    """Return named or all columns of a frame as a table without a label or empty columns."""
     columns = [str(name) for name in names or rows.columns if name in rows]
     columns = [name for name in columns if rows[name].notna().any()]
-    return records_table(rows[columns].to_dict("records"), label=label)
+    return records_table(rows[columns].to_dict("records"), label="")
 
 
 def records_table(rows: Iterable[Mapping[Any, Any]], *, label: str) -> Table:

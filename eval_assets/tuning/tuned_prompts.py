@@ -11,6 +11,9 @@ from eval_assets.config.rubric import RubricQuestion
 
 _MARK_LENGTH = 16
 
+_N_WORDS = 6
+"""Length of the sequences of words that a prompt shares with a text that it copies."""
+
 _ADDED = re.compile(
     r'\{% if question\.id == (?P<question>"(?:[^"\\]|\\.)*") %\}'
     r'\{\{ (?P<text>"(?:[^"\\]|\\.)*") \}\}\{% endif %\}'
@@ -136,24 +139,18 @@ def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[
     return copied_share(words, texts, known=[rest, question.question, question.guidelines or ""])
 
 
-def shown_in(prompt_text: str, texts: Sequence[str], *, n_words: int = 6) -> list[bool]:
+def shown_in(prompt_text: str, texts: Sequence[str]) -> list[bool]:
     """Return whether a prompt contains each text, ignoring case and punctuation.
 
-    A text of fewer words than `n_words` is not looked for.
+    A text of fewer words than a sequence is not looked for.
 
     Examples:
         >>> shown_in("Such as: Boil the rice, then drain it.", ["boil the rice then drain it"])
         [True]
     """
     added = [json.loads(is_shown["text"]) for is_shown in _ADDED.finditer(prompt_text)]
-    prompt = _sequences("\n".join([_ADDED.sub("", prompt_text), *added]), n_words)
-    results = []
-    for text in texts:
-        words = re.findall(r"\w+", text.casefold())
-        places = range(len(words) - n_words + 1)
-        is_shown = bool(places) and all(tuple(words[k : k + n_words]) in prompt for k in places)
-        results.append(is_shown)
-    return results
+    prompt = _sequences("\n".join([_ADDED.sub("", prompt_text), *added]))
+    return [bool(sequences) and sequences <= prompt for sequences in map(_sequences, texts)]
 
 
 def marked(text: str, name: str) -> str:
@@ -162,29 +159,27 @@ def marked(text: str, name: str) -> str:
     return f"<{name}-{digest}>\n{text}\n</{name}-{digest}>"
 
 
-def copied_share(
-    words: str, texts: Sequence[str], *, known: Sequence[str], n_words: int = 6
-) -> float:
+def copied_share(words: str, texts: Sequence[str], *, known: Sequence[str]) -> float:
     """Return the share of six-word sequences of a candidate that come from training material.
 
     `words` are the candidate's own, without its examples; `known` are texts that it may repeat. 0
-    for a candidate shorter than a sequence of `n_words`.
+    for a candidate shorter than a sequence.
 
     Examples:
         >>> copied_share("a b c d e f", ["It says: A, b c d e f!"], known=[])
         1.0
     """
-    word_sequences = _sequences(words, n_words)
+    word_sequences = _sequences(words)
     if not word_sequences:
         return 0.0
-    allowed = set().union(*(_sequences(text, n_words) for text in known))
-    sequences = set().union(*(_sequences(text, n_words) for text in texts)) - allowed
+    allowed = set().union(*map(_sequences, known))
+    sequences = set().union(*map(_sequences, texts)) - allowed
     return len(word_sequences & sequences) / len(word_sequences)
 
 
-def _sequences(text: str, n_words: int) -> set[tuple[str, ...]]:
+def _sequences(text: str) -> set[tuple[str, ...]]:
     words = re.findall(r"\w+", text.casefold())
-    return {tuple(words[k : k + n_words]) for k in range(len(words) - n_words + 1)}
+    return {tuple(words[k : k + _N_WORDS]) for k in range(len(words) - _N_WORDS + 1)}
 
 
 def _end_of_block(template: str, name: str) -> int | None:

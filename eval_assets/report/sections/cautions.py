@@ -266,10 +266,7 @@ def _rare_values(data: ReportData) -> Iterator[Definition]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return names as part of a sentence; of many, the first ones and the number of the rest."""
-    if len(names) <= _MOST_NAMED:
-        return listed(names)
-    return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+    return listed(names, most=_MOST_NAMED)
 
 
 def _guessed_scales(data: ReportData) -> Iterator[Definition]:
