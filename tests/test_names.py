@@ -13,9 +13,10 @@ import eval_assets
 PACKAGE = Path(eval_assets.__file__).parent
 ROOT = PACKAGE.parent
 NO_NAMES = """
-    again also asked because each elsewhere every everything found given gone here how is_asked
-    is_it is_me is_mine is_wanted looked made mine moved nothing once otherwise perhaps reaches
-    said says theirs then there told until wanted what when where which who whose why
+    again also asked because both counted each elsewhere every everything found given gone here
+    how is_asked is_it is_me is_mine is_wanted kept left left_out looked made mine moved nothing
+    once others otherwise own perhaps reaches said says sent stored taken theirs then there told
+    until used wanted what when where which who whose why
 """
 
 

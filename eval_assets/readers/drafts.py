@@ -93,9 +93,9 @@ def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]
     Raises:
         InputError: If one of them exists already, or cannot be written.
     """
-    taken = [file for file in contents if (folder / file).exists()]
-    if taken:
-        message, remedy = f"the folder holds {', '.join(taken)} already", "Name another folder"
+    conflicts = [file for file in contents if (folder / file).exists()]
+    if conflicts:
+        message, remedy = f"the folder holds {', '.join(conflicts)} already", "Name another folder"
         raise input_error(str(folder), message, f"{remedy}, or move them away")
     return write_files(folder, contents)
 
@@ -363,11 +363,11 @@ def _declared(scale: Scale) -> object:
 def recorded_judges(models: Iterable[tuple[str | None, str]]) -> list[dict[str, object]]:
     """Return the declaration of a judge for each model and the file that has its scores."""
     judges: list[dict[str, object]] = []
-    taken: set[str] = set()
+    names: set[str] = set()
     for model, file in models:
         short = re.sub(r"[^\w.-]+", "-", model or Path(file).stem).strip("-") or "judge"
-        name = short if short not in taken else f"{short}-{len(judges) + 1}"
-        taken.add(name)
+        name = short if short not in names else f"{short}-{len(judges) + 1}"
+        names.add(name)
         judge: dict[str, object] = {"id": name, "provider": "recorded", "scores": file}
         judges.append(judge | ({"model": model} if model else {}))
     return judges

@@ -76,8 +76,8 @@ def complete_folder(folder: Path, options: RatingsOptions) -> Draft | None:
     """
     if (folder / FILE).exists():
         return Draft([], [f"{FILE} is there already, and is kept"])
-    tables, others, problems = _tables_by_kind(folder)
-    converted, unusable = _converted(others, folder, options)
+    tables, unclear_paths, problems = _tables_by_kind(folder)
+    converted, unusable = _converted(unclear_paths, folder, options)
     problems += unusable
     if not tables and not converted:
         if problems:
@@ -91,7 +91,7 @@ def _completed(
     folder: Path,
     tables: Mapping[Kind, list[FileTable]],
     converted: Mapping[str, RatingsFile],
-    others: Sequence[str],
+    notes_on_rest: Sequence[str],
 ) -> Draft:
     contents: dict[str, Content] = {}
     files = {kind: [table.file for table in tables[kind]] for kind in tables}
@@ -133,7 +133,7 @@ def _completed(
         "judges": recorded_judges(_judge_models(scores)),
     }
     contents[FILE] = FROM_FILES + as_yaml(sections)
-    notes += [*others, *([] if has_rubric else rubric_notes)]
+    notes += [*notes_on_rest, *([] if has_rubric else rubric_notes)]
     return Draft(write_files(folder, contents), notes, tasks)
 
 
@@ -170,7 +170,7 @@ def _tables_by_kind(
 ) -> tuple[dict[Kind, list[FileTable]], list[Path], list[InputError]]:
     """Return the tables of a folder by kind, those of no kind, and why others are no table."""
     tables: dict[Kind, list[FileTable]] = defaultdict(list)
-    others: list[Path] = []
+    paths: list[Path] = []
     problems: list[InputError] = []
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         parts = path.relative_to(folder).parts
@@ -185,10 +185,10 @@ def _tables_by_kind(
             continue
         kind = _kind(table)
         if kind is None:
-            others.append(path)
+            paths.append(path)
         else:
             tables[kind].append(table)
-    return tables, others, problems
+    return tables, paths, problems
 
 
 def _kind(table: FileTable) -> Kind | None:

@@ -102,15 +102,15 @@ def _header_problems(table: FileTable, evaluation: Evaluation) -> Iterator[Input
         if not table.has(name):
             message = "there is no such column, and raters see it of other responses"
             yield InputProblem(table.file, 1, name, message, "Add it to the header")
-    own = [*(question.id for question in evaluation.rubric), "round", *labelling.show]
+    column_names = [*(question.id for question in evaluation.rubric), "round", *labelling.show]
     filters = (*evaluation.filter_columns, labelling.run_column)
-    names = [*own, *labelling.hide, *filters, *KNOWN_COLUMNS]
+    names = [*column_names, *labelling.hide, *filters, *KNOWN_COLUMNS]
     known_names = {plain(name) for name in names}
     for header in table.columns:
         if plain(header) not in known_names:
             message = "no check has such a column"
             yield InputProblem(
-                table.file, 1, header, message, f"{nearest(header, own)}, or remove it"
+                table.file, 1, header, message, f"{nearest(header, column_names)}, or remove it"
             )
     if not len(table):
         message = "there are no responses"

@@ -289,10 +289,10 @@ def _rescaled(
     evaluation: Evaluation, other_scale: Callable[[Scale], Scale | None]
 ) -> Evaluation | None:
     """Return the evaluation with other guessed scales; None if there is none."""
-    others = [other_scale(q.scale) if q.scale_guessed else None for q in evaluation.rubric]
-    if not any(others):
+    scales = [other_scale(q.scale) if q.scale_guessed else None for q in evaluation.rubric]
+    if not any(scales):
         return None
-    pairs = zip(evaluation.rubric, others, strict=True)
+    pairs = zip(evaluation.rubric, scales, strict=True)
     rubric = tuple(replace(q, scale=scale) if scale else q for q, scale in pairs)
     return replace(evaluation, rubric=rubric)
 
@@ -424,9 +424,11 @@ def _without_models(labels: ParsedLabels) -> ParsedLabels:
     models = [rater for rater in raters.present() if rater and is_model(rater)]
     if not models or len(raters.present()) < len(models) + 2:
         return labels
-    kept = labels.take(np.flatnonzero(raters.array(bool, lambda rater: rater not in models)))
+    human_labels = labels.take(
+        np.flatnonzero(raters.array(bool, lambda rater: rater not in models))
+    )
     note = f"{', '.join(models)} left out, as models are no human raters. --rater names all raters"
-    return with_note(kept, note)
+    return with_note(human_labels, note)
 
 
 def _without_placeholders(labels: ParsedLabels, scale: Scale | None) -> ParsedLabels:
@@ -434,10 +436,10 @@ def _without_placeholders(labels: ParsedLabels, scale: Scale | None) -> ParsedLa
     values = {word.casefold() for word in (scale.words if scale and scale.words else ())}
     header = labels.table.header_of(*FIELDS["rating"])
     cells = labels.table.cells(*FIELDS["rating"])
-    others = cells.map(
+    unknown = cells.map(
         lambda cell: cell if isinstance(cell, str) and cell.strip().casefold() not in values else ""
     )
-    absent, undecided = others.array(bool, is_absent), others.array(bool, is_no_opinion)
+    absent, undecided = unknown.array(bool, is_absent), unknown.array(bool, is_no_opinion)
     # More of them may be the middle of a scale.
     if undecided.sum() <= _MOST_UNDECIDED * len(cells):
         absent |= undecided
@@ -478,8 +480,8 @@ def _rubric(
         on = scale or likely_scale(cells.take(rows), file=file, level=level, top=top)
         code = math.nan if scale else missing_code(cells.take(rows))
         if not math.isnan(code):
-            others = cells.values[rows & (cells.values != code)]
-            ends = f"{np.nanmin(others):g} and {np.nanmax(others):g}"
+            rest = cells.values[rows & (cells.values != code)]
+            ends = f"{np.nanmin(rest):g} and {np.nanmax(rest):g}"
             message = f"{code:g} is far from the other ratings, which lie between {ends}"
             remedy = (
                 f"Pass --missing-values {code:g} if it means no rating, or with --scale the scale "

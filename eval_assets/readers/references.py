@@ -180,10 +180,10 @@ class ResponseUnits:
             references.question_header,
             lambda row: _no_question(references.questions[row], self.question_ids),
         )
-        both = (responses >= 0) & (questions >= 0)
+        is_known = (responses >= 0) & (questions >= 0)
         inapplicable = np.zeros(len(responses), dtype=bool)
         if not self.applies.all():
-            inapplicable[both] = ~self.applies[responses[both], questions[both]]
+            inapplicable[is_known] = ~self.applies[responses[is_known], questions[is_known]]
         problems.add_described(
             inapplicable,
             references.question_header,
@@ -192,9 +192,12 @@ class ResponseUnits:
 
     def _inapplicable(self, response: int, question: int) -> MessageAndRemedy:
         name, response_id = self.question_ids[question], self.response_ids[response]
-        others = [self.question_ids[i] for i in np.flatnonzero(self.applies[response])]
+        applicable = [self.question_ids[i] for i in np.flatnonzero(self.applies[response])]
         message = f'"{name}" is not asked of {quoted(response_id)}'
-        return message, f"Rate it on {', '.join(others)} only" if others else "Remove the rating"
+        return (
+            message,
+            f"Rate it on {', '.join(applicable)} only" if applicable else "Remove the rating",
+        )
 
 
 def units_of(

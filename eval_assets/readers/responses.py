@@ -245,10 +245,10 @@ def _responses(table: FileTable, ids: FileColumn[Any]) -> pd.DataFrame:
         **{header: table.stripped(header) for header in _OPTIONAL},
     }
     names = [(name,) for name in columns]
-    taken = {
+    standard_headers = {
         table.header_of(*synonyms) for synonyms in (*names, RESPONSE_ID, MODEL_NAME, _GROUP_ID)
     }
-    further = [header for header in table.columns if header not in taken]
+    further = [header for header in table.columns if header not in standard_headers]
     return _frame({**columns, "attributes": _attributes(table, further)})
 
 
@@ -329,8 +329,8 @@ def _take(table: FileTable, turns: defaultdict[_Key, dict[int, Turn]]) -> list[I
     def report(line: int, name: str, message: str, remedy: str) -> None:
         problems.append(InputProblem(table.file, line, table.spelling(name), message, remedy))
 
-    own = {table.header_of(name) for name in _OWN}
-    further = [header for header in table.columns if header not in own]
+    standard_headers = {table.header_of(name) for name in _OWN}
+    further = [header for header in table.columns if header not in standard_headers]
     attributes = {header: table.stripped(header) for header in further}
     columns = zip(
         table.lines,

@@ -204,8 +204,8 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
         message = f"there is no column {' and no column '.join(missing)}"
         checks.add(InputProblem(table.file, 1, None, message, "Add it for every row"))
         return None
-    own = {name for names in _COLUMNS.values() for name in names}
-    limiting = [header for header in table.columns if plain(header) not in own]
+    rubric_columns = {name for names in _COLUMNS.values() for name in names}
+    limiting = [header for header in table.columns if plain(header) not in rubric_columns]
     questions: dict[object, dict[str, object]] = {}
     for row, line in enumerate(table.lines):
         entry = _entry(table, row)

@@ -227,9 +227,9 @@ class Checks:
 
     def raise_all(self) -> None:
         """Raise all problems by line, those of other files last; do nothing if there are none."""
-        own = self._document.file
-        in_order = sorted(self._problems, key=lambda p: (p.file != own, p.line or 0))
-        raise_all(in_order, source=own)
+        main_file = self._document.file
+        in_order = sorted(self._problems, key=lambda p: (p.file != main_file, p.line or 0))
+        raise_all(in_order, source=main_file)
 
 
 def validated(

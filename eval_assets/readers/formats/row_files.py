@@ -122,19 +122,23 @@ def _read_spreadsheet(path: Path, file: str, *, skip_rows: int) -> FileTable:
     if alike:
         return joined_tables([(name, of) for name, of in tables if len(of)])
     sheet, table = tables[0] if tables else (filled[0][0], _sheet(filled[0][1], file=file))
-    others = ", ".join(name for name, _ in filled if name != sheet)
-    notes = (f'only its sheet "{sheet}" is read, not {others}',) if others else ()
+    sheet_names = ", ".join(name for name, _ in filled if name != sheet)
+    notes = (f'only its sheet "{sheet}" is read, not {sheet_names}',) if sheet_names else ()
     return replace(table, notes=(*notes, *table.notes))
 
 
 def _sheet(sheet_rows: list[tuple[int, list[object]]], *, file: str) -> FileTable:
     # Formatting alone makes a sheet wider than its cells.
-    width, left = _width(sheet_rows), min(_first_filled(row) for _, row in sheet_rows)
-    rows = [(line, [as_text(cell) or "" for cell in row[left:width]]) for line, row in sheet_rows]
+    width, first_column = _width(sheet_rows), min(_first_filled(row) for _, row in sheet_rows)
+    rows = [
+        (line, [as_text(cell) or "" for cell in row[first_column:width]])
+        for line, row in sheet_rows
+    ]
     header = header_of(rows[:SAMPLE_ROWS], file=file)
     body = rows[header.n_rows :]
     columns = [
-        FileColumn.of([row[position] for _, row in body]) for position in range(width - left)
+        FileColumn.of([row[position] for _, row in body])
+        for position in range(width - first_column)
     ]
     named = named_columns(header, columns, file=file)
     return FileTable(file, named, [line for line, _ in body], notes=header.notes)

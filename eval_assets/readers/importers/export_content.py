@@ -209,8 +209,8 @@ class Export:
     def split_selections(self) -> None:
         """Make each option of a multi-select question a binary question, as `QUESTION/OPTION`."""
         for name in sorted(self.multi_select):
-            stored = [*self.ratings.items(), *self.scores.items()]
-            selections = [_options(value) for (_, q, _), (value, _) in stored if q == name]
+            entries = [*self.ratings.items(), *self.scores.items()]
+            selections = [_options(value) for (_, q, _), (value, _) in entries if q == name]
             options = sorted({option for selection in selections for option in selection})
             if len(options) > _MOST_OPTIONS:
                 self.losses[f"ratings of {name} name too many options"] += len(selections)

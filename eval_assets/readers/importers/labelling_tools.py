@@ -111,9 +111,11 @@ def _flat_labels(tasks: Sequence[Record]) -> list[str]:
     position = {key: start for start, key in enumerate(keys)}
     start, end = (position.get(key, 0) for key in ("id", "annotator"))
     is_ordered = start + 1 < end < position.get("annotation_id", 0)
-    others = {*_FLAT_KEYS, "id", "created_at", "updated_at", "history", "agreement"}
-    others |= {*RESPONSE_ID, *PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS}
-    candidates = keys[start + 1 : end] if is_ordered else [key for key in keys if key not in others]
+    known_keys = {*_FLAT_KEYS, "id", "created_at", "updated_at", "history", "agreement"}
+    known_keys |= {*RESPONSE_ID, *PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS}
+    candidates = (
+        keys[start + 1 : end] if is_ordered else [key for key in keys if key not in known_keys]
+    )
     return [key for key in candidates if _holds_labels(rows, key, may_be_constant=is_ordered)]
 
 

@@ -76,10 +76,10 @@ def rating_columns(table: FileTable, scales: Sequence[Scale | None]) -> list[str
         and _holds_ratings(table, header, scales)
     ]
     in_rows = rater_header(table) is not None
-    others = [h for h in headers if not is_metadata(plain(h))]
-    others = others if in_rows else [h for h in others if not is_flag(plain(h))]
-    if len(others) >= (1 if in_rows else _FEWEST_RATERS):
-        headers = others
+    candidates = [h for h in headers if not is_metadata(plain(h))]
+    candidates = candidates if in_rows else [h for h in candidates if not is_flag(plain(h))]
+    if len(candidates) >= (1 if in_rows else _FEWEST_RATERS):
+        headers = candidates
     computed = set() if in_rows else computed_columns(table, headers)
     return [header for header in headers if header not in computed]
 
@@ -112,16 +112,16 @@ def computed_columns(table: FileTable, headers: Sequence[str]) -> set[str]:
 
 
 def _is_computed(values: FloatArray, position: int) -> bool:
-    others = np.delete(values, position, axis=0)
-    rows = ~np.isnan(values[position]) & (np.sum(~np.isnan(others), axis=0) >= _FEWEST_RATERS)
-    own, others = values[position, rows], others[:, rows]
+    peers = np.delete(values, position, axis=0)
+    rows = ~np.isnan(values[position]) & (np.sum(~np.isnan(peers), axis=0) >= _FEWEST_RATERS)
+    column, peers = values[position, rows], peers[:, rows]
     if not rows.any():
         return False
-    low, high = np.nanmin(others, axis=0), np.nanmax(others, axis=0)
-    mean, median = np.nanmean(others, axis=0), np.nanmedian(others, axis=0)
+    low, high = np.nanmin(peers, axis=0), np.nanmax(peers, axis=0)
+    mean, median = np.nanmean(peers, axis=0), np.nanmedian(peers, axis=0)
     figures = (low, high, high - low, low == high, low < high, median, mean, np.round(mean))
     differ = np.sum(low < high) >= _FEWEST_DIFFERENCES
-    return bool(differ) and any(np.allclose(own, figure) for figure in figures)
+    return bool(differ) and any(np.allclose(column, figure) for figure in figures)
 
 
 def _numbers(table: FileTable, header: str) -> FloatArray:
@@ -233,8 +233,12 @@ def melted(table: FileTable, columns: Sequence[RatingColumn], units: References)
         ),
         "rating": FileColumn.of([rating[row] for row in rows for rating in ratings]),
     }
-    left_out = _left_out(table, columns)
-    notes = (f"not read as ratings, {r}".format(", ".join(of)) for r, of in left_out.items() if of)
+    columns_by_reason = _left_out(table, columns)
+    notes = (
+        f"not read as ratings, {r}".format(", ".join(of))
+        for r, of in columns_by_reason.items()
+        if of
+    )
     long = replace(
         table,
         columns=fields,
@@ -247,7 +251,7 @@ def melted(table: FileTable, columns: Sequence[RatingColumn], units: References)
         replace(units.take(row_of_label), questions=FileColumn.of(questions)),
         field_headers(table) | ({"rater_id": ""} if all(c.rater for c in columns) else {}),
         FileColumn([c.header for c in columns], np.tile(np.arange(n_columns), len(table))),
-        left_out=tuple(header for headers in left_out.values() for header in headers),
+        named_headers=tuple(header for headers in columns_by_reason.values() for header in headers),
     )
 
 
@@ -266,12 +270,12 @@ def _note(columns: Sequence[RatingColumn], units: References) -> str:
 def _left_out(table: FileTable, columns: Sequence[RatingColumn]) -> dict[str, list[str]]:
     """Return columns that look like ratings and are none, by the reason."""
     rated = {column.header for column in columns}
-    others = [h for h in table.columns if h not in rated and h != item_header(table)]
-    names = [header for header in others if plain(header) in SUMMARIES]
-    numbers = [h for h in others if h not in names and _holds_ratings(table, h, [None])]
+    unrated = [h for h in table.columns if h not in rated and h != item_header(table)]
+    names = [header for header in unrated if plain(header) in SUMMARIES]
+    numbers = [h for h in unrated if h not in names and _holds_ratings(table, h, [None])]
     names += [h for h in numbers if is_metadata(plain(h)) or is_flag(plain(h))]
     further = [header for header in numbers if header not in names]
-    unclear = [h for h in others if h not in numbers and _may_be_ratings(table, h, rated)]
+    unclear = [h for h in unrated if h not in numbers and _may_be_ratings(table, h, rated)]
     return {
         "by their names: {}": names,
         "as they follow from the others: {}": sorted(
@@ -312,8 +316,8 @@ def parsed_labels(table: FileTable, *, questions: Mapping[str, Scale | None]) ->
         names = set(table.columns[SHEET])
         is_question = names <= set(question_ids)
         role = "question_id" if is_question else FIELDS["rater_id"][0]
-        others = {h: cells for h, cells in table.columns.items() if h != SHEET}
-        table = table.with_columns({role: table.columns[SHEET], **others})
+        columns = {h: cells for h, cells in table.columns.items() if h != SHEET}
+        table = table.with_columns({role: table.columns[SHEET], **columns})
     if table.has("labels", "dimension"):
         from eval_assets.readers.labels.nested import session_labels  # it loads pydantic
 

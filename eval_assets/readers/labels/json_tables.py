@@ -150,9 +150,9 @@ def _one_annotation_a_row(table: FileTable) -> FileTable:
     cells = table.columns[header]
     pairs = [(row, item) for row, value in enumerate(cells) for item in value or []]
     rows = np.array([row for row, _ in pairs], dtype=np.int64)
-    others = {h: column for h, column in table.columns.items() if h != header}
-    parents = replace(table, columns=others).take(rows)
-    keys = dict.fromkeys(key for _, item in pairs for key in item if key not in others)
+    parent_columns = {h: column for h, column in table.columns.items() if h != header}
+    parents = replace(table, columns=parent_columns).take(rows)
+    keys = dict.fromkeys(key for _, item in pairs for key in item if key not in parent_columns)
     nested = {key: FileColumn.of([item.get(key) for _, item in pairs]) for key in keys}
     if rater_header(replace(parents, columns=nested)) is None:
         return table
@@ -181,10 +181,10 @@ def _lists_of_ratings(table: FileTable) -> FileTable:
         for index in range(len(lists[header][row] or ()))
     ]
     rows = np.array([row for row, _, _ in pairs], dtype=np.int64)
-    others = {h: cells for h, cells in table.columns.items() if h not in lists}
+    parent_columns = {h: cells for h, cells in table.columns.items() if h not in lists}
     if item_header(table) is None:
-        others[_ITEM] = FileColumn.of([f"row {line}" for line in table.lines])
-    parents = replace(table, columns=others).take(rows)
+        parent_columns[_ITEM] = FileColumn.of([f"row {line}" for line in table.lines])
+    parents = replace(table, columns=parent_columns).take(rows)
     raters = [
         names[row][index] if names and index < len(names[row] or ()) else f"rater_{index + 1}"
         for row, _, index in pairs

@@ -179,8 +179,8 @@ def _session_problem(label: object, question: str | None) -> _Problem | None:
 
 def _verdicts_of(question: str) -> tuple[str, ...]:
     """Return the keys under which a verdict is accepted; any if it is none of the dimensions."""
-    own = dimension_of(question).verdicts
-    return ("rating", *own) if own != ("rating",) else tuple(VERDICTS)
+    verdicts = dimension_of(question).verdicts
+    return ("rating", *verdicts) if verdicts != ("rating",) else tuple(VERDICTS)
 
 
 def _fields(label: Mapping[str, object]) -> dict[str, str | None]:

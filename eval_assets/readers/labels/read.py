@@ -140,19 +140,19 @@ def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation
     problems = [*unusable, *_similar_raters(ratings), *_judges(ratings, judge_ids)]
     problems += [] if rejects_rows else [problem for problem, _, _ in rejected]
     raise_all(problems, source="the labels")
-    kept = ratings[~is_second] if is_second.any() else ratings
-    kept = kept[list(LABEL_COLUMNS)].reset_index(drop=True)
-    earlier = kept.head(0)
-    if kept["round"].min() < kept["round"].max():
-        rounds_of_unit = kept.groupby(UNIT_AND_RATER[:2], observed=True)["round"]
-        is_latest = kept["round"] == rounds_of_unit.transform("max")
-        earlier = kept[~is_latest].reset_index(drop=True)
-        kept = kept[is_latest].reset_index(drop=True)
+    current = ratings[~is_second] if is_second.any() else ratings
+    current = current[list(LABEL_COLUMNS)].reset_index(drop=True)
+    earlier = current.head(0)
+    if current["round"].min() < current["round"].max():
+        rounds_of_unit = current.groupby(UNIT_AND_RATER[:2], observed=True)["round"]
+        is_latest = current["round"] == rounds_of_unit.transform("max")
+        earlier = current[~is_latest].reset_index(drop=True)
+        current = current[is_latest].reset_index(drop=True)
         n_earlier = int(earlier["value"].notna().sum())
         aside = f"set aside {counted(n_earlier, 'rating')} of earlier rounds"
         notes = (*notes, f"{aside}, since one round of each response counts")
     n_unrated = sum(file.n_unrated for file in files)
-    return Labels(kept, earlier, rejected_frame(rejected), n_unrated, notes)
+    return Labels(current, earlier, rejected_frame(rejected), n_unrated, notes)
 
 
 def _removed_questions(files: Sequence[ParsedLabels], question_ids: Sequence[str]) -> Counter[str]:

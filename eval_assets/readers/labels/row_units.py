@@ -92,11 +92,11 @@ def sheet_roles(
         return [table]
     sheets, rater = table.stripped(SHEET), rater_header(table)
     names = list(map(str, sheets.present()))
-    others = {header: cells for header, cells in table.columns.items() if header != SHEET}
+    columns = {header: cells for header, cells in table.columns.items() if header != SHEET}
     note = f"each sheet read as a {{}}: {listed_briefly(names)}"
-    as_rater = {FIELDS["rater_id"][0]: sheets, **others}
+    as_rater = {FIELDS["rater_id"][0]: sheets, **columns}
     by_raters = table.with_columns(as_rater, note.format("rater"))
-    by_questions = table.with_columns({QUESTION[0]: sheets, **others}, note.format("question"))
+    by_questions = table.with_columns({QUESTION[0]: sheets, **columns}, note.format("question"))
     if rater == SHEET and len(headers) <= 1:
         return [by_raters]
     item = item_header(table)
@@ -108,13 +108,13 @@ def sheet_roles(
         )
     )
     if len(set(units)) == len(set(zip(units, sheets, strict=True))):
-        return [table.with_columns(others, f"{len(names)} sheets read as one table")]
+        return [table.with_columns(columns, f"{len(names)} sheets read as one table")]
     if rater != SHEET:
-        return [by_questions if table.header_of(*QUESTION) is None else table.with_columns(others)]
+        return [by_questions if table.header_of(*QUESTION) is None else table.with_columns(columns)]
     if raters:
         return [by_raters if set(raters) <= set(names) else by_questions]
-    both = (by_raters, by_questions)
-    return [both[part] for part in rater_parts(names, headers) or (0, 1)]
+    layouts = (by_raters, by_questions)
+    return [layouts[part] for part in rater_parts(names, headers) or (0, 1)]
 
 
 def with_joined_items(table: FileTable, further: Sequence[str]) -> FileTable:
@@ -146,5 +146,5 @@ def _joined_to(header: str, further: Sequence[str], table: FileTable) -> FileTab
     parts = [table.stripped(name) for name in (header, *further)]
     cells = FileColumn.of([" / ".join(filter(None, of)) for of in zip(*parts, strict=True)])
     note = f"{listed([header, *further])} read together as what was rated"
-    others = {h: column for h, column in table.columns.items() if h not in further}
-    return table.with_columns({**others, header: cells}, note)
+    columns = {h: column for h, column in table.columns.items() if h not in further}
+    return table.with_columns({**columns, header: cells}, note)

@@ -131,11 +131,11 @@ def _survey_monkey(table: FileTable) -> FileTable:
     return _of_respondents(table, "Respondent ID", _SURVEY_MONKEY, "SurveyMonkey")
 
 
-def _of_respondents(table: FileTable, rater: str, others: set[str], program: str) -> FileTable:
+def _of_respondents(table: FileTable, rater: str, metadata: set[str], program: str) -> FileTable:
     columns = {
         _RATER if plain(header) == plain(rater) else header: cells
         for header, cells in table.columns.items()
-        if plain(header) not in others
+        if plain(header) not in metadata
     }
     return table.with_columns(columns, f"read as responses of {program}, each row a rater")
 
@@ -195,7 +195,7 @@ class _Written(NamedTuple):
 def with_numbers(table: FileTable) -> tuple[FileTable, Tops]:
     """Return the table with such ratings as numbers, and the highest value of their scales."""
     # Beside two columns of plain numbers, 3/5 is a date or a page.
-    others = rating_columns(table, [None]) if rater_header(table) is None else []
+    number_columns = rating_columns(table, [None]) if rater_header(table) is None else []
     columns, examples = dict(table.columns), dict[str, tuple[str, _Written]]()
     item = item_header(table)
     for header in table.columns:
@@ -203,7 +203,7 @@ def with_numbers(table: FileTable) -> tuple[FileTable, Tops]:
             continue
         cells = table.stripped(header)
         present = [cell for cell in cells.present() if cell and not is_absent(cell)]
-        if len(others) >= _FEWEST_COLUMNS and any(map(_OUT_OF.fullmatch, present)):
+        if len(number_columns) >= _FEWEST_COLUMNS and any(map(_OUT_OF.fullmatch, present)):
             continue
         if example := _example(cells):
             examples[header] = example
@@ -246,9 +246,9 @@ def _example(cells: FileColumn[str | None]) -> tuple[str, _Written] | None:
     """
     pairs = [(cell, _written(cell)) for cell in cells.present() if cell is not None]
     written = [(cell, rating) for cell, rating in pairs if rating is not None]
-    others = [cell for cell, rating in pairs if rating is None and not is_absent(cell)]
+    plain_cells = [cell for cell, rating in pairs if rating is None and not is_absent(cell)]
     tops = {rating.top for _, rating in written if rating.top is not None}
-    if not written or len(tops) > 1 or any(math.isnan(number_in(cell)) for cell in others):
+    if not written or len(tops) > 1 or any(math.isnan(number_in(cell)) for cell in plain_cells):
         return None
     top = next(iter(tops), None)
     highest = max(rating.value for _, rating in written)

@@ -58,7 +58,7 @@ class ParsedLabels:
         headers: Column or key of each field in the file's spelling; "" of the rater if the headers
             of ratings name them.
         rating_headers: Column or key of each row's rating.
-        left_out: Columns that the notes of the table name as no ratings.
+        named_headers: Columns that the notes of the table name as no ratings.
         unread: Other columns that hold nothing of a label, except blank ones.
     """
 
@@ -66,7 +66,7 @@ class ParsedLabels:
     units: References
     headers: Mapping[str, str]
     rating_headers: FileColumn[str]
-    left_out: tuple[str, ...] = ()
+    named_headers: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
     def stripped(self, field: str) -> FileColumn[str | None]:
@@ -307,15 +307,15 @@ def _add_other_texts(
     header = parsed.table.header_of("response_text")
     if header is None or units.texts is None:
         return
-    stored, rated = FileColumn.of(units.texts()), parsed.table.text(header)
-    stored_words, rated_words = stored.map(_words), rated.map(_words)
+    texts, rated = FileColumn.of(units.texts()), parsed.table.text(header)
+    stored_words, rated_words = texts.map(_words), rated.map(_words)
     differs = [
         at >= 0 and bool(words) and len(words) < _LONGEST_CELL and words != stored_words[at]
         for words, at in zip(rated_words, responses, strict=True)
     ]
 
     def describe(row: int) -> MessageAndRemedy:
-        text, response_text = quoted(rated[row]), quoted(stored[responses[row]])
+        text, response_text = quoted(rated[row]), quoted(texts[responses[row]])
         message = f"{text} is not the text of the response, which is {response_text}"
         return message, "Restore the response that was rated, or remove the rating"
 

@@ -146,14 +146,14 @@ def _unread(table: FileTable, labels: ParsedLabels) -> tuple[str, ...]:
     if table.has("labels", "dimension") or table.has("ratings", "user_id"):
         return ()
     unused = ("rating", "guideline_hash")  # of several columns, and of another rubric
-    read: set[str | None] = {
+    named_headers: set[str | None] = {
         header for field, header in labels.headers.items() if field not in unused
     }
-    read |= {*labels.rating_headers.present(), *labels.left_out, SHEET}
-    read |= {labels.units.response_header, labels.units.question_header, *MODELS_IN_VOTES}
+    named_headers |= {*labels.rating_headers.present(), *labels.named_headers, SHEET}
+    named_headers |= {labels.units.response_header, labels.units.question_header, *MODELS_IN_VOTES}
     if labels.units.response_header is None and has_references(table):
-        read |= {table.header_of(name) for name in (*KEY_COLUMNS, *MODEL_NAME)}
-    return tuple(header for header in table.columns if header not in read)
+        named_headers |= {table.header_of(name) for name in (*KEY_COLUMNS, *MODEL_NAME)}
+    return tuple(header for header in table.columns if header not in named_headers)
 
 
 def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:
@@ -199,7 +199,7 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
         ratings = [cell for cell in table.cells("ratings") if isinstance(cell, dict)]
         questions = dict.fromkeys(str(key) for cell in ratings for key in cell)
         return [parsed_labels(table, questions=questions or {ONE_QUESTION: None})]
-    rater, rating, others = rater_header(table), *_rating_header(table)
+    rater, rating, further = rater_header(table), *_rating_header(table)
     if rater is None or rating is None:
         layouts = _wide(table, options, rater=rater)
         if rater is not None:
@@ -212,15 +212,19 @@ def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
             remedy = nearest((unknown or options.raters)[0], raters)
             raise input_error(table.file, message, remedy)
         return named
-    if others:
-        note = f"ratings read from {rating}, not from {', '.join(others)}. --rating names another"
+    if further:
+        note = f"ratings read from {rating}, not from {', '.join(further)}. --rating names another"
         table = table.with_columns(table.columns, note)
     items = items_of(table, one_a_row=False)
     names = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
     labels = labels_in_rows(_renamed(table, names), items)
     headers = {**labels.headers, "rater_id": rater, "rating": rating}
     rating_headers = FileColumn.repeat(rating, len(table))
-    return [replace(labels, headers=headers, rating_headers=rating_headers, left_out=tuple(others))]
+    return [
+        replace(
+            labels, headers=headers, rating_headers=rating_headers, named_headers=tuple(further)
+        )
+    ]
 
 
 def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> list[ParsedLabels]:
@@ -272,11 +276,11 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
 
 def _with_doubt(labels: ParsedLabels, headers: Sequence[str]) -> ParsedLabels:
     """Return the labels with a note on headers unlike the names of the other raters."""
-    others = [header for header in headers if not RATER_NAME.fullmatch(header)]
-    if not 0 < len(others) <= len(headers) - _FEWEST_COLUMNS:
+    unusual = [header for header in headers if not RATER_NAME.fullmatch(header)]
+    if not 0 < len(unusual) <= len(headers) - _FEWEST_COLUMNS:
         return labels
-    raters = ",".join(header for header in headers if header not in others)
-    return with_note(labels, f"if {listed(others)} rated nothing, pass --rater {quote(raters)}")
+    raters = ",".join(header for header in headers if header not in unusual)
+    return with_note(labels, f"if {listed(unusual)} rated nothing, pass --rater {quote(raters)}")
 
 
 def _rating_headers(
@@ -288,15 +292,15 @@ def _rating_headers(
     ]
     if len(named) >= _FEWEST_COLUMNS and len(named) == len(options.ratings or options.raters):
         return named, rater is None
-    others = {item_header(table), rater}
-    headers = [h for h in rating_columns(table, [options.scale]) if h not in others]
+    roles = {item_header(table), rater}
+    headers = [h for h in rating_columns(table, [options.scale]) if h not in roles]
     if options.scale is not None and len(headers) < _FEWEST_COLUMNS:
         # Their cells are reported as off the scale.
-        headers = headers or [h for h in rating_columns(table, [None]) if h not in others]
+        headers = headers or [h for h in rating_columns(table, [None]) if h not in roles]
     elif len(headers) < _FEWEST_COLUMNS:
         headers = [h for h in _columns_of_words(table) if h != rater] or headers
     if options.scale is None and (rater is None or not headers):
-        sliders = [h for h in slider_columns(table) if h not in others]
+        sliders = [h for h in slider_columns(table) if h not in roles]
         if set(headers) < set(sliders) and (not headers or are_on_sliders(table, headers)):
             computed = computed_columns(table, sliders)
             headers = [header for header in sliders if header not in computed]
@@ -315,10 +319,10 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
     few = [h for h, n in n_values.items() if 1 < n <= _MOST_DISTINCT and 2 * n <= len(table)]
     numbers = [h for h in few if _are_numbers(table.stripped(h))]
     texts = sorted((h for h in few if h not in numbers), key=n_values.__getitem__)
-    raters, both = texts or numbers, bool(texts and numbers)
-    others = {*raters[:1], *(numbers if both else [])}
+    raters, is_mixed = texts or numbers, bool(texts and numbers)
+    roles = {*raters[:1], *(numbers if is_mixed else [])}
     items = sorted(
-        (header for header, n in n_values.items() if n > 1 and header not in others),
+        (header for header, n in n_values.items() if n > 1 and header not in roles),
         key=lambda h: (
             h != item_header(table),
             is_metadata(plain(h)),
@@ -329,7 +333,7 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
     # A rater rates an item once; a rating is given several times.
     item = next(iter(items), None)
     raters.sort(key=lambda h: (h == item, item is None or not _are_units(table, item, h)))
-    numbers = numbers if both else raters[1:]
+    numbers = numbers if is_mixed else raters[1:]
     best = [of[0] if of else "COLUMN" for of in (items, raters, numbers)]
     parts = zip(("--item", "--rater", "--rating"), best, strict=True)
     command = " ".join(f"{option} {quote(header)}" for option, header in parts)
@@ -371,7 +375,7 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
     references = items_of(with_items, one_a_row=rater is None)
     rated = {*_rating_headers(table, options, rater=rater)[0], table.header_of(*RATING)}
     headers = {name: table.header_of(*names) for name, names in TEXT_COLUMNS.items()}
-    used = {
+    label_headers = {
         *headers.values(),
         *rated,
         rater,
@@ -381,7 +385,9 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
     if len(with_items.columns) < len(table.columns):  # prompt and model name the item together
         headers["prompt_id"] = references.response_header
     headers |= {
-        h: h for h in table.columns if h not in used and plain(h) not in _NO_RESPONSE_COLUMNS
+        h: h
+        for h in table.columns
+        if h not in label_headers and plain(h) not in _NO_RESPONSE_COLUMNS
     }
     cells = {name: table.stripped(header) for name, header in headers.items() if header}
     items = references.responses.map(str)
@@ -458,7 +464,7 @@ def _columns_of_words(table: FileTable) -> list[str]:
     return [
         header
         for header, cells in few.items()
-        if any(cells & others for name, others in few.items() if name != header)
+        if any(cells & words for name, words in few.items() if name != header)
     ]
 
 

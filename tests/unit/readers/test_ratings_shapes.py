@@ -40,8 +40,8 @@ def wide(*further: tuple[str, Callable[[Sequence[int], int], object]]) -> Rows:
     names = [name for name, _ in further]
     rows: Rows = [["item", *names, *RATERS]]
     for n, item in enumerate(ITEMS):
-        own = [of(item, rater) for rater in RATERS]
-        rows.append([item, *(column(own, n) for _, column in further), *own])
+        ratings = [of(item, rater) for rater in RATERS]
+        rows.append([item, *(column(ratings, n) for _, column in further), *ratings])
     return rows
 
 
@@ -88,14 +88,14 @@ def refusal(folder: Path, name: str, content: str, **options: object) -> str:
         ("topic", lambda _, n: n % 3),
         ("confidence", lambda _, n: n % 5 + 1),
         ("Anna_confidence", lambda _, n: n % 5 + 1),
-        ("Final", lambda own, _: sorted(own)[1]),
+        ("Final", lambda ratings, _: sorted(ratings)[1]),
         ("expected", lambda _, n: n % 5 + 1),
-        ("diff", lambda own, _: max(own) - min(own)),
-        ("Max", lambda own, _: max(own)),
-        ("Lowest of all", lambda own, _: min(own)),
-        ("Distance", lambda own, _: max(own) - min(own)),
-        ("Same?", lambda own, _: int(max(own) == min(own))),
-        ("Rounded", lambda own, _: round(sum(own) / 3)),
+        ("diff", lambda ratings, _: max(ratings) - min(ratings)),
+        ("Max", lambda ratings, _: max(ratings)),
+        ("Lowest of all", lambda ratings, _: min(ratings)),
+        ("Distance", lambda ratings, _: max(ratings) - min(ratings)),
+        ("Same?", lambda ratings, _: int(max(ratings) == min(ratings))),
+        ("Rounded", lambda ratings, _: round(sum(ratings) / 3)),
         ("is_long", lambda _, n: "yes" if n % 3 else "no"),
     ],
 )
@@ -620,8 +620,8 @@ def test_classifiers_score_beside_a_label_is_no_rating(tmp_path: Path) -> None:
     ids=["Prolific", "no rater", "LimeSurvey"],
 )
 def test_rows_of_respondents_are_raters(tmp_path: Path, header: list[object]) -> None:
-    own = [(f"p{n}", "s", 1) if "lastpage" in header else (f"p{n}", "s") for n in range(3)]
-    rows: Rows = [[*own[n], *(of(item, r) for item in ITEMS)] for n, r in enumerate(RATERS)]
+    metadata = [(f"p{n}", "s", 1) if "lastpage" in header else (f"p{n}", "s") for n in range(3)]
+    rows: Rows = [[*metadata[n], *(of(item, r) for item in ITEMS)] for n, r in enumerate(RATERS)]
     if not header[0]:
         header, rows = header[2:], [row[2:] for row in rows]
 

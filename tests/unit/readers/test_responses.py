@@ -315,10 +315,10 @@ def test_labels_of_responses_that_could_not_be_read_are_one_line(
         }
     )
 
-    first, *others = reported(lambda: responses(folder))
+    first, *rest = reported(lambda: responses(folder))
 
     assert first.split(": ")[0] == fault
-    assert others == [
+    assert rest == [
         (
             "labels.csv: 1000 rows name responses not found among those that could be read. "
             "Repair the responses first, then run again."

@@ -67,8 +67,8 @@ def test_what_a_recorded_score_means(
 
     row = scores(write({"evaluation.yaml": JUDGED, "scores.csv": text})).iloc[0]
 
-    status, value, raw, kept = expected
-    assert (row["status"], row["raw_output"]) == (status, kept)
+    status, value, raw, raw_output = expected
+    assert (row["status"], row["raw_output"]) == (status, raw_output)
     assert row["score"] == pytest.approx(value, nan_ok=True)
     assert row["raw_score"] == pytest.approx(raw, nan_ok=True)
 
@@ -212,11 +212,11 @@ def test_a_score_of_a_conversation_is_not_that_of_any_turn(write: Write) -> None
 
 def test_conversations_of_one_turn_are_scored_as_the_judge_scores_the_others(write: Write) -> None:
     one = "indicator_id,convo_id,model_name,seed,question_id,aiescore\nother,c2,m1,1,safe,1\n"
-    both = one + "safe,c1,m1,1,safe,0.5\n"
+    two_turns = one + "safe,c1,m1,1,safe,0.5\n"
     files = {"evaluation.yaml": JUDGED, "responses.csv": TURNS}
 
     alone = scores(write({**files, "scores.csv": one}))
-    beside = scores(write({**files, "scores.csv": both}))
+    beside = scores(write({**files, "scores.csv": two_turns}))
 
     assert alone["status"].tolist()[-1] == "ok"
     assert beside["status"].tolist()[-1] == "conversation"

@@ -170,9 +170,12 @@ def test_a_file_that_cannot_be_updated_is_refused(
 
 
 def test_projects_with_similar_names_have_files_of_their_own(files: ToolFiles) -> None:
-    others = [replace(files, project="My-project"), replace(files, server="http://127.0.0.1:5001")]
+    variants = [
+        replace(files, project="My-project"),
+        replace(files, server="http://127.0.0.1:5001"),
+    ]
 
-    assert len({of.name("labels.csv") for of in [files, *others]}) == 3
+    assert len({of.name("labels.csv") for of in [files, *variants]}) == 3
     assert replace(files, server=f"{files.server}/").name("labels.csv") == files.name("labels.csv")
 
 

@@ -9,14 +9,14 @@ def test_rows_are_kept_with_their_lines_whatever_holds_their_cells() -> None:
     model = FileColumn(["m", "n"], np.array([0, 1, 0]))
     table = FileTable.of("scores.csv", {"model": model, "score": [1, 2, None]}, lines=[2, 3, 5])
 
-    kept = table.take(np.array([0, 2]))
+    selection = table.take(np.array([0, 2]))
 
-    assert {name: list(cells) for name, cells in kept.columns.items()} == {
+    assert {name: list(cells) for name, cells in selection.columns.items()} == {
         "model": ["m", "m"],
         "score": [1, None],
     }
-    assert list(kept.lines) == [2, 5]
-    assert isinstance(kept.columns["model"], FileColumn)
+    assert list(selection.lines) == [2, 5]
+    assert isinstance(selection.columns["model"], FileColumn)
 
 
 def test_column_tells_equal_values_of_different_types_apart() -> None:

@@ -665,9 +665,9 @@ def test_a_session_that_goes_on_leaves_the_labels_in_it_as_they_are(write: Write
 
 
 @pytest.mark.parametrize(
-    ("cell", "kept"), [('{"page": 3}', {"page": 3}), ("seen twice", "seen twice"), ("", None)]
+    ("cell", "value"), [('{"page": 3}', {"page": 3}), ("seen twice", "seen twice"), ("", None)]
 )
-def test_a_column_of_details_is_kept_as_json(write: Write, cell: str, kept: object) -> None:
+def test_a_column_of_details_is_kept_as_json(write: Write, cell: str, value: object) -> None:
     quoted = cell.replace('"', '""')
     folder = write(
         {
@@ -678,7 +678,7 @@ def test_a_column_of_details_is_kept_as_json(write: Write, cell: str, kept: obje
 
     details = labels(folder).ratings["details"].iloc[0]
 
-    assert (details and json.loads(details)) == kept
+    assert (details and json.loads(details)) == value
 
 
 def test_session_exports_are_read(write: Write) -> None:

@@ -131,7 +131,7 @@ def test_labels_in_the_journal_of_a_session_are_read(folder: Path) -> None:
     sessions.change(KEY, lambda _: replace(long, n_units=1000))
     evaluation = read_evaluation(folder)
     before = source_fingerprints(evaluation)["human_labels"]
-    sessions.change(KEY, lambda stored: stored.with_label(label("a", 5, at=1000)))  # type: ignore[union-attr]
+    sessions.change(KEY, lambda before: before.with_label(label("a", 5, at=1000)))  # type: ignore[union-attr]
     header = "response_id,prompt_text,response_text,model_name"
     rows = [f"{name},p,r,m" for name in ("a", *(f"x{n}" for n in range(SHORT + 1)))]
     (folder / "responses.csv").write_text("\n".join([header, *rows]))
