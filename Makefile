@@ -59,10 +59,10 @@ test-slow: test-long test-duckdb-2 test-pythons
 
 # Each worker reads only the files with slow tests: the others import all that they compare with.
 # Load balancing by stealing keeps the tests of a module together, and with them their fixtures.
-# These tests wait for other programs a third of their time: three at once keep two cores busy.
+# These tests wait for other programs half of their time: four at once keep two cores busy.
 test-long: .venv/installed-dev .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow --dist worksteal \
-	  --numprocesses $$($(BIN)/python -c 'import os; print(3 * os.cpu_count() // 2)') \
+	  --numprocesses $$($(BIN)/python -c 'import os; print(2 * os.cpu_count())') \
 	  $$(grep -rl 'mark\.slow' tests --include='*.py' | sed 's|/conftest.py$$||' | sort)
 
 test-browser: .venv/installed-dev .venv/node_modules/axe-core
@@ -100,6 +100,8 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo 'Python 3.11 or later is needed: make PYTHON=python3.12 ...'; exit 1; }
 	$(PYTHON) -m venv .venv
+	@# A pip that came with Python may need twice the time to choose among wheels.
+	-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 
 # The other version that is supported; it lies before the pinned one on the path.
 .venv/duckdb-2: .venv/bin/python
