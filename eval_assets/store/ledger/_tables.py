@@ -69,6 +69,9 @@ takeovers = sa.Table(
     sa.Column("taken_over_at", _Moment, nullable=False),
 )
 
+ENDED = 0
+"""Process of a worker that has ended. Its lease ended when it did, by the ledger's time."""
+
 # Everything that asks: one asset of one run, or one command. Its claims and what it reserved of the
 # caps hold as long as its lease.
 workers = sa.Table(

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError, UnreachableError
-from eval_assets.store.ledger._tables import MIGRATIONS, SCHEMA, ledger_version, metadata, workers
+from eval_assets.store.ledger._tables import (
+    ENDED,
+    MIGRATIONS,
+    SCHEMA,
+    ledger_version,
+    metadata,
+    workers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,14 +99,13 @@ class SqlLedger:
         """Return the ledger's time, UTC, by which leases and grants hold on every machine.
 
         It is that of the server. A file has no clock, and those of two machines may differ. There
-        it goes on from the latest renewal of a lease, as fast as this process measures.
+        it goes on from the latest renewal or end of a lease, as fast as this process measures.
         """
         if connection.dialect.name == "postgresql":
             moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
             return connection.scalars(sa.select(moment)).one().astimezone(UTC)
         elapsed = timedelta(seconds=time.monotonic())
-        lease_end = connection.scalar(sa.select(sa.func.max(workers.c.lease_until)))
-        latest = None if lease_end is None else lease_end - LEASE
+        latest = _latest_time(connection)
         if self._clock_began is None:
             today = wall_clock()
             is_old = latest is None or latest < today - _NOBODY_WORKED
@@ -320,6 +326,15 @@ def _reason(error: sa.exc.SQLAlchemyError) -> str:
     if isinstance(error, sa.exc.OperationalError):
         return f"the ledger cannot be reached. See whether its server runs. ({text})"
     return text
+
+
+def _latest_time(connection: sa.Connection) -> datetime | None:
+    """Return the latest time that a worker wrote into a file; None if none ever worked."""
+    last = sa.select(sa.func.max(workers.c.lease_until))
+    ended_at = connection.scalar(last.where(workers.c.process == ENDED))
+    leased_until = connection.scalar(last.where(workers.c.process != ENDED))
+    times = [ended_at, leased_until and leased_until - LEASE]
+    return max(filter(None, times), default=None)
 
 
 def _is_connection_lost(error: sa.exc.SQLAlchemyError) -> bool:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from eval_assets.store.database_file import is_writable
 from eval_assets.store.ledger._tables import (
+    ENDED,
     attempts,
     batches,
     claims,
@@ -246,7 +247,7 @@ def _absent_worker(
         "run_id": run_id,
         "asset": asset,
         "machine": "",
-        "process": 0,
+        "process": ENDED,
         "started_at": _LONG_AGO,
         "lease_until": _LONG_AGO,
     }

@@ -20,7 +20,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError, UnreachableError
 from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request
 from eval_assets.rate_limits import Amount, Grant, RateLimits
-from eval_assets.store.ledger._tables import attempts, claims, refusals, workers
+from eval_assets.store.ledger._tables import ENDED, attempts, claims, refusals, workers
 from eval_assets.store.ledger.claims import (
     REPLIES,
     Claims,
@@ -358,7 +358,8 @@ class Lease:
         with self._ledger.write_transaction() as connection:
             is_own = (claims.c.worker == self.worker) & claims.c.batch.is_(None)
             connection.execute(sa.delete(claims).where(is_own))
-            self._set(connection, self._ledger.now(connection))  # which ends what it reserved
+            # This ends what it reserved, and tells the next worker on a file what the time is.
+            _end(connection, [self.worker], self._ledger.now(connection))
 
     @property
     def holds_since(self) -> int | None:
@@ -373,12 +374,10 @@ class Lease:
         """Renew the lease; claims of before a lapse may be another worker's by now."""
         self._n_lapses += self.holds_since is None
         began = time.monotonic()
-        self._set(connection, now + LEASE)
-        self._renewed_at = began
-
-    def _set(self, connection: sa.Connection, end: datetime) -> None:
         is_own = workers.c.worker == self.worker
-        connection.execute(sa.update(workers).where(is_own), {"lease_until": end})
+        row = {"lease_until": now + LEASE, "process": os.getpid()}
+        connection.execute(sa.update(workers).where(is_own), row)
+        self._renewed_at = began
 
     def _renew(self) -> None:
         while not self._ended.wait(_RENEWAL_SECONDS):
@@ -401,9 +400,12 @@ def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:
     )
     dead = [worker for worker, process in leased if not _is_alive(process)]
     if dead:
-        connection.execute(
-            sa.update(workers).where(workers.c.worker.in_(dead)), {"lease_until": now}
-        )
+        _end(connection, dead, now)
+
+
+def _end(connection: sa.Connection, ended: Sequence[int], now: datetime) -> None:
+    its = workers.c.worker.in_(ended)
+    connection.execute(sa.update(workers).where(its), {"lease_until": now, "process": ENDED})
 
 
 def _is_alive(process: int) -> bool:

@@ -26,6 +26,7 @@ from eval_assets.store.ledger.limits import (
     spent_in_month,
     start_of,
 )
+from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
@@ -167,11 +168,17 @@ def test_a_batch_comes_out_of_what_was_reserved_when_it_is_submitted(ledger: Sql
         assert one.left_usd() == pytest.approx(0.69)  # a batch that is not closed counts in full
 
 
-def test_a_worker_gives_back_in_the_end_what_it_reserved(ledger: SqlLedger) -> None:
-    with Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(1.0, None)) as one:
-        one.reserve(0.9)
-    with Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(1.0, None)) as other:
-        assert other.reserve(1.0) == 1.0
+def test_a_worker_gives_back_in_the_end_what_it_reserved(
+    tmp_path: Path, setting: str | None
+) -> None:
+    """At once, also for a process that opens the ledger afterwards and goes by its time."""
+    for _ in range(3):
+        database = tmp_path / "out" / "eval.duckdb"
+        with (
+            open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
+            Worker(ledger, asset="shard", run_id="run-1", caps=caps(1.0, None)) as worker,
+        ):
+            assert worker.reserve(1.0) == 1.0
 
 
 def test_what_a_dead_worker_reserved_is_free_when_its_lease_runs_out(ledger: SqlLedger) -> None:
