@@ -9,6 +9,7 @@ import numpy as np
 from eval_assets.tuning.certificate import Certificate, QuestionCertificate
 from eval_assets.tuning.history import Seal, SealedEvaluation
 from eval_assets.tuning.partial_automation import JudgePart, part_sentence
+from eval_assets.tuning.power import LEAST_CHANCE
 from eval_assets.tuning.rated import Floats
 from eval_assets.tuning.reading import PARTIAL, Row
 from eval_assets.tuning.sealed_evaluation import candidates_for, scores_as_read, with_parts
@@ -148,7 +149,11 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 ),
             ]
         if evidence and is_read_again(evidence, now) and not (excluded or superseded):
-            reasons.append(f"eval-assets tune asks for another evaluation of {judge}, which counts")
+            chance = f"a chance of {100 * LEAST_CHANCE:.0f} %"
+            reasons.append(
+                f"eval-assets tune evaluates {judge} again, which counts, if train and dev give a "
+                f"claim {chance} or tuning: {{evaluate: always}} is declared"
+            )
         stale = "; ".join(filter(None, reasons)) or None
         rows.append(_row(version, reading, in_order, stale=stale))
     return rows

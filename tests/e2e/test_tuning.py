@@ -273,8 +273,9 @@ def test_a_part_is_stale_once_the_scores_of_its_doubt_change(planted: Evaluated)
         "SELECT stale_because FROM judge_certificates WHERE judge_id = 'harsh'"
     )
     assert stale == (
-        "the scores that its doubt comes from changed since the test; eval-assets tune asks for "
-        "another evaluation of harsh, which counts"
+        "the scores that its doubt comes from changed since the test; eval-assets tune evaluates "
+        "harsh again, which counts, if train and dev give a claim a chance of 50 % or tuning: "
+        "{evaluate: always} is declared"
     )
     assert planted.rows("SELECT DISTINCT needs_person FROM judge_scores") == [(None,)]
     assert planted.rows("SELECT count(*) FROM stand_in_scores") == [(0,)]
@@ -808,7 +809,8 @@ def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     assert verbose.return_value == 4
     assert verbose.stdout == (
         "verbose on completeness: cannot tell: the judge's scores changed since the test; "
-        "eval-assets tune asks for another evaluation of verbose, which counts\n"
+        "eval-assets tune evaluates verbose again, which counts, if train and dev give a claim a "
+        "chance of 50 % or tuning: {evaluate: always} is declared\n"
     )
     assert steady.return_value == 0
     listing = called(planted, certificates_command).stdout.splitlines()
