@@ -14,9 +14,12 @@ from eval_assets.scale import Scale
 
 FloatArray = npt.NDArray[np.float64]
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_TEXT_OF_SPREADSHEET = re.compile(r"'(.*)|=\"(.*)\"")
+"""A cell that a spreadsheet keeps as text."""
+
 _WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+\s*%?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?")
 _TRUE_OR_FALSE = {
     **dict.fromkeys(("true", "yes", "y", "ja", "wahr", "oui", "vrai", "s\u00ed", "si", "sim"), 1.0),
     **dict.fromkeys(("false", "no", "n", "nein", "falsch", "non", "faux", "n\u00e3o"), 0.0),
@@ -119,9 +122,13 @@ def number_in(cell: str | None) -> float:
     Examples:
         >>> [number_in(cell) for cell in ("3.0", "03", " 4 ", "five", "nan", "1_000", None)]
         [3.0, 3.0, 4.0, nan, nan, nan, nan]
+        >>> [number_in(cell) for cell in ("'4", '="4"', "\N{FULLWIDTH DIGIT FOUR}")]
+        [4.0, 4.0, 4.0]
     """
-    text = without_blanks(cell)
-    if text is None or not _NUMBER.fullmatch(text):
+    text = without_blanks(cell) or ""
+    kept_as_text = _TEXT_OF_SPREADSHEET.fullmatch(text)
+    text = kept_as_text[kept_as_text.lastindex or 0] if kept_as_text else text
+    if not _NUMBER.fullmatch(text):
         return math.nan
     number = float(text)
     return number if math.isfinite(number) else math.nan

@@ -282,6 +282,23 @@ def test_a_typing_error_does_not_cost_a_rater_the_column(
     assert problem.startswith('ratings.csv:3:ben: "fuor" is not on the scale of "rating".')
 
 
+@pytest.mark.parametrize("zero", ["\N{FULLWIDTH DIGIT ZERO}", "\N{ARABIC-INDIC DIGIT ZERO}"])
+def test_digits_of_other_scripts_are_numbers(tmp_path: Path, zero: str) -> None:
+    one, two, four = (chr(ord(zero) + n) for n in (1, 2, 4))
+
+    _, labels = read(tmp_path, f"id,anna,ben\na,{one},{four}\nb,{two},{two}\n")
+
+    assert {value for *_, value in ratings(labels)} == {1, 2, 4}
+
+
+def test_numbers_that_spreadsheets_keep_as_text_are_numbers(tmp_path: Path) -> None:
+    content = 'id,anna,ben\na,\'1,"=""4"""\nb,2,="3"\n'
+
+    _, labels = read(tmp_path, content)
+
+    assert [value for *_, value in sorted(ratings(labels))] == [1, 4, 2, 3]
+
+
 def test_unknown_word_is_reported_with_the_word_meant(tmp_path: Path, reported: Reported) -> None:
     content = "id,anna,ben\na,bad,ok\nb,good,godo\nc,ok,good\n"
 
