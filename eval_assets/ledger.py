@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from eval_assets.config.models import Usage
-from eval_assets.rate_limits import Amount, Grant, RateLimits
 
 Operation = Literal["judging", "generation"]
 
@@ -19,6 +18,9 @@ FailureStatus = Literal["timeout", "api_error", "missing", "budget_stopped"]
 
 Status = ReplyStatus | FailureStatus | Literal["out_of_range"]
 """Status of a rating or a response; only `ok` comes with a score, or a whole text."""
+
+GRANT_SECONDS = 1.0
+"""How long a grant may be used from its start; then the requests that it leaves are not sent."""
 
 ClaimState = Literal["claimed", "held", "in_batch"]
 """Whether a request is to be sent now, is in flight elsewhere, or in a batch that is not closed."""
@@ -196,6 +198,58 @@ class Batch:
     most_usd: float = 0.0
     batch_id: str | None = None
     subjects: Mapping[str, CallSubject] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class RateLimits:
+    """Rate limits of one account for one model, shared by all processes.
+
+    Args:
+        account: Fingerprint of the endpoint and the key.
+        requests_per_minute: Most requests in any minute; None for no such limit.
+        input_tokens_per_minute: Most input tokens in any minute; None for no such limit.
+
+    Raises:
+        ValueError: If a limit is not above 0.
+    """
+
+    account: str
+    requests_per_minute: float | None
+    input_tokens_per_minute: float | None
+
+    def __post_init__(self) -> None:
+        for rate in (self.requests_per_minute, self.input_tokens_per_minute):
+            if rate is not None and not rate > 0:
+                raise ValueError(f"a rate must be above 0 a minute, got {rate:g}")
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Some requests, and the input tokens that they have together.
+
+    Args:
+        requests: How many requests.
+        tokens: Their input tokens.
+    """
+
+    requests: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Exclusive permission to send some requests soon.
+
+    Args:
+        id: Its number, under which what is left of it is given back.
+        amount: What may be sent.
+        wait_seconds: Time until it starts; below 0 if it has started. It ends `GRANT_SECONDS` after
+            its start.
+    """
+
+    id: int
+    amount: Amount
+    wait_seconds: float
 
 
 class Ledger(Protocol):

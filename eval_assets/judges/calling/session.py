@@ -26,8 +26,7 @@ from eval_assets.judges.calling.requests import Outcome
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
-from eval_assets.ledger import Ledger
-from eval_assets.rate_limits import Amount, Grant, RateLimits
+from eval_assets.ledger import Amount, Grant, Ledger, RateLimits
 from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)

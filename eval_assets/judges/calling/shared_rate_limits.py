@@ -5,7 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 
-from eval_assets.rate_limits import GRANT_SECONDS, Amount, Grant, RateLimits
+from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits
 
 _FIRST_REQUESTS = 16
 _LONGEST_SECONDS = 1.0

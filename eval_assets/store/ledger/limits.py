@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 import sqlalchemy as sa
 
-from eval_assets.rate_limits import GRANT_SECONDS, Amount, Grant, RateLimits
+from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits
 from eval_assets.store.ledger._tables import attempts, batches, claims, rate_grants, workers
 from eval_assets.store.ledger.claims import in_portions
 

@@ -18,8 +18,17 @@ import sqlalchemy as sa
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError, UnreachableError
-from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request
-from eval_assets.rate_limits import Amount, Grant, RateLimits
+from eval_assets.ledger import (
+    Amount,
+    Attempt,
+    Batch,
+    ClaimState,
+    Grant,
+    RateLimits,
+    Refusal,
+    Reply,
+    Request,
+)
 from eval_assets.store.ledger._tables import ENDED, attempts, claims, refusals, workers
 from eval_assets.store.ledger.claims import (
     REPLIES,

@@ -19,8 +19,18 @@ from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.ledger import Attempt, Batch, CallSubject, ClaimState, Refusal, Reply, Request
-from eval_assets.rate_limits import Amount, Grant, RateLimits
+from eval_assets.ledger import (
+    Amount,
+    Attempt,
+    Batch,
+    CallSubject,
+    ClaimState,
+    Grant,
+    RateLimits,
+    Refusal,
+    Reply,
+    Request,
+)
 from eval_assets.scale import Scale
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.server import RunningProvider, running

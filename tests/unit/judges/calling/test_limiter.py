@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_assets.judges.calling.limiter import Limiter
-from eval_assets.rate_limits import RateLimits
+from eval_assets.ledger import RateLimits
 from tests.unit.judges.calling.test_shared_rate_limits import Grants
 from tests.virtual_time import run
 

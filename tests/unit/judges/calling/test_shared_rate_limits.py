@@ -9,7 +9,7 @@ import pytest
 
 from eval_assets.judges.calling.limiter import Limiter
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
-from eval_assets.rate_limits import Amount, Grant, RateLimits
+from eval_assets.ledger import Amount, Grant, RateLimits
 from eval_assets.store.ledger.limits import WINDOW_SECONDS, start_of
 from tests.virtual_time import run
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.ledger import Batch
-from eval_assets.rate_limits import Amount, RateLimits
+from eval_assets.ledger import Amount, Batch, RateLimits
 from eval_assets.scale import Scale
 from eval_assets.store.ledger._tables import rate_grants, workers
 from eval_assets.store.ledger.engine import SqlLedger
