@@ -8,8 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.external_files import RECENT
-from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
+from eval_assets.assets.inputs import RECENT, model_responses, rubric_questions, unchanged
 from eval_assets.assets.judge_versions import (
     VersionsInUse,
     log_versions,

@@ -5,8 +5,7 @@ import logging
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.external_files import RECENT
-from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
+from eval_assets.assets.inputs import RECENT, model_responses, rubric_questions, unchanged
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,

@@ -10,8 +10,7 @@ import warnings
 import dagster as dg
 
 from eval_assets.assets.dagster_internals import BACKFILL_ID_TAG
-from eval_assets.assets.external_files import RECENT
-from eval_assets.assets.inputs import partitions_name
+from eval_assets.assets.inputs import RECENT, partitions_name
 from eval_assets.assets.judging import fill_ledger, judge_scores, scored
 from eval_assets.assets.resources import AGAIN, EvaluationFolder, clear_failures
 from eval_assets.store.scores import Part
