@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -32,7 +31,7 @@ from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.operations import Drift
-from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.live_model import LiveModel, unbatched
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import judge_portions
@@ -177,12 +176,11 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
         if anchors.empty:
             continue
         keys = api_keys(item for item in evaluation.judges if item.id == judge.id)
-        unbatched = replace(judge, declared=replace(judge.declared, batch=False))
         with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 judge_portions(
                     [_units(evaluation, anchors, history)],
-                    [unbatched],
+                    [unbatched(judge)],
                     worker,
                     template=prompts.get(judge.id, declared),
                     options=RequestOptions(api_keys=keys, budget_usd=left_usd),

@@ -4,23 +4,20 @@ import asyncio
 import hashlib
 import logging
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
 
 from eval_assets.assets.live_judging import declared_live_judges
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.summarizing import write_texts
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import Generator, Judge
-from eval_assets.conversation import Conversation, Turn
-from eval_assets.judges.calling.live_model import LiveModel, live_generators
+from eval_assets.config.judges import Judge
+from eval_assets.judges.calling.live_model import LiveModel, unbatched
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.generating import generate_responses
 from eval_assets.judges.judging import JudgingSummary, judge_portions, stored_scores
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
@@ -80,9 +77,8 @@ def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
     if not evaluation.tuning.prompt_steps:
         return []
     judges = {judge.version.judge_id: judge for judge in declared}
-    models = [
-        _asked_at_once(model) for model in declared_live_judges(evaluation) if model.id in judges
-    ]
+    # Each step of tuning needs the one before, which a batch would delay.
+    models = [unbatched(model) for model in declared_live_judges(evaluation) if model.id in judges]
     template = PromptTemplate.load(evaluation.judge_prompt)
     with folder.ledger(evaluation) as ledger:
         calls = _ModelCalls(evaluation, ledger, run_id=run_id)
@@ -180,11 +176,6 @@ _SCORE_COLUMNS = (
 """Columns of `tuned_judge_scores`."""
 
 
-def _asked_at_once(model: LiveModel[Judge]) -> LiveModel[Judge]:
-    """Return a judge that does not wait for batches: each step of tuning needs the one before."""
-    return replace(model, declared=replace(model.declared, batch=False))
-
-
 class _ModelCalls:
     """Calls of judges and the writer through the ledger until the budget is used up.
 
@@ -204,25 +195,16 @@ class _ModelCalls:
     def write(self, prompts: Sequence[str]) -> list[str | None]:
         """Return the writer's replies; None if it did not answer."""
         [judge] = [item for item in self._evaluation.judges if item.id == self.tuning.writer]
-        today = datetime.now(tz=UTC).date()
-        declaring = replace(self._evaluation, generators=(_as_generator(judge),))
-        conversations = [
-            Conversation(None, hashlib.sha256(prompt.encode()).hexdigest()[:12], (Turn(0, prompt),))
+        named = {
+            f"tuning/{hashlib.sha256(prompt.encode()).hexdigest()[:12]}": prompt
             for prompt in prompts
-        ]
+        }
         with self._worker() as worker:
-            summary = asyncio.run(
-                generate_responses(
-                    conversations,
-                    live_generators(declaring, environ=os.environ, today=today),
-                    worker,
-                    name=lambda conversation, *_: f"tuning/{conversation.convo_id}",
-                    options=self._options(),
-                )
-            )
+            summary = write_texts(named, judge, self._evaluation, worker, self._options())
         self.paid_usd += or_nan(summary.spent_usd)
         self._counted_usd += summary.counted_usd
-        return [item.text if item.status == "ok" else None for item in summary.responses]
+        replies = {item.turn.text: item.text for item in summary.responses if item.status == "ok"}
+        return [replies.get(prompt) for prompt in prompts]
 
     def score(
         self, model: LiveModel[Judge], template: PromptTemplate, units: Sequence[Unit]
@@ -314,21 +296,3 @@ def _units(rated: RatedUnits) -> list[Unit]:
             map(str, rated.response_ids), rated.prompt_texts, rated.response_texts, strict=True
         )
     ]
-
-
-def _as_generator(judge: Judge) -> Generator:
-    """Return a judge's model for text generation."""
-    if judge.provider == "recorded" or judge.model is None:
-        raise ValueError(f"the writer must be asked live, got {judge}")
-    return Generator(
-        id=judge.id,
-        provider=judge.provider,
-        model=judge.model,
-        base_url=judge.base_url,
-        api_key_env=judge.api_key_env,
-        settings=judge.settings,
-        requests_per_minute=judge.requests_per_minute,
-        input_tokens_per_minute=judge.input_tokens_per_minute,
-        max_in_flight=judge.max_in_flight,
-        timeout_seconds=judge.timeout_seconds,
-    )

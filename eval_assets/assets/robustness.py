@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 
 import dagster as dg
 import duckdb
@@ -22,7 +21,7 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
-from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.live_model import LiveModel, unbatched
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import judge_portions
@@ -106,7 +105,7 @@ def _asked_without(
                         for row in units.to_dict("records")
                     ]
                 ],
-                [replace(j, declared=replace(j.declared, batch=False)) for j in judges],
+                list(map(unbatched, judges)),
                 worker,
                 template=PromptTemplate.load(evaluation.judge_prompt),
                 options=RequestOptions(api_keys=keys, budget_usd=evaluation.robustness.max_usd),

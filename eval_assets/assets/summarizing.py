@@ -1,4 +1,4 @@
-"""The executive summary of the report, written by a judge."""
+"""Texts that a judge's model writes, such as the executive summary of the report."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.live_model import live_generators
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.generating import generate_responses
+from eval_assets.judges.generating import GenerationSummary, generate_responses
 from eval_assets.report.data import ReportData
 from eval_assets.report.sections.summary import summary_prompt, unknown_numbers
 from eval_assets.store.ledger.workers import Worker
@@ -70,40 +70,59 @@ def text_by(  # noqa: PLR0913 - who, what, of what and what for
         purpose: Name of the text in the ledger.
         run_id: The Dagster run; None outside one.
     """
-    writer = _writer(judge)
-    today = datetime.now(tz=UTC).date()
-    conversation = Conversation(None, purpose, (Turn(0, prompt),))
-    models = live_generators(
-        replace(evaluation, generators=(writer,)), environ=os.environ, today=today
-    )
-    with folder.ledger(evaluation) as ledger:
-        options = RequestOptions(api_keys=api_keys([writer]))
-        with Worker(ledger, asset=purpose, run_id=run_id, caps=evaluation) as worker:
-            summary = asyncio.run(
-                generate_responses(
-                    [conversation],
-                    models,
-                    worker,
-                    name=lambda *_: purpose,
-                    options=options,
-                )
-            )
+    settings = {name: v for name, v in judge.settings.items() if name not in _NOT_THE_WRITERS}
+    writer = replace(judge, settings=settings)
+    options = RequestOptions(api_keys=api_keys([judge]))
+    with (
+        folder.ledger(evaluation) as ledger,
+        Worker(ledger, asset=purpose, run_id=run_id, caps=evaluation) as worker,
+    ):
+        summary = write_texts({purpose: prompt}, writer, evaluation, worker, options)
     [response] = summary.responses
     stopped = summary.models[0].stopped
     return response.status, stopped or response.error or response.text.strip()
 
 
-def _writer(judge: Judge) -> Generator:
-    """Return the judge's model as one that is asked for a text."""
+def write_texts(
+    prompts: Mapping[str, str],
+    writer: Judge,
+    evaluation: Evaluation,
+    worker: Worker,
+    options: RequestOptions,
+) -> GenerationSummary:
+    """Return the replies of a live judge's model to prompts, whose names the ledger has."""
+    models = live_generators(
+        replace(evaluation, generators=(_as_generator(writer),)),
+        environ=os.environ,
+        today=datetime.now(tz=UTC).date(),
+    )
+    conversations = [
+        Conversation(None, name, (Turn(0, prompt),)) for name, prompt in prompts.items()
+    ]
+    return asyncio.run(
+        generate_responses(
+            conversations,
+            models,
+            worker,
+            name=lambda conversation, *_: conversation.convo_id,
+            options=options,
+        )
+    )
+
+
+def _as_generator(judge: Judge) -> Generator:
+    """Return a judge's model for text generation."""
     if judge.provider == "recorded" or judge.model is None:
-        raise AssertionError("a summary is asked of a live judge")
-    settings = {name: v for name, v in judge.settings.items() if name not in _NOT_THE_WRITERS}
+        raise ValueError(f"the writer must be asked live, got {judge}")
     return Generator(
-        judge.id,
-        judge.provider,
-        judge.model,
+        id=judge.id,
+        provider=judge.provider,
+        model=judge.model,
         base_url=judge.base_url,
         api_key_env=judge.api_key_env,
-        settings=settings,
+        settings=judge.settings,
+        requests_per_minute=judge.requests_per_minute,
+        input_tokens_per_minute=judge.input_tokens_per_minute,
+        max_in_flight=judge.max_in_flight,
         timeout_seconds=judge.timeout_seconds,
     )

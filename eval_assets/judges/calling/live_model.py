@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
@@ -132,6 +132,11 @@ def live_judges(
         for judge in evaluation.judges
         if judge.provider != "recorded"
     ]
+
+
+def unbatched(model: LiveModel[Judge]) -> LiveModel[Judge]:
+    """Return a judge that is not asked in batches."""
+    return replace(model, declared=replace(model.declared, batch=False))
 
 
 def live_generators(
