@@ -92,7 +92,7 @@ from eval_assets.store.summaries import (
 )
 from eval_assets.wording import or_none
 
-_MOST_SHOWN, _MOST_LOGGED = 50, 3
+_MOST_SHOWN = 50
 
 logger = logging.getLogger(__name__)
 
@@ -399,25 +399,19 @@ def _agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 def _warn_of_low_alpha(rows: pd.DataFrame) -> None:
-    """Log the number of unreliable results by prompt and model, and the lowest of them."""
+    """Log the number of unreliable results by prompt and model."""
     if rows.empty:
         return
-    is_low = (
-        (rows["rater_kind"] == "judge")
-        & (rows["slice"] == PROMPT)
-        & rows["model_name"].notna()
-        & (rows["interpretation"] == UNRELIABLE)
+    is_result = (
+        (rows["rater_kind"] == "judge") & (rows["slice"] == PROMPT) & rows["model_name"].notna()
     )
-    low = rows[is_low].sort_values("alpha")
-    if len(low):
-        worst = "; ".join(
-            f"{row.slice_value}, {row.model_name}: {row.alpha:z.2f}"
-            for row in low.head(_MOST_LOGGED).itertuples()
-        )
+    is_low = is_result & (rows["interpretation"] == UNRELIABLE)
+    if is_low.any():
         logger.warning(
-            "judges agree unreliably on %d results by prompt and model (alpha of the lowest: %s)",
-            len(low),
-            worst,
+            "judges agree unreliably on %d of %d results by prompt and model, "
+            "which results_by_prompt and results_by_model count",
+            is_low.sum(),
+            is_result.sum(),
         )
 
 
