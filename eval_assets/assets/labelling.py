@@ -31,7 +31,6 @@ from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
-    n_assigned,
     with_session_fields,
 )
 from eval_assets.labelling.sessions import file_name, time_text
@@ -115,7 +114,6 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             study = _study(evaluation, connection)
         sessions = study.sessions.all()
         history = history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]])
-        assigned = n_assigned(unit for queue in study.queues.values() for unit in queue.units)
         controls = control_values(
             study.assignments or (), decisions(read_adjudications(evaluation))
         )
@@ -130,7 +128,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             evaluation,
             labels,
             history,
-            assigned=assigned,
+            assigned=study.n_assigned,
             controls=controls,
             checks=study.check_results(),
         )

@@ -27,7 +27,6 @@ from eval_assets.labelling.rubric_versions import RubricWording, wordings_in_ord
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
-    n_assigned,
     with_session_fields,
 )
 from eval_assets.labelling.study import Study
@@ -50,12 +49,6 @@ class StudyFiles:
     study: Study
     responses: pd.DataFrame
     labels: "CurrentLabels"
-
-    @cached_property
-    def n_assigned(self) -> dict[tuple[str, str], int]:
-        """Number of responses that each rater has to label, by (rater, question)."""
-        study = self.study
-        return n_assigned(unit for queue in study.queues.values() for unit in queue.units)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -264,7 +257,7 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
         files.evaluation,
         lambda question: labels[labels["question_id"] == question.id],
         history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]]),
-        assigned=files.n_assigned,
+        assigned=study.n_assigned,
         controls=control_values(study.assignments or (), adjudications),
         checks=study.check_results(),
     )

@@ -11,7 +11,6 @@ import pandas as pd
 
 from eval_assets.labelling.adjudication import Adjudication
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.sessions import Label, Session, time_text
 
@@ -120,16 +119,6 @@ def control_values(
         and assignment.question_id in {None, question_id}
         and decision.value is not None
     }
-
-
-def n_assigned(units: Iterable[WorkUnit]) -> dict[tuple[str, str], int]:
-    """Return the number of responses assigned to each rater, by (rater, question)."""
-    counts: dict[tuple[str, str], int] = {}
-    for unit in units:
-        if unit.is_counted:
-            name = (unit.key.rater_id, unit.key.question_id)
-            counts[name] = counts.get(name, 0) + 1
-    return counts
 
 
 def _after_discussion(before: Session | None, session: Session) -> Iterator[dict[str, object]]:

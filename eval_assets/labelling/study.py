@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -82,6 +83,16 @@ class Study:
     def queues(self) -> dict[str, RaterQueue]:
         """Queue of each rater in the current round, open or not."""
         return {rater: self._whole_work(rater) for rater in self.raters}
+
+    @cached_property
+    def n_assigned(self) -> Counter[tuple[str, str]]:
+        """Number of responses that each rater has to label, by (rater, question)."""
+        return Counter(
+            (unit.key.rater_id, unit.key.question_id)
+            for queue in self.queues.values()
+            for unit in queue.units
+            if unit.is_counted
+        )
 
     @cached_property
     def _whole_work(self) -> Callable[[str], RaterQueue]:
