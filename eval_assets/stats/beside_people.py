@@ -87,10 +87,10 @@ def non_inferiority(
         >>> low > 0
         True
     """
-    if not margin > 0:
-        raise ValueError(f"margin must be above 0, got {margin:g}")
-    matrix, score = judged_ratings(ratings, judge)
-    return _compared(matrix, score, np.ones(len(score), bool), margin, level, groups)
+    every_unit = np.ones(np.shape(judge), bool)
+    return partial_non_inferiority(
+        ratings, judge, every_unit, margin=margin, level=level, groups=groups
+    )
 
 
 def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and the part

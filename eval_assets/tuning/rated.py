@@ -93,9 +93,7 @@ class RatedUnits:
     @cached_property
     def group_codes(self) -> Integers:
         """Number of each unit's group, in the order of names, which are compared slowly."""
-        names = self.groups.tolist()
-        place = {name: code for code, name in enumerate(sorted(set(names)))}
-        return np.fromiter(map(place.__getitem__, names), np.int64, len(names))
+        return numbered(self.groups)[1]
 
     def is_in(self, split: Split) -> NDArray[np.bool_]:
         """Return which units are of one split."""
@@ -147,6 +145,13 @@ class RatedUnits:
 def outside_test(units: RatedUnits) -> RatedUnits:
     """Return the units of train and dev."""
     return units.only(~units.is_in("test"))
+
+
+def numbered(names: NDArray[np.generic]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the distinct names, sorted, and the index of each value among them."""
+    values = names.tolist()
+    index = {name: number for number, name in enumerate(sorted(set(values)))}
+    return list(index), np.fromiter(map(index.__getitem__, values), np.int64, len(values))
 
 
 def _n_distinct(codes: Integers) -> int:

@@ -112,17 +112,13 @@ def read_if_due(  # noqa: PLR0913 - what is read, and when
             "another split",
             *(units.question.id, counted(seal.n_compared, "group")),
         )
-    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
-    if reason := why_not_read(live, candidates, seal):
-        return unread_rows(units.question.id, candidates, reason=reason), False
-    candidates, repeating = without_repeated_ratings(live, candidates)
+    live, candidates, unread = _candidates(units, seal, judges, background)
     if not candidates:
-        return repeating, False
-    candidates = with_tested_parts(live, candidates, seal, background)
+        return unread, False
     now = datetime.now(tz=UTC)
     reading, is_new = due_reading(live, candidates, seal, on_request=on_request, now=now)
     if not is_new:
-        return [*reading.rows, *repeating], False
+        return [*reading.rows, *unread], False
     if reading not in seal.readings:
         plans = _plans(live, candidates, seal, background)
         logger.info("%s", plan_sentence(plans))
@@ -130,11 +126,11 @@ def read_if_due(  # noqa: PLR0913 - what is read, and when
             rows = unread_rows(
                 units.question.id, candidates, reason=reason, verdict="not_evaluated"
             )
-            return [*rows, *repeating], False
+            return [*rows, *unread], False
         ledger.record(reading)
     released = make_reading(reading, live, candidates, background)
     ledger.release(released)
-    return [*released.rows, *repeating], True
+    return [*released.rows, *unread], True
 
 
 def open_seal(
@@ -151,20 +147,29 @@ def open_seal(
         StoreError: If another run opened it meanwhile.
     """
     seal = seal_of(ledger, units)
-    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
-    if reason := why_not_read(live, candidates, seal):
-        return unread_rows(units.question.id, candidates, reason=reason)
-    candidates, repeating = without_repeated_ratings(live, candidates)
+    live, candidates, unread = _candidates(units, seal, judges, background)
     if not candidates:
-        return repeating
-    candidates = with_tested_parts(live, candidates, seal, background)
+        return unread
     now = datetime.now(tz=UTC)
     reading, _ = due_reading(live, candidates, seal, on_request=True, now=now)
     released = make_reading(reading, live, candidates, background, open_seal=True)
     opened = replace(released, number=OPENED, read_at=now, certificates={})
     ledger.record(opened)
     ledger.release(opened)
-    return [*opened.rows, *repeating]
+    return [*opened.rows, *unread]
+
+
+def _candidates(
+    units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge], background: Background
+) -> tuple[RatedUnits, Sequence[Candidate], list[Row]]:
+    """Return the units under the seal, the candidates to read, and rows of those that are not."""
+    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
+    if reason := why_not_read(live, candidates, seal):
+        return live, [], unread_rows(units.question.id, candidates, reason=reason)
+    candidates, repeating = without_repeated_ratings(live, candidates)
+    if not candidates:
+        return live, [], repeating
+    return live, with_tested_parts(live, candidates, seal, background), repeating
 
 
 def recomputed_certificates(

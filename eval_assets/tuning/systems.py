@@ -15,7 +15,7 @@ from eval_assets.stats import (
     prediction_powered_mean,
     rogan_gladen,
 )
-from eval_assets.tuning.rated import Floats, Texts
+from eval_assets.tuning.rated import Floats, Texts, numbered
 from eval_assets.wording import or_none
 
 CONFIDENCE = 0.95
@@ -52,20 +52,13 @@ def compare_systems(responses: SystemResponses) -> list[Row]:
     """
     slices = {"all": np.full(len(responses.systems), ""), **responses.slices}
     # Every row uses the groups: numbers are counted, names would be sorted each time.
-    responses = replace(responses, groups=_numbered(responses.groups)[1])
+    responses = replace(responses, groups=numbered(responses.groups)[1])
     return [row for name, values in slices.items() for row in _slice_rows(responses, name, values)]
 
 
-def _numbered(names: NDArray[np.generic]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct names, sorted, and the index of each value among them."""
-    values = names.tolist()
-    index = {name: number for number, name in enumerate(sorted(set(values)))}
-    return list(index), np.fromiter(map(index.__getitem__, values), np.int64, len(values))
-
-
 def _slice_rows(responses: SystemResponses, name: str, values: Texts) -> Iterator[Row]:
-    names, value_of = _numbered(values)
-    systems, system_of = _numbered(responses.systems)
+    names, value_of = numbered(values)
+    systems, system_of = numbered(responses.systems)
     cells = {
         (value, system): (value_of == i) & (system_of == j)
         for i, value in enumerate(names)
