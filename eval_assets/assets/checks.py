@@ -218,8 +218,7 @@ def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
 
 def live_raters(evaluation: Evaluation) -> list[Judge | Generator]:
     """Return the judges and generators that are called."""
-    live = [judge for judge in evaluation.judges if judge.provider != "recorded"]
-    return [*live, *evaluation.generators]
+    return [*evaluation.live_judges, *evaluation.generators]
 
 
 def ending_models(models: Iterable[Judge | Generator], *, on: date) -> list[CheckFinding]:

@@ -128,7 +128,7 @@ def pool_of(evaluation: Evaluation) -> str | None:
     The name lists the variables that hold the keys. Without live judges and generators there is
     none, so that recorded scores never wait.
     """
-    judges = {api_key_name(judge) for judge in evaluation.judges if judge.provider != "recorded"}
+    judges = {api_key_name(judge) for judge in evaluation.live_judges}
     generators = {api_key_name(generator) for generator in evaluation.generators}
     return "+".join(sorted(judges | generators)) or None
 

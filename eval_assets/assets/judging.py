@@ -81,8 +81,9 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
                 evaluation.rubric,
                 {judge_id: version.definition_hash for judge_id, version in in_use.items()},
             )
-            all_recorded = all(judge.provider == "recorded" for judge in evaluation.judges)
-            if all_recorded and is_imported(connection, "judge_scores", fingerprint=fingerprint):
+            if not evaluation.live_judges and is_imported(
+                connection, "judge_scores", fingerprint=fingerprint
+            ):
                 return unchanged(table_metadata(connection, "judge_scores"))
             responses = response_keys(connection, further=evaluation.filter_columns)
         with ScoresOnDisk(folder.out) as scores:
@@ -139,7 +140,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJud
         part: Which units.
     """
     evaluation = folder.evaluation()
-    if all(judge.provider == "recorded" for judge in evaluation.judges):
+    if not evaluation.live_judges:
         return LiveJudging()
     in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     with folder.connect() as connection:
@@ -157,7 +158,7 @@ def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[p
         ExceptionGroup: Of an InputError for every bad cell, in the end.
     """
     problems: list[InputProblem] = []
-    if any(judge.provider != "recorded" for judge in evaluation.judges):
+    if evaluation.live_judges:
         with gathered(problems):
             read_labels(evaluation, responses)
     with gathered(problems):

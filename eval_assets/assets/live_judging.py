@@ -169,7 +169,7 @@ def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and 
                 worker,
                 keep=keep,
                 template=PromptTemplate.load(evaluation.judge_prompt),
-                options=RequestOptions(api_keys=_keys(evaluation)),
+                options=RequestOptions(api_keys=api_keys(evaluation.live_judges)),
                 prompts=prompts,
                 staged=evaluation.staged,
             )
@@ -205,11 +205,6 @@ def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
         )
         for judge in evaluation.judges
     }
-
-
-def _keys(evaluation: Evaluation) -> dict[str, str]:
-    """Return the keys of the live judges by id."""
-    return api_keys(judge for judge in evaluation.judges if judge.provider != "recorded")
 
 
 def _portions(

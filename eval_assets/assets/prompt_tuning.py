@@ -190,7 +190,7 @@ class _ModelCalls:
         self._run_id = run_id
         self.paid_usd = 0.0
         self._counted_usd = 0.0
-        self._keys = api_keys(j for j in evaluation.judges if j.provider != "recorded")
+        self._keys = api_keys(evaluation.live_judges)
 
     def write(self, prompts: Sequence[str]) -> list[str | None]:
         """Return the writer's replies; None if it did not answer."""

@@ -126,7 +126,7 @@ def tuned_judges(
                 connection,
                 judged_questions(evaluation, question_ids),
                 shares=evaluation.tuning.split,
-                texts=any(judge.provider != "recorded" for judge in evaluation.judges),
+                texts=bool(evaluation.live_judges),
                 keep=True,
             )
             declared = _declared_judges(connection, evaluation)

@@ -142,7 +142,7 @@ def _evaluation(data: Path, pair: Sequence[Judge]) -> Evaluation:
         evaluation = Evaluation("dual-judge", data, (RELEVANCE,))
     if pair:
         return replace(evaluation, judges=tuple(pair), **_WITHOUT_OTHER_JUDGES)
-    live = tuple(judge for judge in evaluation.judges if judge.provider != "recorded")
+    live = evaluation.live_judges
     if len(live) == 1:
         message = f"{live[0].id} is the only live judge"
         raise InputError(

@@ -132,8 +132,7 @@ def _worded(prompt: str, evaluation: Evaluation, judge_id: str) -> str:
     from eval_assets.assets.summarizing import text_by
     from eval_assets.errors import StoreError
 
-    live = [judge for judge in evaluation.judges if judge.provider != "recorded"]
-    judges = {judge.id: judge for judge in live}
+    judges = {judge.id: judge for judge in evaluation.live_judges}
     if judge_id not in judges:
         names = ", ".join(judges) or "none is declared"
         raise click.BadParameter(f'"{judge_id}" is no live judge ({names}).', param_hint="--judge")

@@ -142,7 +142,7 @@ def _costs(
     from eval_assets.tuning.power import most_requests
     from eval_assets.wording import counted
 
-    live = [judge.id for judge in evaluation.judges if judge.provider != "recorded"]
+    live = [judge.id for judge in evaluation.live_judges]
     n_requests = most_requests(units, evaluation.tuning)
     if not (live and n_requests):
         return ["The declared steps ask no model anything: they cost nothing."]

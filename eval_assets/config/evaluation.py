@@ -213,11 +213,7 @@ class Evaluation:
     @property
     def asks_models(self) -> bool:
         """Whether a run sends requests to models."""
-        return (
-            any(judge.provider != "recorded" for judge in self.judges)
-            or bool(self.generators)
-            or self.executive_summary is not None
-        )
+        return bool(self.live_judges or self.generators) or self.executive_summary is not None
 
     @property
     def month_cap_usd(self) -> float | None:
@@ -255,6 +251,11 @@ class Evaluation:
                 yield Fault(("judges", index), message, "Remove one of them, or change its model")
 
     @property
+    def live_judges(self) -> tuple[Judge, ...]:
+        """The declared judges without recorded ones."""
+        return tuple(judge for judge in self.judges if judge.provider != "recorded")
+
+    @property
     def primary_judges(self) -> tuple[Judge, ...]:
         """The declared judges without backups."""
         return tuple(judge for judge in self.judges if not judge.backup)
@@ -281,7 +282,7 @@ class Evaluation:
 
     def _writer_faults(self) -> Iterator[Fault]:
         """Yield faults of declared writers, of prompts and of the summary."""
-        live = [judge.id for judge in self.judges if judge.provider != "recorded"]
+        live = [judge.id for judge in self.live_judges]
         writers = {("tuning", "writer"): self.tuning.writer}
         if self.executive_summary is not None:
             writers["executive_summary", "judge"] = self.executive_summary.judge

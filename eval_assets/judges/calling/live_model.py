@@ -129,8 +129,7 @@ def live_judges(
         _live_model(
             judge, evaluation=evaluation, defaults=_JUDGE_SETTINGS, environ=environ, today=today
         )
-        for judge in evaluation.judges
-        if judge.provider != "recorded"
+        for judge in evaluation.live_judges
     ]
 
 

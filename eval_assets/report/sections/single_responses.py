@@ -170,7 +170,7 @@ def _shifts(data: ReportData) -> list[str]:
     """Return the effect of the passages by judge and question, or how to measure it."""
     rows = data.rows(RobustnessRow)
     if not rows:
-        if not any(judge.provider != "recorded" for judge in data.evaluation.judges):
+        if not data.evaluation.live_judges:
             return []
         advice = "`robustness: {injection: true}` in evaluation.yaml asks live judges about them"
         return [f"{advice} again without the passages."]
