@@ -77,12 +77,7 @@ def tuned_judge_evaluation(
             plans = list[Plan]()
             n_new = 0
             for question_id, rated in units.items():
-                background = background_of(
-                    connection,
-                    question_id,
-                    margin=evaluation.tuning.margin,
-                    stand_in=evaluation.tuning.stand_in,
-                )
+                background = background_of(connection, question_id, evaluation.tuning)
                 records, is_new = read_if_due(
                     JudgeLedger(ledger),
                     rated,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from eval_assets.agreement.gates.decision import tunable_questions
@@ -137,12 +137,8 @@ class CertificateEvidence:
     def _recomputed(
         self, reading: SealedEvaluation, issued: QuestionCertificate
     ) -> Mapping[str, QuestionCertificate]:
-        background = background_of(
-            self.connection,
-            reading.question_id,
-            margin=issued.claims.fitness.margin or 0.0,
-            stand_in=self.evaluation.tuning.stand_in,
-        )
+        background = background_of(self.connection, reading.question_id, self.evaluation.tuning)
+        background = replace(background, margin=issued.claims.fitness.margin or 0.0)
         return recomputed_certificates(self.ledger, self.scores, reading, background)
 
 

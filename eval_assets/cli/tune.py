@@ -100,12 +100,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
             costs = _costs(evaluation, units, cost_of_requests(connection))
             plans: list[Plan] = []
             for question_id, rated in units.items():
-                background = background_of(
-                    connection,
-                    question_id,
-                    margin=evaluation.tuning.margin,
-                    stand_in=evaluation.tuning.stand_in,
-                )
+                background = background_of(connection, question_id, evaluation.tuning)
                 plans += next_reading(JudgeLedger(ledger), rated, judges, background).plans
     if not plans:
         click.echo("No judge scored the test, so that there is nothing to plan.")
@@ -186,19 +181,13 @@ def _open(
     with connect(database, folder=data) as connection:
         if question_id not in _open_questions(connection, evaluation):
             return GATE_CLOSED
-        questions = [question]
-        units = tuning_units(connection, questions, shares=evaluation.tuning.split)
+        units = tuning_units(connection, [question], shares=evaluation.tuning.split)
         with ledger_of(data, evaluation, database=database) as ledger:
             rows = open_seal(
                 JudgeLedger(ledger),
                 units[question_id],
                 current_judges(connection, ledger, units),
-                background_of(
-                    connection,
-                    question_id,
-                    margin=evaluation.tuning.margin,
-                    stand_in=evaluation.tuning.stand_in,
-                ),
+                background_of(connection, question_id, evaluation.tuning),
             )
             store_ledger(ledger, database, folder=data)
     print_verdicts(rows)

@@ -12,6 +12,7 @@ import pandas as pd
 from eval_assets.agreement.drift import moved_judges
 from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import Tuning
 from eval_assets.figures import HumanFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import read_figures
@@ -64,20 +65,20 @@ def current_judges(
 
 
 def background_of(
-    connection: duckdb.DuckDBPyConnection, question_id: str, *, margin: float, stand_in: bool
+    connection: duckdb.DuckDBPyConnection, question_id: str, tuning: Tuning
 ) -> Background:
     """Return the content of a certificate on its question and judges, except the test."""
     rows = read_figures(connection, HumanFigures, subjects=("question",))
     [columns] = [row.columns() for row in rows if row.question_id == question_id]
     figures = ("a_hh", "a_hh_low", "a_hh_high", "alpha", "alpha_low", "alpha_high")
     return Background(
-        margin=margin,
+        margin=tuning.margin,
         people_agree=question_id in questions_where_people_agree(connection),
         human_agreement={name: columns[name] for name in figures},
         cost_per_1000_usd=costs_of_prompts(connection),
         models_returned=models_returned(connection),
         lowered_minimums=_lowered_minimums(connection),
-        stand_in=stand_in,
+        stand_in=tuning.stand_in,
     )
 
 
