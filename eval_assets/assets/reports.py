@@ -82,8 +82,8 @@ def agreement_report(
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             measured = measured_now(connection, evaluation)
             rows = history_rows(
-                measured.humans,
-                measured.judges,
+                measured.figures["human"],
+                measured.figures["judge"],
                 run_id=context.run.run_id,
                 at=datetime.now(tz=UTC),
             )
@@ -141,16 +141,6 @@ class CurrentAgreement:
     figures: MeasuredAgreement
     findings: tuple[Finding, ...]
 
-    @property
-    def humans(self) -> tuple[HumanFigures, ...]:
-        """Agreement of humans, overall and by question."""
-        return tuple(row for row in self.figures["human"] if isinstance(row, HumanFigures))
-
-    @property
-    def judges(self) -> tuple[JudgeFigures, ...]:
-        """Agreement of judges with each other."""
-        return tuple(row for row in self.figures["judge"] if isinstance(row, JudgeFigures))
-
 
 def report_data(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: CurrentAgreement
@@ -174,7 +164,7 @@ def report_data(
         evaluation=evaluation,
         gates=outcomes,
         tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
-        humans=measured.humans,
+        humans=measured.figures["human"],
         rounds=read_figures(connection, RoundFigures),
         rubric_versions=read_figures(connection, RubricVersionFigures),
         findings=measured.findings,
@@ -185,7 +175,7 @@ def report_data(
             Coverage(str(judge_id), dict(zip(rows["status"], rows["n"], strict=True)))
             for judge_id, rows in status_counts(connection).groupby("judge_id")
         ),
-        judges=measured.judges,
+        judges=measured.figures["judge"],
         leave_one_judge_out=read_figures(connection, LeaveOneJudgeOutFigures),
         judge_humans=read_figures(connection, JudgeHumanFigures),
         judge_humans_with_excluded=read_figures(connection, JudgeHumanFiguresWithExcluded),

@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
@@ -297,12 +296,13 @@ def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
 
 
 def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:
-    rows: list[FigureRecord] = [*chain.from_iterable(measured_agreement(connection).values())]
-    rows += read_figures(connection, JudgeHumanFigures)
-    return {
-        record.table: [row.columns() for row in rows if type(row) is record]
-        for record in (HumanFigures, JudgeFigures, JudgeHumanFigures)
+    measured = measured_agreement(connection)
+    figures: dict[str, Sequence[FigureRecord]] = {
+        HumanFigures.table: measured["human"],
+        JudgeFigures.table: measured["judge"],
+        JudgeHumanFigures.table: read_figures(connection, JudgeHumanFigures),
     }
+    return {table: [row.columns() for row in rows] for table, rows in figures.items()}
 
 
 def unchanged_results(evaluation: Evaluation, database: Path) -> RunResults | None:

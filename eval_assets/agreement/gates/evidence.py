@@ -5,6 +5,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
+from typing import TypedDict
 
 from eval_assets.agreement.gates.decision import (
     GateEvidence,
@@ -28,8 +29,13 @@ from eval_assets.scale import Level
 from eval_assets.wording import or_nan
 
 AgreementFigures = HumanFigures | JudgeFigures
-MeasuredAgreement = Mapping[RaterKind, Sequence[AgreementFigures]]
-"""Figures of human agreement and of judge agreement, overall and by question."""
+
+
+class MeasuredAgreement(TypedDict):
+    """Figures of human agreement and of judge agreement, overall and by question."""
+
+    human: tuple[HumanFigures, ...]
+    judge: tuple[JudgeFigures, ...]
 
 
 def gate_outcomes(
