@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TypedDict
@@ -143,54 +144,39 @@ def _edited(gate: GateDeclaration, edited: Collection[RaterKind], folder: Path) 
 def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[GateFigure]:
     shares = [row.most_frequent_share for row in rows if isinstance(row, HumanFigures)]
     largest = max((share for share in shares if not math.isnan(share)), default=math.nan)
-    figures = []
-    for row in rows:
-        figure = gate.figure(row)
-        n_units, n_disagreements = (
-            (row.n_responses, row.n_disagreements)
-            if isinstance(row, HumanFigures)
-            else (row.n_units, 0)
-        )
-        reason = "" if figure.is_defined else row.interpretation.rpartition("; ")[2]
-        figures.append(
-            GateFigure(
-                question_id=row.question_id,
-                value=figure.value,
-                low=figure.low,
-                high=figure.high,
-                n_units=n_units,
-                undefined_because=reason,
-                little_variation=_little_variation(row, largest_share=largest),
-                n_disagreements=n_disagreements,
-                n_groups=row.n_groups,
-                by_chance=_by_chance(gate, row),
-                settled=_if_settled(gate, row),
-            )
-        )
-    return figures
+    return [_figure(gate, row, largest_share=largest) for row in rows]
 
 
-def _by_chance(gate: GateDeclaration, row: AgreementFigures) -> float:
-    is_a_hh = isinstance(row, HumanFigures) and gate.statistic is A_HH
-    return row.a_hh_by_chance if is_a_hh and isinstance(row, HumanFigures) else 0.0
-
-
-def _if_settled(gate: GateDeclaration, row: AgreementFigures) -> float:
-    """Return a gate's figure with all disagreements settled; NaN if there are none."""
-    if not isinstance(row, HumanFigures):
-        return math.nan
-    settled = row.a_hh_settled if gate.statistic is A_HH else row.alpha_settled
-    return or_nan(settled)
-
-
-def _little_variation(row: AgreementFigures, *, largest_share: float) -> str:
-    """Return a note on ratings that hardly vary; empty if they vary.
+def _figure(gate: GateDeclaration, row: AgreementFigures, *, largest_share: float) -> GateFigure:
+    """Return the gate's figure in a record, with the figures that explain it.
 
     `largest_share` is the largest share that one value has of the ratings of any question.
     """
-    if isinstance(row, HumanFigures):
-        exact = row.exact_agreement.value
-        share = largest_share if row.scope is Scope.OVERALL else row.most_frequent_share
-        if exact >= MOSTLY_EQUAL and share > SKEWED_SHARE:
-            return f"{exact:.0f} % of pairs are equal"
-    return "all scores lie close together" if row.interpretation == UNSTABLE else ""
+    figure = gate.figure(row)
+    result = GateFigure(
+        question_id=row.question_id,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        n_units=row.n_responses if isinstance(row, HumanFigures) else row.n_units,
+        undefined_because="" if figure.is_defined else row.interpretation.rpartition("; ")[2],
+        little_variation=_CLOSE if row.interpretation == UNSTABLE else "",
+        n_groups=row.n_groups,
+    )
+    if not isinstance(row, HumanFigures):
+        return result
+    is_a_hh = gate.statistic is A_HH
+    exact = row.exact_agreement.value
+    share = largest_share if row.scope is Scope.OVERALL else row.most_frequent_share
+    if exact >= MOSTLY_EQUAL and share > SKEWED_SHARE:
+        result = replace(result, little_variation=f"{exact:.0f} % of pairs are equal")
+    return replace(
+        result,
+        n_disagreements=row.n_disagreements,
+        by_chance=row.a_hh_by_chance if is_a_hh else 0.0,
+        settled=or_nan(row.a_hh_settled if is_a_hh else row.alpha_settled),
+    )
+
+
+_CLOSE = "all scores lie close together"
+"""Note on ratings that hardly vary."""
