@@ -55,20 +55,20 @@ def paired_columns(a: Column, b: Column, *, text: bool = False) -> tuple[Floats,
     Raises:
         ValueError: If the shapes differ, a column is not numeric or holds an infinity.
     """
-    one, other = number_arrays(a, b, name="both columns", text=text)
-    if one.ndim != 1 or one.shape != other.shape:
+    first, second = number_arrays(a, b, name="both columns", text=text)
+    if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(
-            f"both columns must have one value per unit, got {one.shape} and {other.shape}"
+            f"both columns must have one value per unit, got {first.shape} and {second.shape}"
         )
-    values = without_noise(np.concatenate([one, other]))
-    return values[: len(one)], values[len(one) :]
+    values = without_noise(np.concatenate([first, second]))
+    return values[: len(first)], values[len(first) :]
 
 
 def paired_values(a: Column, b: Column, *, text: bool = False) -> tuple[Floats, Floats]:
     """Return two columns as `paired_columns` does, without the units that lack either value."""
-    one, other = paired_columns(a, b, text=text)
-    is_known = ~(np.isnan(one) | np.isnan(other))
-    return one[is_known], other[is_known]
+    first, second = paired_columns(a, b, text=text)
+    is_known = ~(np.isnan(first) | np.isnan(second))
+    return first[is_known], second[is_known]
 
 
 def two_columns(ratings: Ratings, *, text: bool = False) -> tuple[Floats, Floats, Mask]:

@@ -127,9 +127,9 @@ class Correlation:
         Raises:
             ValueError: If there are not two columns.
         """
-        one, other, is_known = two_columns(ratings)
+        first, second, is_known = two_columns(ratings)
         pairs, place, n_units = np.unique(
-            np.column_stack([one, other]), axis=0, return_inverse=True, return_counts=True
+            np.column_stack([first, second]), axis=0, return_inverse=True, return_counts=True
         )
         index = np.full(len(is_known), -1)
         index[is_known] = place
@@ -166,15 +166,15 @@ def wilcoxon_signed_rank(a: Column, b: Column, *, groups: Column | None = None) 
         >>> wilcoxon_signed_rank(human, judge)
         0.0703125
     """
-    one, other = paired_columns(a, b)
-    codes = group_codes(groups, n_units=len(one))
-    is_known = ~(np.isnan(one) | np.isnan(other))
-    differences = (one - other)[is_known]
+    first, second = paired_columns(a, b)
+    codes = group_codes(groups, n_units=len(first))
+    is_known = ~(np.isnan(first) | np.isnan(second))
+    differences = (first - second)[is_known]
     if codes is not None:
         group = codes[is_known]
         counts = np.bincount(group)
         differences = np.bincount(group, differences)[counts > 0] / counts[counts > 0]
-    largest = float(np.abs(np.concatenate([one[is_known], other[is_known]])).max(initial=0.0))
+    largest = float(np.abs(np.concatenate([first[is_known], second[is_known]])).max(initial=0.0))
     return wilcoxon_of_differences(differences, noise=100 * NOISE * largest)
 
 
@@ -274,17 +274,17 @@ def confusion_matrix(reference: Column, scores: Column, *, categories: Column | 
     *columns, declared = number_arrays(
         reference, scores, categories, name="values and categories", text=True
     )
-    one, other = paired_values(*columns)
-    rows, places = category_index(one, declared), category_index(other, declared)
+    first, second = paired_values(*columns)
+    rows, places = category_index(first, declared), category_index(second, declared)
     n_categories = len(declared)
     counts = np.bincount(rows * n_categories + places, minlength=n_categories**2)
     return counts.reshape(n_categories, n_categories)
 
 
 def _correlation(kind: CorrelationKind, a: Column, b: Column) -> float:
-    one, other = paired_values(a, b)
-    each_once = np.ones((1, len(one)))
-    return float(PairedScores.of(one, other).estimator(kind)(each_once)[0])
+    first, second = paired_values(a, b)
+    each_once = np.ones((1, len(first)))
+    return float(PairedScores.of(first, second).estimator(kind)(each_once)[0])
 
 
 def _mid_ranks(values: Floats) -> Floats:

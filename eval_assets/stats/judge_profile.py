@@ -24,8 +24,8 @@ _OF_MEANS, _BY_UNIT, _AS_SHARE = "of means", "unit by unit", "as a share"
 class _Pair(NamedTuple):
     """Two measures, and the function that combines their intervals."""
 
-    one: Measure
-    other: Measure
+    first: Measure
+    second: Measure
     joined: Callable[[Interval, Interval, Floats], Interval] = less
 
 
@@ -247,16 +247,16 @@ def _with_intervals(
     confidence: float,
 ) -> dict[str, Interval]:
     """Return the intervals of measures and of pairs of them, by name."""
-    of_pairs = [measure for pair in pairs.values() for measure in (pair.one, pair.other)]
+    of_pairs = [measure for pair in pairs.values() for measure in (pair.first, pair.second)]
     intervals, products = with_covariances(
         [*measures.values(), *of_pairs], units, confidence=confidence
     )
     figures = dict(zip(measures, intervals, strict=False))
     for index, (name, pair) in enumerate(pairs.items()):
-        first = len(measures) + 2 * index
-        rows = slice(first, first + 2)
-        one, other = intervals[rows]
-        figures[name] = pair.joined(one, other, products[rows, rows])
+        start = len(measures) + 2 * index
+        rows = slice(start, start + 2)
+        first, second = intervals[rows]
+        figures[name] = pair.joined(first, second, products[rows, rows])
     return figures
 
 

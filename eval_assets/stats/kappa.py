@@ -55,8 +55,8 @@ def cohen_kappa(a: Column, b: Column, *, weights: KappaWeights | None) -> float:
         0.615
     """
     require_literal(weights, KappaWeights, name="weights", or_none=True)
-    one, other = paired_values(a, b, text=weights is None)
-    table, _ = PairTable.of(one, other)
+    first, second = paired_values(a, b, text=weights is None)
+    table, _ = PairTable.of(first, second)
     return float(table.kappa(weights)(table.n_units[np.newaxis].astype(np.float64))[0])
 
 
@@ -79,8 +79,8 @@ class CohenKappa:
         Raises:
             ValueError: If there are not two columns.
         """
-        one, other, is_known = two_columns(ratings, text=self.weights is None)
-        table, cell = PairTable.of(one, other)
+        first, second, is_known = two_columns(ratings, text=self.weights is None)
+        table, cell = PairTable.of(first, second)
         index = np.full(len(is_known), -1)
         index[is_known] = cell
         return table.measure(self.weights), index
@@ -188,11 +188,11 @@ class PairTable:
     n_units: Integers
 
     @classmethod
-    def of(cls, one: Floats, other: Floats) -> tuple[Self, Integers]:
+    def of(cls, first: Floats, second: Floats) -> tuple[Self, Integers]:
         """Return the table of two columns without missing values, and the cell of each unit."""
-        values, codes = distinct_values(np.concatenate([one, other]))
+        values, codes = distinct_values(np.concatenate([first, second]))
         n_values = len(values)
-        pairs = codes[: len(one)] * n_values + codes[len(one) :]
+        pairs = codes[: len(first)] * n_values + codes[len(first) :]
         cells, cell, n_units = np.unique(pairs, return_inverse=True, return_counts=True)
         return cls(values, cells // n_values, cells % n_values, n_units), cell
 
@@ -201,8 +201,8 @@ class PairTable:
         distances = _distance(self.values[self.first] - self.values[self.second], weights)
 
         def kappa(cells: Floats) -> Floats:
-            one, other = (self._marginals(cells, code) for code in (self.first, self.second))
-            return _kappa(weighted_sums(cells, distances), one, other, self.values, weights)
+            first, second = (self._marginals(cells, code) for code in (self.first, self.second))
+            return _kappa(weighted_sums(cells, distances), first, second, self.values, weights)
 
         return kappa
 
@@ -228,12 +228,12 @@ class PairTable:
 
 
 def _kappa(
-    observed: Floats, one: Floats, other: Floats, values: Floats, weights: KappaWeights | None
+    observed: Floats, first: Floats, second: Floats, values: Floats, weights: KappaWeights | None
 ) -> Floats:
     """Return 1 - observed / expected distance, for each row of both raters' counts."""
-    varied = np.count_nonzero(one + other, axis=1) > 1
-    expected = np.where(varied, _expected(one, other, values, weights), 0.0)
-    kappas: Floats = 1 - one.sum(axis=1) * defined_ratio(observed, expected)
+    varied = np.count_nonzero(first + second, axis=1) > 1
+    expected = np.where(varied, _expected(first, second, values, weights), 0.0)
+    kappas: Floats = 1 - first.sum(axis=1) * defined_ratio(observed, expected)
     return kappas
 
 
@@ -251,24 +251,26 @@ def _distance(differences: Floats, weights: KappaWeights | None) -> Floats:
     return distances
 
 
-def _expected(one: Floats, other: Floats, values: Floats, weights: KappaWeights | None) -> Floats:
+def _expected(
+    first: Floats, second: Floats, values: Floats, weights: KappaWeights | None
+) -> Floats:
     """Return the distance summed over each rating of one rater with each of the other."""
-    n_one, n_other = one.sum(axis=1), other.sum(axis=1)
+    n_first, n_second = first.sum(axis=1), second.sum(axis=1)
     sums: Floats
     match weights:
         case None:
-            sums = n_one * n_other - (one * other).sum(axis=1)
+            sums = n_first * n_second - (first * second).sum(axis=1)
         case "linear":
-            below_one = np.cumsum(one, axis=1)[:, :-1]
-            below_other = np.cumsum(other, axis=1)[:, :-1]
-            crossings = below_one * (n_other[:, np.newaxis] - below_other)
-            crossings += below_other * (n_one[:, np.newaxis] - below_one)
+            below_first = np.cumsum(first, axis=1)[:, :-1]
+            below_second = np.cumsum(second, axis=1)[:, :-1]
+            crossings = below_first * (n_second[:, np.newaxis] - below_second)
+            crossings += below_second * (n_first[:, np.newaxis] - below_first)
             sums = weighted_sums(crossings, np.diff(values))
         case "quadratic":
             centred = values - values.mean() if values.size else values
-            squares = weighted_sums(one, centred**2), weighted_sums(other, centred**2)
-            sums = n_other * squares[0] + n_one * squares[1]
-            sums -= 2 * weighted_sums(one, centred) * weighted_sums(other, centred)
+            squares = weighted_sums(first, centred**2), weighted_sums(second, centred**2)
+            sums = n_second * squares[0] + n_first * squares[1]
+            sums -= 2 * weighted_sums(first, centred) * weighted_sums(second, centred)
         case _:
             assert_never(weights)
     return sums
