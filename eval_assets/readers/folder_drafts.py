@@ -37,8 +37,9 @@ from eval_assets.readers.drafts import (
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.row_files import FORMATS, SHEET, format_of, read_table
-from eval_assets.readers.formats.table import FileTable
+from eval_assets.readers.formats.table import FileTable, plain
 from eval_assets.readers.labels.forms import rating_columns
+from eval_assets.readers.labels.headers import rater_header
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric
 from eval_assets.readers.ratings_file import (
@@ -100,9 +101,10 @@ def _completed(
     ids = item_ids(converted.values())
     writes_responses = not responses and not (folder / "responses.csv").exists()
     items = {path: of.contents() if writes_responses else {} for path, of in converted.items()}
-    for path, ratings in converted.items():
+    rows_of_files = [label_rows(ids, ratings) for ratings in converted.values()]
+    for (path, ratings), rows in zip(converted.items(), rows_of_files, strict=True):
         name = _free_name(folder, Path(path).stem)
-        contents[name] = label_rows(ids, ratings)
+        contents[name] = rows
         files.setdefault("labels", []).append(name)
         notes.append(f"{path}: labels by {listed_briefly(ratings.raters)}, as {name} has them")
         notes += [f"{path}: {note}." for note in notes_on_ratings(ratings, items[path])]
@@ -117,7 +119,11 @@ def _completed(
     if "labels" not in files and not (folder / "labels.csv").exists():
         contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
         tasks.append("fill in labels.csv, which is empty, as no file holds labels")
-    entries = [entry for ratings in converted.values() for entry in rubric_entries(ratings)]
+    entries, scales = _merged(
+        [entry for ratings in converted.values() for entry in rubric_entries(ratings)],
+        ratings_by_question((row[1], row[3]) for of in rows_of_files for row in of[1:]),
+    )
+    notes += [f"all files: {note}." for note in scale_notes(scales, EDIT_SCALE)]
     drafted, rubric_notes = _rubric_of(labels, scores, responses)
     entries += drafted
     rubric = list({entry["id"]: entry for entry in reversed(entries)}.values())[::-1]
@@ -137,20 +143,44 @@ def _completed(
     return Draft(write_files(folder, contents), notes, tasks)
 
 
+def _merged(
+    entries: Iterable[dict[str, object]], ratings: Mapping[str, Sequence[str | None]]
+) -> tuple[list[dict[str, object]], dict[str, Scale]]:
+    """Return an entry for each question, and the scales that fit files whose own scales differ.
+
+    A rater who never gives the highest value would otherwise take it from the others.
+    """
+    by_id: dict[str, list[dict[str, object]]] = defaultdict(list)
+    for entry in entries:
+        by_id[str(entry["id"])].append(entry)
+    scales: dict[str, Scale] = {}
+    for name, (first, *others) in by_id.items():
+        if any(entry["scale"] != first["scale"] for entry in others):
+            scales[name], level = drafted_scale(ratings[name])
+            del first["level"]
+            first.update(scale_entries(scales[name], level))
+    return [first for first, *_ in by_id.values()], scales
+
+
 def _converted(
-    paths: Iterable[Path], folder: Path, options: RatingsOptions
+    paths: Sequence[Path], folder: Path, options: RatingsOptions
 ) -> tuple[dict[str, RatingsFile], list[InputError]]:
+    """Return the ratings in files of any form, by file, and why others cannot be used."""
+    read = {path: _ratings_or_problem(path, options) for path in paths}
+    alike: dict[tuple[str, ...], list[Path]] = defaultdict(list)
+    for path in (path for path, of in read.items() if isinstance(of, InputError)):
+        table = read_table(path, folder=folder)
+        if rater_header(table) is None:
+            alike[tuple(map(plain, table.columns))].append(path)
+    for path in (path for of in alike.values() if len(of) > 1 for path in of):
+        read[path] = _ratings_or_problem(path, options, rater=path.stem)
     converted: dict[str, RatingsFile] = {}
     problems: list[InputError] = []
-    for path in paths:
+    for path, ratings in read.items():
         name = named(path, folder=folder)
-        try:
-            ratings = read_ratings_file(path, options)
-        except ExceptionGroup as group:
-            first = next(of for of in leaves(group) if isinstance(of, InputError))
-            problems.append(InputError(replace(first.problem, file=name)))
-            continue
-        if ratings.tool is not None:
+        if isinstance(ratings, InputError):
+            problems.append(InputError(replace(ratings.problem, file=name)))
+        elif ratings.tool is not None:
             remedy = f"Run eval-assets import {ratings.tool} {quote(str(path))}, into a new folder"
             problems.append(input_error(name, f"this is an export of {ratings.tool}", remedy))
         elif ratings.other_layout is not None:
@@ -158,6 +188,15 @@ def _converted(
         else:
             converted[name] = ratings
     return converted, problems
+
+
+def _ratings_or_problem(
+    path: Path, options: RatingsOptions, *, rater: str | None = None
+) -> RatingsFile | InputError:
+    try:
+        return read_ratings_file(path, options, rater=rater)
+    except ExceptionGroup as group:
+        return next(error for error in leaves(group) if isinstance(error, InputError))
 
 
 def _free_name(folder: Path, stem: str) -> str:
@@ -204,7 +243,15 @@ def _kind(table: FileTable) -> Kind | None:
     if table.has("response_text") and table.has("prompt_text") and table.header_of(*MODEL_NAME):
         return "responses"
     is_wide = table.header_of(*RESPONSE_ID) and len(rating_columns(table, [None])) > 1
-    return "labels" if is_wide and not table.has("hij_score") else None
+    return "labels" if is_wide and not table.has("hij_score") and _names_raters(table) else None
+
+
+def _names_raters(table: FileTable) -> bool:
+    try:
+        labels_without_rubric(table, RatingsOptions())
+    except InputError:
+        return False
+    return True
 
 
 def _rubric_of(

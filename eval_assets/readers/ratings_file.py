@@ -148,8 +148,10 @@ class _Beside:
     notes: tuple[str, ...] = ()
 
 
-def read_ratings_file(path: Path, options: RatingsOptions) -> RatingsFile:
-    """Return the labels of a file in any form, long or wide.
+def read_ratings_file(
+    path: Path, options: RatingsOptions, *, rater: str | None = None
+) -> RatingsFile:
+    """Return the labels of a file in any form, long or wide; all of them by one `rater`, if given.
 
     Without a scale, questions that evaluation.yaml beside the file declares are on theirs. Its
     gates and responses always count.
@@ -159,7 +161,7 @@ def read_ratings_file(path: Path, options: RatingsOptions) -> RatingsFile:
             the items or the scale open.
     """
     try:
-        source = _labels_of_any_file(path, options)
+        source = _labels_of_any_file(path, options, rater)
         return _with_other_layout(path, source, options, _beside(path, options))
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
@@ -314,11 +316,17 @@ def _examples(ratings: pd.DataFrame, rubric: Sequence[RubricQuestion]) -> list[s
     return [f"for example, {'; '.join(examples)}"] if examples else []
 
 
-def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
+def _labels_of_any_file(path: Path, options: RatingsOptions, rater: str | None) -> _Source:
     exported = _exported_labels(path, plain_rows=False)
     if exported is not None:
         return exported
     table = read_table(path, folder=path.parent, skip_rows=options.skip_rows)
+    if rater is not None:
+        column, note = (
+            {FIELDS["rater_id"][0]: FileColumn.repeat(rater, len(table))},
+            f"rater {rater}",
+        )
+        table = table.with_columns({**table.columns, **column}, f"{note} read from the file's name")
     try:
         return _labels_of_table(table, options, may_be_export=format_of(path) in _ROWS_OF_TEXT)
     except InputError:

@@ -387,3 +387,24 @@ def test_a_file_with_two_layouts_names_both(tmp_path: Path) -> None:
         "r.csv: its headers can be read in two ways. Name the raters with --rater: a,b or "
         "Blue,Green."
     )
+
+
+@pytest.mark.parametrize(
+    ("header", "answers"),
+    [("id,rating,comment", "{},"), ("response_id,helpful,safe", "{},1")],
+)
+def test_files_of_one_rater_each_are_named_by_them(
+    tmp_path: Path, header: str, answers: str
+) -> None:
+    for name, highest in (("anna", 4), ("ben", 5)):
+        rows = [f"r{k},{answers.format(1 + k % highest)}\n" for k in range(24)]
+        (tmp_path / f"{name}.csv").write_text(f"{header}\n{''.join(rows)}")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    evaluation = read_evaluation(tmp_path)
+    labels = read_labels(evaluation, read_responses(evaluation)).ratings
+    assert "anna.csv: rater anna read from the file's name.\n" in outcome.output
+    assert evaluation.rubric[0].scale.described() == "1, 2, 3, 4, 5"
+    assert labels["rater_id"].value_counts().nunique() == 1
+    assert set(labels["rater_id"]) == {"anna", "ben"}
