@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from eval_assets.errors import InputError
 from eval_assets.readers._cells import number_in
+from eval_assets.readers._guessed_scales import scale_in_order
 from eval_assets.readers._problems import input_error, listed_briefly, nearest, quoted
 from eval_assets.readers.formats.row_files import SHEET
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
@@ -246,14 +247,14 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
             is_certain = is_grid or rater or (are_items and not is_survey)
             items = items_of(table, one_a_row=True)
             return [turned, *([] if is_certain else [melted(table, columns, items)])]
+    if len(columns) < (_FEWEST_COLUMNS if rater is None else 1):
+        raise _refusal(table, columns)
     if rater is not None:
         columns = [RatingColumn(header, None, header) for header in headers]
         table = _renamed(table, {rater: FIELDS["rater_id"][0]})
     elif crossed := crossed_columns(headers):
         items = items_of(table, one_a_row=True)
         return [melted(table, columns, items) for columns in crossed]
-    if len(columns) < (_FEWEST_COLUMNS if rater is None else 1):
-        raise _refusal(table, columns)
     are_questions = all(QUESTION_NAME.fullmatch(h) and not h[-1].isdigit() for h in headers)
     if rater is None and are_questions:
         message = (
@@ -298,7 +299,8 @@ def _rating_headers(
         # Their cells are reported as off the scale.
         headers = headers or [h for h in rating_columns(table, [None]) if h not in roles]
     elif len(headers) < _FEWEST_COLUMNS:
-        headers = [h for h in _columns_of_words(table) if h != rater] or headers
+        alone = {*table.columns} - roles if rater is not None and not headers else set[str]()
+        headers = [h for h in _columns_of_words(table, alone) if h != rater] or headers
     if options.scale is None and (rater is None or not headers):
         sliders = [h for h in slider_columns(table) if h not in roles]
         if set(headers) < set(sliders) and (not headers or are_on_sliders(table, headers)):
@@ -319,6 +321,11 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
     few = [h for h, n in n_values.items() if 1 < n <= _MOST_DISTINCT and 2 * n <= len(table)]
     numbers = [h for h in few if _are_numbers(table.stripped(h))]
     texts = sorted((h for h in few if h not in numbers), key=n_values.__getitem__)
+    rating, _ = _rating_header(table)
+    if rating is not None and rater_header(table) is None and not texts and len(numbers) < 2:  # noqa: PLR2004 - a rater and a rating
+        message = f"no column says who gave the ratings in {rating}"
+        remedy = "Add a column rater_id, or if each rater has a file, run eval-assets init on their"
+        return input_error(table.file, message, f"{remedy} folder", line=1)
     raters, is_mixed = texts or numbers, bool(texts and numbers)
     roles = {*raters[:1], *(numbers if is_mixed else [])}
     items = sorted(
@@ -454,7 +461,8 @@ def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> Pars
     return replace(labels, headers=fields, rating_headers=rating_headers)
 
 
-def _columns_of_words(table: FileTable) -> list[str]:
+def _columns_of_words(table: FileTable, alone: Collection[str]) -> list[str]:
+    """Return columns that share words, and those of `alone` whose words have a known order."""
     words = {
         header: {cell.casefold() for cell in table.stripped(header).present() if cell is not None}
         for header in table.columns
@@ -464,7 +472,8 @@ def _columns_of_words(table: FileTable) -> list[str]:
     return [
         header
         for header, cells in few.items()
-        if any(cells & words for name, words in few.items() if name != header)
+        if (header in alone and scale_in_order(cells) is not None)
+        or any(cells & others for name, others in few.items() if name != header)
     ]
 
 

@@ -286,7 +286,7 @@ def test_a_folder_whose_tables_cannot_be_read_gets_no_example(tmp_path: Path) ->
 
     assert isinstance(result.exception, ExceptionGroup)
     [problem] = result.exception.exceptions
-    assert "do not say who gave which rating" in str(problem)
+    assert "no column says who gave the ratings in rating" in str(problem)
     assert [path.name for path in tmp_path.iterdir()] == ["anna.csv"]
 
 

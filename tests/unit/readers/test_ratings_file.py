@@ -333,6 +333,30 @@ def test_rare_unknown_word_leaves_the_order_of_the_others(
     ]
 
 
+def test_only_column_of_words_in_a_known_order_is_a_question(tmp_path: Path) -> None:
+    rows = [[f"t{n}", name, ("bad", "ok", "good")[n % 3]] for n in range(6) for name in ("a", "b")]
+
+    evaluation, labels = read(tmp_path, lines(["text_id", "annotator", "verdicts"], *rows))
+
+    assert [question.id for question in evaluation.rubric] == ["verdicts"]
+    assert ("t5", "verdicts", "b", 2) in ratings(labels)
+
+
+def test_ratings_without_raters_are_told_from_roles_left_open(
+    tmp_path: Path, reported: Reported
+) -> None:
+    rows = [[f"r{n}", 1 + n % 5] for n in range(20)]
+
+    [problem] = reported(lambda: read(tmp_path, lines(["id", "rating"], *rows)))
+    assert problem == (
+        "ratings.csv:1: no column says who gave the ratings in rating. Add a column rater_id, or "
+        "if each rater has a file, run eval-assets init on their folder."
+    )
+    rows = [[f"r{n // 2}", "ab"[n % 2], ("meh", "fine")[n % 2]] for n in range(20)]
+    [problem] = reported(lambda: read(tmp_path, lines(["id", "coder", "verdicts"], *rows)))
+    assert "--item id --rater coder --rating verdicts (candidates" in problem
+
+
 def test_one_column_of_ratings_is_too_few(tmp_path: Path, reported: Reported) -> None:
     [problem] = reported(lambda: read(tmp_path, "id,anna\na,1\nb,4\n"))
 
