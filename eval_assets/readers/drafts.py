@@ -116,19 +116,20 @@ def write_ratings_draft(path: Path, folder: Path, options: RatingsOptions) -> Dr
         files, notes = write_draft(export, folder, name=name, tool=tool)
         return Draft(files, (*ratings.notes(EDIT_SCALE), *notes))
     ids, of_items = item_ids([ratings]), ratings.contents()
+    responses = response_rows(ids, of_items)
     contents = {
         FILE: FROM_FILES + as_yaml({"name": name, "rubric": rubric_entries(ratings)}),
-        "responses.csv": response_rows(ids, of_items),
+        "responses.csv": responses,
         "labels.csv": label_rows(ids, ratings),
     }
     files = write_new_files(folder, contents)
-    return Draft(files, notes_on_ratings(ratings, of_items), missing_texts(ids, of_items))
+    return Draft(files, notes_on_ratings(ratings, of_items), missing_texts(responses))
 
 
-def missing_texts(ids: Mapping[str, str], contents: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Return what to do if neither the items nor their columns are texts of responses."""
-    are_texts = any(item != name for item, name in ids.items())
-    if are_texts or any(of.get("response_text") for of in contents.values()):
+def missing_texts(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return what to do if no row of responses.csv has a text of a response."""
+    header, *responses = rows
+    if any(row[header.index("response_text")] for row in responses):
         return []
     return ["fill in responses.csv, which has the ids of responses whose texts no file holds"]
 
@@ -172,8 +173,11 @@ def response_rows(
     header = list(dict.fromkeys([*names, *(name for of in contents.values() for name in of)]))
     rows = [("response_id", *header)]
     for item, name in ids.items():
-        text = item if item != name else ""
-        fields = {"response_text": text, "model_name": UNKNOWN_MODEL, **contents.get(item, {})}
+        columns = contents.get(item, {})
+        prompt = columns.get("prompt_text")
+        is_response = item != name and not (prompt and item.startswith(prompt))
+        text = item if is_response else ""
+        fields = {"response_text": text, "model_name": UNKNOWN_MODEL, **columns}
         rows.append((name, *(fields.get(column, "") for column in header)))
     return rows
 

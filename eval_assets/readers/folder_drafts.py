@@ -111,8 +111,9 @@ def _completed(
     if writes_responses:
         texts = {item: columns for of in items.values() for item, columns in of.items()}
         stubs = dict.fromkeys(_rated_ids([*labels, *scores]))
-        contents["responses.csv"] = response_rows(ids | {i: i for i in stubs}, texts)
-        tasks += missing_texts(ids, texts)
+        rows = response_rows(ids | {i: i for i in stubs}, texts)
+        contents["responses.csv"] = rows
+        tasks += missing_texts(rows)
     rated = {table.file: _rated_ids([table]) for table in (*labels, *scores)}
     rated |= {path: [*map(ids.__getitem__, rated_items(of))] for path, of in converted.items()}
     tasks += _unknown_responses(rated, responses)
@@ -154,8 +155,8 @@ def _merged(
     for entry in entries:
         by_id[str(entry["id"])].append(entry)
     scales: dict[str, Scale] = {}
-    for name, (first, *others) in by_id.items():
-        if any(entry["scale"] != first["scale"] for entry in others):
+    for name, (first, *further) in by_id.items():
+        if any(entry["scale"] != first["scale"] for entry in further):
             scales[name], level = drafted_scale(ratings[name])
             del first["level"]
             first.update(scale_entries(scales[name], level))

@@ -31,7 +31,10 @@ ITEM = (
 ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt", "antwort")
 """Columns of the items if there is no id, nor a key of several columns."""
 
-SHARED_ITEM = ("task_id", "id", "prompt_id", "conversation_id", "example_id", "sample_id")
+SHARED_ITEM = (
+    *("task_id", "id", "prompt_id", "conversation_id", "example_id", "sample_id"),
+    *("prompt_text", "prompt"),
+)
 """Columns of items to which several models may have responded, or that have several turns."""
 
 TURN = ("turn", "turn_index", "turn_id", "turn_number")

@@ -60,7 +60,8 @@ def filled_down(table: FileTable) -> FileTable:
     if item is None or rater is None or item == rater:
         return table
     columns, notes = dict(table.columns), []
-    for header in (item, rater):
+    names = [item, *_parts_of_items(table), rater]
+    for header in names:
         cells = table.stripped(header)
         n_blank = int(cells.is_none().sum())
         if n_blank >= max(_FEWEST_MERGED, len(cells) / 3) and cells[0] is not None:
@@ -69,7 +70,7 @@ def filled_down(table: FileTable) -> FileTable:
     if not notes:
         return table
     full = table.with_columns(columns, *notes)
-    units = set(zip(full.stripped(item), full.stripped(rater), strict=True))
+    units = set(zip(*map(full.stripped, names), strict=True))
     return full if len(units) == len(table) else table
 
 
@@ -129,9 +130,7 @@ def with_joined_items(table: FileTable, further: Sequence[str]) -> FileTable:
         return table
     rater = rater_header(table)
     raters = table.stripped(rater) if rater else FileColumn.repeat(None, len(table))
-    for part in filter(
-        None, (table.header_of(*TEXT_COLUMNS["model_name"]), table.header_of(*TURN))
-    ):
+    for part in _parts_of_items(table):
         items, parts = table.stripped(header), table.stripped(part)
         if (
             len(set(zip(items, raters, strict=True)))
@@ -140,6 +139,12 @@ def with_joined_items(table: FileTable, further: Sequence[str]) -> FileTable:
         ):
             return _joined_to(header, [part], table)
     return table
+
+
+def _parts_of_items(table: FileTable) -> list[str]:
+    """Return the columns that tell responses of one prompt, or of one conversation, apart."""
+    names = (TEXT_COLUMNS["model_name"], TURN)
+    return [header for of in names if (header := table.header_of(*of)) is not None]
 
 
 def _joined_to(header: str, further: Sequence[str], table: FileTable) -> FileTable:

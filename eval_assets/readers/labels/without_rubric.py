@@ -374,7 +374,7 @@ def _rating_header(table: FileTable) -> tuple[str | None, list[str]]:
 
 def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[str, str]]:
     """Return prompt, response, model and further columns of each item with a separate row."""
-    table = _renamed(table, _roles(table, options))
+    table = filled_down(_renamed(table, _roles(table, options)))
     rater = rater_header(table)
     if rater is not None and not _names_items(table):
         return {}
@@ -473,7 +473,7 @@ def _columns_of_words(table: FileTable, alone: Collection[str]) -> list[str]:
         header
         for header, cells in few.items()
         if (header in alone and scale_in_order(cells) is not None)
-        or any(cells & others for name, others in few.items() if name != header)
+        or any(cells & words for name, words in few.items() if name != header)
     ]
 
 

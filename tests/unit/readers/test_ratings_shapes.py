@@ -463,6 +463,32 @@ def test_words_with_numbers_run_as_they_are_read(tmp_path: Path) -> None:
     assert labels["value"].sum() == sum(of(i, r) - 1 for i in ITEMS for r in RATERS)
 
 
+def test_merged_prompts_and_models_are_drafted_as_responses(tmp_path: Path) -> None:
+    rows = "".join(f"prompt {k},a,Ben,4\n,,Anna,5\n,b,Ben,2\n,,Anna,1\n" for k in range(12))
+    (tmp_path / "ratings.csv").write_text(f"Round 2,,,\n\nPrompt,Model,Rater,Score\n{rows}")
+
+    draft = write_ratings_draft(tmp_path / "ratings.csv", tmp_path / "e", RatingsOptions())
+
+    assert "Prompt and Model read together as what was rated" in draft.notes
+    responses = read_responses(read_evaluation(tmp_path / "e"))
+    assert responses["prompt_text"].value_counts().to_dict() == {
+        f"prompt {k}": 2 for k in range(12)
+    }
+    assert responses["model_name"].value_counts().to_dict() == {"a": 12, "b": 12}
+
+
+def test_prompts_that_were_rated_are_no_responses(tmp_path: Path) -> None:
+    rows = "".join(f"{'Tell me more. ' * 9}{k},{1 + k % 5},{1 + k % 5}\n" for k in range(12))
+    (tmp_path / "ratings.csv").write_text(f"prompt,Anna,Ben\n{rows}")
+
+    draft = write_ratings_draft(tmp_path / "ratings.csv", tmp_path / "e", RatingsOptions())
+
+    responses = read_responses(read_evaluation(tmp_path / "e"))
+    assert set(responses["response_text"]) == {""}
+    assert responses["prompt_text"].str.startswith("Tell me more.").all()
+    assert draft.tasks[0].startswith("fill in responses.csv")
+
+
 def test_draft_keeps_rounds_skipped_items_and_confidence(tmp_path: Path) -> None:
     header = "item,rater,rating,round,confidence,skipped,Seed\n"
     first = "".join(f"{i},{r},{of(i, r)},1,3,,7\n" for i in ITEMS for r in RATERS)
