@@ -21,7 +21,7 @@ from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.table import FileColumn, plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
-from eval_assets.readers.labels.headers import TEXT_COLUMNS
+from eval_assets.readers.labels.headers import QUESTION_OR_PROMPT, TEXT_COLUMNS
 from eval_assets.readers.labels.without_rubric import RatingsOptions
 from eval_assets.readers.ratings_file import RatingsFile, read_ratings_file, unread_notes
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
@@ -140,6 +140,7 @@ def notes_on_ratings(
     """Return how a file was read, and its columns that hold nothing of a label, nor of an item."""
     names = {name for columns in of_items.values() for name in columns}
     read = {plain(header) for name in names for header in TEXT_COLUMNS.get(name, (name,))}
+    read |= {*QUESTION_OR_PROMPT} if "prompt_text" in names else set()
     unread = [header for header in ratings.unread if plain(header) not in read]
     return (*ratings.notes(EDIT_SCALE), *unread_notes(unread))
 

@@ -247,6 +247,11 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
     if len(rest) > 2 and any(_IMPORT_ID in cell for cell in rest[2][1]):  # noqa: PLR2004 - the third
         notes.append(f"lines {line} to {rest[2][0]} read as the header of Qualtrics")
         return Header(names, line, n_titles + 3, tuple(notes))
+    if len(rest) > 2 and _is_pivoted(names, below, rest[2][1]):  # noqa: PLR2004 - the third
+        notes.append(f"lines {line} to {rest[2][0]} read as the header of pandas")
+        pairs = zip(names[1:], below[1:], strict=True)
+        joined = [rest[2][1][0].strip(), *(f"{group}: {name}" for group, name in pairs)]
+        return Header(joined, rest[2][0], n_titles + 3, tuple(notes))
     if below and plain(names[0]) == _RESPONDENT and not below[0]:
         notes.append(f"lines {line} and {rest[1][0]} read as the header of SurveyMonkey")
         pairs = zip(_filled_in(names), below, strict=False)
@@ -264,6 +269,13 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         return Header(joined, rest[1][0], n_titles + 2, tuple(notes))
     names, notes_on_names = numbered_names(names)
     return Header(names, line, n_titles + 1, (*notes, *notes_on_names))
+
+
+def _is_pivoted(names: Sequence[str], below: Sequence[str], third: Sequence[str]) -> bool:
+    """Return whether pandas wrote columns of two levels, and the name of the index below them."""
+    is_index = bool(third[0].strip()) and not any(cell.strip() for cell in third[1:])
+    is_full = all(names[1:]) and all(below[1:]) and len(names) == len(below)
+    return is_index and is_full and len(set(names[1:])) < len(names[1:])
 
 
 def numbered_names(names: Sequence[str]) -> tuple[list[str], list[str]]:

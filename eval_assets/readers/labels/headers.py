@@ -63,6 +63,9 @@ QUESTION = (
     *("question_id", "criterion", "dimension", "metric", "aspect", "indicator_id", "question"),
     *("frage", "kriterium"),
 )
+QUESTION_OR_PROMPT = ("question", "frage")
+"""Columns of questions that are prompts if each item has its own."""
+
 PERSON = ("name", "full_name", "your_full_name", "initials", "who")
 """Columns that name whoever filled in the row, or what the row is about."""
 
@@ -84,7 +87,18 @@ SUMMARIES = {
     *("mean_rating", "mean_score", "total_score", "consensus", "majority", "majority_vote"),
     *("majority_label", "final_rating", "final_score", "final_label", "gold", "gold_label"),
     *("final", "final_decision", "resolved", "agreed", "reference", "expected", "target"),
-    *("diff", "difference", "delta", "abs_diff", "spread", "range", "match", "matches", "agree"),
+    *(
+        "diff",
+        "difference",
+        "delta",
+        "\u03b4",
+        "abs_diff",
+        "spread",
+        "range",
+        "match",
+        "matches",
+        "agree",
+    ),
     *("ground_truth", "truth", "adjudicated", "agreement", "moyenne"),
     *("durchschnitt", "mittelwert", "mittel", "summe", "gesamt", "differenz"),
 }
@@ -113,7 +127,8 @@ _MODEL = re.compile(
     r"(chat)?gpt(-?[0-9].*)?|(claude|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|grok|phi)"
     r"[-_ .]?(v?[0-9]|instant|opus|sonnet|haiku|pro|flash|large|small|chat).*"
     r"|(.*[-_ ])?llm([-_ ].*)?|(openai|anthropic|google|meta-llama|mistralai)[-/].+"
-    r"|(ai|model|auto|gpt)[-_ ](judge|rater|score)",
+    r"|(ai|model|auto|gpt|claude|gemini|llama|mistral|qwen|deepseek|gemma|grok)"
+    r"[-_ ](judge|rater|score)",
     re.IGNORECASE,
 )
 
@@ -153,7 +168,7 @@ def is_model(rater: str) -> bool:
     """Return whether a rater has the name of a language model.
 
     Examples:
-        >>> [is_model(name) for name in ("gpt-4o", "Claude 3.5", "llm_judge", "Claude", "Phil")]
+        >>> [is_model(name) for name in ("gpt-4o", "claude_score", "llm_judge", "Claude", "Phil")]
         [True, True, True, False, False]
     """
     return _MODEL.fullmatch(rater.strip()) is not None

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.formats.row_files import SHEET
-from eval_assets.readers.formats.table import FileColumn, FileTable
+from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.labels.headers import (
     ITEM_TEXT,
     QUESTION,
+    QUESTION_OR_PROMPT,
     SHARED_ITEM,
     TEXT_COLUMNS,
     TURN,
@@ -49,7 +50,12 @@ def items_of(table: FileTable, *, one_a_row: bool) -> References:
     questions: FileColumn[str | None] = FileColumn.repeat(ONE_QUESTION, len(table))
     if question and question != header:
         named = table.stripped(question)
-        if any(named.present()) and len(named.present()) <= _MOST_QUESTIONS:
+        n_questions = len(named.present())
+        n_pairs = len(set(zip(items, named, strict=True)))
+        is_one_to_one = 1 < n_questions == n_pairs == len(set(items))
+        if is_one_to_one and plain(question) in QUESTION_OR_PROMPT:
+            question = None
+        elif any(named.present()) and n_questions <= _MOST_QUESTIONS:
             questions = named
     return References(items, questions, header, question or "question_id")
 

@@ -28,6 +28,7 @@ from eval_assets.readers.labels.headers import (
     PERSON,
     QUESTION,
     QUESTION_NAME,
+    QUESTION_OR_PROMPT,
     RATER_NAME,
     RATING,
     ROW_NUMBERS,
@@ -382,6 +383,8 @@ def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[st
     references = items_of(with_items, one_a_row=rater is None)
     rated = {*_rating_headers(table, options, rater=rater)[0], table.header_of(*RATING)}
     headers = {name: table.header_of(*names) for name, names in TEXT_COLUMNS.items()}
+    if headers["prompt_text"] is None and references.question_header not in table.columns:
+        headers["prompt_text"] = table.header_of(*QUESTION_OR_PROMPT)
     label_headers = {
         *headers.values(),
         *rated,

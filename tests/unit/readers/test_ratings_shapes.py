@@ -477,6 +477,29 @@ def test_merged_prompts_and_models_are_drafted_as_responses(tmp_path: Path) -> N
     assert responses["model_name"].value_counts().to_dict() == {"a": 12, "b": 12}
 
 
+def test_questions_of_one_item_each_are_prompts(tmp_path: Path) -> None:
+    rows = "".join(f"{k},Why {k}?,{1 + k % 5},{1 + k % 5}\n" for k in range(12))
+    (tmp_path / "ratings.csv").write_text(f"ID,Question,Anna,Ben\n{rows}")
+
+    draft = write_ratings_draft(tmp_path / "ratings.csv", tmp_path / "e", RatingsOptions())
+
+    assert draft.notes[0] == "columns Anna, Ben read as raters of rating"
+    evaluation = read_evaluation(tmp_path / "e")
+    assert [question.id for question in evaluation.rubric] == ["rating"]
+    assert read_responses(evaluation)["prompt_text"][3] == "Why 3?"
+    assert not any(note.startswith("left out") for note in draft.notes)
+
+
+def test_header_of_two_levels_that_pandas_wrote_is_read(tmp_path: Path) -> None:
+    rows = "".join(f"t{k},{1 + k % 5},{1 + k % 5},{k % 2},{k % 2}\n" for k in range(12))
+    header = "question,tone,tone,safe,safe\nrater,Anna,Ben,Anna,Ben\nitem,,,,\n"
+
+    ratings = read(tmp_path, "ratings.csv", header + rows)
+
+    assert len(ratings.labels.ratings) == 48
+    assert {question.id for question in ratings.evaluation.rubric} == {"tone", "safe"}
+
+
 def test_prompts_that_were_rated_are_no_responses(tmp_path: Path) -> None:
     rows = "".join(f"{'Tell me more. ' * 9}{k},{1 + k % 5},{1 + k % 5}\n" for k in range(12))
     (tmp_path / "ratings.csv").write_text(f"prompt,Anna,Ben\n{rows}")
