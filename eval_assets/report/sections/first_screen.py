@@ -290,21 +290,19 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
 
 def _groups_wanted(data: ReportData, question_ids: Sequence[str]) -> str:
     """Return a sentence with the number of further groups that would decide, by question."""
-    missing = [
-        (min(numbers), question_id)
-        for question_id in question_ids
-        if (
-            numbers := [
-                n
-                for row in data.judge_humans
-                if row.question_id == question_id and (n := more_groups(row)) is not None
-            ]
-        )
-    ]
-    if not missing:
+    ranges = {}
+    for question_id in question_ids:
+        rows = [row for row in data.judge_humans if row.question_id == question_id]
+        if numbers := sorted({n for n in map(more_groups, rows) if n is not None}):
+            ranges[question_id] = list(dict.fromkeys((numbers[0], numbers[-1])))
+    if not ranges:
         return ""
-    numbers_on = listed([f"{n:,} on {question_id}" for n, question_id in missing])
-    return f" The number of further response groups that would tell is about {numbers_on}."
+    first, *rest = (
+        (" to ".join(f"{n:,}" for n in ends), question_id) for question_id, ends in ranges.items()
+    )
+    numbers_on = [f"{first[0]} further response groups on {first[1]}", *map(" on ".join, rest)]
+    by_judge = ", depending on the judge" if any(len(ends) > 1 for ends in ranges.values()) else ""
+    return f" About {listed(numbers_on)} would tell{by_judge}."
 
 
 def _uses(data: ReportData, judges: list[str]) -> Iterator[Cell]:

@@ -208,8 +208,11 @@ def test_inconclusive_judges_say_how_many_more_groups_would_tell(
     data = Case(verdicts=verdicts).data()
     rows = [replace(row, a_ha_above_people=Figure(-0.03, -0.08, 0.02)) for row in data.judge_humans]
     screen = first_screen(replace(data, judge_humans=tuple(rows)))
+    assert screen.next_step.text.endswith("About 420 further response groups on safe would tell.")
+    rows[-1] = replace(rows[-1], a_ha_above_people=Figure(-0.03, -0.07, 0.01))
+    screen = first_screen(replace(data, judge_humans=tuple(rows)))
     assert screen.next_step.text.endswith(
-        "The number of further response groups that would tell is about 420 on safe."
+        "About 240 to 420 further response groups on safe would tell, depending on the judge."
     )
 
 
