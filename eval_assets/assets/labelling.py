@@ -26,10 +26,9 @@ from eval_assets.labelling.adjudication import (
     own_rating,
     read_adjudications,
 )
-from eval_assets.labelling.quality import measure_quality
+from eval_assets.labelling.quality import study_quality
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.session_frames import (
-    control_values,
     history_rows,
     with_session_fields,
 )
@@ -114,9 +113,6 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             study = _study(evaluation, connection)
         sessions = study.sessions.all()
         history = history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]])
-        controls = control_values(
-            study.assignments or (), decisions(read_adjudications(evaluation))
-        )
 
         def labels(question: RubricQuestion) -> pd.DataFrame:
             with folder.connect() as connection:
@@ -124,14 +120,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             result = result.assign(question_id=question.id)
             return with_session_fields(result, sessions, study.responses)
 
-        figures = measure_quality(
-            evaluation,
-            labels,
-            history,
-            assigned=study.n_assigned,
-            controls=controls,
-            checks=study.check_results(),
-        )
+        figures = study_quality(study, labels, history)
         with folder.connect() as connection, transaction(connection):
             replace_records(connection, "label_quality", figures)
             write_label_history(connection, history)

@@ -15,17 +15,14 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
     Disagreement,
-    decisions,
     disagreements,
-    read_adjudications,
     worst_first,
 )
 from eval_assets.labelling.assignments import ASSIGNMENTS
-from eval_assets.labelling.quality import QualityFigure, measure_quality
+from eval_assets.labelling.quality import QualityFigure, study_quality
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.rubric_versions import RubricWording, wordings_in_order
 from eval_assets.labelling.session_frames import (
-    control_values,
     history_rows,
     with_session_fields,
 )
@@ -252,14 +249,10 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
     """Return the quality of every rater's labels in the current files."""
     study, (sessions, _) = files.study, files.study.sessions.readable()
     labels = with_session_fields(files.labels.ratings(), sessions, study.responses)
-    adjudications = decisions(read_adjudications(files.evaluation))
-    return measure_quality(
-        files.evaluation,
+    return study_quality(
+        study,
         lambda question: labels[labels["question_id"] == question.id],
         history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]]),
-        assigned=study.n_assigned,
-        controls=control_values(study.assignments or (), adjudications),
-        checks=study.check_results(),
     )
 
 

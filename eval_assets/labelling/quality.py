@@ -25,8 +25,10 @@ from eval_assets.labelling._advice import (
     longest_runs,
     shuffled,
 )
+from eval_assets.labelling.adjudication import decisions, read_adjudications
 from eval_assets.labelling.gold_answers import CheckResult
-from eval_assets.labelling.session_frames import ControlUnit
+from eval_assets.labelling.session_frames import ControlUnit, control_values
+from eval_assets.labelling.study import Study
 from eval_assets.stats import human_agreement, krippendorff_alpha
 
 Floats = NDArray[np.float64]
@@ -147,6 +149,21 @@ def measure_quality(  # noqa: PLR0913 - one for each source
         figure if index in significant or index not in tests else replace(figure, advice="")
         for index, figure in enumerate(figures)
     ]
+
+
+def study_quality(
+    study: Study, labels: Callable[[RubricQuestion], pd.DataFrame], history: pd.DataFrame
+) -> list[QualityFigure]:
+    """Return the figures of `measure_quality` with the assignments and checks of a study."""
+    adjudications = decisions(read_adjudications(study.evaluation))
+    return measure_quality(
+        study.evaluation,
+        labels,
+        history,
+        assigned=study.n_assigned,
+        controls=control_values(study.assignments or (), adjudications),
+        checks=study.check_results(),
+    )
 
 
 Measure = tuple[str, tuple[float, int]] | tuple[str, tuple[float, int], Test]
