@@ -39,7 +39,7 @@ from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.row_files import FORMATS, SHEET, format_of, read_table
 from eval_assets.readers.formats.table import FileTable, plain
 from eval_assets.readers.labels.forms import rating_columns
-from eval_assets.readers.labels.headers import rater_header
+from eval_assets.readers.labels.headers import is_model, rater_header
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric
 from eval_assets.readers.ratings_file import (
@@ -56,6 +56,7 @@ _FOUR_POINTS = Scale.from_steps(low=1, high=4)
 """Scale of sheets by indicator and conversation, on which 5 is never given."""
 
 _MOST_INDICATORS = 40
+_SCORE_COLUMNS = ("response_id", "question_id", "judge_model", "score")
 
 Kind = Literal["responses", "labels", "scores"]
 
@@ -100,14 +101,23 @@ def _completed(
     labels, scores, responses = (tables.get(k, []) for k in ("labels", "scores", "responses"))
     ids = item_ids(converted.values())
     writes_responses = not responses and not (folder / "responses.csv").exists()
-    items = {path: of.contents() if writes_responses else {} for path, of in converted.items()}
-    rows_of_files = [label_rows(ids, ratings) for ratings in converted.values()]
-    for (path, ratings), rows in zip(converted.items(), rows_of_files, strict=True):
-        name = _free_name(folder, Path(path).stem)
-        contents[name] = rows
-        files.setdefault("labels", []).append(name)
-        notes.append(f"{path}: labels by {listed_briefly(ratings.raters)}, as {name} has them")
-        notes += [f"{path}: {note}." for note in notes_on_ratings(ratings, items[path])]
+    by_models = {path: of for path, of in converted.items() if all(map(is_model, of.raters))}
+    by_people = {path: of for path, of in converted.items() if path not in by_models}
+    items = {path: of.contents() if writes_responses else {} for path, of in by_people.items()}
+    rows_of_file = {path: label_rows(ids, ratings) for path, ratings in converted.items()}
+    models = [*_judge_models(scores)]
+    for path, ratings in converted.items():
+        kind, header = ("labels", ()) if path in by_people else ("judge_scores", _SCORE_COLUMNS)
+        name = _free_name(folder, kind, Path(path).stem)
+        rows = rows_of_file[path]
+        contents[name] = [header, *(row[: len(header)] for row in rows[1:])] if header else rows
+        if path in by_people:
+            files.setdefault("labels", []).append(name)
+        else:
+            models += [(rater, name) for rater in ratings.raters]
+        noun = kind.replace("_", " ")
+        notes.append(f"{path}: {noun} by {listed_briefly(ratings.raters)}, as {name} has them")
+        notes += [f"{path}: {note}." for note in notes_on_ratings(ratings, items.get(path, {}))]
     if writes_responses:
         texts = {item: columns for of in items.values() for item, columns in of.items()}
         stubs = dict.fromkeys(_rated_ids([*labels, *scores]))
@@ -120,11 +130,17 @@ def _completed(
     if "labels" not in files and not (folder / "labels.csv").exists():
         contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
         tasks.append("fill in labels.csv, which is empty, as no file holds labels")
+    cells, scores_of_models = (
+        ratings_by_question((row[1], row[3]) for path in of for row in rows_of_file[path][1:])
+        for of in (by_people, by_models)
+    )
     entries, scales = _merged(
-        [entry for ratings in converted.values() for entry in rubric_entries(ratings)],
-        ratings_by_question((row[1], row[3]) for of in rows_of_files for row in of[1:]),
+        [entry for ratings in by_people.values() for entry in rubric_entries(ratings)], cells
     )
     notes += [f"all files: {note}." for note in scale_notes(scales, EDIT_SCALE)]
+    scales = {q.id: q.scale for of in by_people.values() for q in of.evaluation.rubric} | scales
+    notes += notes_off_scale(scales, scores_of_models)
+    entries += [entry for ratings in by_models.values() for entry in rubric_entries(ratings)]
     drafted, rubric_notes = _rubric_of(labels, scores, responses)
     entries += drafted
     rubric = list({entry["id"]: entry for entry in reversed(entries)}.values())[::-1]
@@ -137,7 +153,7 @@ def _completed(
         "rubric": None if has_rubric else rubric,
         "responses": files.get("responses", ["responses.csv"]),
         "labels": files.get("labels", ["labels.csv"]),
-        "judges": recorded_judges(_judge_models(scores)),
+        "judges": recorded_judges(models),
     }
     contents[FILE] = FROM_FILES + as_yaml(sections)
     notes += [*notes_on_rest, *([] if has_rubric else rubric_notes)]
@@ -200,8 +216,8 @@ def _ratings_or_problem(
         return next(error for error in leaves(group) if isinstance(error, InputError))
 
 
-def _free_name(folder: Path, stem: str) -> str:
-    names = (f"labels/{stem}{f'-{n}' if n > 1 else ''}.csv" for n in count(1))
+def _free_name(folder: Path, kind: str, stem: str) -> str:
+    names = (f"{kind}/{stem}{f'-{n}' if n > 1 else ''}.csv" for n in count(1))
     return next(name for name in names if not (folder / name).exists())
 
 

@@ -408,3 +408,21 @@ def test_files_of_one_rater_each_are_named_by_them(
     assert evaluation.rubric[0].scale.described() == "1, 2, 3, 4, 5"
     assert labels["rater_id"].value_counts().nunique() == 1
     assert set(labels["rater_id"]) == {"anna", "ben"}
+
+
+def test_file_of_a_language_model_holds_judge_scores(tmp_path: Path) -> None:
+    people = "".join(f"r{k},{name},{k % 2}\n" for k in range(24) for name in ("anna", "ben"))
+    (tmp_path / "people.csv").write_text(f"id,annotator,safe\n{people}")
+    scores = "".join(f"r{k},gpt-4o,{2 if k == 3 else k % 2}\n" for k in range(24))
+    (tmp_path / "model.csv").write_text(f"id,judge,safe\n{scores}")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    evaluation = read_evaluation(tmp_path)
+    responses = read_responses(evaluation)
+    [judge], [question] = evaluation.judges, evaluation.rubric
+    assert set(read_labels(evaluation, responses).ratings["rater_id"]) == {"anna", "ben"}
+    assert question.scale == BINARY
+    assert "1 judge score of safe is off the scale of its labels (0, 1)" in outcome.output
+    stored = read_recorded_scores(evaluation, judge, responses)
+    assert stored["status"].value_counts().to_dict() == {"ok": 23, "out_of_range": 1}
