@@ -1,7 +1,7 @@
 """Drafts of evaluation folders from the tables of a folder."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -39,9 +39,13 @@ from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.row_files import FORMATS, SHEET, format_of, read_table
 from eval_assets.readers.formats.table import FileTable, plain
 from eval_assets.readers.labels.forms import rating_columns
-from eval_assets.readers.labels.headers import is_model, rater_header
+from eval_assets.readers.labels.headers import TEXT_COLUMNS, is_model, item_header, rater_header
 from eval_assets.readers.labels.validation import FIELDS
-from eval_assets.readers.labels.without_rubric import RatingsOptions, labels_without_rubric
+from eval_assets.readers.labels.without_rubric import (
+    RatingsOptions,
+    item_columns,
+    labels_without_rubric,
+)
 from eval_assets.readers.ratings_file import (
     RatingsFile,
     read_ratings_file,
@@ -66,8 +70,8 @@ def complete_folder(folder: Path, options: RatingsOptions) -> Draft | None:
 
     evaluation.yaml declares the files of the folder, and a rubric that fits their ratings.
     A table of ratings in another form is read as `agreement` does, and written to labels/.
-    Without responses, one without text is written for each that is rated; without labels, an
-    empty table to fill in.
+    Without responses, one is written for each item of other files, without a text if none has it;
+    without labels, an empty table to fill in.
 
     Returns:
         The draft; None if the folder has no table.
@@ -81,18 +85,31 @@ def complete_folder(folder: Path, options: RatingsOptions) -> Draft | None:
     tables, unclear_paths, problems = _tables_by_kind(folder)
     converted, unusable = _converted(unclear_paths, folder, options)
     problems += unusable
-    if not tables and not converted:
+    rated_ids = {item for of in converted.values() for item in rated_items(of)}
+    rated_ids.update(_rated_ids([*tables.get("labels", []), *tables.get("scores", [])]))
+    paths = [path for path in unclear_paths if named(path, folder=folder) not in converted]
+    texts = {} if "responses" in tables else _texts_of_items(paths, folder, rated_ids)
+    if not tables and not converted and not texts:
         if problems:
             raise ExceptionGroup(f"{folder} has no usable table", problems)
         return None
-    reasons = [f"not used: {of.problem.file}: {of.problem.message}" for of in problems]
-    return _completed(folder, tables, converted, reasons)
+    notes = [
+        f"{path}: texts of {counted(len(of), 'response')}, as responses.csv has them"
+        for path, of in texts.items()
+    ]
+    notes += [
+        f"not used: {of.problem.file}: {of.problem.message}"
+        for of in problems
+        if of.problem.file not in texts
+    ]
+    return _completed(folder, tables, converted, texts, notes)
 
 
 def _completed(
     folder: Path,
     tables: Mapping[Kind, list[FileTable]],
     converted: Mapping[str, RatingsFile],
+    texts_of_files: Mapping[str, Mapping[str, Mapping[str, str]]],
     notes_on_rest: Sequence[str],
 ) -> Draft:
     contents: dict[str, Content] = {}
@@ -115,11 +132,18 @@ def _completed(
             files.setdefault("labels", []).append(name)
         else:
             models += [(rater, name) for rater in ratings.raters]
-        noun = kind.replace("_", " ")
-        notes.append(f"{path}: {noun} by {listed_briefly(ratings.raters)}, as {name} has them")
-        notes += [f"{path}: {note}." for note in notes_on_ratings(ratings, items.get(path, {}))]
+        raters = f"{kind.replace('_', ' ')} by {listed_briefly(ratings.raters)}"
+        notes += [
+            f"{path}: {raters}, as {name} has them",
+            *(f"{path}: {note}." for note in notes_on_ratings(ratings, items.get(path, {}))),
+        ]
     if writes_responses:
-        texts = {item: columns for of in items.values() for item, columns in of.items()}
+        texts = {
+            item: columns
+            for file in (*items.values(), *texts_of_files.values())
+            for item, columns in file.items()
+        }
+        ids = {item: item for of in texts_of_files.values() for item in of} | ids
         stubs = dict.fromkeys(_rated_ids([*labels, *scores]))
         rows = response_rows(ids | {i: i for i in stubs}, texts)
         contents["responses.csv"] = rows
@@ -138,8 +162,8 @@ def _completed(
         [entry for ratings in by_people.values() for entry in rubric_entries(ratings)], cells
     )
     notes += [f"all files: {note}." for note in scale_notes(scales, EDIT_SCALE)]
-    scales = {q.id: q.scale for of in by_people.values() for q in of.evaluation.rubric} | scales
-    notes += notes_off_scale(scales, scores_of_models)
+    guesses = {q.id: q.scale for of in by_people.values() for q in of.evaluation.rubric}
+    notes += notes_off_scale(guesses | scales, scores_of_models)
     entries += [entry for ratings in by_models.values() for entry in rubric_entries(ratings)]
     drafted, rubric_notes = _rubric_of(labels, scores, responses)
     entries += drafted
@@ -158,6 +182,25 @@ def _completed(
     contents[FILE] = FROM_FILES + as_yaml(sections)
     notes += [*notes_on_rest, *([] if has_rubric else rubric_notes)]
     return Draft(write_files(folder, contents), notes, tasks)
+
+
+def _texts_of_items(
+    paths: Iterable[Path], folder: Path, rated_ids: Collection[str]
+) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the columns of items in files with a row for each, by file.
+
+    A file of which no item is rated does not count, unless nothing is.
+    """
+    texts: dict[str, dict[str, dict[str, str]]] = {}
+    for path in paths:
+        table = read_table(path, folder=folder)
+        if table.header_of(*TEXT_COLUMNS["response_text"]) and item_header(table):
+            columns = item_columns(table, RatingsOptions())
+            if len(columns) == len(table) and (
+                not rated_ids or not columns.keys().isdisjoint(rated_ids)
+            ):
+                texts[named(path, folder=folder)] = columns
+    return texts
 
 
 def _merged(

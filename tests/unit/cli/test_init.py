@@ -424,5 +424,32 @@ def test_file_of_a_language_model_holds_judge_scores(tmp_path: Path) -> None:
     assert set(read_labels(evaluation, responses).ratings["rater_id"]) == {"anna", "ben"}
     assert question.scale == BINARY
     assert "1 judge score of safe is off the scale of its labels (0, 1)" in outcome.output
-    stored = read_recorded_scores(evaluation, judge, responses)
-    assert stored["status"].value_counts().to_dict() == {"ok": 23, "out_of_range": 1}
+    table = read_recorded_scores(evaluation, judge, responses)
+    assert table["status"].value_counts().to_dict() == {"ok": 23, "out_of_range": 1}
+
+
+def test_texts_of_rated_items_are_the_responses(tmp_path: Path) -> None:
+    rows = "".join(f"r{k},anna,{1 + k % 5}\nr{k},ben,{1 + k % 5}\n" for k in range(12))
+    (tmp_path / "people.csv").write_text(f"id,annotator,clear\n{rows}")
+    outputs = "".join(f"r{k},Why {k}?,Because {k}.,m1,{k % 2}\n" for k in range(14))
+    (tmp_path / "outputs.csv").write_text(f"id,input,output,model,batch\n{outputs}")
+    (tmp_path / "texts.csv").write_text("id,output\nq1,Not rated.\n")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    responses = read_responses(read_evaluation(tmp_path))
+    assert "outputs.csv: texts of 14 responses, as responses.csv has them\n" in outcome.output
+    assert "not used: texts.csv: " in outcome.output
+    assert "\nNow run: " in outcome.output
+    assert responses["response_text"].tolist() == [f"Because {k}." for k in range(14)]
+    assert responses["prompt_text"][13] == "Why 13?"
+    assert set(responses["model_name"]) == {"m1"}
+
+
+def test_texts_without_ratings_are_drafted_as_responses(tmp_path: Path) -> None:
+    (tmp_path / "outputs.csv").write_text("id,input,output\na,Why?,Because.\nb,How?,So.\n")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    assert "To do: fill in labels.csv, which is empty" in outcome.output
+    assert list(read_responses(read_evaluation(tmp_path))["response_text"]) == ["Because.", "So."]
