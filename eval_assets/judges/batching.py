@@ -196,6 +196,12 @@ async def _collect_ended(
             batch_id = batch.batch_id or await _batch_at_vendor(batch, vendor, ledger)
             if batch_id and await vendor.has_ended(batch_id):
                 await _collect(batch, batch_id, client, ledger)
+            elif batch_id:
+                n_requests = counted(len(batch.call_keys), "request")
+                logger.info(
+                    "%s: %s of %s under way at the vendor; run again later to collect the replies",
+                    *(batch_id, n_requests, batch.judge_id),
+                )
         except RequestFailed as failure:
             if failure.http_status != _UNKNOWN or batch.batch_id is None:
                 raise

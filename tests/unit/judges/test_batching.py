@@ -35,7 +35,10 @@ def n_ended(provider: RunningProvider, ledger: MemoryLedger) -> int:
 
 
 def test_a_batch_is_submitted_waited_for_and_collected_by_later_runs(
-    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     provider.behave(Behaviour(batch_polls=2))
     first = judge_all(units(10), BY_BATCH)
@@ -45,7 +48,10 @@ def test_a_batch_is_submitted_waited_for_and_collected_by_later_runs(
     assert [len(batch.call_keys) for batch in ledger.batches] == [10, 10]
 
     assert n_ended(provider, ledger) == 0
-    assert n_ended(provider, ledger) == 0
+    with caplog.at_level("INFO"):
+        judge_all(units(10), BY_BATCH)
+    assert caplog.text.count("10 requests of ") == 2
+    assert caplog.text.count("run again later to collect the replies") == 2
     assert n_ended(provider, ledger) == 2
     done = judge_all(units(10), BY_BATCH)
     assert {score.status for score in done.scores} == {"ok"}
