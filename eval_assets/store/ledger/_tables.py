@@ -72,6 +72,8 @@ takeovers = sa.Table(
 ENDED = 0
 """Process of a worker that has ended. Its lease ended when it did, by the ledger's time."""
 
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
 # Everything that asks: one asset of one run, or one command. Its claims and what it reserved of the
 # caps hold as long as its lease.
 workers = sa.Table(

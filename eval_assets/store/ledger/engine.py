@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError, UnreachableError
 from eval_assets.store.ledger._tables import (
     ENDED,
+    LONG_AGO,
     MIGRATIONS,
     SCHEMA,
     ledger_version,
@@ -98,19 +99,20 @@ class SqlLedger:
     def now(self, connection: sa.Connection) -> datetime:
         """Return the ledger's time, UTC, by which leases and grants hold on every machine.
 
-        It is that of the server. A file has no clock, and those of two machines may differ. There
-        it goes on from the latest renewal or end of a lease, as fast as this process measures.
+        It is that of the server. A file has no clock, and those of two machines may differ. While
+        a worker holds a lease there, it goes on from the latest renewal or end of one, as fast as
+        this process measures.
         """
         if connection.dialect.name == "postgresql":
             moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
             return connection.scalars(sa.select(moment)).one().astimezone(UTC)
         elapsed = timedelta(seconds=time.monotonic())
-        latest = _latest_time(connection)
+        latest, may_have_worker = _latest_time(connection)
         if self._clock_began is None:
             today = wall_clock()
-            is_old = latest is None or latest < today - _NOBODY_WORKED
-            self._clock_began = (today if latest is None or is_old else latest) - elapsed
-        elif latest is not None:
+            is_in_use = may_have_worker and latest >= today - _NOBODY_WORKED
+            self._clock_began = (latest if is_in_use else max(latest, today)) - elapsed
+        else:
             self._clock_began = max(self._clock_began, latest - elapsed)
         return self._clock_began + elapsed
 
@@ -328,13 +330,12 @@ def _reason(error: sa.exc.SQLAlchemyError) -> str:
     return text
 
 
-def _latest_time(connection: sa.Connection) -> datetime | None:
-    """Return the latest time that a worker wrote into a file; None if none ever worked."""
+def _latest_time(connection: sa.Connection) -> tuple[datetime, bool]:
+    """Return the latest time that a worker wrote into a file, and whether one may be at work."""
     last = sa.select(sa.func.max(workers.c.lease_until))
-    ended_at = connection.scalar(last.where(workers.c.process == ENDED))
-    leased_until = connection.scalar(last.where(workers.c.process != ENDED))
-    times = [ended_at, leased_until and leased_until - LEASE]
-    return max(filter(None, times), default=None)
+    ended_at = connection.scalar(last.where(workers.c.process == ENDED)) or LONG_AGO
+    leased_until = connection.scalar(last.where(workers.c.process != ENDED)) or LONG_AGO
+    return max(ended_at, leased_until - LEASE), leased_until > ended_at
 
 
 def _is_connection_lost(error: sa.exc.SQLAlchemyError) -> bool:

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from eval_assets.store.database_file import is_writable
 from eval_assets.store.ledger._tables import (
     ENDED,
+    LONG_AGO,
     attempts,
     batches,
     claims,
@@ -100,7 +101,6 @@ def _take_over(ledger: SqlLedger, database: Path, folder: Path, *, is_reading: b
 
 Row = dict[str, Any]
 _ASSETS = {"judging": "judge_scores", "generation": "generated_responses"}
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_taken_over(ledger: SqlLedger) -> bool:
@@ -248,8 +248,8 @@ def _absent_worker(
         "asset": asset,
         "machine": "",
         "process": ENDED,
-        "started_at": _LONG_AGO,
-        "lease_until": _LONG_AGO,
+        "started_at": LONG_AGO,
+        "lease_until": LONG_AGO,
     }
     new = sa.insert(workers).returning(workers.c.worker)
     return int(connection.execute(new, row).scalar_one())

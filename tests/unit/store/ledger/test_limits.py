@@ -180,6 +180,22 @@ def test_a_worker_gives_back_in_the_end_what_it_reserved(
             assert worker.reserve(1.0) == 1.0
 
 
+def test_a_file_goes_by_the_clock_of_the_machine_when_nobody_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The requests of a run ten minutes ago use up nothing of this minute."""
+    minute = Amount(requests=60, tokens=6000)
+    for minutes_ago in (10, 0):
+        now = datetime.now(UTC) - timedelta(minutes=minutes_ago)
+        monkeypatch.setattr("eval_assets.store.ledger.engine.wall_clock", lambda now=now: now)
+        database = tmp_path / "out" / "eval.duckdb"
+        with (
+            open_ledger(tmp_path, evaluation="poems", database=database, setting=None) as ledger,
+            Worker(ledger, asset="judge_scores") as worker,
+        ):
+            assert worker.grant(LIMITS, minute, unused={}).wait_seconds <= 0
+
+
 def test_what_a_dead_worker_reserved_is_free_when_its_lease_runs_out(ledger: SqlLedger) -> None:
     dead = Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(None, 1.0))
     with dead, Worker(ledger, asset="shard", run_id="run-2", caps=caps(None, 1.0)) as other:
