@@ -58,14 +58,13 @@ def ledger(  # noqa: PLR0913 - one parameter per option
     output: Path | None,
     forget_batch: str | None,
 ) -> int:
-    r"""Show the spending by judge, model, day and run, and requests in flight.
+    """Show the spending by judge, model, day and run, and requests in flight.
 
     "USD" sums the costs that are known; "charged USD" counts towards budgets: a cost that
     is not known is estimated from the replies before it.
 
-    \b
-    sync     copy the ledger to the tables judge_calls, run_spending, ... of the database
-    export   write every request with its prompt and reply, a row per attempt
+    `sync` copies the ledger to the tables judge_calls, run_spending, ... of the database; `export`
+    writes every request with its prompt and reply, a row per attempt.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
 
