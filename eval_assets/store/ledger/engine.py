@@ -338,6 +338,26 @@ def _latest_time(connection: sa.Connection) -> tuple[datetime, bool]:
     return max(ended_at, leased_until - LEASE), leased_until > ended_at
 
 
+def dead_workers(connection: sa.Connection, now: datetime) -> list[int]:
+    """Return the workers on this machine that hold a lease although their process has ended."""
+    leased = connection.execute(
+        sa.select(workers.c.worker, workers.c.process).where(
+            (workers.c.machine == this_machine()) & (workers.c.lease_until > now)
+        )
+    )
+    return [worker for worker, process in leased if not _is_alive(process)]
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
+
+
 def _is_connection_lost(error: sa.exc.SQLAlchemyError) -> bool:
     """Return whether a server ended the connection, restarts, or takes none."""
     if not isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits
 from eval_assets.store.ledger._tables import attempts, batches, claims, rate_grants, workers
 from eval_assets.store.ledger.claims import in_portions
+from eval_assets.store.ledger.engine import dead_workers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -58,8 +59,10 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
 def reserved(ledger: SqlLedger) -> float:
     """Return the unspent reservations of living workers, in USD."""
     with ledger.read_transaction() as connection:
+        now = ledger.now(connection)
         is_of_evaluation = workers.c.evaluation == ledger.evaluation
-        return _reserved_by(connection, is_of_evaluation, now=ledger.now(connection))
+        is_dead = workers.c.worker.in_(dead_workers(connection, now))
+        return _reserved_by(connection, is_of_evaluation & ~is_dead, now=now)
 
 
 def left_of_caps(
@@ -135,12 +138,16 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
 
 
 def in_flight(ledger: SqlLedger) -> list[dict[str, Any]]:
-    """Return requests in flight: judge_id, model, worker, batch and counts."""
+    """Return requests of living workers and in batches: judge_id, model, worker and counts."""
     columns = (
         *(claims.c.judge_id, claims.c.model, claims.c.worker),
         *(workers.c.asset, workers.c.run_id, workers.c.lease_until),
         *(claims.c.batch, batches.c.batch_id),
     )
+    with ledger.read_transaction() as connection:
+        now = ledger.now(connection)
+        dead = dead_workers(connection, now)
+    is_alive = (workers.c.lease_until > now) & workers.c.worker.not_in(dead)
     query = (
         sa.select(
             *columns,
@@ -154,6 +161,7 @@ def in_flight(ledger: SqlLedger) -> list[dict[str, Any]]:
             )
         )
         .where(workers.c.evaluation == ledger.evaluation)
+        .where(claims.c.batch.is_not(None) | is_alive)
         .group_by(*columns)
         .order_by(sa.text("since"))
     )

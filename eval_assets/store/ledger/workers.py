@@ -43,7 +43,7 @@ from eval_assets.store.ledger.claims import (
     release,
     replies_to,
 )
-from eval_assets.store.ledger.engine import LEASE, SqlLedger, this_machine
+from eval_assets.store.ledger.engine import LEASE, SqlLedger, dead_workers, this_machine
 from eval_assets.store.ledger.limits import grant, left_of_caps, portion_of
 
 logger = logging.getLogger(__name__)
@@ -402,26 +402,10 @@ class Lease:
 
 def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:
     """End the leases of workers on this machine whose process has ended, so that no one waits."""
-    leased = connection.execute(
-        sa.select(workers.c.worker, workers.c.process).where(
-            (workers.c.machine == this_machine()) & (workers.c.lease_until > now)
-        )
-    )
-    dead = [worker for worker, process in leased if not _is_alive(process)]
-    if dead:
+    if dead := dead_workers(connection, now):
         _end(connection, dead, now)
 
 
 def _end(connection: sa.Connection, ended: Sequence[int], now: datetime) -> None:
     its = workers.c.worker.in_(ended)
     connection.execute(sa.update(workers).where(its), {"lease_until": now, "process": ENDED})
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # somebody else's
-        return True
-    return True

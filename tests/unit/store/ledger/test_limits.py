@@ -1,5 +1,6 @@
 """Spending, the part of it that counts towards budgets, and shared rates."""
 
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -247,6 +248,21 @@ def test_what_is_in_flight_is_shown_by_worker_and_batch(ledger: SqlLedger, worke
 
     rows = [(row["judge_id"], row["batch_id"], row["n_requests"]) for row in in_flight(ledger)]
     assert sorted(rows) == [("gpt", None, 2), ("haiku", "batch-1", 1)]
+
+
+def test_a_killed_process_has_nothing_in_flight_except_batches(
+    ledger: SqlLedger, worker: Worker
+) -> None:
+    worker.claim([request_for("a"), request_for("b")])
+    worker.intend_batch(Batch("intent-1", "gpt", ("b",), NOW))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with ledger.write_transaction() as connection:
+        killed = {"process": ended.pid, "reserved_usd": 0.5}
+        connection.execute(sa.update(workers).values(killed))
+
+    assert [(row["batch"], row["n_requests"]) for row in in_flight(ledger)] == [("intent-1", 1)]
+    assert reserved(ledger) == 0
 
 
 LIMITS = RateLimits("account", requests_per_minute=60, input_tokens_per_minute=6000)
