@@ -130,6 +130,7 @@ class ModelClient(Generic[Declared]):
         self._overloaded_since = math.inf
         self._observed = ObservedTokens(model.max_tokens)
         self._exceeds_limits = False
+        self._has_waited = False
         self._features = FeatureMemory(model, refused, remember=writer.remember)
 
     def request(
@@ -278,6 +279,9 @@ class ModelClient(Generic[Declared]):
         while (state := await self._writer.claim(row)) == "held":
             # Nothing is reserved while it waits: the other run may wait for this one's requests.
             allowance.release()
+            if not self._has_waited:
+                self._has_waited = True
+                logger.info("%s: waiting for replies to requests of another run", self.model.id)
             await asyncio.sleep(_HELD_SECONDS)
         if state == "in_batch":
             return IN_BATCH

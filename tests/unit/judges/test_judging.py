@@ -357,6 +357,27 @@ def test_a_process_that_slept_claims_again_before_it_sends(
     assert provider.log.n_received == 6
 
 
+def test_a_run_says_once_for_each_judge_that_it_waits_for_another_run(
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    held_before: set[str] = set()
+
+    def claim(requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+        new = {request.call_key for request in requests} - held_before
+        held_before.update(new)
+        return {**MemoryLedger.claim(ledger, requests), **dict.fromkeys(new, "held")}
+
+    monkeypatch.setattr(ledger, "claim", claim)
+    with caplog.at_level("INFO"):
+        judge_all(units(3))
+    assert caplog.text.count("waiting for replies to requests of another run") == 2
+    assert provider.log.n_received == 6
+
+
 @pytest.mark.parametrize("n_refused", [40, 60])
 def test_refused_responses_block_no_others_and_are_asked_last(
     provider: RunningProvider, judge_all: JudgeAll, n_refused: int
