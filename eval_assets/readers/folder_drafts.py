@@ -94,7 +94,7 @@ def complete_folder(folder: Path, options: RatingsOptions) -> Draft | None:
             raise ExceptionGroup(f"{folder} has no usable table", problems)
         return None
     notes = [
-        f"{path}: texts of {counted(len(of), 'response')}, as responses.csv has them"
+        f"{path}: texts of {counted(len(of), 'response')}, written under the headers of a run"
         for path, of in texts.items()
     ]
     notes += [
@@ -117,7 +117,9 @@ def _completed(
     notes, tasks = [f"{', '.join(files[kind])}: {kind}" for kind in files], list[str]()
     labels, scores, responses = (tables.get(k, []) for k in ("labels", "scores", "responses"))
     ids = item_ids(converted.values())
-    writes_responses = not responses and not (folder / "responses.csv").exists()
+    has_other_headers = bool(texts_of_files) and (folder / "responses.csv").exists()
+    file = _free_name(folder, "responses", "texts") if has_other_headers else "responses.csv"
+    writes_responses = not responses and not (folder / file).exists()
     by_models = {path: of for path, of in converted.items() if all(map(is_model, of.raters))}
     by_people = {path: of for path, of in converted.items() if path not in by_models}
     items = {path: of.contents() if writes_responses else {} for path, of in by_people.items()}
@@ -140,13 +142,13 @@ def _completed(
     if writes_responses:
         texts = {
             item: columns
-            for file in (*items.values(), *texts_of_files.values())
-            for item, columns in file.items()
+            for of in (*items.values(), *texts_of_files.values())
+            for item, columns in of.items()
         }
         ids = {item: item for of in texts_of_files.values() for item in of} | ids
         stubs = dict.fromkeys(_rated_ids([*labels, *scores]))
         rows = response_rows(ids | {i: i for i in stubs}, texts)
-        contents["responses.csv"] = rows
+        contents[file] = rows
         tasks += missing_texts(rows)
     rated = {table.file: _rated_ids([table]) for table in (*labels, *scores)}
     rated |= {path: [*map(ids.__getitem__, rated_items(of))] for path, of in converted.items()}
@@ -154,20 +156,11 @@ def _completed(
     if "labels" not in files and not (folder / "labels.csv").exists():
         contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
         tasks.append("fill in labels.csv, which is empty, as no file holds labels")
-    cells, scores_of_models = (
-        ratings_by_question((row[1], row[3]) for path in of for row in rows_of_file[path][1:])
-        for of in (by_people, by_models)
-    )
-    entries, scales = _merged(
-        [entry for ratings in by_people.values() for entry in rubric_entries(ratings)], cells
-    )
-    notes += [f"all files: {note}." for note in scale_notes(scales, EDIT_SCALE)]
-    guesses = {q.id: q.scale for of in by_people.values() for q in of.evaluation.rubric}
-    notes += notes_off_scale(guesses | scales, scores_of_models)
-    entries += [entry for ratings in by_models.values() for entry in rubric_entries(ratings)]
+    entries, notes_on_scales = _entries_of_files(by_people, by_models, rows_of_file)
+    notes += notes_on_scales
     drafted, rubric_notes = _rubric_of(labels, scores, responses)
-    entries += drafted
-    rubric = list({entry["id"]: entry for entry in reversed(entries)}.values())[::-1]
+    by_id = {entry["id"]: entry for entry in reversed([*entries, *drafted])}
+    rubric = [*by_id.values()][::-1]
     if not rubric:
         rubric = [EXAMPLE_QUESTION]
         tasks.append(f"replace the example question in {FILE}, as no ratings say what was asked")
@@ -175,7 +168,7 @@ def _completed(
     sections = {
         "name": folder.resolve().name,
         "rubric": None if has_rubric else rubric,
-        "responses": files.get("responses", ["responses.csv"]),
+        "responses": files.get("responses", [file]),
         "labels": files.get("labels", ["labels.csv"]),
         "judges": recorded_judges(models),
     }
@@ -201,6 +194,26 @@ def _texts_of_items(
             ):
                 texts[named(path, folder=folder)] = columns
     return texts
+
+
+def _entries_of_files(
+    by_people: Mapping[str, RatingsFile],
+    by_models: Mapping[str, RatingsFile],
+    rows_of_file: Mapping[str, Sequence[Sequence[str]]],
+) -> tuple[list[dict[str, object]], list[str]]:
+    """Return the questions of all files, those by people first, and notes on their scales."""
+    cells, scores_of_models = (
+        ratings_by_question((row[1], row[3]) for path in of for row in rows_of_file[path][1:])
+        for of in (by_people, by_models)
+    )
+    entries, scales = _merged(
+        [entry for ratings in by_people.values() for entry in rubric_entries(ratings)], cells
+    )
+    notes = [f"all files: {note}." for note in scale_notes(scales, EDIT_SCALE)]
+    guesses = {q.id: q.scale for of in by_people.values() for q in of.evaluation.rubric}
+    notes += notes_off_scale(guesses | scales, scores_of_models)
+    of_models = [entry for ratings in by_models.values() for entry in rubric_entries(ratings)]
+    return [*entries, *of_models], notes
 
 
 def _merged(

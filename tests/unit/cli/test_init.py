@@ -438,7 +438,9 @@ def test_texts_of_rated_items_are_the_responses(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(init, [str(tmp_path)])
 
     responses = read_responses(read_evaluation(tmp_path))
-    assert "outputs.csv: texts of 14 responses, as responses.csv has them\n" in outcome.output
+    assert (
+        "outputs.csv: texts of 14 responses, written under the headers of a run\n" in outcome.output
+    )
     assert "not used: texts.csv: " in outcome.output
     assert "\nNow run: " in outcome.output
     assert responses["response_text"].tolist() == [f"Because {k}." for k in range(14)]
@@ -446,8 +448,9 @@ def test_texts_of_rated_items_are_the_responses(tmp_path: Path) -> None:
     assert set(responses["model_name"]) == {"m1"}
 
 
-def test_texts_without_ratings_are_drafted_as_responses(tmp_path: Path) -> None:
-    (tmp_path / "outputs.csv").write_text("id,input,output\na,Why?,Because.\nb,How?,So.\n")
+@pytest.mark.parametrize("name", ["outputs.csv", "responses.csv"])
+def test_texts_without_ratings_are_drafted_as_responses(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("id,input,output\na,Why?,Because.\nb,How?,So.\n")
 
     outcome = CliRunner().invoke(init, [str(tmp_path)])
 
