@@ -307,7 +307,7 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
         )
     if gate_plan.is_certain:
         click.echo(
-            "  No more labels are needed for this gate."
+            "  No more labels are needed for this figure."
             if gate_plan.verdict == "pass"
             else "  More labels would not open this gate. Revise the guidelines first."
             + _after_revision(gate_plan, gain)

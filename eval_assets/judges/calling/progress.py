@@ -154,7 +154,7 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a run: completed units, failed ones included, and their known cost."""
+    """Progress of a run: completed units, also those without a result, and their known cost."""
 
     n_done: int
     n_failed: int
@@ -165,8 +165,9 @@ class Progress:
     def __str__(self) -> str:
         rate = self.n_done / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
         remainder = f", {(self.n_total - self.n_done) / rate:.0f} s left" if rate else ""
+        failures = f", {self.n_failed:,} without a result" if self.n_failed else ""
         return (
-            f"{self.n_done:,} of {self.n_total:,} done, {self.n_failed:,} failed, "
+            f"{self.n_done:,} of {self.n_total:,} done{failures}, "
             f"{self.spent_usd:.4f} USD so far, {rate:.1f} a second{remainder}"
         )
 

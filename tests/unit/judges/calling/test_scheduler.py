@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -92,3 +93,11 @@ def test_what_was_imported_is_no_garbage_to_look_through_while_requests_are_sent
 
     assert n_frozen[0] > 0
     assert gc.get_freeze_count() == 0
+
+
+def test_progress_counts_what_has_no_result_without_calling_it_a_failure() -> None:
+    """A request that the budget does not reach was never sent."""
+    progress = Progress(n_done=5, n_failed=0, n_total=10, spent_usd=0.02, elapsed_seconds=2.0)
+
+    assert str(progress) == "5 of 10 done, 0.0200 USD so far, 2.5 a second, 2 s left"
+    assert "5 of 10 done, 3 without a result, " in str(replace(progress, n_failed=3))
