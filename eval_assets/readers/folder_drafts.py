@@ -60,6 +60,7 @@ _FOUR_POINTS = Scale.from_steps(low=1, high=4)
 """Scale of sheets by indicator and conversation, on which 5 is never given."""
 
 _MOST_INDICATORS = 40
+_RESPONSES, _LABELS = "responses.csv", "labels.csv"
 _SCORE_COLUMNS = ("response_id", "question_id", "judge_model", "score")
 
 Kind = Literal["responses", "labels", "scores"]
@@ -102,79 +103,119 @@ def complete_folder(folder: Path, options: RatingsOptions) -> Draft | None:
         for of in problems
         if of.problem.file not in texts
     ]
-    return _completed(folder, tables, converted, texts, notes)
+    return _FolderDraft(folder, tables, converted, texts).write(notes)
 
 
-def _completed(
-    folder: Path,
-    tables: Mapping[Kind, list[FileTable]],
-    converted: Mapping[str, RatingsFile],
-    texts_of_files: Mapping[str, Mapping[str, Mapping[str, str]]],
-    notes_on_rest: Sequence[str],
-) -> Draft:
-    contents: dict[str, Content] = {}
-    files = {kind: [table.file for table in tables[kind]] for kind in tables}
-    notes, tasks = [f"{', '.join(files[kind])}: {kind}" for kind in files], list[str]()
-    labels, scores, responses = (tables.get(k, []) for k in ("labels", "scores", "responses"))
-    ids = item_ids(converted.values())
-    has_other_headers = bool(texts_of_files) and (folder / "responses.csv").exists()
-    file = _free_name(folder, "responses", "texts") if has_other_headers else "responses.csv"
-    writes_responses = not responses and not (folder / file).exists()
-    by_models = {path: of for path, of in converted.items() if all(map(is_model, of.raters))}
-    by_people = {path: of for path, of in converted.items() if path not in by_models}
-    items = {path: of.contents() if writes_responses else {} for path, of in by_people.items()}
-    rows_of_file = {path: label_rows(ids, ratings) for path, ratings in converted.items()}
-    models = [*_judge_models(scores)]
-    for path, ratings in converted.items():
-        kind, header = ("labels", ()) if path in by_people else ("judge_scores", _SCORE_COLUMNS)
-        name = _free_name(folder, kind, Path(path).stem)
-        rows = rows_of_file[path]
-        contents[name] = [header, *(row[: len(header)] for row in rows[1:])] if header else rows
-        if path in by_people:
-            files.setdefault("labels", []).append(name)
-        else:
-            models += [(rater, name) for rater in ratings.raters]
-        raters = f"{kind.replace('_', ' ')} by {listed_briefly(ratings.raters)}"
-        notes += [
-            f"{path}: {raters}, as {name} has them",
-            *(f"{path}: {note}." for note in notes_on_ratings(ratings, items.get(path, {}))),
-        ]
-    if writes_responses:
-        texts = {
-            item: columns
-            for of in (*items.values(), *texts_of_files.values())
-            for item, columns in of.items()
+class _FolderDraft:
+    """Files to write into a folder, and what to say of them.
+
+    Args:
+        folder: The folder.
+        tables: Tables that a run reads as they are.
+        converted: Files of ratings in other forms, by path.
+        texts: Columns of the items of files with other headers, by path.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        tables: Mapping[Kind, list[FileTable]],
+        converted: Mapping[str, RatingsFile],
+        texts: Mapping[str, Mapping[str, Mapping[str, str]]],
+    ) -> None:
+        self._folder = folder
+        self._labels, self._scores, self._responses = (
+            tables.get(kind, []) for kind in ("labels", "scores", "responses")
+        )
+        self._converted = converted
+        self._texts = texts
+        self._ids = item_ids(converted.values())
+        self._rows = {path: label_rows(self._ids, ratings) for path, ratings in converted.items()}
+        self._by_models = {
+            path: of for path, of in converted.items() if all(map(is_model, of.raters))
         }
-        ids = {item: item for of in texts_of_files.values() for item in of} | ids
-        stubs = dict.fromkeys(_rated_ids([*labels, *scores]))
-        rows = response_rows(ids | {i: i for i in stubs}, texts)
-        contents[file] = rows
-        tasks += missing_texts(rows)
-    rated = {table.file: _rated_ids([table]) for table in (*labels, *scores)}
-    rated |= {path: [*map(ids.__getitem__, rated_items(of))] for path, of in converted.items()}
-    tasks += _unknown_responses(rated, responses)
-    if "labels" not in files and not (folder / "labels.csv").exists():
-        contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
-        tasks.append("fill in labels.csv, which is empty, as no file holds labels")
-    entries, notes_on_scales = _entries_of_files(by_people, by_models, rows_of_file)
-    notes += notes_on_scales
-    drafted, rubric_notes = _rubric_of(labels, scores, responses)
-    by_id = {entry["id"]: entry for entry in reversed([*entries, *drafted])}
-    rubric = [*by_id.values()][::-1]
-    if not rubric:
-        rubric = [EXAMPLE_QUESTION]
-        tasks.append(f"replace the example question in {FILE}, as no ratings say what was asked")
-    has_rubric = bool(files_in_folder(folder, "rubric"))
-    sections = {
-        "name": folder.resolve().name,
-        "rubric": None if has_rubric else rubric,
-        "responses": files.get("responses", [file]),
-        "labels": files.get("labels", ["labels.csv"]),
-        "judges": recorded_judges(models),
-    }
-    contents[FILE] = FROM_FILES + as_yaml(sections)
-    notes += [*notes_on_rest, *([] if has_rubric else rubric_notes)]
-    return Draft(write_files(folder, contents), notes, tasks)
+        self._by_people = {
+            path: of for path, of in converted.items() if path not in self._by_models
+        }
+        self._contents: dict[str, Content] = {}
+        self._files = {kind: [table.file for table in tables[kind]] for kind in tables}
+        self._models = [*_judge_models(self._scores)]
+        self._notes = [f"{', '.join(self._files[kind])}: {kind}" for kind in self._files]
+        self._tasks: list[str] = []
+
+    def write(self, notes_on_rest: Sequence[str]) -> Draft:
+        """Write the files that are missing."""
+        has_other_headers = bool(self._texts) and (self._folder / _RESPONSES).exists()
+        file = _free_name(self._folder, "responses", "texts") if has_other_headers else _RESPONSES
+        is_missing = not self._responses and not (self._folder / file).exists()
+        items = {path: of.contents() if is_missing else {} for path, of in self._by_people.items()}
+        for path in self._converted:
+            self._add_ratings(path, items.get(path, {}))
+        if is_missing:
+            self._add_responses(file, [*items.values(), *self._texts.values()])
+        self._note_unknown_responses()
+        if "labels" not in self._files and not (self._folder / _LABELS).exists():
+            self._contents[_LABELS] = [("response_id", "rater_id", "question_id", "rating")]
+            self._tasks.append(f"fill in {_LABELS}, which is empty, as no file holds labels")
+        rubric, rubric_notes = self._rubric()
+        sections = {
+            "name": self._folder.resolve().name,
+            "rubric": rubric,
+            "responses": self._files.get("responses", [file]),
+            "labels": self._files.get("labels", [_LABELS]),
+            "judges": recorded_judges(self._models),
+        }
+        self._contents[FILE] = FROM_FILES + as_yaml(sections)
+        notes = [*self._notes, *notes_on_rest, *rubric_notes]
+        return Draft(write_files(self._folder, self._contents), notes, self._tasks)
+
+    def _add_ratings(self, path: str, items: Mapping[str, Mapping[str, str]]) -> None:
+        """Add a file of ratings as labels, or as scores if all its raters are models."""
+        ratings, rows = self._converted[path], self._rows[path]
+        kind = "labels" if path in self._by_people else "judge_scores"
+        name = _free_name(self._folder, kind, Path(path).stem)
+        if path in self._by_people:
+            self._files.setdefault("labels", []).append(name)
+            self._contents[name] = rows
+        else:
+            self._models += [(rater, name) for rater in ratings.raters]
+            scores = [row[: len(_SCORE_COLUMNS)] for row in rows[1:]]
+            self._contents[name] = [_SCORE_COLUMNS, *scores]
+        raters = f"{kind.replace('_', ' ')} by {listed_briefly(ratings.raters)}"
+        self._notes.append(f"{path}: {raters}, as {name} has them")
+        self._notes += [f"{path}: {note}." for note in notes_on_ratings(ratings, items)]
+
+    def _add_responses(
+        self, file: str, contents: Sequence[Mapping[str, Mapping[str, str]]]
+    ) -> None:
+        """Add a response for each item, and for each that the tables of a run rate."""
+        ids = {item: item for of in self._texts.values() for item in of} | self._ids
+        ids |= {item: item for item in _rated_ids([*self._labels, *self._scores])}
+        texts = {item: columns for of in contents for item, columns in of.items()}
+        rows = response_rows(ids, texts)
+        self._contents[file] = rows
+        self._tasks += missing_texts(rows)
+
+    def _note_unknown_responses(self) -> None:
+        rated = {table.file: _rated_ids([table]) for table in (*self._labels, *self._scores)}
+        rated |= {
+            path: [*map(self._ids.__getitem__, rated_items(of))]
+            for path, of in self._converted.items()
+        }
+        self._tasks += _unknown_responses(rated, self._responses)
+
+    def _rubric(self) -> tuple[list[dict[str, object]] | None, list[str]]:
+        """Return the questions and notes on them; None if a file of the folder holds them."""
+        entries, notes = _entries_of_files(self._by_people, self._by_models, self._rows)
+        self._notes += notes
+        if files_in_folder(self._folder, "rubric"):
+            return None, []
+        drafted, notes = _rubric_of(self._labels, self._scores, self._responses)
+        by_id = {entry["id"]: entry for entry in reversed([*entries, *drafted])}
+        if not by_id:
+            reason = "as no ratings say what was asked"
+            self._tasks.append(f"replace the example question in {FILE}, {reason}")
+        return [*by_id.values()][::-1] or [EXAMPLE_QUESTION], notes
 
 
 def _texts_of_items(
