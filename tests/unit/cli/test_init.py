@@ -290,6 +290,23 @@ def test_a_folder_whose_tables_cannot_be_read_gets_no_example(tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] == ["anna.csv"]
 
 
+@pytest.mark.parametrize("has_rubric", [True, False])
+def test_an_example_question_is_to_be_replaced_if_the_folder_has_none(
+    tmp_path: Path, *, has_rubric: bool
+) -> None:
+    header = "response_id,prompt_text,response_text,model_name\n"
+    (tmp_path / "responses.csv").write_text(f"{header}a1,Why?,Because.,m1\n")
+    if has_rubric:
+        rubric = "question_id,question,scale\nclarity,Is it clear?,likert5\n"
+        (tmp_path / "rubric.csv").write_text(rubric)
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    assert ("replace the example question" in outcome.output) is not has_rubric
+    [question] = read_evaluation(tmp_path).rubric
+    assert (question.id == "clarity") is has_rubric
+
+
 def test_an_evaluation_that_is_declared_is_kept(tmp_path: Path) -> None:
     (tmp_path / "evaluation.yaml").write_text("mine")
 
