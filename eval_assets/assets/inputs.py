@@ -45,7 +45,7 @@ RECENT = dg.FreshnessPolicy.time_window(
 )
 """Age at which the observation of files counts as late."""
 
-_GIVEN = {
+_INPUT_FILES = {
     "evaluation_file": ("yaml", "The declaration of the evaluation."),
     "response_files": ("csv", "Responses of the models."),
     "label_files": ("csv", "Ratings by humans: label files and labelling sessions."),
@@ -63,7 +63,7 @@ with warnings.catch_warnings():
         name="given_files",
         specs=[
             dg.AssetSpec(name, group_name="inputs", kinds={kind}, description=description)
-            for name, (kind, description) in _GIVEN.items()
+            for name, (kind, description) in _INPUT_FILES.items()
         ],
         can_subset=True,
     )

@@ -31,6 +31,9 @@ from eval_assets.wording import or_nan
 
 AgreementFigures = HumanFigures | JudgeFigures
 
+_CLOSE = "all scores lie close together"
+"""Note on ratings that hardly vary."""
+
 
 class MeasuredAgreement(TypedDict):
     """Figures of human agreement and of judge agreement, overall and by question."""
@@ -176,7 +179,3 @@ def _figure(gate: GateDeclaration, row: AgreementFigures, *, largest_share: floa
         by_chance=row.a_hh_by_chance if is_a_hh else 0.0,
         settled=or_nan(row.a_hh_settled if is_a_hh else row.alpha_settled),
     )
-
-
-_CLOSE = "all scores lie close together"
-"""Note on ratings that hardly vary."""
