@@ -177,12 +177,13 @@ CUES = re.compile(
     r"""rubric|criteri|guideline|instruction|prompt|scor(?:e|ing)|grad(?:e|ing)|rating|direction|rules
     |forget|ignore|disregard|your\s+(?:new\s+)?(?:task|job)|ignorier|ignora|olvida|oubliez|vergiss
     |\u5ffd\u7565|\u65e0\u89c6|\u7121\u8996|\u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\u0439
-    |\b(?:rate|give|award|assign|grant|choose|prefer|pick|select)|\blabel\s|favou?r|mark|stars?\b|point
-    |deserve|merit|warrant|lenient|generous|penal|deduct|lower|worth|number|verdict|requirement
+    |\b(?:rate|give|award|assign|grant|choose|prefer|pick|select)|\blabel\s|favou?r|mark|stars?\b
+    |full\s+points|points?\s+(?:of|off|would|will|is)\b|deserve|merit|warrant|lenient|generous|penal|deduct
+    |lower|worth|number|verdict|requirement
     |(?:must|should|shall|to)\s+(?:receive|get|be)\b|(?:must|should|shall|receives?|gets?|earns?)\b
     |\d\s*(?:/|out\s+of)\s*\d|(?:respond|answer|reply)\s+with\b|\b(?:is|are|was|only|just|an?)\s+\d
     |(?:treat|consider|regard|take|assume|conclude)\s+(?:that|this|my|the)\b
-    |\b(?:is|are|was)\s+(?:\w+\s+){0,3}a\s+\d|satisf|meets|fulfil|evaluat|judg|grader|assess|rater|reviewer
+    |\b(?:is|are|was)\s+(?:\w+\s+){0,3}a\s+\d|satisfies|meets|fulfil|evaluat|judg|grader|assess|rater|reviewer
     |examiner|annotator|less\s+than|below\s+the|maximum|highest|\b(?:top|best|max)\b|result
     |you\s+are\s+(?:an?|the)\s|<\||<<|\[/?inst\]|\#{2,}|system|</|<(?:response|prompt|grading)
     |(?:end|begin|start)\s+of\b""",
