@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from filelock import FileLock
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.main import main
@@ -38,6 +39,11 @@ BEHIND_THE_GATES = sorted(
     for key in dg.AssetSelection.groups("judge_tuning").resolve(defs.resolve_asset_graph())
 )
 """Assets that a closed gate holds back."""
+
+PLANTED = Path(__file__).parents[2] / "data" / "tuning"
+"""Judges of which the truth is known."""
+
+WITHOUT_RESULTS = shutil.ignore_patterns("out", "ledger.sqlite*")
 
 PROGRAM = Path(sys.executable).parent / "eval-assets"
 
@@ -193,20 +199,59 @@ def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
     }
 
 
+RunOnce = Callable[[str, Callable[[Path], object]], Evaluated]
+
+
 @pytest.fixture(scope="session")
-def open_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> RunOnce:
+    """Return a folder after a run that one of the test workers makes for all of them."""
+
+    def run(name: str, make_and_run: Callable[[Path], object]) -> Evaluated:
+        base = tmp_path_factory.getbasetemp()
+        # Without workers, the folder above has earlier tests too.
+        shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"{name}-shared"
+        with FileLock(f"{shared}.lock"):
+            if not shared.exists():
+                path = tmp_path_factory.mktemp(name) / "made"
+                make_and_run(path)
+                path.rename(shared)
+        folder = Evaluated(shutil.copytree(shared, tmp_path_factory.mktemp(name) / "data"))
+        with connect(folder.database, folder=folder.path):
+            pass  # it records where the copy lies
+        return folder
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def open_once(run_once: RunOnce) -> Evaluated:
     """A folder whose raters agree, after one run of everything: not to be written."""
-    folder = make(tmp_path_factory.mktemp("open") / "data", AGREEING)
-    assert folder.materialize().success
-    return folder
+
+    def make_and_run(path: Path) -> None:
+        assert make(path, AGREEING).materialize().success
+
+    return run_once("open", make_and_run)
 
 
 @pytest.fixture(scope="session")
-def closed_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+def closed_once(run_once: RunOnce) -> Evaluated:
     """A folder whose raters contradict one another, after one run of everything: likewise."""
-    folder = make(tmp_path_factory.mktemp("closed") / "data", OPPOSING)
-    assert not folder.materialize().success
-    return folder
+
+    def make_and_run(path: Path) -> None:
+        assert not make(path, OPPOSING).materialize().success
+
+    return run_once("closed", make_and_run)
+
+
+@pytest.fixture(scope="session")
+def planted_once(run_once: RunOnce) -> Evaluated:
+    """The made-up judges of data/tuning after one run of everything: likewise."""
+
+    def make_and_run(path: Path) -> None:
+        folder = Evaluated(shutil.copytree(PLANTED, path, ignore=WITHOUT_RESULTS))
+        assert folder.materialize().success
+
+    return run_once("planted", make_and_run)
 
 
 @pytest.fixture
@@ -219,6 +264,12 @@ def open_folder(open_once: Evaluated, tmp_path: Path) -> Evaluated:
 def closed_folder(closed_once: Evaluated, tmp_path: Path) -> Evaluated:
     """A copy of its own of the evaluated folder whose human gates are closed."""
     return Evaluated(shutil.copytree(closed_once.path, tmp_path / "data"))
+
+
+@pytest.fixture
+def planted(planted_once: Evaluated, tmp_path: Path) -> Evaluated:
+    """A copy of its own of the evaluated judges."""
+    return Evaluated(shutil.copytree(planted_once.path, tmp_path / "data"))
 
 
 @pytest.fixture

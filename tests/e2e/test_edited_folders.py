@@ -13,7 +13,6 @@ from eval_assets.config.tuning import SplitShares
 from eval_assets.tuning.rated import Split, split_of
 from tests.e2e.conftest import Evaluated
 
-DATA = Path(__file__).parents[2] / "data" / "tuning"
 JUDGES = ("harsh", "steady", "verbose")
 
 Row = dict[str, str]
@@ -250,19 +249,16 @@ def check_unread(folder: Evaluated, step: Step, before: State) -> None:
 
 
 @pytest.mark.slow
-def test_commands_agree_after_each_of_many_edits(tmp_path: Path) -> None:
-    ignored = shutil.ignore_patterns("out", "ledger.sqlite*")
-    folder = Evaluated(shutil.copytree(DATA, tmp_path / "data", ignore=ignored))
-    assert folder.call("run").returncode == 0
-    state = state_of(folder)
+def test_commands_agree_after_each_of_many_edits(planted: Evaluated) -> None:
+    state = state_of(planted)
     assert state == State(0, AS_TESTED, HOLDS)
 
     for step in WALK:
-        check_unread(folder, step, state)
+        check_unread(planted, step, state)
         if len(step.edits) > 1:
             for edit, _ in step.edits.values():
-                edit(folder)
-        assert folder.call("run").returncode == step.expected.gates, [*step.edits]
-        state = state_of(folder)
+                edit(planted)
+        assert planted.call("run").returncode == step.expected.gates, [*step.edits]
+        state = state_of(planted)
         assert state == step.expected, [*step.edits]
-        assert contradictions(folder, state) == [], [*step.edits]
+        assert contradictions(planted, state) == [], [*step.edits]
