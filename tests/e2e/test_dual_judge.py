@@ -69,29 +69,19 @@ def arguments(folder: Path) -> list[str]:
     return [*query, "--docs", str(docs), "--data", str(folder)]
 
 
-def ask(folder: Path, provider: RunningProvider) -> subprocess.CompletedProcess[str]:
-    """`eval-assets dual-judge` as a process of its own."""
-    return subprocess.run(
-        [PROGRAM, "dual-judge", *arguments(folder)],
-        env=clean_environment() | provider.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-
-
 def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
     return {item.check_name: item for item in result.get_asset_check_evaluations()}
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("keys")
 def test_documents_are_judged_stored_and_not_asked_about_again(
     tmp_path: Path, provider: RunningProvider
 ) -> None:
     provider.behave(Behaviour(latency_seconds=0.5))
 
-    first, second = ask(tmp_path, provider), ask(tmp_path, provider)
+    command = ["dual-judge", *arguments(tmp_path)]
+    first, second = (Evaluated(tmp_path).call(*command) for _ in range(2))
 
     assert (first.returncode, first.stderr) == (0, "")
     output, repeat = json.loads(first.stdout), json.loads(second.stdout)
@@ -320,11 +310,10 @@ def test_a_judge_that_is_stopped_is_named_and_the_other_scores_everything(
 
 @pytest.mark.slow
 def test_a_stopped_judge_suppresses_neither_figures_nor_report(
-    live: Evaluated, provider: RunningProvider
+    live: Evaluated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    environment = clean_environment() | provider.environment | {"OPENAI_API_KEY": "sk-quota"}
-    command = [str(PROGRAM), "run", "--data", str(live.path)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-quota")
+    done = live.call("run")
 
     assert done.returncode == 1
     [error] = done.stderr.splitlines()[-1:]

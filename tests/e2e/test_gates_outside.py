@@ -234,7 +234,7 @@ def test_the_job_that_only_scores_leaves_tuning_out(
 
 @pytest.mark.slow
 def test_open_gates_exit_with_0_and_say_where_everything_is(new_folder: Evaluated) -> None:
-    done = new_folder.run("run")
+    done = new_folder.call("run")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "judge_splits" in done.stdout

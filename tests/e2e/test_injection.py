@@ -83,7 +83,7 @@ def test_a_judge_that_obeys_a_response_is_measured_without_the_passage(
     json.loads((tmp_path / "out" / "report.json").read_text())
 
     n_asked = len(provider.log.completions)
-    folder.call("run", "--force")
+    assert folder.call("run", "--select", "+judge_robustness").returncode == 0
     assert len(provider.log.completions) == n_asked
 
 
@@ -104,7 +104,7 @@ def test_the_check_stays_within_its_own_cap(tmp_path: Path, provider: RunningPro
     folder = folder_with_injections(
         tmp_path, more="robustness: {injection: true, max_usd: 0.00001}\n"
     )
-    folder.call("run")
+    folder.call("run", "--select", "+judge_robustness")
     assert len(provider.log.completions) == 2 * N_RESPONSES
     assert folder.rows("SELECT DISTINCT status FROM injection_controls") == [("budget_stopped",)]
     assert folder.rows("SELECT n_responses, shift FROM judge_robustness") == [(0, None)] * 2

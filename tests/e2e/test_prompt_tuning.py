@@ -1,9 +1,9 @@
 """Prompt tuning finds what is planted in a judge, within its budget, and certifies nothing else."""
 
-import itertools
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from eval_assets.cli.certificates import certificates as certificates_command
 from tests.e2e.conftest import Evaluated
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.planted import Planted
-from tests.fake_provider.server import running
+from tests.fake_provider.server import RunningProvider, running
 
 pytestmark = pytest.mark.slow
 
@@ -73,27 +73,23 @@ def made(path: Path, *, steps: str, writer: str = ", writer: gpt") -> Evaluated:
     return Evaluated(path)
 
 
-def run(
-    folder: Evaluated,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    cures: tuple[str, ...],
-    times: int = 1,
-    between: Callable[[], None] = lambda: None,
-) -> list[int]:
-    """Evaluate with the planted judge; return how many requests each run sent."""
+def planted_in(folder: Evaluated, *, cures: tuple[str, ...]) -> Planted:
+    """Return what the judge of a folder answers."""
     uncured = Planted.read(folder.path / "planted.json")
-    planted = Planted(scores=uncured.scores, cures=cures, writes=WRITES)
-    received = [0]
-    with running(Behaviour(planted=planted)) as provider:
-        for name, value in provider.environment.items():
-            monkeypatch.setenv(name, value)
-        for k in range(times):
-            if k:
-                between()
-            assert folder.materialize().success
-            received.append(provider.log.n_received)
-    return [after - before for before, after in itertools.pairwise(received)]
+    return Planted(scores=uncured.scores, cures=cures, writes=WRITES)
+
+
+def ask(provider: RunningProvider, patch: pytest.MonkeyPatch) -> None:
+    """Let live judges of this process be the provider's."""
+    for name, value in provider.environment.items():
+        patch.setenv(name, value)
+
+
+def run(folder: Evaluated, monkeypatch: pytest.MonkeyPatch, *, cures: tuple[str, ...]) -> None:
+    """Evaluate with the planted judge."""
+    with running(Behaviour(planted=planted_in(folder, cures=cures))) as provider:
+        ask(provider, monkeypatch)
+        assert folder.materialize().success
 
 
 def certificate_of(folder: Evaluated) -> dict[str, Any]:
@@ -103,18 +99,48 @@ def certificate_of(folder: Evaluated) -> dict[str, Any]:
     return result
 
 
+@dataclass(frozen=True)
+class Cured:
+    """The planted judge after its prompts were tuned.
+
+    Args:
+        folder: Not to be written.
+        provider: Which sent the replies that the ledger has.
+        n_requests: Sent by the run.
+    """
+
+    folder: Evaluated
+    provider: RunningProvider
+    n_requests: int
+
+
+@pytest.fixture(scope="module")
+def cured_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cured]:
+    """The judge whose error instructions undo, after one run of everything."""
+    path = tmp_path_factory.mktemp("cured") / "data"
+    folder = made(path, steps="prompt_candidates, calibration")
+    with running(Behaviour(planted=planted_in(folder, cures=(CURE,)))) as provider:
+        with pytest.MonkeyPatch.context() as patch:
+            ask(provider, patch)
+            assert folder.materialize().success
+        yield Cured(folder, provider, provider.log.n_received)
+
+
+def run_again(cured: Cured, folder: Evaluated, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Evaluate a copy of the folder; return how many requests that sent."""
+    ask(cured.provider, monkeypatch)
+    before = cured.provider.log.n_received
+    assert folder.materialize().success
+    return cured.provider.log.n_received - before
+
+
 def test_instructions_that_undo_the_error_are_found_tested_and_certified(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cured_once: Cured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = made(tmp_path / "data", steps="prompt_candidates, calibration")
-    certificates: list[dict[str, Any]] = []
-
-    def start_over() -> None:
-        certificates.append(certificate_of(folder))
-        shutil.rmtree(folder.path / "out")  # scores with every prompt come back from the ledger
-
-    first, second = run(folder, monkeypatch, cures=(CURE,), times=2, between=start_over)
-    [before] = certificates
+    folder = Evaluated(shutil.copytree(cured_once.folder.path, tmp_path / "data"))
+    before, first = certificate_of(folder), cured_once.n_requests
+    shutil.rmtree(folder.path / "out")  # scores with every prompt come back from the ledger
+    second = run_again(cured_once, folder, monkeypatch)
 
     [(prompt, step)] = folder.rows(
         "SELECT prompt_text, step FROM judge_versions WHERE version = '1.1.0'"
@@ -145,10 +171,10 @@ def test_instructions_that_undo_the_error_are_found_tested_and_certified(
 
 
 def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cured_once: Cured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = made(tmp_path / "data", steps="prompt_candidates, calibration")
-    certificates: list[dict[str, Any]] = []
+    folder = Evaluated(shutil.copytree(cured_once.folder.path, tmp_path / "data"))
+    before, first = certificate_of(folder), cured_once.n_requests
 
     def required() -> str:
         """Return what is said if the judge is required to be fit."""
@@ -157,16 +183,12 @@ def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
         assert result.return_value == 0
         return result.stdout
 
-    def follow() -> None:
-        certificates.append(certificate_of(folder))
-        assert required() == (
-            "gpt on clarity: fit as version 1.1.0, while it rates as 1.0.0: "
-            "declare version: 1.1.0\n"
-        )
-        path = folder.path / "evaluation.yaml"
-        path.write_text(path.read_text().replace("{id: gpt,", "{id: gpt, version: current,"))
-
-    first, second = run(folder, monkeypatch, cures=(CURE,), times=2, between=follow)
+    assert required() == (
+        "gpt on clarity: fit as version 1.1.0, while it rates as 1.0.0: declare version: 1.1.0\n"
+    )
+    path = folder.path / "evaluation.yaml"
+    path.write_text(path.read_text().replace("{id: gpt,", "{id: gpt, version: current,"))
+    second = run_again(cured_once, folder, monkeypatch)
 
     # All answers are rated, so that they were scored with this prompt before its test.
     assert (first > 0, second) == (True, 0)
@@ -179,7 +201,7 @@ def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
         WHERE made.version = $version AND judge_scores.raw_score <> tuned.score"""
     assert folder.rows(differing.replace("$version", "'1.1.0'")) == [(0,)]
     assert folder.rows(differing.replace("$version", "'1.0.0'")) != [(0,)]
-    assert certificate_of(folder) == certificates[0]
+    assert certificate_of(folder) == before
     assert folder.rows("SELECT DISTINCT stale_because FROM judge_certificates") == [(None,)]
     assert folder.rows("SELECT version FROM tuned_judges") == [("1.1.0",)]
     assert folder.rows("SELECT count(*) FROM test_set_uses") == [(1,)]
