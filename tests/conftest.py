@@ -16,6 +16,7 @@ from hypothesis import settings
 
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
 from tests.postgres import Postgres, postgres_programs, running_postgres
+from tests.program_server import running_program
 
 
 def pytest_configure() -> None:
@@ -114,6 +115,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def program_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with an `eval-assets` that does not import for each command."""
+    folder = tmp_path_factory.mktemp("program")
+    with running_program(folder):
+        yield folder
 
 
 @pytest.fixture(scope="session")

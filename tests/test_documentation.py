@@ -45,13 +45,17 @@ def pages_with(language: str) -> list[str]:
 
 
 @pytest.fixture
-def clone(tmp_path: Path) -> Path:
+def clone(tmp_path: Path, program_folder: Path) -> Path:
     """A copy of the repository, in which everything is installed."""
     clone = tmp_path / "clone"
     ignored = shutil.ignore_patterns(".*", "out", "__pycache__", "build", "dist", "*.egg-info")
     shutil.copytree(TOP, clone, ignore=ignored)
-    (clone / ".venv").mkdir()
-    (clone / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    bin_folder = clone / ".venv" / "bin"
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "eval-assets").symlink_to(program_folder / "eval-assets")
+    (bin_folder / "python").touch()
+    activate = Path(sys.prefix, "bin", "activate").read_text("utf-8")
+    (bin_folder / "activate").write_text(activate.replace(sys.prefix, str(clone / ".venv")))
     for stamp in ("installed", "installed-dev"):
         (clone / ".venv" / stamp).touch()
     return clone
@@ -61,8 +65,8 @@ def run_as_written(script: str, folder: Path, environment: Mapping[str, str] | N
     """Run a script and return what it prints; end what it leaves running."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
-    bin_folder = Path(sys.executable).parent
-    variables = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "HOME": str(folder.parent)}
+    programs = f"{folder / '.venv' / 'bin'}:{Path(sys.executable).parent}"
+    variables = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder.parent)}
     output = folder.parent / "printed"
     with output.open("w", encoding="utf-8") as printed:
         shell = subprocess.Popen(
