@@ -451,13 +451,13 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
 
 @pytest.mark.slow
 def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are(
-    new_folder: Evaluated,
+    open_folder: Evaluated,
 ) -> None:
-    result = new_folder.materialize()
-    reported = (new_folder.path / "out" / "report.md").read_text("utf-8")
-    texts = [new_folder.call(*words).stdout for words in (("run",), ("certificates",), ("tune",))]
+    result = open_folder.materialize("judge_certificates")
+    reported = (open_folder.path / "out" / "report.md").read_text("utf-8")
+    texts = [open_folder.call(*words).stdout for words in (("run",), ("certificates",), ("tune",))]
 
-    reasons = new_folder.rows("SELECT DISTINCT reason FROM tuned_judge_evaluation")
+    reasons = open_folder.rows("SELECT DISTINCT reason FROM tuned_judge_evaluation")
     [[reason]] = reasons
     assert str(reason).startswith("7 rated groups in train; 10 are needed, which takes about ")
     for text in [*texts, reported]:

@@ -15,6 +15,7 @@ from tests.e2e.conftest import Evaluated
 
 DATA = Path(__file__).parents[2] / "data"
 ALL = "FROM rated_response_selection ORDER BY ALL"
+COMPARED = ("--select", "+rated_response_selection")
 
 
 def copied(name: str, path: Path) -> Evaluated:
@@ -34,8 +35,8 @@ def replace_rows(path: Path, rows: list[dict[str, str]]) -> None:
         table.writerows(rows)
 
 
-def run(folder: Evaluated) -> str:
-    return CliRunner().invoke(run_command, ["--data", str(folder.path)]).output
+def run(folder: Evaluated, *arguments: str) -> str:
+    return CliRunner().invoke(run_command, ["--data", str(folder.path), *arguments]).output
 
 
 @pytest.mark.slow
@@ -75,7 +76,8 @@ def test_long_responses_with_two_ratings_are_named_everywhere(
 def test_nothing_is_compared_if_all_responses_have_two_ratings(tmp_path: Path) -> None:
     folder = copied("sample", tmp_path)
 
-    assert folder.materialize().success
+    run(folder, "--select", "+rated_response_selection,+human_agreement")
+    assert folder.rows("SELECT count(*) > 0 FROM human_agreement") == [(True,)]
     assert folder.rows(ALL) == []
     assert folder.rows("SELECT * FROM human_agreement_weighted") == []
 
@@ -96,16 +98,18 @@ def test_scores_under_a_seal_are_not_compared(tmp_path: Path) -> None:
         folder.path / "labels.csv",
         [r for r in labels if r["response_id"] not in single or r["rater_id"] < second],
     )
-    run(folder)
-    before = folder.rows(ALL)
+    run(folder, *COMPARED)
+    raw = "SELECT judge_id, response_id, raw_score FROM judge_scores ORDER BY ALL"
+    before, scores_before = folder.rows(ALL), folder.rows(raw)
     scores = rows_of(folder.path / "judge_scores.csv")
     for row in scores:
         if split_of(row["response_id"].partition("-")[0], SplitShares()) == "test":
             row["score"] = "5" if row["response_id"] in single else "1"
     replace_rows(folder.path / "judge_scores.csv", scores)
 
-    run(folder)
+    run(folder, *COMPARED)
 
     assert len(before) > 0
+    assert folder.rows(raw) != scores_before
     assert any("judge_score" in row for row in before)
     assert folder.rows(ALL) == before

@@ -37,6 +37,8 @@ CERTIFYING = sorted(
 )
 """The assets that certificates depend on."""
 
+COMPARED = "+judge_human_agreement"
+
 VERDICTS = """SELECT judge_id, kind, verdict FROM tuned_judge_evaluation
               WHERE kind <> 'fitness_in_part' ORDER BY judge_id, kind DESC"""
 
@@ -656,7 +658,7 @@ def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
         table = csv.DictWriter(file, fieldnames=list(rows[0]))
         table.writeheader()
         table.writerows(rows)
-    planted.call("run")
+    assert planted.call("run", "--select", COMPARED).returncode == 0
     assert planted.rows(figures) == before
 
     [question] = {row["question_id"] for row in rows}
@@ -664,7 +666,7 @@ def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
         tune, ["--open-seal", question, "--data", str(planted.path)], input="y"
     )
     assert opened.exit_code == 0, opened.output
-    planted.call("run")
+    assert planted.call("run", "--select", COMPARED).returncode == 0
     assert planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement") == whole
 
 
@@ -676,7 +678,7 @@ def test_groups_with_printed_figures_enter_no_test_under_another_split(
     path = planted.path / "evaluation.yaml"
     text = path.read_text()
     path.write_text(f"{text}\ntuning: {{evaluate: never}}\n")
-    planted.call("run")
+    assert planted.call("run", "--select", COMPARED).returncode == 0
     (planted.path / "ledger.sqlite").unlink()
     path.write_text(
         f"{text}\ntuning: {{evaluate: always, split: {{train: 0.2, dev: 0, test: 0.8}}}}\n"
