@@ -66,7 +66,11 @@ def certificates(
     evaluation, path = read_evaluation(data), resolve_database(data, database)
     if not is_stored(path):
         _no_results(data, evaluation, path)
-        return DONE if require is None else CANNOT_TELL
+        if require is not None:
+            return CANNOT_TELL
+        if as_json:
+            print_json([])
+        return DONE
     with connect(path, folder=data, is_reading=True) as connection:
         unread = why_outdated(connection, evaluation)
         if unread and (require is not None or not as_json):

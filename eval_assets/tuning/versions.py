@@ -289,11 +289,10 @@ def changed_since(certified: Fingerprints, now: Fingerprints | None) -> str:
     """Return the changes since a reading; empty if there are none."""
     if now is None:
         return "the judge or the question is no longer declared"
-    return "; ".join(
-        reason
-        for name, reason in _CHANGES.items()
-        if getattr(certified, name) != getattr(now, name)
-    )
+    changed = [name for name in _CHANGES if getattr(certified, name) != getattr(now, name)]
+    if "labels" in changed:  # scores are those of the rated responses, which may be others now
+        changed = [name for name in changed if name not in {"scores", "doubts"}]
+    return "; ".join(map(_CHANGES.__getitem__, changed))
 
 
 def is_read_again(certified: Fingerprints, now: Fingerprints | None) -> bool:

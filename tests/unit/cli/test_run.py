@@ -99,6 +99,14 @@ def test_the_remedy_of_stale_figures_names_the_folder(
     assert all(line.endswith(".") for line in remarks)
 
 
+def test_certificates_of_no_run_are_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
+    code = certificates.main(["--data", str(MINIMAL), "--json"], standalone_mode=False)
+    printed = capsys.readouterr()
+
+    assert (code, json.loads(printed.out)) == (0, [])
+    assert printed.err.startswith("There are no results. Run: ")
+
+
 def test_only_files_that_a_run_reads_start_another_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

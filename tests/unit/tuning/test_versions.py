@@ -99,6 +99,7 @@ TODAY = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
         ({"rubric": "r"}, "the question, its scale or its guidelines changed"),
         ({"labels": "l"}, "human ratings in the test changed"),
         ({"scores": "s"}, "the judge's scores changed since the test"),
+        ({"labels": "l", "scores": "s", "doubts": "d"}, "human ratings in the test changed"),
         ({"models_returned": ("m2",)}, "the vendor answers with another model"),
     ],
 )
