@@ -51,6 +51,8 @@ SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 100 * 5 / 6
 """Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew: two
 values that are given equally often would then have an alpha of .667."""
 
+REPEATED = "repeated"
+"""Two judges give equal scores throughout, which is no evidence of agreement whatever alpha is."""
 UNRELIABLE = "unreliable"
 UNSTABLE = "unstable"
 _UNSTABLE_VARIANCE = 0.02

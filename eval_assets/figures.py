@@ -251,7 +251,9 @@ class JudgeFigures(FigureRecord):
     kappa_macro: Annotated[float, c.KAPPA_MACRO]
     kappa_micro: Annotated[float, c.KAPPA_MICRO]
     interval_method: str | None
-    interpretation: str
+    interpretation: Annotated[
+        str, "of alpha; 'repeated' if two judges give equal scores throughout"
+    ]
     judge_set_fingerprint: str
     data_version: _DataVersion
 

@@ -222,7 +222,7 @@ class Agreement:
         from eval_assets.render.tables import figures_table
 
         gates = tuple(
-            TableRow(cells(o.gate, Cell(o.state.value, tone=o.state.tone), o.reason))
+            TableRow(cells(o.gate, Cell(o.state.value, tone=o.tone), o.reason))
             for o in self.outcomes
         )
         return (

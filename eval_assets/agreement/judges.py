@@ -23,12 +23,12 @@ from eval_assets.agreement.pooled_coefficients import (
     pooled_if_ordered,
 )
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
-from eval_assets.bands import alpha_label, pooled_alpha_label
+from eval_assets.bands import REPEATED, alpha_label, pooled_alpha_label
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import JudgeFigures, JudgeHumanFigures, LeaveOneJudgeOutFigures, Scope
-from eval_assets.scale import Level
+from eval_assets.scale import TOLERANCE, Level
 from eval_assets.stats import (
     Alpha,
     Interval,
@@ -64,6 +64,8 @@ class JudgeHumanMeasures:
 def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> JudgeMeasures:
     """Measure agreement of judges: overall, by question, and by response if defined."""
     levels = alpha_levels(evaluation, "judge")
+    pooled = [(question, judges.scores[question.id]) for question in evaluation.rubric]
+    is_repeated = _has_repeated_scores(pooled)
     rows: list[JudgeFigures] = []
     for question in evaluation.rubric:
         ratings = judges.scores[question.id]
@@ -85,16 +87,17 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> JudgeMeasure
                 kappa_macro=kappa_macro,
                 kappa_micro=kappa_micro,
                 interval_method=alpha.method,
-                interpretation=_interpretation(alpha.value, [(question, ratings)]),
+                interpretation=_interpretation(
+                    alpha.value, [(question, ratings)], is_repeated=is_repeated
+                ),
                 judge_set_fingerprint=judges.judge_set_fingerprint,
                 data_version=judges.data_version,
             )
         )
-    pooled = [(question, judges.scores[question.id]) for question in evaluation.rubric]
     by_response = _by_response(pooled, judges.response_ids).assign(
         judge_set_fingerprint=judges.judge_set_fingerprint, data_version=judges.data_version
     )
-    overall = _overall(pooled, judges, level=overall_level(evaluation))
+    overall = _overall(pooled, judges, level=overall_level(evaluation), is_repeated=is_repeated)
     return JudgeMeasures((overall, *rows), by_response)
 
 
@@ -206,7 +209,11 @@ def _by_judge(scores: LongRatings) -> Iterable[tuple[str, Floats]]:
 
 
 def _overall(
-    pooled: list[tuple[RubricQuestion, LongRatings]], judges: JudgeRatings, *, level: Level
+    pooled: list[tuple[RubricQuestion, LongRatings]],
+    judges: JudgeRatings,
+    *,
+    level: Level,
+    is_repeated: bool,
 ) -> JudgeFigures:
     profile = overall_profile(
         [(ratings.matrix(), question.scale) for question, ratings in pooled],
@@ -228,7 +235,7 @@ def _overall(
         kappa_macro=kappa_macro,
         kappa_micro=kappa_micro,
         interval_method=profile.alpha.method,
-        interpretation=_interpretation(profile.alpha.value, pooled),
+        interpretation=_interpretation(profile.alpha.value, pooled, is_repeated=is_repeated),
         judge_set_fingerprint=judges.judge_set_fingerprint,
         data_version=judges.data_version,
     )
@@ -290,14 +297,28 @@ def _kappas(
     return mean_of_defined(macro), mean_of_defined(micro)
 
 
-def _interpretation(alpha: float, pooled: list[tuple[RubricQuestion, LongRatings]]) -> str:
-    """Return the name of alpha's band, or why alpha is undefined."""
+def _has_repeated_scores(pooled: list[tuple[RubricQuestion, LongRatings]]) -> bool:
+    """Return whether two judges give equal scores throughout, over all questions."""
+    scores = np.concatenate([q.scale.to_unit(ratings.matrix()) for q, ratings in pooled])
+    return any(
+        repeated_rater(first[:, np.newaxis], second) is not None
+        for first, second in itertools.combinations(scores.T, 2)
+        if not (np.abs(first - second) > TOLERANCE).any()
+    )
+
+
+def _interpretation(
+    alpha: float, pooled: list[tuple[RubricQuestion, LongRatings]], *, is_repeated: bool
+) -> str:
+    """Return the name of alpha's band, why alpha is undefined, or that it shows nothing."""
     scores = np.concatenate([q.scale.to_unit(ratings.value) for q, ratings in pooled])
     if math.isnan(alpha):
         is_compared = any((np.bincount(ratings.unit) > 1).any() for _, ratings in pooled)
         if not is_compared:
             return "no unit has scores of two judges"
         return "alpha is undefined, since all scores are equal"
+    if is_repeated:
+        return REPEATED
     return pooled_alpha_label(alpha, float(np.var(scores)))
 
 

@@ -19,7 +19,7 @@ from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS, more_responses
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats.intervals import FEWEST_DELETIONS
-from eval_assets.verdicts import GateResult, GateState
+from eval_assets.verdicts import GateResult, GateState, Tone
 from eval_assets.wording import counted, figure_text, interval_text, or_none
 
 _FEWEST_UNITS = 2
@@ -36,6 +36,8 @@ class GateFigure:
         empty.
         n_groups: Response groups that the units belong to; None if each unit is its own.
         settled: The value if all disagreements were settled; NaN if there are none.
+        repetition: Note on judges that repeat each other, whose agreement is no evidence; else
+        empty.
     """
 
     question_id: str | None
@@ -49,6 +51,7 @@ class GateFigure:
     n_groups: int | None = None
     by_chance: float = 0.0
     settled: float = math.nan
+    repetition: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class GateVerdict(GateFigure):
         value = figure_text(self.value, limits=[self.minimum])
         interval = interval_text(self.low, self.high, limits=[self.minimum])
         required = f"{self.minimum:g} is required{_lowered(self.gate, self.minimum)}"
-        compared = f"{value} (95 % interval {interval}); {required}"
+        compared = f"{value} (95 % interval {interval}); {required}{_also(self)}"
         if self.is_inconclusive:
             return f"{title} is inconclusive: {compared}"
         if self.verdict is GateResult.PASS:
@@ -197,6 +200,12 @@ class GateOutcome:
         if self.passed:
             return GateState.OPEN
         return GateState.BELOW if self.severity == "warn" else GateState.PARTLY_OPEN
+
+    @property
+    def tone(self) -> Tone:
+        """Colour of the state; an open gate whose figure is no evidence is not green."""
+        tone = self.state.tone
+        return Tone.FAIR if self.overall.repetition and tone is Tone.GOOD else tone
 
     @property
     def is_lowered(self) -> bool:
@@ -426,8 +435,15 @@ def _comparison(
     explanation = f"{subject} {verb} the minimum {minimum:g}{_lowered(name, minimum)}"
     if _holds(figure, minimum):
         explanation += f", but this is inconclusive: the 95 % interval is {low} to {high}"
-        return explanation, _more_ratings(name, figure, minimum)
-    return explanation, None if result is GateResult.PASS else _remedy(name, figure, minimum)
+        return explanation + _also(figure), _more_ratings(name, figure, minimum)
+    return explanation + _also(figure), None if result is GateResult.PASS else _remedy(
+        name, figure, minimum
+    )
+
+
+def _also(figure: GateFigure) -> str:
+    """Return the end of a sentence about a figure that is no evidence; else nothing."""
+    return f"; {figure.repetition}" if figure.repetition else ""
 
 
 def _holds(figure: GateFigure, minimum: float) -> bool:

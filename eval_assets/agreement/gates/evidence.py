@@ -22,7 +22,7 @@ from eval_assets.agreement.gates.declarations import (
     RemedyKind,
     applicable_gates,
 )
-from eval_assets.bands import MOSTLY_EQUAL, SKEWED_SHARE, UNSTABLE
+from eval_assets.bands import MOSTLY_EQUAL, REPEATED, SKEWED_SHARE, UNSTABLE
 from eval_assets.catalogue import A_HH
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import HumanFigures, JudgeFigures, RaterKind, Scope
@@ -33,6 +33,9 @@ AgreementFigures = HumanFigures | JudgeFigures
 
 _CLOSE = "all scores lie close together"
 """Note on ratings that hardly vary."""
+
+_EQUAL = "two judges give equal scores throughout, which shows no agreement"
+"""Note on judges of which one may be loaded twice."""
 
 
 class MeasuredAgreement(TypedDict):
@@ -164,6 +167,7 @@ def _figure(gate: GateDeclaration, row: AgreementFigures, *, largest_share: floa
         n_units=row.n_responses if isinstance(row, HumanFigures) else row.n_units,
         undefined_because="" if figure.is_defined else row.interpretation.rpartition("; ")[2],
         little_variation=_CLOSE if row.interpretation == UNSTABLE else "",
+        repetition=_EQUAL if row.interpretation == REPEATED else "",
         n_groups=row.n_groups,
     )
     if not isinstance(row, HumanFigures):

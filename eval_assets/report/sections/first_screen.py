@@ -69,7 +69,7 @@ def _gate_cell(outcome: GateOutcome) -> Cell:
         consequence = ". This gate does not block"
     most_words = _MOST_WORDS - len(consequence.split())
     words = shortened([words, *exceptions], most_words=most_words) + consequence
-    return Cell(f"{words}.", tone=outcome.state.tone, link=f"gate-{outcome.gate}")
+    return Cell(f"{words}.", tone=outcome.tone, link=f"gate-{outcome.gate}")
 
 
 def _exceptions(outcome: GateOutcome) -> list[str]:

@@ -101,7 +101,7 @@ def _card(outcome: GateOutcome) -> Card:
             name="",
             value=value,
             meaning=state.value,
-            tone=state.tone,
+            tone=outcome.tone,
             notes=(f"95 % interval {interval}" if interval else "no interval",),
             plot=Plot(
                 low=lowest_tick([verdict.value, verdict.low, verdict.minimum]),
@@ -110,7 +110,7 @@ def _card(outcome: GateOutcome) -> Card:
                 dots=(("circle", verdict.value),),
                 interval=(verdict.low, verdict.high) if interval else None,
                 marks=(("minimum", verdict.minimum),),
-                tone=state.tone,
+                tone=outcome.tone,
             ),
         ),
     )

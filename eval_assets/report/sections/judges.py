@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from eval_assets.bands import ALPHA_LIMITS, alpha_label
+from eval_assets.bands import ALPHA_LIMITS, REPEATED, alpha_label
 from eval_assets.figures import JudgeFigures, LeaveOneJudgeOutFigures, Scope
 from eval_assets.render.document import (
     Block,
@@ -122,12 +122,13 @@ def _together(data: ReportData) -> Table:
 
 def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> tuple[Cell, ...]:
     question_id = row.question_id
-    tone = alpha_tone(row.alpha.value)
+    is_repeated = row.interpretation == REPEATED
+    tone = Tone.POOR if is_repeated else alpha_tone(row.alpha.value)
     alpha = coefficient(
         row.alpha,
         "alpha",
         limits=ALPHA_LIMITS,
-        meaning=alpha_label(row.alpha.value),
+        meaning=REPEATED if is_repeated else alpha_label(row.alpha.value),
         undefined=row.interpretation,
         tone=tone,
     )

@@ -9,13 +9,14 @@ import pytest
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import gate_outcomes, measures_version
-from eval_assets.bands import UNSTABLE
+from eval_assets.bands import REPEATED, UNSTABLE
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import RaterKind, Scope
 from eval_assets.scale import LIKERT5, Scale
+from eval_assets.verdicts import GateState, Tone
 from tests.unit.report.builder import QUESTIONS, Case, Measured
 
 _, SAFE = QUESTIONS
@@ -157,6 +158,20 @@ def test_scores_that_hardly_vary_explain_a_low_alpha_of_judges() -> None:
     outcomes = outcomes_of(case, measured={"human": case.humans(), "judge": rows})
 
     assert outcomes["judge_alpha"].overall.little_variation == "all scores lie close together"
+
+
+def test_the_gate_says_that_judges_with_equal_scores_show_no_agreement() -> None:
+    case = Case()
+    version = measures_version(case.data().evaluation, "judge", data_version="v1")
+    rows = tuple(replace(row, data_version=version) for row in case.judge_rows())
+    plain = outcomes_of(case, measured={"human": case.humans(), "judge": rows})["judge_alpha"]
+    rows = tuple(replace(row, interpretation=REPEATED) for row in rows)
+    gate = outcomes_of(case, measured={"human": case.humans(), "judge": rows})["judge_alpha"]
+    end = "; two judges give equal scores throughout, which shows no agreement"
+
+    assert gate.reason == plain.reason + end
+    assert gate.overall.sentence == plain.overall.sentence + end
+    assert (gate.state, gate.tone, plain.tone) == (GateState.OPEN, Tone.FAIR, Tone.GOOD)
 
 
 def test_an_undefined_figure_is_explained_by_the_last_part_of_its_interpretation() -> None:

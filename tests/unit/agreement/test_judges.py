@@ -7,9 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval_assets.agreement.judges import measure_judges_against_humans, measure_leave_one_judge_out
+from eval_assets.agreement.judges import (
+    measure_judges,
+    measure_judges_against_humans,
+    measure_leave_one_judge_out,
+)
 from eval_assets.agreement.pooled_coefficients import alpha_over_evaluations
-from eval_assets.agreement.ratings import LongRatings
+from eval_assets.agreement.ratings import JudgeRatings, LongRatings
+from eval_assets.bands import REPEATED
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import LeaveOneJudgeOutFigures
@@ -62,6 +67,29 @@ def test_a_judge_that_repeats_a_rater_is_named_whatever_its_agreement() -> None:
 
     assert rows[0].verdict is JudgeVerdict.REPEATS_A_RATER
     assert rows[1].verdict is not JudgeVerdict.REPEATS_A_RATER
+
+
+@pytest.mark.parametrize(
+    ("n_units", "n_values", "other", "expected"),
+    [
+        (20, 3, [], REPEATED),
+        (20, 3, [2.0] * 20, REPEATED),
+        (19, 3, [], "reliable"),
+        (20, 2, [], "reliable"),
+    ],
+)
+def test_equal_scores_of_two_judges_are_named_from_the_limits_on(
+    n_units: int, n_values: int, other: list[float], expected: str
+) -> None:
+    scores = [float(unit % n_values + 1) for unit in range(n_units)]
+    columns = [scores, *([other] if other else []), scores]
+    scored = given(*columns, raters=("gpt", "haiku", "twin")[: len(columns)])
+    judges = JudgeRatings(
+        {"clarity": scored}, scored.unit.astype(object), np.arange(n_units), "judges", "v1"
+    )
+    rows = measure_judges(judges, Evaluation("test", Path(), (CLARITY,))).agreement
+
+    assert [row.interpretation for row in rows] == [expected, expected]
 
 
 def test_alpha_over_evaluations_pools_units_on_a_common_scale() -> None:

@@ -1,7 +1,10 @@
 """Judges: what they scored, and how far they agree with each other."""
 
+from dataclasses import replace
+
 import pandas as pd
 
+from eval_assets.bands import REPEATED
 from eval_assets.report.sections import judges
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured, with_tables
 from tests.unit.report.lookup import cards, items, table
@@ -25,6 +28,15 @@ def test_agreement_among_judges_leads_with_all_questions() -> None:
     assert [row["Question"] for row in rows] == ["All questions", "clarity", "safe"]
     assert (rows[1]["Krippendorff's alpha"], rows[1]["Meaning"]) == ("0.830", "reliable")
     assert (rows[1]["Kappa, micro"], rows[1]["macro"]) == ("0.710", "undefined")
+
+
+def test_agreement_of_judges_with_equal_scores_is_not_called_reliable() -> None:
+    data = Case().data()
+    rows = tuple(replace(row, interpretation=REPEATED) for row in data.judges)
+    section = judges.section(replace(data, judges=rows))
+    assert section is not None
+
+    assert {row["Meaning"] for row in table(section, "Agreement among judges")} == {REPEATED}
 
 
 def test_one_judge_has_no_agreement_with_others() -> None:
