@@ -61,7 +61,7 @@ def table() -> str:
     lines.append("| --- | ---: | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as started:
         folder = _evaluation(Path(temporary) / "data")
-        serving = Serving(folder, "--labels")
+        serving = Serving(PROGRAM.parent, folder, "--labels")
         try:
             for number, (kind, faults) in enumerate(_FAULTS.items()):
                 answers = Answers(random.Random(number))  # noqa: S311 - no secrets

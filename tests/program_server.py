@@ -67,17 +67,17 @@ def _serve(address: str) -> None:
 
 
 def _keep(connection: socket.socket) -> None:
-    """Fork the process of a command, return its exit code, and end it if its client ends."""
+    """Fork the process of a command, return its exit code, and kill it if its client ends."""
     size, streams, _, _ = socket.recv_fds(connection, 4, 3)
     with connection.makefile("rb") as received:
         arguments, variables, folder = json.loads(received.read(int.from_bytes(size, "big")))
     process = _FORK.Process(target=_command, args=(arguments, variables, folder, streams))
     process.start()
-    for stream in streams:
-        os.close(stream)
     if process.sentinel not in wait([process.sentinel, connection]):
-        process.terminate()
+        process.kill()
     process.join()
+    for stream in streams:  # whoever reads from them learns that the command has ended
+        os.close(stream)
     with suppress(BrokenPipeError):
         connection.send(bytes([(process.exitcode or 0) % 256]))
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.e2e.conftest import PROGRAM, clean_environment
+from tests.e2e.conftest import clean_environment
 
 DECLARED = """\
 name: made-up
@@ -27,11 +27,13 @@ class Serving:
     """A server on a free port, which keeps its port when it is started again.
 
     Args:
+        programs: The folder of the program.
         folder: The evaluation folder.
         options: What to serve.
     """
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, programs: Path, folder: Path, *options: str) -> None:
+        self._program = programs / "eval-assets"
         self.folder = folder
         self._options = options
         self.port = 0
@@ -40,7 +42,7 @@ class Serving:
 
     def start(self) -> None:
         """Start the server and wait until it listens."""
-        command = [str(PROGRAM), "serve", *self._options, "--port", str(self.port)]
+        command = [str(self._program), "serve", *self._options, "--port", str(self.port)]
         self._process = subprocess.Popen(
             command,
             env=clean_environment() | {"EVAL_DATA": str(self.folder)},
@@ -58,11 +60,12 @@ class Serving:
         self.port = int(next(iter(self.links.values())).split(":")[2].split("/")[0])
 
     def kill(self) -> None:
-        """End the server as `kill -9` does."""
+        """End the server as `kill -9` does, and wait until its port is free."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         assert self._process.stdout is not None
+        self._process.stdout.read()
         self._process.stdout.close()
 
 

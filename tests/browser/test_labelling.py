@@ -38,11 +38,11 @@ Opened = Callable[..., "Page"]
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Serving]:
+def served(tmp_path: Path, program_folder: Path) -> Iterator[Serving]:
     """A server of an evaluation with four responses, one of which attacks."""
     folder = tmp_path / "data"
     write_evaluation(folder, ["Short.", ATTACK, "Word " * 300, "Line\n" * 90])
-    serving = Serving(folder, "--labels", "--lead")
+    serving = Serving(program_folder, folder, "--labels", "--lead")
     yield serving
     serving.kill()
 
@@ -130,7 +130,7 @@ def test_a_phone_needs_no_keys(served: Serving, opened: Opened) -> None:
 
 
 def test_work_opens_in_the_page_after_the_calibration(
-    tmp_path: Path, opened: Opened, axe: str
+    tmp_path: Path, program_folder: Path, opened: Opened, axe: str
 ) -> None:
     folder = tmp_path / "data"
     declared = DECLARED.replace("show:", "calibration: gold.csv, show:")
@@ -138,7 +138,7 @@ def test_work_opens_in_the_page_after_the_calibration(
     header = "response_id,prompt_text,response_text,topic,captures,helpful"
     rows = "g1,Ask,Gold one,,,4\ng2,Ask,Gold two,,,4\n"
     (folder / "gold.csv").write_text(f"{header}\n{rows}")
-    serving = Serving(folder, "--labels", "--lead")
+    serving = Serving(program_folder, folder, "--labels", "--lead")
     try:
         page = opened(serving.links["anna"], bypass_csp=True, **PHONE)
         assert "2 responses with known answers" in page.inner_text("#notice")
@@ -166,7 +166,7 @@ def test_work_opens_in_the_page_after_the_calibration(
 
 
 def test_disagreements_are_discussed_and_adjudicated_with_both_ratings(
-    tmp_path: Path, opened: Opened, axe: str
+    tmp_path: Path, program_folder: Path, opened: Opened, axe: str
 ) -> None:
     folder = tmp_path / "data"
     declared = DECLARED.replace("show:", "discussion: true, show:")
@@ -176,7 +176,7 @@ def test_disagreements_are_discussed_and_adjudicated_with_both_ratings(
         helpful, correct = study.work(rater).units
         study.work(rater).answer(helpful, Answer(rating=rating, notes=f"<b>{rating}</b>"), at=at)
         study.work(rater).answer(correct, Answer(rating=1), at=at)
-    serving = Serving(folder, "--labels", "--lead")
+    serving = Serving(program_folder, folder, "--labels", "--lead")
     try:
         page = opened(serving.links["anna"], bypass_csp=True, **PHONE)
         assert progress(page) == "0 of 1 done"
@@ -299,12 +299,14 @@ def test_an_undo_within_a_minute_is_no_change(served: Serving, opened: Opened) -
     assert "history" not in label
 
 
-def test_code_that_parses_but_does_not_run_has_a_key(tmp_path: Path, opened: Opened) -> None:
+def test_code_that_parses_but_does_not_run_has_a_key(
+    tmp_path: Path, program_folder: Path, opened: Opened
+) -> None:
     folder = tmp_path / "data"
     write_evaluation(folder, ["Short.", "Longer."])
     declared = (folder / "evaluation.yaml").read_text()
     (folder / "evaluation.yaml").write_text(declared.replace("id: correct", "id: code_validity"))
-    serving = Serving(folder, "--labels")
+    serving = Serving(program_folder, folder, "--labels")
     try:
         page = opened(serving.links["anna"])
         press(page, "44pn")
@@ -334,7 +336,7 @@ def test_answer_panel_of_a_phone_takes_a_third_at_most(served: Serving, opened: 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_buttons_say_what_values_mean(tmp_path: Path, opened: Opened) -> None:
+def test_buttons_say_what_values_mean(tmp_path: Path, program_folder: Path, opened: Opened) -> None:
     folder = tmp_path / "data"
     write_evaluation(folder, ["Short."])
     declared = (folder / "evaluation.yaml").read_text()
@@ -342,7 +344,7 @@ def test_buttons_say_what_values_mean(tmp_path: Path, opened: Opened) -> None:
     indented = meanings.replace("\n", "\n      ")
     old = "5  The user can act on it at once.\n      1  Nothing that can be used."
     (folder / "evaluation.yaml").write_text(declared.replace(old, indented))
-    serving = Serving(folder, "--labels")
+    serving = Serving(program_folder, folder, "--labels")
     try:
         page = opened(serving.links["anna"])
         anchors = page.locator("#choices .anchor").all_inner_texts()
@@ -360,7 +362,7 @@ labelling: {raters: [anna, ben]}
 
 
 @pytest.fixture
-def pairs(tmp_path: Path) -> Iterator[Serving]:
+def pairs(tmp_path: Path, program_folder: Path) -> Iterator[Serving]:
     """A server of six pairs, whose first answer is the good one."""
     folder = tmp_path / "pairs"
     folder.mkdir()
@@ -368,7 +370,7 @@ def pairs(tmp_path: Path) -> Iterator[Serving]:
     rows = [f"p{n},Prompt {n},good {n},bad {n} <b>{ATTACK}</b>,m1,m2" for n in range(6)]
     header = "response_id,prompt_text,response_a,response_b,model_a,model_b"
     (folder / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
-    serving = Serving(folder, "--labels")
+    serving = Serving(program_folder, folder, "--labels")
     yield serving
     serving.kill()
 
@@ -442,11 +444,11 @@ labelling: {raters: [anna, ben]}
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> Iterator[Serving]:
+def options(tmp_path: Path, program_folder: Path) -> Iterator[Serving]:
     """A server of three responses with a multi-select question."""
     folder = tmp_path / "options"
     write_evaluation(folder, ["One.", "Two.", "Three."], declared=SELECT)
-    serving = Serving(folder, "--labels")
+    serving = Serving(program_folder, folder, "--labels")
     yield serving
     serving.kill()
 
@@ -753,10 +755,12 @@ def test_two_windows_of_one_rater_add_to_each_others_labels(
     assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2]
 
 
-def test_a_value_without_a_key_is_typed(tmp_path: Path, opened: Opened) -> None:
+def test_a_value_without_a_key_is_typed(
+    tmp_path: Path, program_folder: Path, opened: Opened
+) -> None:
     declared = DECLARED.replace("scale: likert5", "scale: {min: 0, max: 1, step: null}")
     write_evaluation(tmp_path / "typed", ["a", "b"], declared=declared)
-    serving = Serving(tmp_path / "typed", "--labels")
+    serving = Serving(program_folder, tmp_path / "typed", "--labels")
     try:
         page = opened(serving.links["anna"])
         page.keyboard.press("2")

@@ -4,6 +4,7 @@ import csv
 import struct
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -67,7 +68,7 @@ def _png(width: int, height: int) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+def served(tmp_path_factory: pytest.TempPathFactory, program_folder: Path) -> Iterator[Serving]:
     """A server of one long response in Markdown, and of hostile ones."""
     folder = tmp_path_factory.mktemp("markdown") / "data"
     (folder / "plots").mkdir(parents=True)
@@ -87,7 +88,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         "response_id,rater_id\n"
         + "".join(f"a{k},{rater}\n" for rater in ("anna", "ben") for k in range(len(texts)))
     )
-    serving = Serving(folder, "--labels", "--lead")
+    serving = Serving(program_folder, folder, "--labels", "--lead")
     yield serving
     serving.kill()
 

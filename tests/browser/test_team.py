@@ -50,9 +50,11 @@ class Team:
     """The raters, what each answers, and what they gave.
 
     Args:
+        programs: The folder of the program.
         folder: The evaluation folder.
     """
 
+    programs: Path
     folder: Path
     rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
     labels: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -85,7 +87,7 @@ class Team:
         options = [argument for argument in arguments if argument.startswith("--")]
         assert all(word in page for word in (f"eval-assets {command}", *options))
         done = subprocess.run(
-            [PROGRAM, command, "--data", str(self.folder), *arguments],
+            [self.programs / "eval-assets", command, "--data", str(self.folder), *arguments],
             env=clean_environment(),
             cwd=self.folder.parent,
             capture_output=True,
@@ -214,15 +216,15 @@ class OfflineRater:
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Team:
-    result = Team(tmp_path / "team")
+def team(tmp_path: Path, program_folder: Path) -> Team:
+    result = Team(program_folder, tmp_path / "team")
     result.write()
     return result
 
 
 @pytest.fixture
 def served(team: Team) -> Iterator[Serving]:
-    serving = Serving(team.folder, "--labels", "--lead")
+    serving = Serving(team.programs, team.folder, "--labels", "--lead")
     yield serving
     serving.kill()
 

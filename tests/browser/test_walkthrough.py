@@ -143,7 +143,7 @@ def in_terminal(folder: Path, keys: list[str], browser: "Browser") -> None:
 
 def on_phone(folder: Path, keys: list[str], browser: "Browser") -> None:
     """Ben labels on a phone; both the server and the browser are killed, and he goes on."""
-    serving = Serving(folder, "--labels", "--lead")
+    serving = Serving(PROGRAM.parent, folder, "--labels", "--lead")
     try:
         for start, stop in ((0, 14), (14, len(keys))):
             context = new_context(browser, **PHONE)
@@ -183,7 +183,7 @@ def wide(serving: Serving, browser: "Browser", folder: Path) -> None:
 
 def adjudicated(folder: Path, browser: "Browser") -> None:
     """The lead settles the worst disagreement."""
-    serving = Serving(folder, "--lead")
+    serving = Serving(PROGRAM.parent, folder, "--lead")
     context = new_context(browser, viewport={"width": 900, "height": 640})
     page: Any = context.new_page()
     try:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,20 +14,20 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("before", "now", "code", "verdict"),
-    [("sample", "contested", 3, "fail"), ("contested", "sample", 0, "pass")],
+    ("names", "code", "verdict"),
+    [(("sample", "contested"), 3, "fail"), (("contested", "sample"), 0, "pass")],
 )
 def test_the_step_compares_with_the_base_writes_a_comment_and_hands_on_the_verdict(
-    tmp_path: Path, before: str, now: str, code: int, verdict: str
+    tmp_path: Path, program_folder: Path, names: tuple[str, str], code: int, verdict: str
 ) -> None:
     data = tmp_path / "clone" / "evaluation"
     data.mkdir(parents=True)
-    commits = [committed(data, ROOT / "data" / name) for name in (before, now)]
+    commits = [committed(data, ROOT / "data" / name) for name in names]
     [step] = [step for step in ACTION["runs"]["steps"] if step.get("id") == "evaluate"]
     files = {"GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output"}
     environment = {
         **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{program_folder}:{os.environ['PATH']}",
         "EVAL_DATA": data.name,
         "BASE": commits[0],
         "RUNNER_TEMP": str(tmp_path),
