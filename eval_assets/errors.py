@@ -3,10 +3,22 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 KeyPath = tuple[str | int, ...]
 """Keys and positions that lead from the top of a declaration to a value."""
+
+
+class SheetLine(int):
+    """A line of a spreadsheet of which several sheets are read; an error names the sheet too."""
+
+    sheet: str
+
+    def __new__(cls, line: int, sheet: str = "") -> Self:
+        """Return the line with its sheet, which copies set afterwards."""
+        number = int.__new__(cls, line)
+        number.sheet = sheet
+        return number
 
 
 @dataclass(frozen=True)
@@ -32,10 +44,8 @@ class InputProblem:
     remedy: str
 
     def __str__(self) -> str:
-        location = [
-            self.file,
-            *(str(part) for part in (self.line, self.column) if part is not None),
-        ]
+        line = f"{self.line.sheet}!{self.line}" if isinstance(self.line, SheetLine) else self.line
+        location = [self.file, *(str(part) for part in (line, self.column) if part is not None)]
         return f"{':'.join(location)}: {self.message}. {self.remedy}."
 
 

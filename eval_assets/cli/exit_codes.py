@@ -19,7 +19,7 @@ EXPECTED = (InputError, StoreError, ToolError)
 _MOST_LINES = 50
 _MOST_ALIKE = 10
 _SHOWN_PLACES = 5
-_PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>[0-9]+)(?P<rest>(?::[^:]+)?: .*)")
+_PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>(?:[^:!]+!)?[0-9]+)(?P<rest>(?::[^:]+)?: .*)")
 
 
 def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:

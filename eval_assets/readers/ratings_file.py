@@ -320,6 +320,9 @@ def _labels_of_any_file(path: Path, options: RatingsOptions, rater: str | None) 
     exported = _exported_labels(path, plain_rows=False)
     if exported is not None:
         return exported
+    if (path / FILE).is_file():
+        remedy = f"Name its file of labels, or run: eval-assets run --data {quote(str(path))}"
+        raise input_error(path.name, "this is an evaluation folder", remedy)
     table = read_table(path, folder=path.parent, skip_rows=options.skip_rows)
     if rater is not None:
         column, note = (

@@ -10,7 +10,7 @@ from typing import Any
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
-from eval_assets.errors import InputProblem
+from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.delimited import (
     SAMPLE_ROWS,
@@ -120,7 +120,12 @@ def _read_spreadsheet(path: Path, file: str, *, skip_rows: int) -> FileTable:
     tables = [(name, _sheet(rows, file=file)) for name, rows in filled if _width(rows) > 1]
     alike = len(tables) > 1 and len({tuple(map(plain, of.columns)) for _, of in tables}) == 1
     if alike:
-        return joined_tables([(name, of) for name, of in tables if len(of)])
+        in_sheets = [
+            (name, replace(of, lines=[SheetLine(line, name) for line in of.lines]))
+            for name, of in tables
+            if len(of)
+        ]
+        return joined_tables(in_sheets)
     sheet, table = tables[0] if tables else (filled[0][0], _sheet(filled[0][1], file=file))
     sheet_names = ", ".join(name for name, _ in filled if name != sheet)
     notes = (f'only its sheet "{sheet}" is read, not {sheet_names}',) if sheet_names else ()

@@ -96,6 +96,17 @@ def test_many_errors_with_one_cause_are_one_line_and_all_are_in_a_file(
     assert all_in.read_text().splitlines() == result
 
 
+def test_errors_with_one_cause_in_several_sheets_are_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_errors([f"labels.xlsx:ben!{line}:rating: 6 is off. Use 1." for line in range(2, 14)])
+
+    assert capsys.readouterr().err == (
+        "labels.xlsx:ben!2:rating: 6 is off. Use 1. Likewise 11 more lines: ben!3, ben!4, ben!5, "
+        "ben!6, ben!7, ...\n"
+    )
+
+
 def test_a_list_of_problems_goes_with_the_problems(tmp_path: Path) -> None:
     (tmp_path / "problems.txt").write_text("old")
 

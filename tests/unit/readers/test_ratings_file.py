@@ -560,6 +560,11 @@ def test_a_folder_is_not_a_file(tmp_path: Path, reported: Reported) -> None:
     assert reported(lambda: read_ratings_file(tmp_path / "ratings", RatingsOptions())) == [
         "ratings: this is a folder. Name a file in it."
     ]
+    (tmp_path / "ratings" / "evaluation.yaml").touch()
+    command = f"eval-assets run --data {tmp_path / 'ratings'}"
+    assert reported(lambda: read_ratings_file(tmp_path / "ratings", RatingsOptions())) == [
+        f"ratings: this is an evaluation folder. Name its file of labels, or run: {command}."
+    ]
 
 
 def lines(*rows: Sequence[object]) -> str:
@@ -694,6 +699,19 @@ def test_a_sheet_for_each_rater_is_read(tmp_path: Path) -> None:
         ("i2", "a", 4),
         ("i2", "b", 5),
     }
+
+
+def test_an_error_names_the_sheet_of_several(tmp_path: Path, reported: Reported) -> None:
+    path = tmp_path / "sheets.xlsx"
+    sheets: dict[str, list[list[Cell]]] = {
+        "anna": [["id", "score"], ["i1", 1], ["i2", 4]],
+        "ben": [["id", "score"], ["i1", 2], ["i2", "x"]],
+    }
+    path.write_bytes(workbook(sheets))
+
+    [line] = reported(lambda: read_ratings_file(path, RatingsOptions(scale=LIKERT5)))
+
+    assert line.startswith('sheets.xlsx:ben!3:score: "x" is not on the scale')
 
 
 def test_votes_between_models_are_of_pairs(tmp_path: Path) -> None:
