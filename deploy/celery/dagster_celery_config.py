@@ -9,10 +9,17 @@ import os
 # What steps import, once in the worker, from which the processes of its steps are forked: the
 # clients of the two vendors alone take two seconds in each shard of judging. The definitions
 # themselves are made in each process: they depend on evaluation.yaml.
+import dagster
+import sqlalchemy.dialects.postgresql.psycopg  # noqa: F401
+
 import eval_assets.assets.evaluation_definitions
+import eval_assets.cli.materialize
 import eval_assets.judges.clients.anthropic
 import eval_assets.judges.clients.openai  # noqa: F401
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
+
+with dagster.DagsterInstance.ephemeral():
+    pass  # to import what opens the records of a run
 
 # The collector of a step's process would copy all of these imports, to free none of them.
 gc.freeze()
