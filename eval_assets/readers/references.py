@@ -171,7 +171,7 @@ class ResponseUnits:
         problems.add_described(
             unknown,
             references.response_header,
-            lambda row: _no_response(references.responses[row], int(responses[row])),
+            lambda row: self._no_response(references.responses[row], int(responses[row])),
         )
         # The question may follow from the response: a row without one is reported once.
         unnamed = references.questions.is_none()
@@ -189,6 +189,50 @@ class ResponseUnits:
             references.question_header,
             lambda row: self._inapplicable(int(responses[row]), int(questions[row])),
         )
+
+    def _no_response(self, reference: Reference | None, position: int) -> MessageAndRemedy:
+        if reference is None:
+            return "the row does not name a response", "Fill in the id of the response"
+        if isinstance(reference, str):
+            remedy = "Use an id from the response files, or add the response there"
+            return f"{quoted(reference)} is not a response of this evaluation", remedy
+        if position == AMBIGUOUS:
+            remedy = "Add a column response_id that tells them apart"
+            return f"several responses have {quoted_key(reference)}", remedy
+        message, remedy = "an empty key", "Copy these values from the response files"
+        if any(reference):
+            message = quoted_key(reference)
+        if columns := " and ".join(self._absent(reference)):
+            message, remedy = (
+                f"{message} without {columns}",
+                f"Add {columns} from the response files",
+            )
+        return f"no response has {message}", remedy
+
+    def _absent(self, key: Key) -> list[str]:
+        """Return the columns that a key lacks and that a response with its other parts has.
+
+        The turn is named only if nothing else is absent: the score of a conversation has none.
+        """
+        parts = [index for index, part in enumerate(key) if part is not None]
+        if (like := self._like(tuple(parts)).get(tuple(key[i] for i in parts))) is None:
+            return []
+        names = [
+            name
+            for name, part, full_part in zip(KEY_COLUMNS, key, like, strict=True)
+            if part is None and full_part is not None
+        ]
+        return [name for name in names if name != "turn_index"] or names
+
+    def _like(self, parts: tuple[int, ...]) -> dict[tuple[str | None, ...], Key]:
+        """Return a response's key by some of its parts."""
+        if parts not in self._by_parts:
+            self._by_parts[parts] = {tuple(key[i] for i in parts): key for key in self.keys}
+        return self._by_parts[parts]
+
+    @cached_property
+    def _by_parts(self) -> dict[tuple[int, ...], dict[tuple[str | None, ...], Key]]:
+        return {}
 
     def _inapplicable(self, response: int, question: int) -> MessageAndRemedy:
         name, response_id = self.question_ids[question], self.response_ids[response]
@@ -293,19 +337,6 @@ def quoted_key(key: Key) -> str:
         for column, part in zip(KEY_COLUMNS, key, strict=True)
         if part is not None
     )
-
-
-def _no_response(reference: Reference | None, position: int) -> MessageAndRemedy:
-    if reference is None:
-        return "the row does not name a response", "Fill in the id of the response"
-    if isinstance(reference, str):
-        remedy = "Use an id from the response files, or add the response there"
-        return f"{quoted(reference)} is not a response of this evaluation", remedy
-    if position == AMBIGUOUS:
-        remedy = "Add a column response_id that tells them apart"
-        return f"several responses have {quoted_key(reference)}", remedy
-    remedy = "Copy these values from the response files"
-    return f"no response has {quoted_key(reference) or 'an empty key'}", remedy
 
 
 def _unread(n_rows: int) -> MessageAndRemedy:

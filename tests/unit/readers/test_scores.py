@@ -230,6 +230,26 @@ def test_a_score_of_a_turn_is_of_that_turn(write: Write) -> None:
     assert table["status"].tolist() == ["missing", "ok", "missing", "missing"]
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "expected"),
+    [
+        ("convo_id,model", "c1,m1", '"c1", model_name "m1" without indicator_id and seed. Add '),
+        ("indicator_id,convo_id", "safe,c1", '"c1" without model_name and seed. Add model_name'),
+        ("indicator_id,convo_id", "safe,c9", '"c9". Copy these values from the response files.'),
+    ],
+)
+def test_columns_that_name_a_response_only_with_others_are_named(
+    write: Write, reported: Reported, header: str, row: str, expected: str
+) -> None:
+    text = f"{header},question_id,aiescore\n{row},safe,1\n"
+    folder = write({"evaluation.yaml": JUDGED, "responses.csv": TURNS, "scores.csv": text})
+
+    [line] = reported(lambda: scores(folder))
+
+    assert line.startswith("scores.csv:2: no response has ")
+    assert expected in line
+
+
 def test_scores_of_conversations_that_do_not_fit_are_reported(
     write: Write, reported: Reported
 ) -> None:
