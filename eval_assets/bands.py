@@ -52,7 +52,7 @@ SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 100 * 5 / 6
 values that are given equally often would then have an alpha of .667."""
 
 REPEATED = "repeated"
-"""Two judges give equal scores throughout, which is no evidence of agreement whatever alpha is."""
+"""Two judges give equal scores throughout: one may be a copy, of which alpha says nothing."""
 UNRELIABLE = "unreliable"
 UNSTABLE = "unstable"
 _UNSTABLE_VARIANCE = 0.02

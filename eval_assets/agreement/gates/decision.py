@@ -36,8 +36,7 @@ class GateFigure:
         empty.
         n_groups: Response groups that the units belong to; None if each unit is its own.
         settled: The value if all disagreements were settled; NaN if there are none.
-        repetition: Note on judges that repeat each other, whose agreement is no evidence; else
-        empty.
+        repetition: Note on judges that give equal scores throughout; else empty.
     """
 
     question_id: str | None
@@ -127,7 +126,7 @@ class GateVerdict(GateFigure):
         value = figure_text(self.value, limits=[self.minimum])
         interval = interval_text(self.low, self.high, limits=[self.minimum])
         required = f"{self.minimum:g} is required{_lowered(self.gate, self.minimum)}"
-        compared = f"{value} (95 % interval {interval}); {required}{_also(self)}"
+        compared = f"{value} (95 % interval {interval}); {required}{_copy_note(self)}"
         if self.is_inconclusive:
             return f"{title} is inconclusive: {compared}"
         if self.verdict is GateResult.PASS:
@@ -203,7 +202,7 @@ class GateOutcome:
 
     @property
     def tone(self) -> Tone:
-        """Colour of the state; an open gate whose figure is no evidence is not green."""
+        """Colour of the state; an open gate is not green if its judges may be copies."""
         tone = self.state.tone
         return Tone.FAIR if self.overall.repetition and tone is Tone.GOOD else tone
 
@@ -435,14 +434,14 @@ def _comparison(
     explanation = f"{subject} {verb} the minimum {minimum:g}{_lowered(name, minimum)}"
     if _holds(figure, minimum):
         explanation += f", but this is inconclusive: the 95 % interval is {low} to {high}"
-        return explanation + _also(figure), _more_ratings(name, figure, minimum)
-    return explanation + _also(figure), None if result is GateResult.PASS else _remedy(
+        return explanation + _copy_note(figure), _more_ratings(name, figure, minimum)
+    return explanation + _copy_note(figure), None if result is GateResult.PASS else _remedy(
         name, figure, minimum
     )
 
 
-def _also(figure: GateFigure) -> str:
-    """Return the end of a sentence about a figure that is no evidence; else nothing."""
+def _copy_note(figure: GateFigure) -> str:
+    """Return the end of a sentence about judges that repeat each other; else nothing."""
     return f"; {figure.repetition}" if figure.repetition else ""
 
 

@@ -34,7 +34,7 @@ AgreementFigures = HumanFigures | JudgeFigures
 _CLOSE = "all scores lie close together"
 """Note on ratings that hardly vary."""
 
-_EQUAL = "two judges give equal scores throughout, which shows no agreement"
+_EQUAL = "two judges give equal scores throughout; check that one is not a copy of the other"
 """Note on judges of which one may be loaded twice."""
 
 

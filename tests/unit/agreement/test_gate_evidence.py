@@ -160,14 +160,14 @@ def test_scores_that_hardly_vary_explain_a_low_alpha_of_judges() -> None:
     assert outcomes["judge_alpha"].overall.little_variation == "all scores lie close together"
 
 
-def test_the_gate_says_that_judges_with_equal_scores_show_no_agreement() -> None:
+def test_the_gate_asks_to_check_judges_with_equal_scores() -> None:
     case = Case()
     version = measures_version(case.data().evaluation, "judge", data_version="v1")
     rows = tuple(replace(row, data_version=version) for row in case.judge_rows())
     plain = outcomes_of(case, measured={"human": case.humans(), "judge": rows})["judge_alpha"]
     rows = tuple(replace(row, interpretation=REPEATED) for row in rows)
     gate = outcomes_of(case, measured={"human": case.humans(), "judge": rows})["judge_alpha"]
-    end = "; two judges give equal scores throughout, which shows no agreement"
+    end = "; two judges give equal scores throughout; check that one is not a copy of the other"
 
     assert gate.reason == plain.reason + end
     assert gate.overall.sentence == plain.overall.sentence + end
