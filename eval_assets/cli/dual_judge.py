@@ -77,6 +77,8 @@ def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
         pair = [parse_judge(text) for text in judges]
     except ValueError as error:
         raise click.BadParameter(f"{error}.", param_hint="--judge") from error
+    if pair and pair[0].id == pair[1].id:
+        raise click.BadParameter(f"both models are {pair[0].id}. Name two.", param_hint="--judge")
     answer = store_dual_judge_scores(
         read_queries, folder, resolve_database(folder, database), pair=pair, form=reply
     )

@@ -161,3 +161,12 @@ def test_a_cap_without_a_price_is_one_message_not_one_inside_another(
         "evaluation.yaml:budget_usd: the price of our-model is not known, so no cap could be "
         "kept. Add it under prices, or remove the budget."
     )
+
+
+def test_one_model_is_not_two_judges(tmp_path: Path) -> None:
+    docs = ["--docs", str(written(tmp_path, GOOD)), "--data", str(tmp_path)]
+    query = ["--query-id", "1", "--query", "capital of France"]
+    outcome = CliRunner().invoke(dual_judge, [*query, *docs, *["--judge", "openai/gpt-4o"] * 2])
+
+    assert outcome.exit_code == 2
+    assert "both models are gpt-4o. Name two." in outcome.stderr
