@@ -33,6 +33,9 @@ MOST_BYTES = 150_000
 LONGEST_SECONDS = 900
 """How long a condition may take before the test gives up, on a machine that is busy."""
 
+IDLE = "about:blank"
+"""What the browser shows while nobody looks: pages of the UI move while a run does."""
+
 GATES = ("human_agreement/human_a_hh", "human_agreement/human_alpha")
 
 
@@ -96,10 +99,10 @@ class Ui:
         with urllib.request.urlopen(request) as reply:  # noqa: S310
             return json.load(reply)["data"]
 
-    def ended_runs(self) -> list[str]:
-        """Return the states of all runs that have ended, latest first."""
+    def states_of_runs(self) -> list[str]:
+        """Return the states of all runs, latest first."""
         runs = self.ask("{runsOrError{... on Runs{results{status}}}}")["runsOrError"]["results"]
-        return [run["status"] for run in runs if run["status"] in {"SUCCESS", "FAILURE"}]
+        return [run["status"] for run in runs]
 
     def end(self) -> None:
         """End it as an operator does, with TERM."""
@@ -130,11 +133,13 @@ def picture(page: "Page", name: str, folder: Path) -> None:
 
 def materialize_all(page: "Page", ui: Ui) -> str:
     """Click on "Materialize all" in the lineage and return how the run ended."""
-    n_before = len(ui.ended_runs())
+    n_before = len(ui.states_of_runs())
     page.goto(f"{ui.address}/asset-groups")
     page.get_by_role("button", name="Materialize all").click()
-    await_that(lambda: len(ui.ended_runs()) > n_before, ui.process)
-    return ui.ended_runs()[0]
+    await_that(lambda: len(ui.states_of_runs()) > n_before, ui.process)
+    page.goto(IDLE)
+    await_that(lambda: ui.states_of_runs()[0] in {"SUCCESS", "FAILURE"}, ui.process)
+    return ui.states_of_runs()[0]
 
 
 def states(posts: Received) -> list[tuple[str, str, str]]:
@@ -158,6 +163,7 @@ def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
 
         assert materialize_all(page, ui) == "FAILURE"
         closed(page, ui, tmp_path)
+        page.goto(IDLE)
         await_that(lambda: (len(posts.bodies), len(mails.mails)) == (2, 2), ui.process)
         contested = "autonomy-and-agency-contested"
         failed = [(contested, gate, "failed") for gate in GATES]
