@@ -310,7 +310,7 @@ def _has_repeated_scores(pooled: list[tuple[RubricQuestion, LongRatings]]) -> bo
 def _interpretation(
     alpha: float, pooled: list[tuple[RubricQuestion, LongRatings]], *, is_repeated: bool
 ) -> str:
-    """Return the name of alpha's band, why alpha is undefined, or that it shows nothing."""
+    """Return the name of alpha's band, why alpha is undefined, or that a copy may raise it."""
     scores = np.concatenate([q.scale.to_unit(ratings.value) for q, ratings in pooled])
     if math.isnan(alpha):
         is_compared = any((np.bincount(ratings.unit) > 1).any() for _, ratings in pooled)

@@ -123,7 +123,9 @@ def _together(data: ReportData) -> Table:
 def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> tuple[Cell, ...]:
     question_id = row.question_id
     is_repeated = row.interpretation == REPEATED
-    tone = Tone.FAIR if is_repeated else alpha_tone(row.alpha.value)
+    tone = alpha_tone(row.alpha.value)
+    if is_repeated and tone is Tone.GOOD:
+        tone = Tone.FAIR
     alpha = coefficient(
         row.alpha,
         "alpha",
