@@ -20,6 +20,9 @@ class SheetLine(int):
         number.sheet = sheet
         return number
 
+    def __str__(self) -> str:
+        return f"{self.sheet}!{int(self)}"
+
 
 @dataclass(frozen=True)
 class InputProblem:
@@ -44,8 +47,10 @@ class InputProblem:
     remedy: str
 
     def __str__(self) -> str:
-        line = f"{self.line.sheet}!{self.line}" if isinstance(self.line, SheetLine) else self.line
-        location = [self.file, *(str(part) for part in (line, self.column) if part is not None)]
+        location = [
+            self.file,
+            *(str(part) for part in (self.line, self.column) if part is not None),
+        ]
         return f"{':'.join(location)}: {self.message}. {self.remedy}."
 
 

@@ -36,7 +36,7 @@ LABEL_COLUMNS = (
 """A human rating; `value` is NaN only if `skipped`; `details` is the JSON object of whatever else a
 session says of the label; `line` is the place in `file`, counted from 1."""
 
-REJECTED_COLUMNS = ("file", "line", "column", "what", "remedy", "rater_id", "question_id")
+REJECTED_COLUMNS = ("file", "line", "column", "what", "remedy", "rater_id", "question_id", "sheet")
 """A row of a label file that is not stored as a label, and why."""
 
 SCORE_COLUMNS = (

@@ -89,7 +89,9 @@ def write_labels(
         names = {column.name for column in columns_of(connection, table)}
         values = {name: name for name in rows if name in names and rows[name].notna().any()}
         columns = {**values, "source": "concat(file, ':', line)"}
-        insert_rows(connection, table, rows, columns=columns, condition=condition)
+        in_sheets = rows["line"].dtype == object
+        as_stored = rows.assign(line=rows["line"].map(str)) if in_sheets else rows
+        insert_rows(connection, table, as_stored, columns=columns, condition=condition)
     replace_rows(connection, "rejected_rows", rejected)
 
 
@@ -149,7 +151,7 @@ def read_generated_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFr
 def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the number of stored labels of each label file."""
     rows = connection.execute(
-        r"""SELECT regexp_replace(source, ':\d+$', '') AS file, count(*) FROM human_labels
+        r"""SELECT regexp_replace(source, ':([^:]+!)?\d+$', '') AS file, count(*) FROM human_labels
             WHERE source IS NOT NULL GROUP BY ALL ORDER BY ALL"""
     ).fetchall()
     return {str(file): int(n) for file, n in rows}
@@ -158,7 +160,7 @@ def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 def rejected_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return the numbers of rejected labels, most first: rater_id, question_id, n."""
     return connection.execute(
-        """SELECT rater_id, question_id, count(DISTINCT (file, line, "column")) AS n
+        """SELECT rater_id, question_id, count(DISTINCT (file, sheet, line, "column")) AS n
            FROM rejected_rows GROUP BY ALL ORDER BY n DESC, rater_id, question_id"""
     ).df()
 

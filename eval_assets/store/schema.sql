@@ -168,7 +168,8 @@ CREATE TABLE IF NOT EXISTS rejected_rows (
     what VARCHAR NOT NULL,
     remedy VARCHAR NOT NULL,
     rater_id VARCHAR,                      -- as far as the row says
-    question_id VARCHAR
+    question_id VARCHAR,
+    sheet VARCHAR                          -- if several sheets of a spreadsheet are read
 );
 
 -- How disagreements were settled, as adjudications.jsonl says last of each.

@@ -130,7 +130,7 @@ def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation
     rejected: list[RejectedRow] = [
         (InputProblem(*problem), rater, question)
         for file in files
-        for *problem, rater, question in file.rejected.itertuples(index=False, name=None)
+        for *problem, rater, question, _ in file.rejected.itertuples(index=False, name=None)
     ]
     if is_second.any():
         rejected += second_ratings(ratings, remedy_of_second)
@@ -210,8 +210,7 @@ def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProble
 
 
 def _rater_problem(label: pd.Series, message: str, remedy: str) -> InputProblem:
-    line, header = int(label["line"]), str(label["rater_header"])
-    return InputProblem(label["file"], line, header, message, remedy)
+    return InputProblem(label["file"], label["line"], label["rater_header"], message, remedy)
 
 
 _LATIN = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαοριντυκχ", "aeopcyxijshdqwbkmhtaopivtukx")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputProblem
+from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.readers._cells import (
     FloatArray,
@@ -213,7 +213,7 @@ def checked_labels(
         "round": _rounds(problems, parsed),
         "details": parsed.stripped("details").map(_as_json),
         "file": FileColumn.repeat(table.file, len(table)),
-        "line": pd.Index(table.lines).to_numpy(dtype=np.int64),  # quick of a range
+        "line": _lines(table.lines),
         "rating_header": parsed.rating_headers,
         "rater_header": FileColumn.repeat(parsed.headers["rater_id"], len(table))
         if parsed.headers["rater_id"]
@@ -252,14 +252,17 @@ def second_ratings(ratings: pd.DataFrame, remedy: str) -> list[RejectedRow]:
             f"a second rating of {quoted(response_id)} on {quoted(question_id)} "
             f"by {quoted(rater_id)}, the first is {first}"
         )
-        problem = InputProblem(file, int(line), header, message, remedy)
+        problem = InputProblem(file, line, header, message, remedy)
         rejected.append((problem, rater_id, question_id))
     return rejected
 
 
 def rejected_frame(rows: Sequence[RejectedRow]) -> pd.DataFrame:
     """Return rejected rows in `REJECTED_COLUMNS`."""
-    cells = [(*astuple(problem), rater, question) for problem, rater, question in rows]
+    cells = [
+        (*astuple(problem), rater, question, getattr(problem.line, "sheet", None))
+        for problem, rater, question in rows
+    ]
     return pd.DataFrame(cells, columns=list(REJECTED_COLUMNS), dtype=object)
 
 
@@ -268,7 +271,7 @@ def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 
     Names of responses, questions and raters may be categories, which are compared by their codes.
     """
-    dtypes = {"value": float, "skipped": bool, "round": int, "line": int}
+    dtypes = {"value": float, "skipped": bool, "round": int, "line": None}
     names = (*LABEL_COLUMNS, "rating_header", "rater_header")
     return pd.DataFrame(
         {name: _series(columns.get(name, ()), dtypes.get(name, object)) for name in names},
@@ -276,7 +279,13 @@ def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _series(cells: object, dtype: type) -> pd.Series:
+def _lines(lines: Sequence[int]) -> npt.NDArray[Any]:
+    if lines and isinstance(lines[0], SheetLine):
+        return np.array(lines, dtype=object)
+    return pd.Index(lines).to_numpy(dtype=np.int64)  # quick of a range
+
+
+def _series(cells: object, dtype: type | None) -> pd.Series:
     """Return a column; one that repeats a single value takes no memory for its rows."""
     if isinstance(cells, pd.Categorical):
         return pd.Series(cells, copy=False)

@@ -11,13 +11,14 @@ import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import StoreError
+from eval_assets.errors import SheetLine, StoreError
 from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.scale import BINARY
 from eval_assets.store.inputs import (
     changed_tables,
     import_fingerprint,
     is_imported,
+    labels_by_file,
     n_changed_labels,
     record_import,
     rejected_labels,
@@ -31,12 +32,27 @@ from tests.unit.store.conftest import CLARITY, labels, responses
 Connection = duckdb.DuckDBPyConnection
 
 
+def test_rows_of_several_sheets_name_the_sheet(connection: Connection) -> None:
+    inputs = labels(("a1", "clarity", "r1", 4))
+    inputs = inputs.assign(file="labels.xlsx", line=pd.Series([SheetLine(2, "may")], dtype=object))
+    rows = [
+        ("labels.xlsx", 3, "rating", "6 is not on the scale", "Use 1 to 5", "r1", "clarity", sheet)
+        for sheet in ("may", "june")
+    ]
+    rejected = pd.DataFrame(rows, columns=list(REJECTED_COLUMNS))
+    write_labels(connection, inputs, rejected=rejected)
+
+    assert read_table(connection, "human_labels")["source"].tolist() == ["labels.xlsx:may!2"]
+    assert labels_by_file(connection) == {"labels.xlsx": 1}
+    assert rejected_labels(connection).to_numpy().tolist() == [["r1", "clarity", 2]]
+
+
 def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: Connection) -> None:
     inputs = labels(("a1", "clarity", "r1", 4), ("a2", "clarity", "r1", math.nan))
     inputs["skipped"] = [False, True]
     inputs["skip_reason"] = [None, "cut off"]
     earlier = labels(("a1", "clarity", "r1", 2))
-    row = ("labels.csv", 3, "rating", "6 is not on the scale", "Use 1 to 5", "r2", "clarity")
+    row = ("labels.csv", 3, "rating", "6 is not on the scale", "Use 1 to 5", "r2", "clarity", None)
     rejected = pd.DataFrame([row], columns=list(REJECTED_COLUMNS))
     write_labels(connection, inputs.assign(round=2), earlier=earlier, rejected=rejected)
 

@@ -13,6 +13,7 @@ from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
 from tests.unit.readers.conftest import EVALUATION, Reported, Write
+from tests.unit.readers.formats.xlsx import Cell, workbook
 
 LONG = "response_id,rater_id,question_id,rating\n"
 
@@ -270,6 +271,26 @@ def test_bad_rows_are_rejected_one_by_one_if_that_is_asked_for(write: Write) -> 
         (5, "response_id", "r1", "safe"),
         (6, "rating", "r1", "safe"),
     ]
+
+
+def test_rejected_rows_of_several_sheets_name_the_sheet(write: Write) -> None:
+    folder = write({"evaluation.yaml": REJECTING})
+    header: list[Cell] = ["response_id", "rater_id", "question_id", "rating"]
+    first: list[list[Cell]] = [header, ["a1", "r1", "safe", 1], ["a2", "r1", "safe", 2]]
+    second: list[list[Cell]] = [header, ["a1", "r1", "safe", 0], ["a2", "r1", "safe", 3]]
+    (folder / "labels").mkdir()
+    (folder / "labels" / "both.xlsx").write_bytes(workbook({"may": first, "june": second}))
+
+    inputs = labels(folder)
+
+    assert [str(line) for line in inputs.ratings["line"]] == ["may!2"]
+    rejected = inputs.rejected
+    assert [tuple(row) for row in rejected[["sheet", "line"]].to_numpy()] == [
+        ("june", 2),
+        ("may", 3),
+        ("june", 3),
+    ]
+    assert rejected["what"][0].endswith("the first is labels/both.xlsx:may!2")
 
 
 def test_a_file_that_cannot_be_used_is_refused_all_the_same(
