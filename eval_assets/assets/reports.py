@@ -43,11 +43,13 @@ from eval_assets.report.data import Coverage, ReportData
 from eval_assets.store.connection import transaction
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
+    current_certificates,
     current_kinds,
     measured_agreement,
     stored_causes,
     stored_findings,
     stored_gate_outcomes,
+    why_judges_are_stale,
 )
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history
@@ -152,13 +154,13 @@ def report_data(
         evaluation: The declared evaluation.
         measured: Agreement, as `measured_now` returns it.
     """
+    sources = source_fingerprints(evaluation)
     outcomes = stored_gate_outcomes(
-        connection,
-        evaluation,
-        sources=source_fingerprints(evaluation),
-        measured=measured.figures,
+        connection, evaluation, sources=sources, measured=measured.figures
     )
     tables, sizes = read_report_tables(connection)
+    stale = why_judges_are_stale(connection, evaluation, sources=sources)
+    certificates = pd.DataFrame(current_certificates(connection, evaluation, sources=sources))
     dependent = tuple(f.text for f in dependences(evaluation, judged_models(connection)))
     return ReportData(
         evaluation=evaluation,
@@ -182,7 +184,8 @@ def report_data(
         slices=read_slices(connection),
         scores=read_figures(connection, ScoreFigures),
         dependent_judges=dependent,
-        tables=tables,
+        stale=stale.get(JudgeHumanFigures.table, ""),
+        tables={**tables, "judge_certificates": certificates},
         sizes=sizes,
         generated_at=datetime.now(tz=UTC),
     )

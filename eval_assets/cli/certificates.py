@@ -23,6 +23,8 @@ from eval_assets.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import duckdb
+
     from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.cli.certificate_checks import CertificateEvidence
     from eval_assets.config.evaluation import Evaluation
@@ -58,7 +60,7 @@ def certificates(
     context.obj = data, database
     if context.invoked_subcommand is not None:
         return DONE
-    from eval_assets.cli.results import outcomes_now, plain_row, why_outdated
+    from eval_assets.cli.results import certificates_now, outcomes_now, plain_row
     from eval_assets.cli.terminal_tables import SealedTests, print_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
@@ -72,18 +74,15 @@ def certificates(
             print_json([])
         return DONE
     with connect(path, folder=data, is_reading=True) as connection:
-        unread = why_outdated(connection, evaluation)
-        if unread and (require is not None or not as_json):
-            click.echo(unread, err=as_json)
         if require is not None:
-            if unread:
+            if _is_outdated(connection, evaluation):
                 return CANNOT_TELL
             from eval_assets.cli.certificate_checks import certificate_evidence
 
             with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
                 return _required(evidence, require, data / "out" / "certificates")
-        tests, outcomes = SealedTests.stored(connection), outcomes_now(connection, evaluation)
-    rows = tests.certificates
+        rows = certificates_now(connection, evaluation)
+        tests, outcomes = SealedTests.of(rows, connection), outcomes_now(connection, evaluation)
     if as_json:
         print_json([plain_row(row) for row in rows])
     else:
@@ -106,13 +105,12 @@ def verify(
     Without FILES it takes those of out/certificates. Numbers must agree to 1e-9. Costs, human
     agreement, the control by length and the words of reasons are those of the day, which the
     ledger keeps. The exit code is 3 if anything differs or a certificate is stale, and 4 if files,
-    judges or verdicts of the gates changed since the last run.
+    judges or verdicts of the gates changed since the last full run.
     """
     from eval_assets.cli.certificate_checks import (
         certificate_evidence,
         read_certificate,
     )
-    from eval_assets.cli.results import why_outdated
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
 
@@ -127,8 +125,7 @@ def verify(
         _no_results(data, evaluation, path)
         return CANNOT_TELL
     with connect(path, folder=data, is_reading=True) as connection:
-        if unread := why_outdated(connection, evaluation):
-            click.echo(unread)
+        if _is_outdated(connection, evaluation):
             return CANNOT_TELL
         with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
             problems = {
@@ -143,6 +140,18 @@ def verify(
     if not files:
         click.echo(f"There is no certificate in {data / 'out' / 'certificates'}.")
     return NOT_FIT if any(problems.values()) else DONE
+
+
+def _is_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> bool:
+    """Return whether inputs of certificates changed since the last run, and print which."""
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.store.gates import why_certificates_are_stale
+
+    sources = source_fingerprints(evaluation)
+    reason = why_certificates_are_stale(connection, evaluation, sources=sources)
+    if reason:
+        click.echo(f"cannot tell: {reason}")
+    return bool(reason)
 
 
 def _why_untested(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> str:

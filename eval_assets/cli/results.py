@@ -38,17 +38,14 @@ from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
-    decide_as_stored,
+    current_certificates,
     measured_agreement,
     stored_causes,
     stored_findings,
     stored_gate_outcomes,
     why_judges_are_stale,
 )
-from eval_assets.store.inputs import changed_tables
 from eval_assets.store.ratings import human_ratings
-from eval_assets.store.schema import count_rows, read_rows
-from eval_assets.store.scores import are_stored_judges
 from eval_assets.verdicts import GateState
 from eval_assets.wording import counted, listed, tested_verdict
 
@@ -73,6 +70,13 @@ def outcomes_now(
 ) -> tuple[GateOutcome, ...]:
     """Return the outcome of each gate on the current files and minimums."""
     return stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
+
+
+def certificates_now(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> list[dict[str, Any]]:
+    """Return the rows of `judge_certificates`; if files or judges changed since, they are stale."""
+    return current_certificates(connection, evaluation, sources=source_fingerprints(evaluation))
 
 
 def why_stale(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
@@ -113,8 +117,9 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return the certificates of judges and their validity; empty if there are none."""
     if not is_stored(database):
         return []
+    evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
-        rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
+        rows = certificates_now(connection, evaluation)
     return [plain_row(row) for row in rows]
 
 
@@ -243,7 +248,13 @@ def print_run(
                     }
                     print_json(about | _figures(connection))
                 case "text":
-                    print_measured(connection, evaluation, outcomes, stale=stale)
+                    print_measured(
+                        connection,
+                        evaluation,
+                        outcomes,
+                        stale=stale.get(JudgeHumanFigures.table, ""),
+                        certificates=certificates_now(connection, evaluation),
+                    )
                     _print_causes(stored_causes(connection), evaluation)
                     if report.exists():
                         click.echo(f"Report    {report}")
@@ -368,30 +379,3 @@ def _state(evaluation: Evaluation, database: Path) -> str:
         list(map(file_state, written)),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-_EVIDENCE = {"human_labels", "judge_scores", "responses"}
-"""Tables that certificates rest on."""
-
-
-def why_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
-    """Return which inputs of certificates changed since the last run; empty if none did.
-
-    The inputs are files, judges and gates.
-    """
-    sources = source_fingerprints(evaluation)
-    changed = set(changed_tables(connection, sources)) & _EVIDENCE
-    if changed:
-        subject = f"the files of {', '.join(sorted(changed))} changed"
-    elif not count_rows(connection, "judge_certificates"):
-        return ""
-    elif not are_stored_judges(connection, evaluation.judges):
-        subject = "the declared judges changed"
-    elif not decide_as_stored(
-        connection, stored_gate_outcomes(connection, evaluation, sources=sources)
-    ):
-        subject = "the verdicts of the gates changed"
-    else:
-        return ""
-    command = f"eval-assets run --data {quote(str(evaluation.folder))}"
-    return f"cannot tell: {subject} since the last run. Run {command}"

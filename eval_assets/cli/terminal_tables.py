@@ -68,11 +68,12 @@ def print_measured(
     evaluation: Evaluation,
     outcomes: tuple[GateOutcome, ...],
     *,
-    stale: Mapping[str, str],
+    stale: str,
+    certificates: Sequence[Mapping[str, Any]],
 ) -> None:
     """Print human agreement, judges against humans, and each gate's verdict.
 
-    `stale` says why tables about judges are older than the data, by table.
+    `stale` says why the figures of judges are older than the data.
     """
     from eval_assets.agreement.rounds import rewording_sentences
     from eval_assets.agreement.selection import selection_sentences
@@ -97,15 +98,13 @@ def print_measured(
         click.echo(f"{sentence}.\n")
     if sentences := selection_sentences(stored_selection(connection)):
         click.echo(f"{'. '.join(sentences)}. Weighted figures are in the report.\n")
-    if JudgeHumanFigures.table in stale:
-        click.echo(f"{stale[JudgeHumanFigures.table]}\n")
+    if stale:
+        click.echo(f"{stale}\n")
     print_judges(read_figures(connection, JudgeHumanFigures), outcomes, evaluation)
     if evaluation.seals_figures and evaluation.judges:
         click.echo(f"{SEALED_TEST}\n")
     print_gates(evaluation, outcomes)
-    if "judge_certificates" in stale:
-        click.echo(f"{stale['judge_certificates']}\n")
-    print_certificates(SealedTests.stored(connection))
+    print_certificates(SealedTests.of(certificates, connection))
 
 
 @dataclass(frozen=True)
@@ -125,13 +124,15 @@ class SealedTests:
     in_use: Mapping[str, str]
 
     @classmethod
-    def stored(cls, connection: duckdb.DuckDBPyConnection) -> SealedTests:
-        """Return the rows of the last run."""
+    def of(
+        cls, certificates: Sequence[Mapping[str, Any]], connection: duckdb.DuckDBPyConnection
+    ) -> SealedTests:
+        """Return certificates with the rows of the other tables."""
         from eval_assets.store.schema import read_rows
         from eval_assets.store.scores import unevaluated_tests, versions_rated_as
 
         return cls(
-            read_rows(connection, "judge_certificates", order_by="judge_id, question_id"),
+            certificates,
             read_rows(connection, "sealed_test_plans", order_by="judge_id, question_id"),
             unevaluated_tests(connection),
             versions_rated_as(connection),

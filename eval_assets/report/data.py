@@ -61,6 +61,7 @@ class ReportData:
         tunable: Ids of the questions that tuning may cover; empty while a gate is closed.
         judge_humans_with_excluded: The same with the responses that adjudication left out.
         slices: Agreement over all questions on parts of the responses.
+        stale: Why figures of judges against humans are older than the ratings, with the remedy.
         tables: Other figures by table, with its columns. Lists of single responses hold the worst
             rows only, with `model_name`, `prompt_text` and `response_text` of the response.
         sizes: Rows of the tables that `tables` holds in part, and of `responses`.
@@ -84,6 +85,7 @@ class ReportData:
     slices: tuple[SliceFigures, ...]
     scores: tuple[ScoreFigures, ...]
     dependent_judges: tuple[str, ...]
+    stale: str
     tables: Mapping[str, pd.DataFrame]
     sizes: Mapping[str, int]
     generated_at: datetime

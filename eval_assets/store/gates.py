@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from shlex import quote
+from typing import Any
 
 import duckdb
 
@@ -29,8 +30,12 @@ from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import changed_tables
 from eval_assets.store.schema import empty_table, read_rows
+from eval_assets.store.scores import are_stored_judges
 from eval_assets.verdicts import GateResult
-from eval_assets.wording import or_nan, or_none
+from eval_assets.wording import listed, or_nan, or_none
+
+_EVIDENCE = {"human_labels", "judge_scores", "responses"}
+"""Tables that certificates rest on."""
 
 
 def stored_gate_outcomes(
@@ -61,32 +66,61 @@ def why_judges_are_stale(
 
     A certificate that is marked as stale itself is not counted.
     """
-    versions = rating_versions(connection)
-    [(of_figures,)] = connection.execute(
+    stale = {}
+    [(version,)] = connection.execute(
         f"SELECT any_value(data_version) FROM {JudgeHumanFigures.table}"  # noqa: S608 - our own
     ).fetchall()
-    changed = changed_tables(connection, sources)
-    unusable = {}
-    if of_figures:
-        unusable[JudgeHumanFigures.table] = why_unusable(
-            version=of_figures,
-            current=" ".join(versions.values()),
-            changed=changed,
-            folder=evaluation.folder,
-        )
-    [(is_certified, of_splits)] = connection.execute(
-        """SELECT EXISTS (FROM judge_certificates WHERE stale_because IS NULL),
+    unusable = version and why_unusable(
+        version=version,
+        current=" ".join(rating_versions(connection).values()),
+        changed=changed_tables(connection, sources),
+        folder=evaluation.folder,
+    )
+    if unusable:
+        stale[JudgeHumanFigures.table] = unusable.sentence(JudgeHumanFigures.table)
+    if connection.execute("FROM judge_certificates WHERE stale_because IS NULL").fetchone() and (
+        reason := why_certificates_are_stale(connection, evaluation, sources=sources)
+    ):
+        stale["judge_certificates"] = f"judge_certificates is stale: {reason}."
+    return stale
+
+
+def why_certificates_are_stale(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, sources: Mapping[str, str]
+) -> str:
+    """Return which inputs of certificates changed, and the remedy; empty if none did.
+
+    The inputs are files, ratings, judges and minimums of gates.
+    """
+    changed = [table for table in changed_tables(connection, sources) if table in _EVIDENCE]
+    [(is_evaluated, of_splits)] = connection.execute(
+        """SELECT EXISTS (FROM judge_certificates),
                   (SELECT any_value(data_version) FROM judge_splits)"""
     ).fetchall()
-    if is_certified and of_splits:
-        current = measures_version(evaluation, "human", data_version=versions["human"])
-        unusable["judge_certificates"] = why_unusable(
-            version=of_splits,
-            current=current,
-            changed=changed,
-            folder=evaluation.folder,
-        )
-    return {table: of.sentence(table) for table, of in unusable.items() if of}
+    version = rating_versions(connection)["human"]
+    if changed:
+        subject = f"the files of {listed(changed)}"
+    elif not is_evaluated:
+        return ""
+    elif not are_stored_judges(connection, evaluation.judges):
+        subject = "the declared judges"
+    elif of_splits != measures_version(evaluation, "human", data_version=version):
+        subject = "the ratings or scales"
+    elif not _decide_as_stored(connection, evaluation, sources):
+        subject = "the verdicts of the gates"
+    else:
+        return ""
+    remedy = Remedy(RemedyKind.RUN, quote(str(evaluation.folder)))
+    return f"{subject} changed since the last full run. {remedy.text}"
+
+
+def current_certificates(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, sources: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the rows of `judge_certificates`; if their inputs changed since, they are stale."""
+    rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
+    reason = why_certificates_are_stale(connection, evaluation, sources=sources) if rows else ""
+    return [row | {"stale_because": row["stale_because"] or reason or None} for row in rows]
 
 
 def unread_scores(
@@ -102,10 +136,11 @@ def unread_scores(
     return f"The files of judge_scores changed since they were read. {remedy.text}"
 
 
-def decide_as_stored(
-    connection: duckdb.DuckDBPyConnection, outcomes: Iterable[GateOutcome]
+def _decide_as_stored(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, sources: Mapping[str, str]
 ) -> bool:
     """Return whether gates are closed for the same questions as in the last run."""
+    outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
     verdicts = connection.execute(
         "SELECT gate, question_id, is_closed FROM gate_verdicts"
     ).fetchall()

@@ -20,6 +20,7 @@ from eval_assets.report.sections.judge_words import (
     named_questions,
     sealed_tests,
     shortened,
+    stale_tests,
     standing,
     tells_responses_apart,
     verdict_cell,
@@ -137,6 +138,8 @@ def _answer(data: ReportData) -> tuple[str, Tone]:
         )
         agreement = "It is inconclusive whether humans" if is_undecided else "Humans"
         return f"{agreement} agree with each other; no judge is declared yet", Tone.FAIR
+    if data.stale:
+        return "Unknown: the figures of judges are older than the ratings", Tone.POOR
     return _answer_on_judges(data)
 
 
@@ -236,6 +239,8 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
     if not data.evaluation.judges:
         words = "Declare two judges of different vendors under judges in evaluation.yaml."
         yield Cell(words, link="cautions")
+    if data.stale:
+        yield Cell(data.stale, link="judge-human")
     judges = [judge.id for judge in data.evaluation.judges]
     tunable = {*data.tunable}
     versions = list(_versions_to_use(data))
@@ -317,7 +322,16 @@ def _uses(data: ReportData, judges: list[str]) -> Iterator[Cell]:
         shared = set.intersection(*({*matched_questions(data, judge_id)} for judge_id in judges))
         on = [question.id for question in data.evaluation.rubric if question.id in shared]
         scope = f" on {named_questions(on)}" if 0 < len(on) < len(data.evaluation.rubric) else ""
-        yield Cell(f"Use {listed(judges)}{scope}; tuning may improve more.", link="judge-human")
+        yield Cell(f"Use {listed(judges)}{scope}; {_tuning(data, judges)}.", link="judge-human")
+
+
+def _tuning(data: ReportData, judges: list[str]) -> str:
+    """Return the use of tuning judges whose figures match: another test if theirs are stale."""
+    stale = [j for j in judges if stale_tests(data, j) and not sealed_tests(data, j)]
+    if not stale:
+        return "tuning may improve more"
+    command = f"eval-assets tune --data {quote(str(data.evaluation.folder))}"
+    return f"the sealed test of {listed(stale)} no longer holds, evaluate it again: {command}"
 
 
 def _useless_prompts(data: ReportData) -> Iterator[Cell]:

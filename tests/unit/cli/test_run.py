@@ -5,6 +5,7 @@ import shutil
 from importlib.resources import files
 from pathlib import Path
 
+import click
 import pytest
 
 from eval_assets.cli.certificates import certificates
@@ -12,6 +13,7 @@ from eval_assets.cli.exit_codes import FAILED
 from eval_assets.cli.gates import gates
 from eval_assets.cli.irr import irr
 from eval_assets.cli.run import run
+from eval_assets.store.connection import connect
 
 MINIMAL = Path(str(files("eval_assets.examples"))) / "minimal"
 SAMPLE = Path(__file__).parents[3] / "data" / "sample"
@@ -97,6 +99,43 @@ def test_the_remedy_of_stale_figures_names_the_folder(
     remarks = [line for line in printed[1].splitlines() if line.split(": ")[0].isidentifier()]
     assert remarks
     assert all(line.endswith(".") for line in remarks)
+
+
+def test_certificates_are_stale_in_every_form_once_labels_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "sample"
+    shutil.copytree(SAMPLE, data, ignore=shutil.ignore_patterns("out", "ledger*"))
+    options = ["--data", "sample"]
+    select = "+judge_human_agreement,+judge_agreement"
+    run.main([*options, "--select", select], standalone_mode=False)
+    with connect(data / "out" / "eval.duckdb", folder=data) as connection:
+        connection.execute(
+            """INSERT INTO judge_certificates BY NAME SELECT 'wren' AS judge_id, '1.0.0' AS version,
+               'helpfulness' AS question_id, 'fit' AS fitness, 'unchanged' AS improvement,
+               'as people' AS reason, 40 AS n_groups, 1 AS n_readings, now() AS created_at"""
+        )
+    labels = data / "labels.csv"
+    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-9]))
+    capsys.readouterr()
+
+    def printed(command: click.Command, *arguments: str) -> str:
+        command.main([*options, *arguments], standalone_mode=False)
+        return capsys.readouterr().out
+
+    reason = "the files of human_labels changed since the last full run"
+    [row] = json.loads(printed(certificates, "--json"))
+    assert row["stale_because"].startswith(reason)
+    assert f"stale: {reason}" in printed(certificates)
+    assert f"stale: {reason}" in printed(gates, "--format", "markdown")
+    assert printed(certificates, "--require", "wren").startswith(f"cannot tell: {reason}")
+    run.main([*options, "--select", "human_labels,agreement_report"], standalone_mode=False)
+    capsys.readouterr()
+    [row] = json.loads(printed(certificates, "--json"))
+    assert row["stale_because"].startswith("the ratings or scales changed")
+    report = (data / "out" / "report.md").read_text()
+    assert "wren on helpfulness: stale, because the ratings or scales changed" in report
+    assert "judge_human_agreement is stale" in report
 
 
 def test_certificates_of_no_run_are_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:

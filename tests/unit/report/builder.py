@@ -135,6 +135,7 @@ class Case:
             slices=(),
             scores=self._scores(),
             dependent_judges=(),
+            stale="",
             tables={
                 "judge_confusion": self._judge_confusion(),
                 "label_disagreements": self._label_disagreements(),

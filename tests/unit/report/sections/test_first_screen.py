@@ -207,6 +207,7 @@ def screen_after(
 def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
     fit = screen_after("fit", stale=None, safe=JudgeVerdict.INCONCLUSIVE)
     unfit = screen_after("unfit", stale=None)
+    stale = screen_after("fit", stale="human ratings in the test changed")
 
     assert fit.answer == "Yes: gpt matches human agreement"
     assert fit.judges[0].text == (
@@ -214,6 +215,9 @@ def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
         "is inconclusive on safe: more response groups are needed."
     )
     assert fit.next_step.text == "Use gpt where a sealed test found it fit."
+    assert stale.next_step.text.startswith(
+        "Use gpt; the sealed test of gpt no longer holds, evaluate it again: eval-assets tune "
+    )
     assert unfit.answer == "In part: gpt matches human agreement on 1 of 2 questions"
     assert unfit.next_step.text.startswith("Tune gpt: it is below human agreement on safe")
 
