@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -182,6 +183,11 @@ def render_json(data: ReportData) -> str:
         "rated_response_selection": [_plain(asdict(test)) for test in data.selection],
         "human_agreement_weighted": _rows(data.weighted),
         "score_summary": _rows(data.scores),
+        "cautions": [
+            {"heading": caution.term, "meaning": caution.meaning}
+            for caution in cautions.cautions(data)
+        ],
+        "tables": _tables(data),
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
@@ -224,6 +230,19 @@ def _rows(rows: Iterable[FigureRecord]) -> list[dict[str, object]]:
     return [_plain(row.columns()) for row in rows]
 
 
+def _tables(data: ReportData) -> dict[str, list[dict[str, object]]]:
+    """Return the tables behind the other sections; long lists hold the rows that the page shows."""
+    figures: tuple[tuple[FigureRecord, ...], ...] = (
+        data.rounds,
+        data.rubric_versions,
+        data.leave_one_judge_out,
+        data.judge_humans_with_excluded,
+        data.slices,
+    )
+    of_figures = {rows[0].table: _rows(rows) for rows in figures if rows}
+    return {name: _records(data, name) for name in data.tables} | of_figures
+
+
 def _records(data: ReportData, table: str) -> list[dict[str, object]]:
     """Return all columns of a table's rows; nothing if the table is missing."""
     frame = data.tables.get(table, pd.DataFrame())
@@ -242,5 +261,7 @@ def _value(value: Any) -> object:  # noqa: ANN401 - a cell of a frame
     """Return a value in the types of JSON, a whole number without decimals."""
     if pd.isna(value):
         return None
+    if isinstance(value, datetime):
+        return value.isoformat()
     value = value.item() if isinstance(value, np.generic) else value
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -13,6 +13,7 @@ import pytest
 
 from eval_assets.render.markdown import escape_markdown
 from eval_assets.report.content import render_html, render_json, render_markdown, report_content
+from eval_assets.report.sections.cautions import cautions
 from tests.unit.report.builder import (
     ATTACK,
     CASES,
@@ -256,6 +257,19 @@ def test_figures_are_unrounded_and_undefined_ones_are_null() -> None:
     assert question["a_hh"] == 2 / 3
     assert question["alpha"] is None
     assert question["n_responses"] == 80
+
+
+def test_tables_of_all_sections_are_in_the_json() -> None:
+    certificate = {"judge_id": "gpt", "fitness": "fit", "created_at": pd.Timestamp("2026-11-21")}
+    data = with_tables(Case().data(), judge_certificates=pd.DataFrame([certificate]))
+    content = json.loads(render_json(data))
+
+    assert content["tables"]["judge_certificates"] == [
+        certificate | {"created_at": "2026-11-21T00:00:00"}
+    ]
+    assert content["tables"].keys() == data.tables.keys()
+    titles = [caution["heading"] for caution in content["cautions"]]
+    assert titles == [caution.term for caution in cautions(data)]
 
 
 def test_every_case_is_valid_json() -> None:
