@@ -23,7 +23,7 @@ from eval_assets.agreement.pooled_coefficients import (
     pooled_if_ordered,
 )
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
-from eval_assets.bands import REPEATED, alpha_label, pooled_alpha_label
+from eval_assets.bands import REPEATED, UNSTABLE, alpha_label, pooled_alpha_label
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
@@ -317,9 +317,10 @@ def _interpretation(
         if not is_compared:
             return "no unit has scores of two judges"
         return "alpha is undefined, since all scores are equal"
+    label = pooled_alpha_label(alpha, float(np.var(scores)))
     if is_repeated:
-        return REPEATED
-    return pooled_alpha_label(alpha, float(np.var(scores)))
+        return f"{REPEATED}; {label}" if label == UNSTABLE else REPEATED
+    return label
 
 
 def measure_leave_one_judge_out(

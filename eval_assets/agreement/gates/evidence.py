@@ -159,15 +159,16 @@ def _figure(gate: GateDeclaration, row: AgreementFigures, *, largest_share: floa
     `largest_share` is the largest share that one value has of the ratings of any question.
     """
     figure = gate.figure(row)
+    remarks = row.interpretation.split("; ")
     result = GateFigure(
         question_id=row.question_id,
         value=figure.value,
         low=figure.low,
         high=figure.high,
         n_units=row.n_responses if isinstance(row, HumanFigures) else row.n_units,
-        undefined_because="" if figure.is_defined else row.interpretation.rpartition("; ")[2],
-        little_variation=_CLOSE if row.interpretation == UNSTABLE else "",
-        repetition=_EQUAL if row.interpretation == REPEATED else "",
+        undefined_because="" if figure.is_defined else remarks[-1],
+        little_variation=_CLOSE if UNSTABLE in remarks else "",
+        repetition=_EQUAL if REPEATED in remarks else "",
         n_groups=row.n_groups,
     )
     if not isinstance(row, HumanFigures):

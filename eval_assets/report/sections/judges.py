@@ -122,7 +122,7 @@ def _together(data: ReportData) -> Table:
 
 def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> tuple[Cell, ...]:
     question_id = row.question_id
-    is_repeated = row.interpretation == REPEATED
+    is_repeated = REPEATED in row.interpretation.split("; ")
     tone = alpha_tone(row.alpha.value)
     if is_repeated and tone is Tone.GOOD:
         tone = Tone.FAIR
@@ -130,7 +130,7 @@ def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> 
         row.alpha,
         "alpha",
         limits=ALPHA_LIMITS,
-        meaning=REPEATED if is_repeated else alpha_label(row.alpha.value),
+        meaning=row.interpretation if is_repeated else alpha_label(row.alpha.value),
         undefined=row.interpretation,
         tone=tone,
     )

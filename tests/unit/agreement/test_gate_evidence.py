@@ -160,6 +160,19 @@ def test_scores_that_hardly_vary_explain_a_low_alpha_of_judges() -> None:
     assert outcomes["judge_alpha"].overall.little_variation == "all scores lie close together"
 
 
+def test_scores_that_hardly_vary_and_repeat_each_other_are_both_named() -> None:
+    case = Case()
+    version = measures_version(case.data().evaluation, "judge", data_version="v1")
+    rows = tuple(
+        replace(row, interpretation=f"{REPEATED}; {UNSTABLE}", data_version=version)
+        for row in case.judge_rows()
+    )
+    gate = outcomes_of(case, measured={"human": case.humans(), "judge": rows})["judge_alpha"]
+
+    assert gate.overall.little_variation == "all scores lie close together"
+    assert gate.overall.repetition.startswith("two judges give equal scores throughout")
+
+
 def test_the_gate_asks_to_check_judges_with_equal_scores() -> None:
     case = Case()
     version = measures_version(case.data().evaluation, "judge", data_version="v1")

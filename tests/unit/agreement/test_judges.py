@@ -14,7 +14,7 @@ from eval_assets.agreement.judges import (
 )
 from eval_assets.agreement.pooled_coefficients import alpha_over_evaluations
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
-from eval_assets.bands import REPEATED
+from eval_assets.bands import REPEATED, UNSTABLE
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import LeaveOneJudgeOutFigures
@@ -90,6 +90,18 @@ def test_equal_scores_of_two_judges_are_named_from_the_limits_on(
     rows = measure_judges(judges, Evaluation("test", Path(), (CLARITY,))).agreement
 
     assert [row.interpretation for row in rows] == [expected, expected]
+
+
+def test_equal_scores_that_hardly_vary_are_named_for_both() -> None:
+    scores = [2.0, 4.0, *[3.0] * 38]
+    other = [*[3.0] * 38, 4.0, 2.0]
+    scored = given(scores, other, scores, raters=("gpt", "haiku", "twin"))
+    judges = JudgeRatings(
+        {"clarity": scored}, scored.unit.astype(object), np.arange(40), "judges", "v1"
+    )
+    rows = measure_judges(judges, Evaluation("test", Path(), (CLARITY,))).agreement
+
+    assert {row.interpretation for row in rows} == {f"{REPEATED}; {UNSTABLE}"}
 
 
 def test_alpha_over_evaluations_pools_units_on_a_common_scale() -> None:
