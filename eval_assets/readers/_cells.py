@@ -124,10 +124,13 @@ def number_in(cell: str | None) -> float:
         [3.0, 3.0, 4.0, nan, nan, nan, nan]
         >>> [number_in(cell) for cell in ("'4", '="4"', "\N{FULLWIDTH DIGIT FOUR}")]
         [4.0, 4.0, 4.0]
+        >>> number_in("\N{ARABIC-INDIC DIGIT FOUR}\N{ARABIC DECIMAL SEPARATOR}5")
+        4.5
     """
     text = without_blanks(cell) or ""
     kept_as_text = _TEXT_OF_SPREADSHEET.fullmatch(text)
     text = kept_as_text[kept_as_text.lastindex or 0] if kept_as_text else text
+    text = text.replace("\N{ARABIC DECIMAL SEPARATOR}", ".")
     if not _NUMBER.fullmatch(text):
         return math.nan
     number = float(text)
