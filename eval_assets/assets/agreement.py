@@ -62,6 +62,7 @@ from eval_assets.render.tables import ALL_QUESTIONS
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import combined_fingerprint, rating_versions
 from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures
+from eval_assets.store.inputs import check_imported
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.long_ratings import ratings_by_round, reworded_ratings
@@ -126,6 +127,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
+            check_imported(connection, "human_labels", evaluation.folder)
             humans = human_ratings(connection, evaluation)
             by_round = ratings_by_round(connection, evaluation)
             reworded = reworded_ratings(connection, evaluation)

@@ -39,7 +39,13 @@ from eval_assets.readers.scores import (
     read_recorded_scores,
 )
 from eval_assets.store.connection import transaction
-from eval_assets.store.inputs import import_fingerprint, is_imported, record_import, response_keys
+from eval_assets.store.inputs import (
+    check_imported,
+    import_fingerprint,
+    is_imported,
+    record_import,
+    response_keys,
+)
 from eval_assets.store.report_tables import judge_costs
 from eval_assets.store.scores import (
     JudgeRow,
@@ -85,6 +91,7 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
                 connection, "judge_scores", fingerprint=fingerprint
             ):
                 return unchanged(table_metadata(connection, "judge_scores"))
+            check_imported(connection, "model_responses", evaluation.folder)
             responses = response_keys(connection, further=evaluation.filter_columns)
         with ScoresOnDisk(folder.out) as scores:
 
@@ -144,6 +151,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJud
         return LiveJudging()
     in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     with folder.connect() as connection:
+        check_imported(connection, "model_responses", evaluation.folder)
         responses = response_keys(connection, further=evaluation.filter_columns)
     for _ in _sound_scores(evaluation, responses):
         pass

@@ -20,6 +20,7 @@ from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import (
+    check_imported,
     import_fingerprint,
     is_imported,
     labels_by_file,
@@ -53,6 +54,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             )
             if is_imported(connection, "human_labels", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "human_labels"))
+            check_imported(connection, "model_responses", evaluation.folder)
             responses = response_keys(connection, further=evaluation.filter_columns)
             n_labels_by_file = labels_by_file(connection)
         if n_labels_by_file and not evaluation.labels.files and not evaluation.labels.are_named:

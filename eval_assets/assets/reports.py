@@ -51,6 +51,7 @@ from eval_assets.store.gates import (
     stored_gate_outcomes,
     why_judges_are_stale,
 )
+from eval_assets.store.inputs import check_imported
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ratings import human_ratings, judge_ratings
@@ -197,6 +198,7 @@ def measured_now(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) 
     current = current_kinds(connection, evaluation, agreement)
     humans, judges, findings = agreement["human"], agreement["judge"], stored_findings(connection)
     if "human" not in current:
+        check_imported(connection, "human_labels", evaluation.folder)
         measures = measure_humans(human_ratings(connection, evaluation), evaluation)
         humans, findings = measures.agreement, measures.findings
     if "judge" not in current:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -21,6 +22,7 @@ from eval_assets.store.schema import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -168,15 +170,9 @@ def rejected_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
 def response_keys(
     connection: duckdb.DuckDBPyConnection, *, further: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return the columns by which labels and scores name a response; turns are Int64.
-
-    Raises:
-        StoreError: If no responses were ever imported.
-    """
+    """Return the columns by which labels and scores name a response; turns are Int64."""
     import pandas as pd
 
-    if import_fingerprint(connection, "responses") is None:
-        raise StoreError("no responses are stored yet. Materialize model_responses first")
     key_columns = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
     relation = connection.table("responses")
     selected = [
@@ -245,6 +241,18 @@ def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str
         "SELECT fingerprint FROM imports WHERE table_name = ?", [table]
     ).fetchall()
     return str(rows[0][0]) if rows else None
+
+
+def check_imported(connection: duckdb.DuckDBPyConnection, asset: str, folder: Path) -> None:
+    """Raise StoreError if an asset of a file was never materialized.
+
+    Raises:
+        StoreError: If there is no record of its table.
+    """
+    table = "responses" if asset == "model_responses" else asset
+    if import_fingerprint(connection, table) is None:
+        command = f"eval-assets run --data {quote(str(folder))}"
+        raise StoreError(f"{asset}: not materialized yet. Run {command}")
 
 
 def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str) -> bool:

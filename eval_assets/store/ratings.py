@@ -61,7 +61,7 @@ def ratings_by_kind(
     Raises:
         StoreError: As `human_ratings` and `judge_ratings` raise it.
     """
-    check_judges(connection, evaluation.judges)
+    check_judges(connection, evaluation)
     humans = _of_people(connection, evaluation, "human")
     group = next(iter(humans.values())).group
     return {
@@ -94,7 +94,7 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     Raises:
         StoreError: If the stored scores belong to other judges than those declared.
     """
-    check_judges(connection, evaluation.judges)
+    check_judges(connection, evaluation)
     import pandas as pd
 
     if evaluation.judges:
@@ -119,7 +119,7 @@ def scores_of_responses(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, LongRatings]:
     """Return the judges' scores of responses, by question."""
-    check_judges(connection, evaluation.judges)
+    check_judges(connection, evaluation)
     group = group_codes(connection)
     return long_ratings(connection, "judge", [q.id for q in evaluation.rubric], group=group)
 

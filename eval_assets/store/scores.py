@@ -6,6 +6,7 @@ import pickle
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Self
 
 import duckdb
@@ -13,7 +14,7 @@ import duckdb
 from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
-from eval_assets.store.inputs import is_in_partition
+from eval_assets.store.inputs import check_imported, is_in_partition
 from eval_assets.store.schema import empty_table, insert_rows, replace_records, spare_memory
 from eval_assets.wording import storable
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import pandas as pd
+
+    from eval_assets.config.evaluation import Evaluation
 
 _SCORE_KEY = ("response_id", "question_id", "judge_id")
 _PORTION = 100_000
@@ -229,16 +232,17 @@ def are_stored_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[
     }
 
 
-def check_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge]) -> None:
+def check_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> None:
     """Raise StoreError if the stored scores belong to other judges than are declared.
 
     Raises:
         StoreError: If judges were added, taken out or changed since they were asked.
     """
-    if not are_stored_judges(connection, declared):
+    if not are_stored_judges(connection, evaluation.judges):
+        check_imported(connection, "judge_scores", evaluation.folder)
         raise StoreError(
             "judge_scores: holds scores of other judges than are declared now. "
-            "Materialize judge_scores"
+            f"Run eval-assets run --data {quote(str(evaluation.folder))}"
         )
 
 

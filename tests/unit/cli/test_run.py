@@ -138,6 +138,26 @@ def test_certificates_are_stale_in_every_form_once_labels_changed(
     assert "judge_human_agreement is stale" in report
 
 
+@pytest.mark.parametrize(
+    ("asset", "missing"),
+    [
+        ("human_labels", "model_responses"),
+        ("judge_scores", "model_responses"),
+        ("human_agreement", "human_labels"),
+        ("judge_human_agreement", "judge_scores"),
+    ],
+)
+def test_an_asset_before_those_that_it_needs_names_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], asset: str, missing: str
+) -> None:
+    shutil.copytree(SAMPLE, tmp_path / "sample", ignore=shutil.ignore_patterns("out", "ledger*"))
+    code = run.main(["--data", "sample", "--select", asset], standalone_mode=False)
+
+    command = "Run eval-assets run --data sample"
+    assert code == FAILED
+    assert capsys.readouterr().err == f"{missing}: not materialized yet. {command}\n"
+
+
 def test_certificates_of_no_run_are_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
     code = certificates.main(["--data", str(MINIMAL), "--json"], standalone_mode=False)
     printed = capsys.readouterr()

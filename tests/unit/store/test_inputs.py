@@ -16,6 +16,7 @@ from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.scale import BINARY
 from eval_assets.store.inputs import (
     changed_tables,
+    check_imported,
     import_fingerprint,
     is_imported,
     labels_by_file,
@@ -90,9 +91,13 @@ def test_a_missing_key_of_a_response_is_none_and_not_a_text(connection: Connecti
     assert str(keys["turn_index"].dtype) == "Int64"
 
 
-def test_keys_are_refused_before_any_response_was_imported(connection: Connection) -> None:
-    with pytest.raises(StoreError, match="Materialize model_responses first"):
-        response_keys(connection)
+def test_an_asset_that_was_never_read_is_named_with_the_command(connection: Connection) -> None:
+    message = "model_responses: not materialized yet. Run eval-assets run --data 'my data'"
+    with pytest.raises(StoreError, match=message):
+        check_imported(connection, "model_responses", Path("my data"))
+
+    record_import(connection, "responses", fingerprint="one", sources="a", n_rows=1)
+    check_imported(connection, "model_responses", Path("my data"))
 
 
 def test_an_import_is_remembered_by_its_latest_fingerprint(connection: Connection) -> None:
