@@ -405,9 +405,11 @@ def _drawn(
     sizes = np.bincount(group)
     chosen = rng.choice(len(sizes), size=n, p=weights)
     chosen = chosen[: np.searchsorted(np.cumsum(sizes[chosen]), n) + 1]
-    members = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
-    rows = np.concatenate([members[index] for index in chosen])[:n]
-    return rated[rows], np.repeat(np.arange(len(chosen)), sizes[chosen])[:n]
+    drawn = np.repeat(np.arange(len(chosen)), sizes[chosen])[:n]
+    # The members of a group lie together in this order, and in `drawn` as well.
+    members, starts = np.argsort(group, kind="stable"), np.cumsum(sizes) - sizes
+    places = np.arange(n) - (np.cumsum(sizes[chosen]) - sizes[chosen])[drawn]
+    return rated[members[starts[chosen[drawn]] + places]], drawn
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -22,7 +23,12 @@ N_RATED = 16
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An evaluation whose raters disagree on an eighth of the responses."""
-    (tmp_path / "evaluation.yaml").write_text(
+    return declare(tmp_path)
+
+
+def declare(folder: Path) -> Path:
+    """Write that evaluation."""
+    (folder / "evaluation.yaml").write_text(
         "name: e\nrubric:\n  - {id: clear, question: Is it clear?, scale: binary}\n"
         "labels: labels.csv\nlabelling: {raters: [anna, ben, cleo]}\n"
         "gates: {human_a_hh: {min: 0.5}, human_alpha: {min: 0.3}}\n"
@@ -32,10 +38,10 @@ def folder(tmp_path: Path) -> Path:
         for k in range(N_RATED)
         for rater in ("anna", "ben")
     ]
-    (tmp_path / "labels.csv").write_text(
+    (folder / "labels.csv").write_text(
         "\n".join(["response_id,rater_id,question_id,rating", *rows])
     )
-    return tmp_path
+    return folder
 
 
 def run_inputs(folder: Path) -> None:
@@ -148,9 +154,10 @@ def reword(folder: Path) -> None:
     (folder / "evaluation.yaml").write_text(declared.replace("Is it clear?", REWORDED))
 
 
-@pytest.fixture
-def reworded(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def reworded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The evaluation with a third rater who disagrees, measured before it was reworded."""
+    folder = declare(tmp_path_factory.mktemp("reworded"))
     path = folder / "labels.csv"
     path.write_text(
         path.read_text() + "".join(f"\nr{k},cleo,clear,{k % 3 == 0:d}" for k in range(16))
@@ -159,6 +166,12 @@ def reworded(folder: Path) -> Path:
     run_inputs(folder)
     reword(folder)
     return folder
+
+
+@pytest.fixture
+def reworded(reworded_once: Path, tmp_path: Path) -> Path:
+    """A copy of its own of the reworded evaluation."""
+    return shutil.copytree(reworded_once, tmp_path / "reworded")
 
 
 def test_new_responses_are_drawn_for_as_many_raters_as_before(reworded: Path) -> None:

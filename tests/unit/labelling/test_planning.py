@@ -72,7 +72,7 @@ def test_the_width_shrinks_as_the_root_of_the_number() -> None:
 
 def test_a_verdict_near_the_minimum_stays_uncertain_and_one_far_from_it_is_certain() -> None:
     ratings = noisy(60, 0.9)
-    value = plan(ratings).now.value
+    value = plan(ratings, n_more=()).now.value
 
     near, far = plan(ratings, minimum=value), plan(ratings, minimum=value - 0.5)
 
@@ -84,7 +84,7 @@ def test_a_verdict_near_the_minimum_stays_uncertain_and_one_far_from_it_is_certa
 
 def test_few_labels_promise_less_than_many() -> None:
     ratings = noisy(200, 0.9)
-    minimum = plan(ratings).now.value - 0.1
+    minimum = plan(ratings, n_more=()).now.value - 0.1
 
     few, many = plan(ratings[:10], minimum=minimum), plan(ratings, minimum=minimum)
 
@@ -93,7 +93,7 @@ def test_few_labels_promise_less_than_many() -> None:
 
 def test_few_labels_leave_the_probability_open() -> None:
     ratings = noisy(200, 0.9)
-    minimum = plan(ratings).now.value - 0.05
+    minimum = plan(ratings, n_more=()).now.value - 0.05
     few, many = plan(ratings[:12], minimum=minimum), plan(noisy(200, 0.2), minimum=0.5)
 
     [low, high] = few.outlooks[1].p_certain_low, few.outlooks[1].p_certain_high
@@ -137,7 +137,7 @@ def test_responses_with_one_rating_do_not_count() -> None:
     ratings = noisy(30, 0.9)
     ratings[:10, 1] = math.nan
 
-    assert plan(ratings).n_responses == 20
+    assert plan(ratings, n_more=()).n_responses == 20
 
 
 def test_the_same_seed_gives_the_same_plan() -> None:
@@ -189,7 +189,7 @@ def test_new_responses_show_a_gain_in_four_of_five_studies() -> None:
 
 
 def test_uncertain_labels_show_no_small_gain() -> None:
-    result = plan(noisy(12, 2.5)).now
+    result = plan(noisy(12, 2.5), n_more=()).now
 
     assert math.isinf(responses_to_show(0.05, now=result, n_responses=12))
 
