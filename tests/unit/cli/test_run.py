@@ -2,7 +2,10 @@
 
 import json
 import shutil
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from importlib.resources import files
+from io import StringIO
 from pathlib import Path
 
 import click
@@ -12,11 +15,13 @@ from eval_assets.cli.certificates import certificates
 from eval_assets.cli.exit_codes import FAILED
 from eval_assets.cli.gates import gates
 from eval_assets.cli.irr import irr
+from eval_assets.cli.results import RunResults, record_results, unchanged_results
 from eval_assets.cli.run import run
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import connect
+from tests.e2e.conftest import AGREEING, BASE, make
 
 MINIMAL = Path(str(files("eval_assets.examples"))) / "minimal"
-SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 
 
 @pytest.fixture(autouse=True)
@@ -27,72 +32,98 @@ def _own_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_bad_evaluation_does_not_stop_the_later_ones(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@dataclass(frozen=True)
+class Printed:
+    """A run: its folder, its exit code, and what it printed."""
+
+    folder: Path
+    code: int
+    out: str
+    err: str
+
+
+def printed_run(folder: Path, *options: str) -> Printed:
+    """Run a folder, named as from where it lies."""
+    stdout, stderr = StringIO(), StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(stdout),
+        redirect_stderr(stderr),
+    ):
+        patch.chdir(folder.parent)
+        code = run.main(["--data", folder.name, *options], standalone_mode=False)
+    return Printed(folder, code, stdout.getvalue(), stderr.getvalue())
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    """A run of three evaluations, of which the first two are wrong: not to be written."""
+    folder = tmp_path_factory.mktemp("several") / "multi"
     for name, text in (
         ("first", "name: first\nrubrik: []\n"),
         ("second", "name: [\n"),
     ):
-        (tmp_path / "multi" / name).mkdir(parents=True)
-        (tmp_path / "multi" / name / "evaluation.yaml").write_text(text)
-    shutil.copytree(MINIMAL, tmp_path / "multi" / "third")
+        (folder / name).mkdir(parents=True)
+        (folder / name / "evaluation.yaml").write_text(text)
+    shutil.copytree(MINIMAL, folder / "third")
+    return printed_run(folder)
 
-    code = run.main(["--data", "multi"], standalone_mode=False)
 
-    printed = capsys.readouterr()
-    assert code == FAILED
-    assert [line.split(":")[0] for line in printed.err.splitlines()] == [
+MEASURED = "+human_agreement,+judge_human_agreement,+judge_agreement"
+
+
+@pytest.fixture(scope="module")
+def measured_once(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    """A run that measures raters and judges: not to be written. One question is in doubt."""
+    folder = make(tmp_path_factory.mktemp("measured") / "my data", AGREEING)
+    in_doubt = [value if k % 8 else 6 - value for k, value in enumerate(BASE)]
+    folder.label({"clarity": AGREEING, "depth": (BASE, in_doubt)})
+    return printed_run(folder.path, "--select", MEASURED)
+
+
+@pytest.fixture
+def measured(measured_once: Printed, tmp_path: Path) -> Path:
+    """A copy of its own of the measured folder, of which labels were removed since."""
+    folder = shutil.copytree(measured_once.folder, tmp_path / "my data")
+    labels = folder / "labels.csv"
+    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-9]))
+    return folder
+
+
+def test_a_bad_evaluation_does_not_stop_the_later_ones(several: Printed) -> None:
+    assert several.code == FAILED
+    assert [line.split(":")[0] for line in several.err.splitlines()] == [
         "multi/first could not be evaluated",
         *3 * ["evaluation.yaml"],
         "multi/second could not be evaluated",
         "evaluation.yaml",
     ]
-    assert "Evaluating multi/third" in printed.out
-    assert (tmp_path / "multi" / "third" / "out" / "report.html").exists()
+    assert "Evaluating multi/third" in several.out
+    assert (several.folder / "third" / "out" / "report.html").exists()
 
 
 def test_figures_of_judges_on_earlier_labels_are_marked_as_stale(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    measured_once: Printed, measured: Path
 ) -> None:
-    data = tmp_path / "sample"
-    shutil.copytree(SAMPLE, data, ignore=shutil.ignore_patterns("out", "ledger*"))
-    options = ["--data", "sample", "--select"]
     of_judges = (
         "judge_human_agreement is stale: the ratings or scales changed since it was measured"
     )
 
-    run.main([*options, "+human_agreement,+judge_human_agreement"], standalone_mode=False)
-    current = capsys.readouterr().out
-    labels = data / "labels.csv"
-    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-9]))
-    run.main([*options, "+human_agreement"], standalone_mode=False)
-    stale = capsys.readouterr().out
-    run.main([*options, "+human_agreement", "--json"], standalone_mode=False)
-    result = json.loads(capsys.readouterr().out)
+    stale = printed_run(measured, "--select", "+human_agreement").out
+    result = json.loads(printed_run(measured, "--select", "+human_labels", "--json").out)
 
-    assert "Judges against humans" in current
-    assert "stale" not in current
-    assert f"{of_judges}. Run eval-assets run --data sample.\n\nJudges against humans" in stale
+    assert "Judges against humans" in measured_once.out
+    assert "stale" not in measured_once.out
+    assert f"{of_judges}. Run eval-assets run --data 'my data'.\n\nJudges against humans" in stale
     assert result["stale_because"]["judge_human_agreement"].startswith(of_judges)
 
 
 def test_the_remedy_of_stale_figures_names_the_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    measured: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = tmp_path / "my data"
-    shutil.copytree(SAMPLE, data, ignore=shutil.ignore_patterns("out", "ledger*"))
-    options = ["--data", "my data"]
-    run.main(
-        [*options, "--select", "+human_agreement,+judge_human_agreement"], standalone_mode=False
-    )
-    capsys.readouterr()
-    labels = data / "labels.csv"
-    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-9]))
-
     printed = []
     for command in (gates, irr, certificates):
-        command.main(options, standalone_mode=False)
+        command.main(["--data", measured.name], standalone_mode=False)
         printed.append(capsys.readouterr().out)
 
     assert all("Run eval-assets run --data 'my data'" in text for text in printed)
@@ -102,22 +133,15 @@ def test_the_remedy_of_stale_figures_names_the_folder(
 
 
 def test_certificates_are_stale_in_every_form_once_labels_changed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    measured: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = tmp_path / "sample"
-    shutil.copytree(SAMPLE, data, ignore=shutil.ignore_patterns("out", "ledger*"))
-    options = ["--data", "sample"]
-    select = "+judge_human_agreement,+judge_agreement"
-    run.main([*options, "--select", select], standalone_mode=False)
-    with connect(data / "out" / "eval.duckdb", folder=data) as connection:
+    options = ["--data", measured.name]
+    with connect(measured / "out" / "eval.duckdb", folder=measured) as connection:
         connection.execute(
-            """INSERT INTO judge_certificates BY NAME SELECT 'wren' AS judge_id, '1.0.0' AS version,
-               'helpfulness' AS question_id, 'fit' AS fitness, 'unchanged' AS improvement,
+            """INSERT INTO judge_certificates BY NAME SELECT 'j1' AS judge_id, '1.0.0' AS version,
+               'clarity' AS question_id, 'fit' AS fitness, 'unchanged' AS improvement,
                'as people' AS reason, 40 AS n_groups, 1 AS n_readings, now() AS created_at"""
         )
-    labels = data / "labels.csv"
-    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-9]))
-    capsys.readouterr()
 
     def printed(command: click.Command, *arguments: str) -> str:
         command.main([*options, *arguments], standalone_mode=False)
@@ -128,13 +152,12 @@ def test_certificates_are_stale_in_every_form_once_labels_changed(
     assert row["stale_because"].startswith(reason)
     assert f"stale: {reason}" in printed(certificates)
     assert f"stale: {reason}" in printed(gates, "--format", "markdown")
-    assert printed(certificates, "--require", "wren").startswith(f"cannot tell: {reason}")
-    run.main([*options, "--select", "human_labels,agreement_report"], standalone_mode=False)
-    capsys.readouterr()
+    assert printed(certificates, "--require", "j1").startswith(f"cannot tell: {reason}")
+    printed_run(measured, "--select", "human_labels,agreement_report")
     [row] = json.loads(printed(certificates, "--json"))
     assert row["stale_because"].startswith("the ratings or scales changed")
-    report = (data / "out" / "report.md").read_text()
-    assert "wren on helpfulness: stale, because the ratings or scales changed" in report
+    report = (measured / "out" / "report.md").read_text()
+    assert "j1 on clarity: stale, because the ratings or scales changed" in report
     assert "judge_human_agreement is stale" in report
 
 
@@ -150,7 +173,7 @@ def test_certificates_are_stale_in_every_form_once_labels_changed(
 def test_an_asset_before_those_that_it_needs_names_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], asset: str, missing: str
 ) -> None:
-    shutil.copytree(SAMPLE, tmp_path / "sample", ignore=shutil.ignore_patterns("out", "ledger*"))
+    make(tmp_path / "sample", AGREEING)
     code = run.main(["--data", "sample", "--select", asset], standalone_mode=False)
 
     command = "Run eval-assets run --data sample"
@@ -166,15 +189,16 @@ def test_certificates_of_no_run_are_an_empty_list(capsys: pytest.CaptureFixture[
     assert printed.err.startswith("There are no results. Run: ")
 
 
-def test_only_files_that_a_run_reads_start_another_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = tmp_path / "minimal"
-    shutil.copytree(MINIMAL, data)
+def test_only_files_that_a_run_reads_start_another_one(several: Printed, tmp_path: Path) -> None:
+    data = shutil.copytree(several.folder / "third", tmp_path / "minimal").relative_to(tmp_path)
+    database = data / "out" / "eval.duckdb"
 
     def is_unchanged() -> bool:
-        run.main(["--data", "minimal"], standalone_mode=False)
-        return capsys.readouterr().out.startswith("Nothing changed in minimal")
+        """Return whether a run has nothing to do, and record one if it has."""
+        evaluation = read_evaluation(data)
+        if (results := unchanged_results(evaluation, database)) is None:
+            record_results(evaluation, database, RunResults((), ()))
+        return results is not None
 
     runs = [is_unchanged()]
     for name, text in (
@@ -188,3 +212,4 @@ def test_only_files_that_a_run_reads_start_another_one(
         runs.append(is_unchanged())
 
     assert runs == [False, True, True, False, False]
+    assert printed_run(tmp_path / data).out.startswith("Nothing changed in minimal")
