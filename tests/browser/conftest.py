@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 # A page costs the shell a fifth of the time: it has no window to draw around it.
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
@@ -83,6 +83,12 @@ def axe() -> str:
     if not AXE.exists():
         pytest.skip("no axe-core installed: make test-slow installs it with npm")
     return AXE.read_text("utf-8")
+
+
+def follow(target: "Locator") -> None:
+    """Click a link or a button, and wait for the page that it leads to."""
+    with target.page.expect_navigation():
+        target.click()
 
 
 def violations(page: "Page", axe: str) -> list[str]:

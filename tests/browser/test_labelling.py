@@ -18,7 +18,7 @@ from eval_assets.cli.sheet import sheet
 from eval_assets.cli.study_files import read_study
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.sessions import Answer
-from tests.browser.conftest import CHROMIUM, new_context, violations
+from tests.browser.conftest import CHROMIUM, follow, new_context, violations
 from tests.browser.serving import ATTACK, DECLARED, Serving, write_evaluation
 
 if TYPE_CHECKING:
@@ -186,9 +186,9 @@ def test_disagreements_are_discussed_and_adjudicated_with_both_ratings(
         assert violations(page, axe) == []
         press(page, "4")
         page.goto(f"{serving.links['(lead)']}/queue?by=lea")
-        page.locator("main a").first.click()
+        follow(page.locator("main a").first)
         page.get_by_label("3", exact=True).check()
-        page.get_by_role("button", name="Save my rating").click()
+        follow(page.get_by_role("button", name="Save my rating"))
         rows = page.locator("tbody tr").all_inner_texts()
         assert [row.split("\t")[:2] for row in rows[1:]] == [
             ["anna", "1"],
@@ -831,14 +831,14 @@ def test_the_leads_pages_have_no_barriers(
     page = context.new_page()
     page.goto(served.links["(lead)"])
     assert violations(page, axe) == []
-    page.get_by_role("link", name="Disagreements", exact=True).click()
+    follow(page.get_by_role("link", name="Disagreements", exact=True))
     page.get_by_label("Who adjudicates").fill("lea")
-    page.get_by_role("button", name="Continue").click()
+    follow(page.get_by_role("button", name="Continue"))
     assert violations(page, axe) == []
-    page.locator("main ol a").first.click()
+    follow(page.locator("main ol a").first)
     assert violations(page, axe) == []
     page.locator("input[name=value]").last.check()
-    page.get_by_role("button", name="Save my rating").click()
+    follow(page.get_by_role("button", name="Save my rating"))
     assert page.get_by_role("row", name="ben").count() == 1
     assert violations(page, axe) == []
     context.close()
