@@ -69,8 +69,10 @@ test-browser: .venv/installed-dev .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal tests/browser
 
 # One process, which imports everything once: CI runs them beside slow tests, which wait for others.
+# The ledger is in SQLite or PostgreSQL; what is copied of it is in DuckDB.
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
-	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest tests/unit/store tests/properties/test_store_ratings.py
+	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest tests/properties/test_store_ratings.py \
+	  $$(find tests/unit/store -name 'test_*.py' -not -path '*/ledger/*') tests/unit/store/ledger/test_copies.py
 
 test-tools: .venv/installed-dev
 	$(BIN)/python -m pytest -m tools
