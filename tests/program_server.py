@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -106,12 +107,28 @@ def _import_all() -> None:
     """Import the commands, and what they import while they run."""
     import click
 
-    import eval_assets.assets.evaluation_definitions
-    import eval_assets.cli.materialize
-    import eval_assets.judges.clients.anthropic
-    import eval_assets.judges.clients.openai  # noqa: F401
     from eval_assets.cli.main import program
 
+    for name in (
+        "anyio.streams.tls",
+        "dagster._core.remote_representation.external",
+        "dagster._core.storage.runs.schema",
+        "dagster._core.storage.schedules.schema",
+        "eval_assets.assets.evaluation_definitions",
+        "eval_assets.cli.materialize",
+        "eval_assets.judges.clients.anthropic",
+        "eval_assets.judges.clients.openai",
+        "eval_assets.server.app",
+        "eval_assets.server.lead_pages",
+        "eval_assets.server.results",
+        "rich.traceback",
+        "structlog",
+        "upath",
+        "uvicorn.loops.auto",
+        "uvicorn.protocols.http.auto",
+        "uvicorn.protocols.websockets.auto",
+    ):
+        import_module(name)
     context = click.Context(program)
     for name in program.list_commands(context):
         program.get_command(context, name)
