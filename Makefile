@@ -68,7 +68,7 @@ test-long: .venv/installed-dev .venv/node_modules/axe-core
 test-browser: .venv/installed-dev .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal tests/browser
 
-# One process, which imports everything once: CI runs them beside slow tests, which wait for others.
+# One process, which imports everything once: CI runs them beside the fast tests.
 # The ledger is in SQLite or PostgreSQL; what is copied of it is in DuckDB.
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
 	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest tests/properties/test_store_ratings.py \
