@@ -174,8 +174,13 @@ class _Study:
 
     def _slopes(self, residual: Floats, feature: Floats) -> Floats:
         """Return the slope of each rater's ratings on each column of a feature."""
-        products = residual[:, None] * feature[self.labels.unit]
-        return np.stack([self.labels.by_rater(column) for column in products.T], axis=1)
+        labels, n_columns = self.labels, feature.shape[1]
+        products = residual[:, None] * feature[labels.unit]
+        cell = labels.rater[:, None] * n_columns + np.arange(n_columns)
+        n = labels.n_of_rater[:, None]
+        total = np.bincount(cell.ravel(), products.ravel(), n.size * n_columns)
+        slopes: Floats = total.reshape(n.size, n_columns) / np.maximum(n, 1)
+        return slopes
 
     def _explained(self, value: Floats, feature: Floats) -> Floats:
         """Return the part of the differences between raters that a feature explains."""

@@ -301,7 +301,8 @@ def _normal_draws(
     for _ in range(_N_DRAWS):
         latent = math.sqrt(shared) * rng.normal(size=n_units)[unit]
         latent += math.sqrt(1 - shared) * rng.normal(size=len(unit))
-        yield _log_odds(unit, np.searchsorted(cuts, latent), len(level))
+        code = (latent > cuts[:, None]).sum(axis=0)  # as `searchsorted`, in a third of the time
+        yield _log_odds(unit, code, len(level))
 
 
 def _log_odds(unit: Integers, code: Integers, n_levels: int) -> Floats:
