@@ -55,9 +55,9 @@ def tune(
     """Tune judges on train and dev, and read their sealed tests, which costs one reading each.
 
     A run reads a test by itself for the first time, when a judge or its prompt is another one,
-    and when the test has grown by half; this command reads it whenever anything changed. Neither
-    reads a test if train and dev give no claim a chance of 50 %, unless evaluation.yaml declares
-    `tuning: {evaluate: always}`.
+    and when the test has grown by half; this command reads it whenever labels or scores changed.
+    Neither reads a test if train and dev give no claim a chance of 50 %, unless evaluation.yaml
+    declares `tuning: {evaluate: always}`.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
 

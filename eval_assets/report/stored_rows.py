@@ -139,6 +139,7 @@ class IssuedCertificateRow(StoredRow, table="judge_certificates"):
     n_readings: int
     certificate: QuestionCertificate | None
     stale_because: str
+    is_read_again: bool
     claim: str
     share: float
     groups_wanted: int

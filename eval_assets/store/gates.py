@@ -28,7 +28,7 @@ from eval_assets.figures import (
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
-from eval_assets.store.inputs import changed_tables
+from eval_assets.store.inputs import are_stored_questions, changed_tables
 from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.verdicts import GateResult
@@ -90,7 +90,7 @@ def why_certificates_are_stale(
 ) -> str:
     """Return which inputs of certificates changed, and the remedy; empty if none did.
 
-    The inputs are files, ratings, judges and minimums of gates.
+    The inputs are judges, files, questions, ratings and minimums of gates.
     """
     changed = [table for table in changed_tables(connection, sources) if table in _EVIDENCE]
     [(is_evaluated, of_splits)] = connection.execute(
@@ -98,12 +98,14 @@ def why_certificates_are_stale(
                   (SELECT any_value(data_version) FROM judge_splits)"""
     ).fetchall()
     version = rating_versions(connection)["human"]
-    if changed:
+    if is_evaluated and not are_stored_judges(connection, evaluation.judges):
+        subject = "the declared judges"
+    elif changed:
         subject = f"the files of {listed(changed)}"
     elif not is_evaluated:
         return ""
-    elif not are_stored_judges(connection, evaluation.judges):
-        subject = "the declared judges"
+    elif not are_stored_questions(connection, evaluation.rubric):
+        subject = "the questions"
     elif of_splits != measures_version(evaluation, "human", data_version=version):
         subject = "the ratings or scales"
     elif not _decide_as_stored(connection, evaluation, sources):

@@ -62,6 +62,14 @@ def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQ
     replace_rows(connection, "rubric_questions", pd.DataFrame(rows))
 
 
+def are_stored_questions(
+    connection: duckdb.DuckDBPyConnection, declared: Iterable[RubricQuestion]
+) -> bool:
+    """Return whether the stored questions have the wording that is declared."""
+    rows = connection.execute("SELECT question_id, question, guidelines FROM rubric_questions")
+    return set(rows.fetchall()) == {(q.id, q.question, q.guidelines) for q in declared}
+
+
 def write_currency(connection: duckdb.DuckDBPyConnection, currency: Currency) -> None:
     """Replace the currency of costs."""
     import pandas as pd

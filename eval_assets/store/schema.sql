@@ -481,6 +481,7 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     doubt_threshold DOUBLE,                -- largest doubt at which the judge scores alone, in scale points
     groups_wanted BIGINT,                  -- of 'undecided': groups in the test that find a judge equal to people fit
     stale_because VARCHAR,                 -- what changed since; NULL while it holds
+    is_read_again BOOLEAN DEFAULT false,   -- whether eval-assets tune evaluates it again
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 

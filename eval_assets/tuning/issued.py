@@ -96,6 +96,7 @@ class CertificateRow:
     doubt_source: str | None = None
     doubt_threshold: float | None = None
     groups_wanted: int | None = None
+    is_read_again: bool = False
 
 
 def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
@@ -148,14 +149,18 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                     today=today,
                 ),
             ]
-        if evidence and is_read_again(evidence, now) and not (excluded or superseded):
+        is_due = (
+            evidence is not None and is_read_again(evidence, now) and not (excluded or superseded)
+        )
+        if is_due:
             chance = f"a chance of {100 * LEAST_CHANCE:.0f} %"
             reasons.append(
                 f"eval-assets tune evaluates {judge} again, which counts, if train and dev give a "
                 f"claim {chance} or tuning: {{evaluate: always}} is declared"
             )
         stale = "; ".join(filter(None, reasons)) or None
-        rows.append(_row(version, reading, in_order, stale=stale))
+        row = _row(version, reading, in_order, stale=stale)
+        rows.append(replace(row, is_read_again=is_due))
     return rows
 
 

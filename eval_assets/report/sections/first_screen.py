@@ -20,12 +20,12 @@ from eval_assets.report.sections.judge_words import (
     named_questions,
     sealed_tests,
     shortened,
-    stale_tests,
     standing,
     tells_responses_apart,
     verdict_cell,
     version_in_use,
 )
+from eval_assets.report.stored_rows import IssuedCertificateRow
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import Fitness, GateResult, GateState, JudgeVerdict, Tone
 from eval_assets.wording import listed
@@ -327,11 +327,12 @@ def _uses(data: ReportData, judges: list[str]) -> Iterator[Cell]:
 
 def _tuning(data: ReportData, judges: list[str]) -> str:
     """Return the use of tuning judges whose figures match: another test if theirs are stale."""
-    stale = [j for j in judges if stale_tests(data, j) and not sealed_tests(data, j)]
-    if not stale:
+    rows = data.rows(IssuedCertificateRow)
+    stale = {row.judge_id for row in rows if row.is_read_again}
+    if not stale.intersection(judges):
         return "tuning may improve more"
     command = f"eval-assets tune --data {quote(str(data.evaluation.folder))}"
-    return f"the sealed test of {listed(stale)} no longer holds, evaluate it again: {command}"
+    return f"evaluate {listed([j for j in judges if j in stale])} again: {command}"
 
 
 def _useless_prompts(data: ReportData) -> Iterator[Cell]:

@@ -45,7 +45,7 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
 
 def judge_bullet(data: ReportData, judge_id: str, *, most_words: int) -> str:
     """Return the verdicts on a judge in a limited number of words, those of tests first."""
-    tests = [*stale_tests(data, judge_id), *_test_parts(data, judge_id)]
+    tests = [*_stale_tests(data, judge_id), *_test_parts(data, judge_id)]
     verdicts = _verdict_parts(data, judge_id)
     parts = [*tests, *verdicts] or [JudgeVerdict.NOT_COMPARED.sentence]
     return shortened(parts, most_words=most_words)
@@ -109,7 +109,7 @@ def _test_parts(data: ReportData, judge_id: str) -> list[str]:
     return [*parts, *_part_tests(data, judge_id)]
 
 
-def stale_tests(data: ReportData, judge_id: str) -> list[str]:
+def _stale_tests(data: ReportData, judge_id: str) -> list[str]:
     """Return the sealed tests that no longer hold, and why."""
     pinned_version = _pinned_version(data, judge_id)
     by_reason: dict[tuple[str, str], list[str]] = {}

@@ -159,6 +159,14 @@ def test_certificates_are_stale_in_every_form_once_labels_changed(
     report = (measured / "out" / "report.md").read_text()
     assert "j1 on clarity: stale, because the ratings or scales changed" in report
     assert "judge_human_agreement is stale" in report
+    declared = measured / "evaluation.yaml"
+    for change, cause in (
+        (("question: ", "question: On the whole, "), "the questions"),
+        (("id: j2", "id: j3"), "the declared judges"),
+    ):
+        declared.write_text(declared.read_text().replace(*change))
+        [row] = json.loads(printed(certificates, "--json"))
+        assert row["stale_because"].startswith(f"{cause} changed since the last full run")
 
 
 @pytest.mark.parametrize(

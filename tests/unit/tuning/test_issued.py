@@ -172,6 +172,7 @@ def test_verdicts_without_a_certificate_are_stale_once_their_labels_change() -> 
 
     assert same["stale_because"] == "the vendor answers with another model"
     assert changed["stale_because"].startswith("human ratings in the test changed")
+    assert (same["is_read_again"], changed["is_read_again"]) == (False, True)
 
 
 def test_a_later_reading_that_says_the_opposite_makes_it_stale() -> None:

@@ -193,13 +193,19 @@ def test_a_gate_that_is_closed_for_want_of_data_is_not_called_disagreement() -> 
 
 
 def screen_after(
-    fitness: str, *, stale: str | None, version: str = "1.0.0", **verdicts: JudgeVerdict
+    fitness: str,
+    *,
+    stale: str | None,
+    is_read_again: bool = False,
+    version: str = "1.0.0",
+    **verdicts: JudgeVerdict,
 ) -> FirstScreen:
     """Return the screen if a sealed test of gpt on safe gave that."""
     inputs = {("gpt", question): verdict for question, verdict in verdicts.items()}
     row: dict[str, object]
     row = {"judge_id": "gpt", "question_id": "safe", "fitness": fitness, "stale_because": stale}
     row |= {"version": version, "reason": "", "n_readings": 1, "certificate": None}
+    row |= {"is_read_again": is_read_again}
     data = Case(judges=JUDGES[:1], verdicts=inputs).data()
     return first_screen(with_tables(data, judge_certificates=pd.DataFrame([row])))
 
@@ -207,7 +213,8 @@ def screen_after(
 def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
     fit = screen_after("fit", stale=None, safe=JudgeVerdict.INCONCLUSIVE)
     unfit = screen_after("unfit", stale=None)
-    stale = screen_after("fit", stale="human ratings in the test changed")
+    stale = screen_after("fit", stale="human ratings in the test changed", is_read_again=True)
+    reworded = screen_after("fit", stale="the question changed")
 
     assert fit.answer == "Yes: gpt matches human agreement"
     assert fit.judges[0].text == (
@@ -215,9 +222,8 @@ def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
         "is inconclusive on safe: more response groups are needed."
     )
     assert fit.next_step.text == "Use gpt where a sealed test found it fit."
-    assert stale.next_step.text.startswith(
-        "Use gpt; the sealed test of gpt no longer holds, evaluate it again: eval-assets tune "
-    )
+    assert stale.next_step.text.startswith("Use gpt; evaluate gpt again: eval-assets tune --data ")
+    assert reworded.next_step.text == "Use gpt; tuning may improve more."
     assert unfit.answer == "In part: gpt matches human agreement on 1 of 2 questions"
     assert unfit.next_step.text.startswith("Tune gpt: it is below human agreement on safe")
 
