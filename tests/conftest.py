@@ -1,6 +1,7 @@
 """Fixtures for tests of several layers."""
 
 import gc
+import logging
 import os
 import signal
 import subprocess
@@ -66,6 +67,12 @@ def no_open_instance() -> Iterator[None]:
     dagster = sys.modules.get("dagster._core.storage.defs_state.base")
     with dagster.set_defs_state_storage(None) if dagster else nullcontext():
         yield
+
+
+@pytest.fixture(autouse=True)
+def unset_log_level() -> None:
+    """Let each test set the level of its log: a run of Dagster sets it and leaves it as it is."""
+    logging.getLogger("eval_assets").setLevel(logging.NOTSET)
 
 
 @contextmanager

@@ -213,6 +213,11 @@ class JudgeAll(Protocol):
 @pytest.fixture
 def judge_all(provider: RunningProvider, ledger: MemoryLedger) -> JudgeAll:
     """Judges units against the fake provider, impatiently."""
+    return judging(provider, ledger)
+
+
+def judging(provider: RunningProvider, ledger: MemoryLedger) -> JudgeAll:
+    """Return a judge of units against a fake provider, with what is in a ledger."""
     environ = {**provider.environment, "OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
 
     def judge(

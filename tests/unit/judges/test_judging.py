@@ -28,8 +28,17 @@ from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
 from tests.fake_provider.planted import Planted
 from tests.fake_provider.rate_limit import RateLimit
-from tests.fake_provider.server import RunningProvider
-from tests.unit.judges.conftest import IMPATIENT, KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
+from tests.fake_provider.server import RunningProvider, running
+from tests.unit.judges.conftest import (
+    IMPATIENT,
+    KEY,
+    PAIR,
+    QUESTION,
+    JudgeAll,
+    MemoryLedger,
+    judging,
+    units,
+)
 
 OWN_MODEL = Judge("own", "openai", "llama3.2")
 
@@ -226,13 +235,19 @@ def test_a_vendor_that_stays_overloaded_is_given_up_in_the_end(
     assert judge.stopped.startswith("overloaded for")
 
 
+@pytest.fixture(scope="module")
+def unit_usd() -> dict[str, float]:
+    """Mean cost of a unit by judge."""
+    with running(Behaviour()) as provider:
+        models = judging(provider, MemoryLedger())(units(100)).models
+    return {judge.model_id: (judge.spent_usd or 0) / 100 for judge in models}
+
+
 @pytest.mark.parametrize("share", [0.4, 0.8])
 def test_at_least_90_percent_of_a_small_cap_are_used_and_never_more(
-    ledger: MemoryLedger, judge_all: JudgeAll, share: float
+    ledger: MemoryLedger, judge_all: JudgeAll, unit_usd: dict[str, float], share: float
 ) -> None:
-    whole = judge_all(units(200))
-    cap = share * sum(judge.spent_usd or 0 for judge in whole.models)
-    ledger.attempts.clear()
+    cap = share * 200 * sum(unit_usd.values())
     judge_all(units(200), budget_usd=cap)
     spent = sum(attempt.cost_usd or 0 for attempt in ledger.attempts)
     assert 0.9 * cap <= spent <= cap
@@ -248,11 +263,12 @@ def planted_long(*numbers: int) -> Behaviour:
 
 
 def test_replies_that_suddenly_become_long_do_not_exceed_the_cap(
-    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    unit_usd: dict[str, float],
 ) -> None:
-    whole = judge_all(units(400), PAIR[:1])
-    cap = 0.5 * sum(judge.spent_usd or 0 for judge in whole.models)
-    ledger.attempts.clear()
+    cap = 0.5 * 400 * unit_usd["gpt"]
     provider.behave(planted_long(*range(100, 400)))
     summary = judge_all(units(400), PAIR[:1], budget_usd=cap)
     spent = sum(attempt.charged_usd or 0 for attempt in ledger.attempts)
@@ -282,12 +298,10 @@ def test_a_reply_longer_than_what_was_reserved_is_asked_for_once_more(
 
 
 def test_a_long_reply_that_no_longer_fits_leaves_the_rest_of_the_cap_to_others(
-    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+    provider: RunningProvider, judge_all: JudgeAll, unit_usd: dict[str, float]
 ) -> None:
     judge = dataclasses.replace(PAIR[0], max_in_flight=1)
-    whole = judge_all(units(100), [judge])
-    cap = 0.9 * (whole.models[0].spent_usd or 0)
-    ledger.attempts.clear()
+    cap = 0.9 * 100 * unit_usd["gpt"]
     provider.behave(planted_long(80))
     summary = judge_all(units(100), [judge], budget_usd=cap)
     stopped = [s.response_id for s in summary.scores if s.status == "budget_stopped"]
@@ -410,12 +424,13 @@ def test_a_model_that_does_not_exist_stops_its_judge(judge_all: JudgeAll) -> Non
 
 
 def test_the_budget_holds_to_the_cent_and_the_rest_says_so(
-    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    unit_usd: dict[str, float],
 ) -> None:
     provider.behave(Behaviour(latency_seconds=0.005))
-    whole = judge_all(units(250))
-    cost = sum(judge.spent_usd or 0 for judge in whole.models)
-    ledger.attempts.clear()
+    cost = 250 * sum(unit_usd.values())
     summary = judge_all(units(250), budget_usd=cost / 2 + 0.006)
     spent = sum(attempt.cost_usd or 0 for attempt in ledger.attempts)
     assert 0 < spent <= cost / 2 + 0.006
