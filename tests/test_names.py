@@ -42,11 +42,12 @@ def assigned(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def test_values_are_named_by_nouns(trees: dict[Path, ast.Module]) -> None:
+    no_names = frozenset(NO_NAMES.split())
     bad = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path, tree in trees.items()
         for name, line in assigned(tree)
-        if name in NO_NAMES.split()
+        if name in no_names
     ]
 
     assert bad == []
