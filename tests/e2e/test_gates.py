@@ -36,6 +36,10 @@ def gated_assets() -> list[str]:
     return sorted(key.to_user_string() for key in (behind | tuning).resolve(graph))
 
 
+THROUGH_TUNING = (*UP_TO_TUNING, *gated_assets())
+"""All assets that gates may hold back, and what those depend on."""
+
+
 def verdicts(folder: Evaluated) -> dict[str, str]:
     """The overall verdict of each gate, as the table holds it."""
     result = folder.rows("SELECT gate, verdict FROM gate_verdicts WHERE question_id IS NULL")
@@ -123,7 +127,7 @@ def test_each_asset_behind_the_gates_fails_alone_if_nothing_was_measured(
 
 
 def test_everything_with_the_checks_deselected_does_not_tune(closed_folder: Evaluated) -> None:
-    result = closed_folder.materialize(checks=False)
+    result = closed_folder.materialize(*THROUGH_TUNING, checks=False)
 
     assert not result.success
     assert set(failures(result)) >= {"judge_splits"}
@@ -314,7 +318,7 @@ def test_a_gate_that_warns_says_so_and_blocks_nothing(new_folder: Evaluated) -> 
     new_folder.declare(
         gates="human_a_hh: {min: 0.75, severity: warn}, human_alpha: {min: 0.667, severity: warn}"
     )
-    result = new_folder.materialize()
+    result = new_folder.materialize(*THROUGH_TUNING)
 
     assert result.success
     warned = check_of(result, "human_alpha")
@@ -362,7 +366,7 @@ def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning(
     half = [value if k % 4 else 6 - value for k, value in enumerate(BASE)]
     new_folder.label({"clarity": AGREEING, "depth": AGREEING, "tone": (BASE, half)})
     new_folder.judge({"clarity": AGREEING, "depth": AGREEING, "tone": AGREEING})
-    result = new_folder.materialize()
+    result = new_folder.materialize(*THROUGH_TUNING)
 
     assert result.success
     check = check_of(result, "human_alpha")
