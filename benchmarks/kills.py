@@ -70,11 +70,13 @@ class Round:
         return (self.n_kept_asked_again, self.n_damaged) == (0, 0) and self.n_scored == N_UNITS
 
 
-def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
+def kill_round(
+    rng: random.Random, *, ledger_url: str | None = None, program: Path = PROGRAM
+) -> Round:
     """Kill a run at a random moment of its judging, and let a second one finish."""
     with _folder() as folder, running(Behaviour(latency_seconds=LATENCY_SECONDS)) as provider:
         environment = _environment(provider, folder, ledger_url)
-        run = _start(folder, environment)
+        run = _start(folder, environment, program)
         # In waves of N_IN_FLIGHT the judging takes about this long.
         n_before = rng.randrange(1, N_UNITS)
         while len(provider.log.sent_at) < n_before:
@@ -89,7 +91,7 @@ def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
         lost = {name: at for name, at in sent_at.items() if at <= killed_at and name not in records}
         n_lost = sum(at < killed_at - GRACE_SECONDS for at in lost.values())
 
-        second = _start(folder, environment)
+        second = _start(folder, environment, program)
         output, _ = second.communicate()
         assert second.returncode in (0, 3), output
         requested = Counter(item.body for item in provider.log.completions)
@@ -113,11 +115,11 @@ def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
         )
 
 
-def calls_of_runs(n_runs: int, *, ledger_url: str | None = None) -> int:
+def calls_of_runs(n_runs: int, *, ledger_url: str | None = None, program: Path = PROGRAM) -> int:
     """Start runs at the same time; return the number of requests that they sent."""
     with _folder() as folder, running(Behaviour(latency_seconds=LATENCY_SECONDS)) as provider:
         environment = _environment(provider, folder, ledger_url)
-        runs = [_start(folder, environment) for _ in range(n_runs)]
+        runs = [_start(folder, environment, program) for _ in range(n_runs)]
         for run in runs:
             output, _ = run.communicate()
             assert run.returncode in (0, 3), output
@@ -131,7 +133,7 @@ def calls_after_deleting_out() -> int:
         environment = _environment(provider, folder, None)
         for _ in range(2):
             provider.log.clear()
-            run = _start(folder, environment)
+            run = _start(folder, environment, PROGRAM)
             output, _ = run.communicate()
             assert run.returncode in (0, 3), output
             assert _n_scored(folder) == N_UNITS
@@ -176,9 +178,9 @@ def _folder() -> Iterator[Path]:
         yield folder
 
 
-def _start(folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+def _start(folder: Path, environment: Mapping[str, str], program: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603 - our own program
-        [str(PROGRAM), "run", "--select", "+judge_scores"],
+        [str(program), "run", "--select", "+judge_scores"],
         cwd=folder,
         env=dict(environment),
         stdout=subprocess.PIPE,

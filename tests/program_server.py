@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -21,16 +22,17 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 _CLIENT = """#!{python} -IS
-import json, os, socket, sys
+import json, os, signal, socket, sys
 
 connection = socket.socket(socket.AF_UNIX)
 connection.connect({address!r})
 request = json.dumps([sys.argv[1:], dict(os.environ), os.getcwd()]).encode()
 socket.send_fds(connection, [len(request).to_bytes(4, "big")], [0, 1, 2])
 connection.sendall(request)
+signal.signal(signal.SIGINT, lambda *_: connection.send(b"i"))
 sys.exit(int.from_bytes(connection.recv(1) or b"\\1", "big"))
 """
-"""Hands arguments, variables, folder and streams to the server; ends with the code it returns."""
+"""Hands arguments, variables, folder, streams and SIGINT to the server; ends with its code."""
 
 
 @contextmanager
@@ -68,14 +70,21 @@ def _serve(address: str) -> None:
 
 
 def _keep(connection: socket.socket) -> None:
-    """Fork the process of a command, return its exit code, and kill it if its client ends."""
+    """Fork the process of a command, and return its exit code.
+
+    It is interrupted if its client is, and killed if its client ends.
+    """
     size, streams, _, _ = socket.recv_fds(connection, 4, 3)
     with connection.makefile("rb") as received:
         arguments, variables, folder = json.loads(received.read(int.from_bytes(size, "big")))
     process = _FORK.Process(target=_command, args=(arguments, variables, folder, streams))
     process.start()
-    if process.sentinel not in wait([process.sentinel, connection]):
-        process.kill()
+    assert process.pid is not None
+    while process.sentinel not in wait([process.sentinel, connection]):
+        if connection.recv(1):
+            os.kill(process.pid, signal.SIGINT)
+        else:
+            process.kill()
     process.join()
     for stream in streams:  # whoever reads from them learns that the command has ended
         os.close(stream)

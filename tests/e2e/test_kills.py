@@ -4,6 +4,7 @@ How old the replies are that a kill loses is measured by benchmarks/kills.py, on
 """
 
 import random
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,13 +27,17 @@ def ledger_url(request: pytest.FixtureRequest) -> str | None:
 
 
 def test_a_killed_run_is_completed_by_the_next_which_asks_nothing_that_was_answered(
-    ledger_url: str | None,
+    ledger_url: str | None, program_folder: Path
 ) -> None:
     moments = random.Random(1)  # noqa: S311 - moments, not secrets
-    done = kill_round(moments, ledger_url=ledger_url)
+    done = kill_round(moments, ledger_url=ledger_url, program=program_folder / "eval-assets")
 
     assert done.is_complete, done
 
 
-def test_two_runs_at_once_send_exactly_the_requests_of_one(ledger_url: str | None) -> None:
-    assert calls_of_runs(2, ledger_url=ledger_url) == N_UNITS
+def test_two_runs_at_once_send_exactly_the_requests_of_one(
+    ledger_url: str | None, program_folder: Path
+) -> None:
+    program = program_folder / "eval-assets"
+
+    assert calls_of_runs(2, ledger_url=ledger_url, program=program) == N_UNITS
