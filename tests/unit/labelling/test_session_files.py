@@ -20,6 +20,11 @@ from eval_assets.labelling.session_files import (
 from eval_assets.labelling.sessions import Label, Session, SessionKey
 from tests.unit.labelling.conftest import KEY, after, label, session
 
+PROCESSES = multiprocessing.get_context("forkserver")
+"""Processes of their own, forked from one that has imported this module."""
+
+PROCESSES.set_forkserver_preload([__name__])
+
 
 def test_a_stored_session_is_read_back_unchanged(tmp_path: Path) -> None:
     state = session(
@@ -152,8 +157,7 @@ def test_a_file_that_another_program_changed_is_read_again(tmp_path: Path) -> No
 
 
 def test_programs_that_label_at_once_lose_no_label(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_label_many, args=(tmp_path, n)) for n in range(2)]
+    workers = [PROCESSES.Process(target=_label_many, args=(tmp_path, n)) for n in range(2)]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -292,8 +296,7 @@ def test_two_labels_of_one_response_are_no_session() -> None:
 
 def test_programs_that_label_a_long_session_at_once_lose_no_label(tmp_path: Path) -> None:
     journalled(tmp_path)
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_label_many, args=(tmp_path, n)) for n in range(2)]
+    workers = [PROCESSES.Process(target=_label_many, args=(tmp_path, n)) for n in range(2)]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -309,11 +312,10 @@ def test_programs_that_label_a_long_session_at_once_lose_no_label(tmp_path: Path
 @pytest.mark.slow
 def test_kills_lose_no_label_of_a_long_session(tmp_path: Path) -> None:
     journalled(tmp_path)
-    context = multiprocessing.get_context("spawn")
     reported: list[str] = []
     for number in range(25):
-        receiver, sender = context.Pipe(duplex=False)
-        worker = context.Process(target=_label_until_killed, args=(tmp_path, number, sender))
+        receiver, sender = PROCESSES.Pipe(duplex=False)
+        worker = PROCESSES.Process(target=_label_until_killed, args=(tmp_path, number, sender))
         worker.start()
         sender.close()
         reported += [receiver.recv() for _ in range(number % 7 + 1)]
