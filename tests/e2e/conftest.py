@@ -121,11 +121,14 @@ class Evaluated:
         )
 
     def run(
-        self, *arguments: str, environment: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        program: Path = PROGRAM,
     ) -> subprocess.CompletedProcess[str]:
         """`eval-assets` with these arguments on this folder, as a process of its own."""
         return subprocess.run(
-            [PROGRAM, *arguments],
+            [program, *arguments],
             env=clean_environment() | {"EVAL_DATA": str(self.path)} | dict(environment or {}),
             cwd=self.path,
             capture_output=True,

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -136,11 +137,14 @@ def snapshots_of_nothing(folder: Evaluated) -> dict[tuple[str, ...], str]:
 
 
 @pytest.mark.slow
-def test_a_run_that_was_killed_is_made_good_by_the_next(new_folder: Evaluated) -> None:
+def test_a_run_that_was_killed_is_made_good_by_the_next(
+    new_folder: Evaluated, program: Path
+) -> None:
     rng = random.Random(SEED)  # noqa: S311 - moments, not secrets
-    for _ in range(2):
-        run = started(new_folder, "run")
-        time.sleep(rng.uniform(1.5, 4))
+    for asset in ("responses", "human_agreement"):
+        run = started(new_folder, program)
+        assert asset in told_until(run, asset)
+        time.sleep(rng.uniform(0, 0.3))
         run.kill()
         run.communicate()
 
@@ -150,10 +154,16 @@ def test_a_run_that_was_killed_is_made_good_by_the_next(new_folder: Evaluated) -
     assert new_folder.splits() == [("clarity", 24), ("depth", 24)]
 
 
-def started(folder: Evaluated, *arguments: str) -> subprocess.Popen[str]:
-    """The program on this folder, under way."""
+@pytest.fixture
+def program(program_folder: Path) -> Path:
+    """The program as a process that does not import anything first."""
+    return program_folder / "eval-assets"
+
+
+def started(folder: Evaluated, program: Path, *options: str) -> subprocess.Popen[str]:
+    """A run on this folder, under way."""
     return subprocess.Popen(
-        [PROGRAM, *arguments],
+        [program, "run", *options],
         env=clean_environment() | {"EVAL_DATA": str(folder.path)},
         cwd=folder.path,
         stdout=subprocess.PIPE,
@@ -173,7 +183,7 @@ def told_until(run: subprocess.Popen[str], words: str) -> str:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
-    program = subprocess.Popen(
+    run = subprocess.Popen(
         [PROGRAM, "run", "--data", new_folder.path],
         cwd=new_folder.path,
         env=clean_environment(),
@@ -181,34 +191,38 @@ def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert program.stdout is not None
-    while "human_labels" not in program.stdout.readline():
-        assert program.poll() is None
-    program.send_signal(signal.SIGINT)
-    _, message = program.communicate(timeout=600)
+    assert "human_labels" in told_until(run, "human_labels")
+    run.send_signal(signal.SIGINT)
+    _, message = run.communicate(timeout=600)
 
-    assert program.returncode == 130
+    assert run.returncode == 130
     assert message.strip() == "Stopped. What was stored is kept; run again to continue."
     assert new_folder.rows("SELECT count(*) FROM human_labels") == [(96,)]
 
 
 @pytest.mark.slow
 def test_the_report_is_written_when_the_database_lies_elsewhere(
-    new_folder: Evaluated, tmp_path: Path
+    open_folder: Evaluated, tmp_path: Path
 ) -> None:
     """With history and database outside the folder, nothing else makes out/ before the report."""
+    with connect(open_folder.database, folder=open_folder.path):
+        pass  # it records that it holds this evaluation
+    database = open_folder.database.rename(tmp_path / "eval.duckdb")
+    shutil.rmtree(open_folder.path / "out")
     home = tmp_path / "history"
     home.mkdir()
     (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
-    other_place = {"DAGSTER_HOME": str(home), "EVAL_DATABASE": str(tmp_path / "eval.duckdb")}
-    done = new_folder.call("run", environment=other_place)
+    other_place = {"DAGSTER_HOME": str(home), "EVAL_DATABASE": str(database)}
+    done = open_folder.call("run", "--select", "agreement_report", environment=other_place)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert (new_folder.path / "out" / "report.html").is_file()
+    assert (open_folder.path / "out" / "report.html").is_file()
 
 
 @pytest.mark.slow
-def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluated) -> None:
+def test_two_runs_and_an_open_session_wait_for_one_another(
+    open_folder: Evaluated, program: Path
+) -> None:
     """A person's session is open until both runs have said that they wait for it; both go on."""
     session = subprocess.Popen(
         [sys.executable, "-c", HOLD, open_folder.database],
@@ -218,7 +232,7 @@ def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluate
     )
     assert session.stdout is not None
     assert session.stdout.readline() == "held\n"
-    runs = [started(open_folder, "run") for _ in range(2)]
+    runs = [started(open_folder, program, "--select", "+judge_splits") for _ in range(2)]
     waiting = f"{open_folder.database} is in use by "
     output = [told_until(run, waiting) for run in runs]
     session.communicate()
@@ -345,18 +359,18 @@ def test_a_folder_without_results_that_may_not_be_written_has_closed_gates(
 
 
 @pytest.mark.slow
-def test_a_disk_that_is_full_at_the_start_is_no_traceback(small_disk: Path) -> None:
+def test_a_disk_that_is_full_at_the_start_is_no_traceback(small_disk: Path, program: Path) -> None:
     folder = make(small_disk / "data", AGREEING)
     with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
         while True:
             filler.write(bytes(4096))
     for command in ("run", "ledger", "certificates"):
-        done = folder.run(command)
+        done = folder.run(command, program=program)
         *messages, line = done.stderr.splitlines()
         assert done.returncode == 1
         assert "Free space" in line or "moves it aside" in line
         assert all("no results. Run: eval-assets run" in other for other in messages)
-    gates = folder.run("gates")  # which needs no space to say so
+    gates = folder.run("gates", program=program)  # which needs no space to say so
     assert gates.returncode == 3
     assert gates.stderr.startswith("There are no results. Run: ")
 
@@ -390,10 +404,12 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_stored(open_folder: Evaluate
 
 
 @pytest.mark.slow
-def test_a_folder_on_a_full_disk_is_evaluated_once_there_is_space(small_disk: Path) -> None:
+def test_a_folder_on_a_full_disk_is_evaluated_once_there_is_space(
+    small_disk: Path, program: Path
+) -> None:
     """Dagster's records are on the same disk, and it reports their failures first."""
     folder = make(small_disk / "data", AGREEING)
-    full = folder.run("run")
+    full = folder.run("run", program=program)
     subprocess.run(["mount", "-o", "remount,size=200M", small_disk], check=True)
     done = folder.call("run")
 

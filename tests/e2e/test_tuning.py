@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import sqlite3
-import subprocess
 from pathlib import Path
 
 import dagster as dg
@@ -23,7 +22,7 @@ from eval_assets.errors import InputError
 from eval_assets.store.connection import connect
 from eval_assets.tuning.certificate import certificate_schema
 from eval_assets.tuning.rated import split_of
-from tests.e2e.conftest import PLANTED, PROGRAM, WITHOUT_RESULTS, Evaluated, RunOnce
+from tests.e2e.conftest import PLANTED, WITHOUT_RESULTS, Evaluated, RunOnce
 from tests.test_start_up import loaded_by
 
 MADE = ("judge_splits", "score_calibration", "tuned_judges")
@@ -374,9 +373,7 @@ def test_a_judge_can_rate_as_a_version_and_keeps_its_certificate(planted: Evalua
     assert planted.rows("SELECT count(*) FROM test_set_uses") == [(1,)]
 
     path.write_text(declared.replace("{id: harsh,", "{id: harsh, version: 1.4.0,"))
-    refused = subprocess.run(
-        [PROGRAM, "run", "--data", planted.path], capture_output=True, text=True, check=False
-    )
+    refused = planted.call("run")
     assert refused.returncode == 1
     assert refused.stdout == ""  # nothing ran
     line = 1 + path.read_text().splitlines().index("judges:")
