@@ -243,10 +243,13 @@ def test_open_gates_exit_with_0_and_say_where_everything_is(new_folder: Evaluate
 
 
 def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated) -> None:
-    """Each gate has its line; what was held back is named, here for one asset and for all."""
+    """Each gate has its line; what was held back is named, here for one asset and for all.
+
+    A run of everything also names the commands that follow.
+    """
     for arguments, held_back in (
-        (["run"], BEHIND_THE_GATES),
         (["run", "--select", "judge_splits"], ["judge_splits"]),
+        (["run"], BEHIND_THE_GATES),
     ):
         done = closed_folder.call(*arguments)
 
@@ -256,6 +259,11 @@ def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated
         assert "CLOSED" in line
         assert "is below the minimum 0.667. Discuss the 18 disagreements" in line
         assert output[-1] == f"A gate is closed (exit code 3). Not run: {', '.join(held_back)}"
+
+    assert "Why raters disagree" in output
+    assert f"Examples: eval-assets why clarity --data {closed_folder.path}" in output
+    draft = f"eval-assets rubric draft clarity --data {closed_folder.path}"
+    assert f"A new wording: {draft}" in output
 
 
 def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) -> None:

@@ -59,12 +59,3 @@ def test_recorded_judge_cannot_word(closed_folder: Evaluated) -> None:
     assert done.returncode == 2
     assert '"j1" is no live judge' in done.stderr
     assert not (closed_folder.path / "guidelines").exists()
-
-
-def test_run_names_the_commands_that_follow_a_closed_gate(closed_folder: Evaluated) -> None:
-    done = closed_folder.call("run")
-
-    assert done.returncode == 3
-    assert "Why raters disagree\n" in done.stdout
-    assert f"eval-assets why clarity --data {closed_folder.path}\n" in done.stdout
-    assert f"eval-assets rubric draft clarity --data {closed_folder.path}\n" in done.stdout

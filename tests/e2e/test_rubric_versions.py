@@ -21,7 +21,7 @@ SELECT version, n_labels FROM rubric_versions WHERE question_id = 'clarity' ORDE
 def reworded_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     """A folder that was run, and whose first question was reworded since: not to be written."""
     folder = make(tmp_path_factory.mktemp("reworded") / "data", (BASE, NEAR))
-    assert folder.materialize(*MEASURED, checks=False).success
+    assert folder.materialize(*INPUTS, checks=False).success
     rewrite(folder, "Rate the clarity", "Rate the clarity of every sentence")
     return folder
 
@@ -57,7 +57,7 @@ def test_labels_of_the_old_wording_count_until_there_are_new_ones(reworded: Eval
 
 def test_new_labels_count_alone_and_the_gain_is_measured(reworded: Evaluated) -> None:
     with_rounds(reworded)
-    assert reworded.materialize(*MEASURED, checks=False).success
+    assert reworded.materialize(*INPUTS, checks=False).success
     relabel(reworded, n_responses=len(BASE))
     assert reworded.materialize(*MEASURED, checks=False).success
 
@@ -80,13 +80,13 @@ def test_equivalent_wordings_are_pooled(reworded: Evaluated) -> None:
 
 
 def test_labels_stay_with_their_wording_if_the_first_is_declared_again(reworded: Evaluated) -> None:
-    assert reworded.materialize(*MEASURED, checks=False).success
+    assert reworded.materialize(*INPUTS, checks=False).success
     with (reworded.path / "labels.csv").open("a", encoding="utf-8") as file:
         file.writelines(f"a{k:02},r3,clarity,{value}\n" for k, value in enumerate(BASE))
-    assert reworded.materialize(*MEASURED, checks=False).success
+    assert reworded.materialize(*INPUTS, checks=False).success
     assert reworded.rows(COUNTED) == [(2, len(BASE))]
     rewrite(reworded, "Rate the clarity of every sentence", "Rate the clarity")
-    assert reworded.materialize(*MEASURED, checks=False).success
+    assert reworded.materialize(*INPUTS, checks=False).success
 
     assert reworded.rows(COUNTED) == [(1, 2 * len(BASE))]
     assert reworded.rows(VERSIONS) == [(1, 2 * len(BASE)), (2, len(BASE))]
@@ -94,10 +94,10 @@ def test_labels_stay_with_their_wording_if_the_first_is_declared_again(reworded:
 
 def test_versions_outlive_the_database(reworded: Evaluated) -> None:
     with_rounds(reworded)
-    assert reworded.materialize(*MEASURED, checks=False).success
+    assert reworded.materialize(*INPUTS, checks=False).success
     relabel(reworded, n_responses=len(BASE))
     shutil.rmtree(reworded.path / "out")
-    assert reworded.materialize(*MEASURED, checks=False).success
+    assert reworded.materialize(*INPUTS, checks=False).success
 
     assert reworded.rows(COUNTED) == [(2, 2 * len(BASE))]
 
