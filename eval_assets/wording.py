@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from eval_assets.scale import TOLERANCE
 
@@ -194,6 +195,17 @@ def tested_verdict(verdict: str | None, *, is_stale: bool) -> str:
         return "--"
     words = verdict.replace("_", " ")
     return f"stale (was {words})" if is_stale else words
+
+
+def expiry(valid_until: str, *, today: datetime) -> str:
+    """Return why a certificate is no longer valid if that is its age alone; else nothing.
+
+    Examples:
+        >>> expiry("2026-11-20", today=datetime(2026, 11, 21))
+        'its validity ended on 2026-11-20'
+    """
+    is_valid = today.date().isoformat() <= valid_until
+    return "" if is_valid else f"its validity ended on {valid_until}"
 
 
 def labels_wanted(

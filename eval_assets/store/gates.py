@@ -1,5 +1,6 @@
 """Figures for the gates, and their stored verdicts."""
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from shlex import quote
@@ -32,7 +33,7 @@ from eval_assets.store.inputs import are_stored_questions, changed_tables
 from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.verdicts import GateResult
-from eval_assets.wording import listed, or_nan, or_none
+from eval_assets.wording import expiry, listed, or_nan, or_none
 
 _EVIDENCE = {"human_labels", "judge_scores", "responses"}
 """Tables that certificates rest on."""
@@ -119,10 +120,17 @@ def why_certificates_are_stale(
 def current_certificates(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, sources: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Return the rows of `judge_certificates`; if their inputs changed since, they are stale."""
+    """Return the rows of `judge_certificates`.
+
+    They are stale too if their inputs changed since they were written, or their validity ended.
+    """
     rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
     reason = why_certificates_are_stale(connection, evaluation, sources=sources) if rows else ""
-    return [row | {"stale_because": row["stale_because"] or reason or None} for row in rows]
+    for row in rows:
+        certificate = row["certificate"] and json.loads(row["certificate"])
+        end = certificate and expiry(certificate["valid_until"], today=datetime.now(tz=UTC))
+        row["stale_because"] = row["stale_because"] or reason or end or None
+    return rows
 
 
 def unread_scores(

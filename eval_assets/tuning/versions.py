@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import MonotoneMap
 from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.wording import expiry
 
 VersionStep = Literal[
     "declared", "calibration", "few_shot_examples", "judge_guidelines", "prompt_candidates", "jury"
@@ -279,9 +280,7 @@ def stale_because(
     certified: Fingerprints, now: Fingerprints | None, *, valid_until: str, today: datetime
 ) -> str:
     """Return why a certificate no longer holds; empty while it does."""
-    reasons = [changed_since(certified, now)]
-    if now is not None and today.date().isoformat() > valid_until:
-        reasons.append(f"its validity ended on {valid_until}")
+    reasons = [changed_since(certified, now), expiry(valid_until, today=today) if now else ""]
     return "; ".join(filter(None, reasons))
 
 

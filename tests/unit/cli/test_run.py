@@ -169,6 +169,32 @@ def test_certificates_are_stale_in_every_form_once_labels_changed(
         assert row["stale_because"].startswith(f"{cause} changed since the last full run")
 
 
+def test_a_certificate_is_stale_once_its_validity_ended(
+    measured_once: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(measured_once.folder, tmp_path / "my data")
+    with connect(folder / "out" / "eval.duckdb", folder=folder) as connection:
+        connection.execute(
+            """INSERT INTO judge_splits BY NAME SELECT DISTINCT
+               response_id, question_id, 'test' AS split, response_id AS group_id,
+               (SELECT any_value(data_version) FROM human_agreement) AS data_version
+               FROM human_labels"""
+        )
+        for judge, valid_until in (("j1", "2020-01-01"), ("j2", "9999-01-01")):
+            connection.execute(
+                """INSERT INTO judge_certificates BY NAME SELECT $judge AS judge_id,
+                   '1.0.0' AS version, 'clarity' AS question_id, 'fit' AS fitness, '' AS reason,
+                   1 AS n_readings, {'valid_until': $valid_until}::JSON AS certificate""",
+                {"judge": judge, "valid_until": valid_until},
+            )
+
+    certificates.main(["--data", folder.name, "--json"], standalone_mode=False)
+    rows = json.loads(capsys.readouterr().out)
+
+    ended = "its validity ended on 2020-01-01"
+    assert [row["stale_because"] for row in rows] == [ended, None]
+
+
 @pytest.mark.parametrize(
     ("asset", "missing"),
     [
