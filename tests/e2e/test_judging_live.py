@@ -1,56 +1,68 @@
 """Live judges on a real ledger: killed, run twice at once, and run as assets."""
 
+import asyncio
 import json
+import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import date
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Evaluated, clean_environment
-from tests.fake_provider.behaviour import Behaviour
-from tests.fake_provider.faults import Faults, mixed_rates
-from tests.fake_provider.server import RunningProvider, running
-
-Started = subprocess.Popen[str]
-
-KEY = "sk-secret-of-the-tests"
-N_UNITS = 60
-N_CALLS = 2 * N_UNITS
-
-JUDGE = """
-import asyncio, json, os, sys
-from datetime import date
-from pathlib import Path
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import AskedModel, Judge
+from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.scale import LIKERT5
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
+from tests.e2e.conftest import Evaluated, clean_environment
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults, mixed_rates
+from tests.fake_provider.server import RunningProvider, running
+from tests.processes import PROCESSES
 
-question = RubricQuestion("clarity", "How clear is it?", LIKERT5, "ordinal")
-units = [Unit(f"r{i}", question, f"Prompt {i}", f"Answer {i}") for i in range(int(sys.argv[2]))]
-judges = (
-    Judge("gpt", "openai", "gpt-6-luna", max_in_flight=16),
-    Judge("haiku", "anthropic", "claude-haiku-5-5", max_in_flight=16),
-)
-evaluation = Evaluation("test", Path(), (question,), judges=judges)
-folder = Path(sys.argv[1])
-database = folder / "eval.duckdb"
-with open_ledger(folder, evaluation="test", database=database, setting=None) as ledger:
-    with Worker(ledger, asset="judge_scores") as worker:
+KEY = "sk-secret-of-the-tests"
+N_UNITS = 60
+N_CALLS = 2 * N_UNITS
+
+
+@dataclass(frozen=True)
+class Run:
+    """A process that judges, and what receives its statuses."""
+
+    process: BaseProcess
+    receiver: Connection
+
+
+def judge(folder: Path, environment: dict[str, str], report: Connection) -> None:
+    """Judge all units and report their statuses, without Dagster, which takes longer to start."""
+    os.environ.clear()
+    os.environ.update(environment)
+    question = RubricQuestion("clarity", "How clear is it?", LIKERT5, "ordinal")
+    units = [Unit(f"r{i}", question, f"Prompt {i}", f"Answer {i}") for i in range(N_UNITS)]
+    judges = (
+        Judge("gpt", "openai", "gpt-6-luna", max_in_flight=16),
+        Judge("haiku", "anthropic", "claude-haiku-5-5", max_in_flight=16),
+    )
+    evaluation = Evaluation("test", Path(), (question,), judges=judges)
+    database = folder / "eval.duckdb"
+    with (
+        open_ledger(folder, evaluation="test", database=database, setting=None) as ledger,
+        Worker(ledger, asset="judge_scores") as worker,
+    ):
         summary = asyncio.run(
             judge_portions(
                 [units],
@@ -60,9 +72,7 @@ with open_ledger(folder, evaluation="test", database=database, setting=None) as 
                 options=RequestOptions(api_keys(judges)),
             )
         )
-print(json.dumps([score.status for score in summary.scores]))
-"""
-"""A run without Dagster, which takes longer to start than this takes in all."""
+    report.send([score.status for score in summary.scores])
 
 
 @pytest.fixture
@@ -80,20 +90,22 @@ def environment(provider: RunningProvider) -> dict[str, str]:
 
 
 @pytest.fixture
-def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[[], Started]]:
+def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[[], Run]]:
     """Starts a run as a process of its own, which is ended with the test."""
-    processes: list[Started] = []
+    runs: list[Run] = []
 
-    def _start() -> Started:
-        command = [sys.executable, "-c", JUDGE, str(tmp_path), str(N_UNITS)]
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-        processes.append(process)
-        return process
+    def _start() -> Run:
+        receiver, sender = PROCESSES.Pipe(duplex=False)
+        process = PROCESSES.Process(target=judge, args=(tmp_path, environment, sender))
+        process.start()
+        sender.close()
+        runs.append(Run(process, receiver))
+        return runs[-1]
 
     yield _start
-    for process in processes:
-        process.kill()
-        process.communicate()
+    for run in runs:
+        run.process.kill()
+        run.process.join()
 
 
 def counted(folder: Path, text: str) -> int:
@@ -107,26 +119,26 @@ def n_replies(folder: Path) -> int:
     return counted(folder, "count(DISTINCT call_key) FILTER (WHERE raw_output IS NOT NULL)")
 
 
-def statuses(process: Started) -> list[str]:
+def statuses(run: Run) -> list[str]:
     """Return the result of a run that ended well."""
-    output, _ = process.communicate(timeout=600)
-    assert process.returncode == 0
-    result: list[str] = json.loads(output)
+    result: list[str] = run.receiver.recv()
+    run.process.join(timeout=600)
+    assert run.process.exitcode == 0
     return result
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_killed_loses_only_calls_in_flight_and_the_next_asks_for_the_rest(
-    provider: RunningProvider, start: Callable[[], Started], tmp_path: Path, end: signal.Signals
+    provider: RunningProvider, start: Callable[[], Run], tmp_path: Path, end: signal.Signals
 ) -> None:
     killed = start()
     while provider.log.n_received < N_CALLS / 3:
-        assert killed.poll() is None
+        assert killed.process.is_alive()
         time.sleep(0.01)
-    killed.send_signal(end)
-    killed.communicate(timeout=600)
-    assert killed.returncode != 0
+    os.kill(killed.process.pid or 0, end)
+    killed.process.join(timeout=600)
+    assert killed.process.exitcode
     n_asked, n_kept = provider.log.n_received, n_replies(tmp_path)
     # Lost is what was in flight, and what had arrived and waited for its commit.
     in_flight, waiting = 2 * 16, 2 * 2 * 16
@@ -138,7 +150,7 @@ def test_a_run_that_is_killed_loses_only_calls_in_flight_and_the_next_asks_for_t
 
 @pytest.mark.slow
 def test_two_runs_at_once_make_exactly_the_requests_of_one(
-    provider: RunningProvider, start: Callable[[], Started], tmp_path: Path
+    provider: RunningProvider, start: Callable[[], Run], tmp_path: Path
 ) -> None:
     runs = [start(), start()]
     assert [statuses(run) for run in runs] == [["ok"] * N_CALLS] * 2

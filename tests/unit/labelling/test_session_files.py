@@ -1,5 +1,4 @@
 import json
-import multiprocessing
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -18,12 +17,8 @@ from eval_assets.labelling.session_files import (
     session_text,
 )
 from eval_assets.labelling.sessions import Label, Session, SessionKey
+from tests.processes import PROCESSES
 from tests.unit.labelling.conftest import KEY, after, label, session
-
-PROCESSES = multiprocessing.get_context("forkserver")
-"""Processes of their own, forked from one that has imported this module."""
-
-PROCESSES.set_forkserver_preload([__name__])
 
 
 def test_a_stored_session_is_read_back_unchanged(tmp_path: Path) -> None:
