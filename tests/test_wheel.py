@@ -30,15 +30,24 @@ def run(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
-def installed(folder: Path) -> tuple[Path, Path]:
-    """Install the wheel alone into an environment of its own; return its python and packages."""
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir")
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = (*PIP, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir")
     run(*build, folder, TOP, folder=folder)
-    [wheel] = folder.glob("*.whl")
+    [path] = folder.glob("*.whl")
+    return path
+
+
+def installed(wheel: Path, folder: Path) -> tuple[Path, Path]:
+    """Install the wheel alone into an environment of its own; return its python and packages."""
     run(sys.executable, "-m", "venv", "--without-pip", folder / "fresh", folder=folder)
     python = folder / "fresh" / "bin" / "python"
-    run(*pip, "--python", python, "install", "--no-deps", "--no-index", wheel, folder=folder)
+    run(*PIP, "--python", python, "install", "--no-deps", "--no-index", wheel, folder=folder)
     [packages] = (folder / "fresh").glob("lib/*/site-packages")
     return python, packages
 
@@ -61,8 +70,10 @@ def without_extras(requirements: Iterable[str]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_wheel_without_extras_measures_agreement_and_names_the_extra(tmp_path: Path) -> None:
-    python, packages = installed(tmp_path)
+def test_the_wheel_without_extras_measures_agreement_and_names_the_extra(
+    wheel: Path, tmp_path: Path
+) -> None:
+    python, packages = installed(wheel, tmp_path)
     [metadata] = packages.glob("eval_assets-*.dist-info/METADATA")
     declared = re.findall(r"^Requires-Dist: (.+)$", metadata.read_text("utf-8"), re.MULTILINE)
     for name in without_extras(declared):
@@ -98,9 +109,9 @@ def test_the_wheel_without_extras_measures_agreement_and_names_the_extra(tmp_pat
 
 
 @pytest.mark.slow
-def test_the_installed_wheel_makes_a_folder_and_evaluates_it(tmp_path: Path) -> None:
+def test_the_installed_wheel_makes_a_folder_and_evaluates_it(wheel: Path, tmp_path: Path) -> None:
     """In an environment of its own, which borrows the dependencies: no package is downloaded."""
-    python, packages = installed(tmp_path)
+    python, packages = installed(wheel, tmp_path)
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
 
     condition = run(
