@@ -1,6 +1,7 @@
 """A database of its own for each test, and rows to put into it."""
 
 import resource
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,12 +28,22 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "out" / "eval.duckdb"
 
 
-@pytest.fixture
-def connection(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An open database with the two questions and four responses to two prompts."""
+@pytest.fixture(scope="session")
+def stored_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with the two questions and four responses to two prompts: not to be written."""
+    path = tmp_path_factory.mktemp("stored") / "eval.duckdb"
     with connect(path) as connection:
         write_rubric(connection, [CLARITY, SAFETY])
         replace_rows(connection, "responses", responses("a1", "a2", "b1", "b2"))
+    return path
+
+
+@pytest.fixture
+def connection(path: Path, stored_once: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An open copy of that database."""
+    path.parent.mkdir()
+    shutil.copy(stored_once, path)
+    with connect(path) as connection:
         yield connection
 
 
