@@ -223,8 +223,8 @@ def test_certificates_of_no_run_are_an_empty_list(capsys: pytest.CaptureFixture[
     assert printed.err.startswith("There are no results. Run: ")
 
 
-def test_only_files_that_a_run_reads_start_another_one(several: Printed, tmp_path: Path) -> None:
-    data = shutil.copytree(several.folder / "third", tmp_path / "minimal").relative_to(tmp_path)
+def test_only_files_that_a_run_reads_start_another_one(measured: Path, tmp_path: Path) -> None:
+    data = measured.relative_to(tmp_path)
     database = data / "out" / "eval.duckdb"
 
     def is_unchanged() -> bool:
@@ -246,4 +246,4 @@ def test_only_files_that_a_run_reads_start_another_one(several: Printed, tmp_pat
         runs.append(is_unchanged())
 
     assert runs == [False, True, True, False, False]
-    assert printed_run(tmp_path / data).out.startswith("Nothing changed in minimal")
+    assert printed_run(measured).out.startswith("Nothing changed in my data since")
