@@ -182,9 +182,9 @@ def told_until(run: subprocess.Popen[str], words: str) -> str:
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
+def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated, program: Path) -> None:
     run = subprocess.Popen(
-        [PROGRAM, "run", "--data", new_folder.path],
+        [program, "run", "--data", new_folder.path],
         cwd=new_folder.path,
         env=clean_environment(),
         stdout=subprocess.PIPE,
