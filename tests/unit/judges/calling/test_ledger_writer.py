@@ -99,7 +99,7 @@ def test_a_busy_event_loop_delays_no_commit() -> None:
     asyncio.run(scenario())
 
 
-class LoggingLedger(MemoryLedger):
+class LoggingLedger(WaitingLedger):
     """A ledger that keeps what it was asked to do, in order."""
 
     def __init__(self) -> None:
@@ -128,9 +128,12 @@ def test_claims_wait_for_a_commit_together_behind_what_was_paid_for() -> None:
         writer = LedgerWriter(ledger)
         writer.release("k7", "k8")
         recording = asyncio.create_task(writer.record(attempt(0)))
-        states = await asyncio.gather(*(writer.claim(request(number)) for number in (1, 2)))
+        await asyncio.to_thread(ledger.is_at_work.wait)
+        claims = [asyncio.create_task(writer.claim(request(number))) for number in (1, 2)]
+        await asyncio.sleep(0)  # both are handed over during the commit
+        ledger.may_end.set()
         await recording
-        return states
+        return await asyncio.gather(*claims)
 
     states = asyncio.run(scenario())
 
