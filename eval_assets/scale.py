@@ -79,7 +79,8 @@ class Scale:
 
         Args:
             text: `binary`, `likert5`, `1-5`, `0-1:0.1` (steps of 0.1), `0-1:any` (every number
-                between), or words with commas between them, worst first.
+                between), or its values with commas between them: words, worst first, or numbers
+                in equal steps.
 
         Raises:
             ValueError: If the text is none of these, or the scale makes no sense.
@@ -87,8 +88,8 @@ class Scale:
         Examples:
             >>> Scale.parse("1-4").values, Scale.parse("0-1:any").values
             ((1.0, 2.0, 3.0, 4.0), None)
-            >>> Scale.parse("bad,fair,good").high
-            2.0
+            >>> Scale.parse("bad,fair,good").high, Scale.parse("1,3,5").values
+            (2.0, (1.0, 3.0, 5.0))
         """
         if text.strip().lower() in _NAMED:
             return cls.from_steps(**_NAMED[text.strip().lower()])
@@ -99,9 +100,15 @@ class Scale:
                 return cls(low=low, high=high)
             return cls.from_steps(low=low, high=high, step=float(step))
         words = [word.strip() for word in text.split(",")]
-        if len(words) > 1 and all(words):
+        if len(words) == 1 or not all(words):
+            raise ValueError(f'"{text}" is not a scale')
+        if not all(re.fullmatch(_NUMBER, word) for word in words):
             return cls.from_words(*words)
-        raise ValueError(f'"{text}" is not a scale')
+        numbers = tuple(map(float, words))
+        scale = cls.from_steps(low=numbers[0], high=numbers[-1], step=numbers[1] - numbers[0])
+        if scale.values != numbers:
+            raise ValueError(f"{text} does not rise in equal steps")
+        return scale
 
     @classmethod
     def from_words(cls, *words: str) -> "Scale":

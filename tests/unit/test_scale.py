@@ -125,3 +125,11 @@ def test_words_must_differ() -> None:
 def test_values_of_any_scale_are_compared_on_the_unit_interval() -> None:
     assert LIKERT5.to_unit(np.array([1.0, 2.0, 5.0])).tolist() == [0, 0.25, 1]
     assert Scale(low=-1, high=1).to_unit(0.0) == 0.5
+
+
+def test_numbers_in_a_list_are_values_and_no_words() -> None:
+    assert Scale.parse("1,2,3,4,5") == Scale.parse("1-5")
+    assert Scale.parse("0, 0.1, 0.2, 0.3").values == (0.0, 0.1, 0.2, 0.3)
+    for text in ("1,2,5", "1,2,2", "5,4,3"):
+        with pytest.raises(ValueError, match=r"equal steps|step|min must lie below max"):
+            Scale.parse(text)
