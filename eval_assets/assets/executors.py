@@ -71,7 +71,9 @@ def require_broker() -> None:
         _broker(), connect_timeout=_SECONDS_TO_CONNECT
     ) as connection:
         try:
-            connection.ensure_connection(max_retries=1, timeout=_SECONDS_TO_CONNECT)
+            connection.ensure_connection(
+                max_retries=1, interval_start=0, timeout=_SECONDS_TO_CONNECT
+            )
         except (OperationalError, OSError) as error:
             message = (
                 f"EVAL_BROKER: {connection.as_uri()} does not answer ({str(error).rstrip('.')})"
