@@ -45,7 +45,7 @@ def webhook(*, refusing: int = 0) -> Iterator[Received]:
             """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Keeps)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     received.address = f"http://127.0.0.1:{server.server_port}/alert"
     try:

@@ -80,6 +80,7 @@ def code_of_unread_run(folder: Evaluated, last_line: str, *options: str) -> int:
         return process.wait()
 
 
+@pytest.mark.slow
 def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated) -> None:
     """As in `run | head`, which closes the pipe during the run."""
     assert (
@@ -89,6 +90,7 @@ def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated) -> None:
     assert new_folder.rows("SELECT count(*) > 0 FROM human_agreement") == [(True,)]
 
 
+@pytest.mark.slow
 def test_a_run_whose_reader_ends_has_the_code_of_its_verdict(closed_folder: Evaluated) -> None:
     """Also while figures are printed, and if nothing changed and they are printed again."""
     assert [

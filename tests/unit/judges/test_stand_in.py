@@ -31,7 +31,7 @@ RESPONSE = "<response-00aa>Tea.</response-00aa>"
 @contextmanager
 def standing_in(*, fault_share: float = 0.0) -> Iterator[StandIn]:
     with StandIn(0, latency_seconds=0.0, fault_share=fault_share) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
         server.shutdown()
