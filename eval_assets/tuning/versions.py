@@ -291,6 +291,8 @@ def changed_since(certified: Fingerprints, now: Fingerprints | None) -> str:
     changed = [name for name in _CHANGES if getattr(certified, name) != getattr(now, name)]
     if "labels" in changed:  # scores are those of the rated responses, which may be others now
         changed = [name for name in changed if name not in {"scores", "doubts"}]
+    if changed == ["rubric"]:  # the same ratings and scores are not evaluated again
+        return f"{_CHANGES['rubric']}: restore them, or rate again"
     return "; ".join(map(_CHANGES.__getitem__, changed))
 
 

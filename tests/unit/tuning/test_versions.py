@@ -96,7 +96,10 @@ TODAY = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
     ("change", "message"),
     [
         ({"fingerprint": "g"}, "the model, its settings or the declared prompt changed"),
-        ({"rubric": "r"}, "the question, its scale or its guidelines changed"),
+        (
+            {"rubric": "r"},
+            "the question, its scale or its guidelines changed: restore them, or rate again",
+        ),
         ({"labels": "l"}, "human ratings in the test changed"),
         ({"scores": "s"}, "the judge's scores changed since the test"),
         ({"labels": "l", "scores": "s", "doubts": "d"}, "human ratings in the test changed"),
