@@ -20,6 +20,7 @@ from eval_assets.assets.resources import (
 from eval_assets.assets.tuning import judge_versions, judged_questions
 from eval_assets.catalogue import Figure
 from eval_assets.store.connection import transaction
+from eval_assets.store.gates import evidence_version
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.opening import restore_readings
 from eval_assets.store.ledger.seals import JudgeLedger
@@ -28,7 +29,8 @@ from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tuned_judges import (
     background_of,
-    certificates_now,
+    certificate_table,
+    checked_certificates,
     current_judges,
     has_prompts,
     write_stand_in_scores,
@@ -124,18 +126,13 @@ def judge_certificates(
         evaluation = folder.evaluation()
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             open_questions = questions_past_the_gates(connection, evaluation)
-            readings = {q.id: JudgeLedger(ledger).readings(q.id) for q in evaluation.rubric}
-            units = tuning_units(
-                connection,
-                [question for question in evaluation.rubric if readings[question.id]],
-                shares=evaluation.tuning.split,
-                texts=has_prompts(ledger),
+            checked = checked_certificates(
+                connection, ledger, evaluation, open_questions=open_questions
             )
-            rows = certificates_now(
-                connection, ledger, units, readings, open_questions=open_questions
-            )
+            rows, readings = checked.rows, checked.readings
             with transaction(connection):
-                replace_rows(connection, "judge_certificates", _as_table(rows))
+                as_table = certificate_table(rows, evidence_version(connection))
+                replace_rows(connection, "judge_certificates", pd.DataFrame(as_table))
                 parts = [
                     part for result in readings.values() for part in certified_parts(result, rows)
                 ]
@@ -144,7 +141,7 @@ def judge_certificates(
             unevaluated = unevaluated_tests(connection)
             if (folder.out / "report.html").exists() and not _is_report_to_come(context, folder):
                 measured = measured_now(connection, evaluation)
-                write_report(report_data(connection, evaluation, measured), folder.out)
+                write_report(report_data(connection, folder, evaluation, measured), folder.out)
         files = certificate_files([item for result in readings.values() for item in result])
         _write_files(folder.out / "certificates", files)
     displayed_columns = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]
@@ -218,19 +215,6 @@ _VERDICT = (
     "level",
 )
 """Columns for the page of the asset; the page of the certificates has the reason."""
-
-
-def _as_table(rows: Sequence[CertificateRow]) -> pd.DataFrame:
-    """Return certificate rows as the table has them: certificates as JSON text."""
-    return pd.DataFrame(
-        [
-            {
-                **vars(row),
-                "certificate": row.certificate and json.dumps(row.certificate.as_json()),
-            }
-            for row in rows
-        ]
-    )
 
 
 def _write_files(folder: Path, certificates: Mapping[str, Certificate]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import dagster as dg
@@ -94,14 +95,14 @@ def agreement_report(
             with transaction(connection):
                 replace_rows(connection, "executive_summary", pd.DataFrame())
                 copy_ledger(ledger, connection, "agreement_history", "alerts", "alert_deliveries")
-            data = report_data(connection, evaluation, measured)
+            data = report_data(connection, folder, evaluation, measured)
         if evaluation.executive_summary is not None:
             summary = written_summary(data, folder, run_id=context.run.run_id)
             with folder.connect() as connection, folder.ledger(evaluation) as ledger:
                 with transaction(connection):
                     replace_rows(connection, "executive_summary", pd.DataFrame([summary]))
                     copy_ledger(ledger, connection, "judge_calls")
-                data = report_data(connection, evaluation, measured)
+                data = report_data(connection, folder, evaluation, measured)
         written = write_report(data, folder.out)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(report_content(data).version),
@@ -146,12 +147,16 @@ class CurrentAgreement:
 
 
 def report_data(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: CurrentAgreement
+    connection: duckdb.DuckDBPyConnection,
+    folder: EvaluationFolder,
+    evaluation: Evaluation,
+    measured: CurrentAgreement,
 ) -> ReportData:
     """Return the report's data, computed on the current data.
 
     Args:
         connection: The database.
+        folder: Folder whose ledger certificates are checked against.
         evaluation: The declared evaluation.
         measured: Agreement, as `measured_now` returns it.
     """
@@ -161,7 +166,9 @@ def report_data(
     )
     tables, sizes = read_report_tables(connection)
     stale = why_judges_are_stale(connection, evaluation, sources=sources)
-    certificates = pd.DataFrame(current_certificates(connection, evaluation, sources=sources))
+    certificates = current_certificates(
+        connection, evaluation, sources=sources, open_ledger=partial(folder.ledger, evaluation)
+    )
     dependent = tuple(f.text for f in dependences(evaluation, judged_models(connection)))
     return ReportData(
         evaluation=evaluation,
@@ -186,7 +193,7 @@ def report_data(
         scores=read_figures(connection, ScoreFigures),
         dependent_judges=dependent,
         stale=stale.get(JudgeHumanFigures.table, ""),
-        tables={**tables, "judge_certificates": certificates},
+        tables={**tables, "judge_certificates": pd.DataFrame(certificates)},
         sizes=sizes,
         generated_at=datetime.now(tz=UTC),
     )

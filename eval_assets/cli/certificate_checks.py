@@ -12,13 +12,10 @@ from eval_assets.cli.options import ledger_of
 from eval_assets.cli.results import outcomes_now
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.store.ledger.seals import JudgeLedger
-from eval_assets.store.splits import tuning_units
 from eval_assets.store.tuned_judges import (
     background_of,
-    certificates_now,
+    checked_certificates,
     edited_scores,
-    has_prompts,
-    version_scores,
 )
 from eval_assets.tuning.certificate import Certificate, differences
 from eval_assets.tuning.issued import certificate_files
@@ -150,28 +147,21 @@ def certificate_evidence(
     outcomes = outcomes_now(connection, evaluation)
     question_ids = [question.id for question in evaluation.rubric]
     with ledger_of(data, evaluation, database=database, is_reading=True) as ledger:
-        judges = JudgeLedger(ledger)
-        readings = {question_id: judges.readings(question_id) for question_id in question_ids}
-        units = tuning_units(
+        checked = checked_certificates(
             connection,
-            [question for question in evaluation.rubric if readings[question.id]],
-            shares=evaluation.tuning.split,
-            texts=has_prompts(ledger),
+            ledger,
+            evaluation,
+            open_questions=tunable_questions(outcomes, question_ids),
         )
+        readings = [reading for result in checked.readings.values() for reading in result]
         yield CertificateEvidence(
             evaluation,
             connection,
-            judges,
-            version_scores(connection, ledger, units),
-            readings=[reading for result in readings.values() for reading in result],
-            rows=certificates_now(
-                connection,
-                ledger,
-                units,
-                readings,
-                open_questions=tunable_questions(outcomes, question_ids),
-            ),
-            issued=certificate_files([r for result in readings.values() for r in result]),
+            JudgeLedger(ledger),
+            checked.scores,
+            readings=readings,
+            rows=checked.rows,
+            issued=certificate_files(readings),
         )
 
 

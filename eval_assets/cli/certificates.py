@@ -81,7 +81,7 @@ def certificates(
 
             with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
                 return _required(evidence, require, data / "out" / "certificates")
-        rows = certificates_now(connection, evaluation)
+        rows = certificates_now(connection, evaluation, database=path)
         tests, outcomes = SealedTests.of(rows, connection), outcomes_now(connection, evaluation)
     if as_json:
         print_json([plain_row(row) for row in rows])

@@ -21,7 +21,7 @@ from eval_assets.agreement.causes import NO_CAUSE
 from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.cli.exit_codes import GATE_CLOSED
-from eval_assets.cli.options import print_json
+from eval_assets.cli.options import ledger_of, print_json
 from eval_assets.cli.terminal_tables import print_measured
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.labelling import SESSIONS
@@ -73,10 +73,17 @@ def outcomes_now(
 
 
 def certificates_now(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, database: Path
 ) -> list[dict[str, Any]]:
     """Return the rows of `judge_certificates`; if files or judges changed since, they are stale."""
-    return current_certificates(connection, evaluation, sources=source_fingerprints(evaluation))
+    return current_certificates(
+        connection,
+        evaluation,
+        sources=source_fingerprints(evaluation),
+        open_ledger=lambda: ledger_of(
+            evaluation.folder, evaluation, database=database, is_reading=True
+        ),
+    )
 
 
 def why_stale(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
@@ -119,7 +126,7 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
         return []
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
-        rows = certificates_now(connection, evaluation)
+        rows = certificates_now(connection, evaluation, database=database)
     return [plain_row(row) for row in rows]
 
 
@@ -253,7 +260,7 @@ def print_run(
                         evaluation,
                         outcomes,
                         stale=stale.get(JudgeHumanFigures.table, ""),
-                        certificates=certificates_now(connection, evaluation),
+                        certificates=certificates_now(connection, evaluation, database=database),
                     )
                     _print_causes(stored_causes(connection), evaluation)
                     if report.exists():

@@ -1,16 +1,17 @@
 """Figures for the gates, and their stored verdicts."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.causes import Cause, CauseKind
-from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.decision import GateOutcome, tunable_questions
 from eval_assets.agreement.gates.declarations import Remedy, RemedyKind
 from eval_assets.agreement.gates.evidence import (
     MeasuredAgreement,
@@ -34,6 +35,9 @@ from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.verdicts import GateResult
 from eval_assets.wording import expiry, listed, or_nan, or_none
+
+if TYPE_CHECKING:
+    from eval_assets.store.ledger.engine import SqlLedger
 
 _EVIDENCE = {"human_labels", "judge_scores", "responses"}
 """Tables that certificates rest on."""
@@ -118,19 +122,56 @@ def why_certificates_are_stale(
 
 
 def current_certificates(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, sources: Mapping[str, str]
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    *,
+    sources: Mapping[str, str],
+    open_ledger: Callable[[], AbstractContextManager["SqlLedger"]],
 ) -> list[dict[str, Any]]:
     """Return the rows of `judge_certificates`.
 
-    They are stale too if their inputs changed since they were written, or their validity ended.
+    They are stale too if their inputs changed since they were written, or their validity ended. If
+    a run without them changed their evidence, they are computed anew with the ledger.
     """
     rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
     reason = why_certificates_are_stale(connection, evaluation, sources=sources) if rows else ""
+    version = evidence_version(connection)
+    if rows and not reason and {row["evidence_version"] for row in rows} != {version}:
+        # The module needs pandas, for which `eval-assets gates` does not wait.
+        from eval_assets.store.tuned_judges import certificate_table, checked_certificates
+
+        outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
+        open_questions = tunable_questions(outcomes, [q.id for q in evaluation.rubric])
+        with open_ledger() as ledger:
+            checked = checked_certificates(
+                connection, ledger, evaluation, open_questions=open_questions
+            )
+        rows = certificate_table(checked.rows, version)
     for row in rows:
         certificate = row["certificate"] and json.loads(row["certificate"])
         end = certificate and expiry(certificate["valid_until"], today=datetime.now(tz=UTC))
         row["stale_because"] = row["stale_because"] or reason or end or None
+        del row["evidence_version"]
     return rows
+
+
+def evidence_version(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return a fingerprint of what certificates are checked against, except labels.
+
+    Another version of DuckDB may return another one.
+    """
+    [(version,)] = connection.execute(
+        """SELECT md5(concat_ws(' ',
+               (SELECT sum(hash(judge_id, question_id, response_id, raw_score)::HUGEINT)
+                FROM judge_scores SEMI JOIN human_labels USING (response_id, question_id)),
+               (SELECT sum(hash(judge_id, prompt_hash, question_id, response_id, score)::HUGEINT)
+                FROM tuned_judge_scores),
+               (SELECT sum(hash(judge_id, fingerprint, question_id, round, verdict)::HUGEINT)
+                FROM judge_drift),
+               (SELECT sum(DISTINCT hash(judge_id, model_returned)::HUGEINT)
+                FROM judge_calls WHERE operation = 'judging')))"""
+    ).fetchall()
+    return str(version)
 
 
 def unread_scores(

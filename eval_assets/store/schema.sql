@@ -482,6 +482,7 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     groups_wanted BIGINT,                  -- of 'undecided': groups in the test that find a judge equal to people fit
     stale_because VARCHAR,                 -- what changed since; NULL while it holds
     is_read_again BOOLEAN DEFAULT false,   -- whether eval-assets tune evaluates it again
+    evidence_version VARCHAR,              -- of the scores, models and drift that it was checked against
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 

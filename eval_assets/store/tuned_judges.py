@@ -3,14 +3,16 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import duckdb
 import numpy as np
 import pandas as pd
 
 from eval_assets.agreement.drift import moved_judges
-from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
+from eval_assets.config.evaluation import USUAL_MINIMUMS, Evaluation, GateName
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
 from eval_assets.figures import HumanFigures
@@ -25,6 +27,7 @@ from eval_assets.store.splits import (
     costs_of_prompts,
     models_returned,
     questions_where_people_agree,
+    tuning_units,
 )
 from eval_assets.store.summaries import write_score_summary
 from eval_assets.tuning.certificate_contents import Background
@@ -125,21 +128,42 @@ def current_evidence(
     )
 
 
-def certificates_now(
+@dataclass(frozen=True, eq=False)
+class CheckedCertificates:
+    """Certificates that were checked against the present evidence.
+
+    Args:
+        readings: All readings in the ledger, by question.
+        scores: Scores of all versions on the rated units.
+        rows: Rows of `judge_certificates` as they are now.
+    """
+
+    readings: Mapping[str, Sequence[SealedEvaluation]]
+    scores: VersionScores
+    rows: Sequence[CertificateRow]
+
+
+def checked_certificates(
     connection: duckdb.DuckDBPyConnection,
     ledger: SqlLedger,
-    units: Mapping[str, RatedUnits],
-    readings: Mapping[str, Sequence[SealedEvaluation]],
+    evaluation: Evaluation,
     *,
     open_questions: Collection[str],
-) -> list[CertificateRow]:
-    """Return rows of `judge_certificates` as they are now."""
+) -> CheckedCertificates:
+    """Check the certificates of all readings against the present evidence."""
+    readings = {q.id: JudgeLedger(ledger).readings(q.id) for q in evaluation.rubric}
+    units = tuning_units(
+        connection,
+        [question for question in evaluation.rubric if readings[question.id]],
+        shares=evaluation.tuning.split,
+        texts=has_prompts(ledger),
+    )
     candidates = (v for result in readings.values() for r in result for v in r.candidates)
     has_sources = any(version.sources for version in candidates)
     sources = prompt_sources(connection) if has_sources else frozenset[str]()
     evidence = current_evidence(connection, ledger, units)
     drifted = moved_judges(current_drift(connection))
-    return [
+    rows = [
         row
         for question_id, of_question in readings.items()
         for row in certificate_rows(
@@ -152,6 +176,19 @@ def certificates_now(
             if question_id in open_questions
             else "the question no longer passes the gates",
         )
+    ]
+    return CheckedCertificates(readings, evidence.scores, rows)
+
+
+def certificate_table(rows: Sequence[CertificateRow], version: str) -> list[dict[str, Any]]:
+    """Return certificate rows as the table has them: certificates as JSON text."""
+    return [
+        {
+            **vars(row),
+            "certificate": row.certificate and json.dumps(row.certificate.as_json()),
+            "evidence_version": version,
+        }
+        for row in sorted(rows, key=lambda row: (row.judge_id, row.question_id))
     ]
 
 

@@ -771,8 +771,9 @@ def test_no_figure_of_a_judge_depends_on_a_sealed_label(planted: Evaluated) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("assets", [CERTIFYING, ["judge_scores", "agreement_report"]])
 def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
-    planted: Evaluated,
+    planted: Evaluated, assets: list[str]
 ) -> None:
     path = planted.path / "judge_scores.csv"
     with path.open(newline="") as file:
@@ -784,7 +785,7 @@ def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
         table = csv.DictWriter(file, fieldnames=list(rows[0]))
         table.writeheader()
         table.writerows(rows)
-    assert planted.materialize(*CERTIFYING).success
+    assert planted.materialize(*assets).success
 
     verbose = called(planted, certificates_command, "--require", "verbose")
     steady = called(planted, certificates_command, "--require", "steady")
@@ -798,6 +799,11 @@ def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     listing = called(planted, certificates_command).stdout.splitlines()
     [line] = [line for line in listing if line.startswith("verbose  ")]
     assert re.split("  +", line)[3:5] == ["stale (was unfit)", "stale (was unchanged)"]
+    report = json.loads((planted.path / "out" / "report.json").read_text())
+    stale = {
+        row["judge_id"] for row in report["tables"]["judge_certificates"] if row["stale_because"]
+    }
+    assert stale == {"verbose"}
 
 
 @pytest.mark.parametrize(
@@ -817,8 +823,14 @@ def test_an_edited_table_has_one_meaning_for_all_checks(
 
     required = called(planted, certificates_command, "--require", judge)
     verified = called(planted, certificates_command, "verify")
+    listed = json.loads(called(planted, certificates_command, "--json").stdout)
 
     assert required.return_value == (4 if reason else 3)
+    stale = {row["judge_id"] for row in listed if row["stale_because"]}
+    dependent = (
+        {"harsh", "steady"} if judge == "steady" else {judge}
+    )  # harsh's part rests on steady
+    assert stale == (dependent if "changed" in reason else set())
     assert reason in required.stdout
     assert verified.return_value == (3 if judge == "steady" else 0)
     assert judge == "verbose" or reason in verified.stdout

@@ -19,6 +19,7 @@ from eval_assets.cli.results import RunResults, record_results, unchanged_result
 from eval_assets.cli.run import run
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import connect
+from eval_assets.store.gates import evidence_version
 from tests.e2e.conftest import AGREEING, BASE, make
 
 MINIMAL = Path(str(files("eval_assets.examples"))) / "minimal"
@@ -180,12 +181,14 @@ def test_a_certificate_is_stale_once_its_validity_ended(
                (SELECT any_value(data_version) FROM human_agreement) AS data_version
                FROM human_labels"""
         )
+        version = evidence_version(connection)
         for judge, valid_until in (("j1", "2020-01-01"), ("j2", "9999-01-01")):
             connection.execute(
                 """INSERT INTO judge_certificates BY NAME SELECT $judge AS judge_id,
                    '1.0.0' AS version, 'clarity' AS question_id, 'fit' AS fitness, '' AS reason,
-                   1 AS n_readings, {'valid_until': $valid_until}::JSON AS certificate""",
-                {"judge": judge, "valid_until": valid_until},
+                   1 AS n_readings, {'valid_until': $valid_until}::JSON AS certificate,
+                   $version AS evidence_version""",
+                {"judge": judge, "valid_until": valid_until, "version": version},
             )
 
     certificates.main(["--data", folder.name, "--json"], standalone_mode=False)
