@@ -145,6 +145,7 @@ class _Beside:
     questions: Mapping[str, RubricQuestion] = field(default_factory=dict)
     gates: Mapping[GateName, Gate] = field(default_factory=default_gates)
     responses: pd.DataFrame | None = None
+    rejects_rows: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -201,14 +202,14 @@ def _ratings_file(
     units = ResponseUnits(items, question_ids, applies, table=pd.DataFrame())
     checked = checked_labels(labels, rubric, units, ignored=())
     examples = _examples(checked.ratings, rubric)
-    notes = (*labels.table.notes, *examples, *beside.notes)
     joined = joined_labels(
         [checked],
         unusable=[],
-        rejects_rows=False,
-        notes=notes,
+        rejects_rows=beside.rejects_rows,
+        notes=(*labels.table.notes, *examples, *beside.notes),
         remedy_of_second=_remedy_of_second(labels),
     )
+    joined = replace(joined, notes=(*joined.notes, *_rejection_notes(joined.rejected)))
     raters = tuple(map(str, joined.ratings["rater_id"].unique()))
     evaluation = Evaluation(path.stem, path.parent, rubric, gates=beside.gates)
     rated = _responses(joined.ratings["response_id"].unique().astype(object), source)
@@ -227,6 +228,15 @@ def _ratings_file(
         unread=labels.unread,
         tool=source.tool,
     )
+
+
+def _rejection_notes(rejected: pd.DataFrame) -> list[str]:
+    """Return a note on each row that is left out because evaluation.yaml says so."""
+    return [
+        f"left out, since {FILE} beside it says on_error: reject_rows: "
+        + str(InputProblem(*problem)).removesuffix(".")
+        for *problem, _, _, _ in rejected.itertuples(index=False, name=None)
+    ]
 
 
 def _remedy_of_second(labels: ParsedLabels) -> str:
@@ -278,13 +288,14 @@ def _beside(path: Path, options: RatingsOptions) -> _Beside:
         responses = read_responses(evaluation)
     if problems:
         return _Beside(notes=(f"{FILE} beside it is not used ({problems[0].message})",))
+    rejects_rows = evaluation.labels.on_error == "reject_rows"
     if options.scale is not None:
         note = f"gates of {FILE} beside it are used, and --scale in place of its scales"
-        return _Beside({}, evaluation.gates, responses, (note,))
+        return _Beside({}, evaluation.gates, responses, rejects_rows, (note,))
     # Its limits are those of responses, of which a file of ratings need not know anything.
     questions = {question.id: replace(question, applies_to={}) for question in evaluation.rubric}
     note = f"scales and gates of {FILE} beside it are used"
-    return _Beside(questions, evaluation.gates, responses, (note,))
+    return _Beside(questions, evaluation.gates, responses, rejects_rows, (note,))
 
 
 def _rescaled(

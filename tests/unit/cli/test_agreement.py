@@ -241,3 +241,18 @@ def test_rows_of_a_survey_may_be_respondents_or_items(tmp_path: Path) -> None:
     assert invoke(tmp_path, text, "--rater", names).return_value == 3
     # A column that names the items leaves no doubt.
     assert invoke(tmp_path, text.replace("id,", "item,", 1)).return_value == 3
+
+
+def test_rows_that_a_run_rejects_are_left_out_by_name(tmp_path: Path) -> None:
+    folder = folder_with_scale(tmp_path, f"{ONE_TO_FOUR}40,3,9\n", "likert5")
+    command = [str(folder / "labels.csv"), "--json"]
+
+    refused = CliRunner().invoke(agreement, command, standalone_mode=False)
+    declared = folder / "evaluation.yaml"
+    declared.write_text(f"{declared.read_text()}labels: {{on_error: reject_rows}}\n")
+    content = json.loads(CliRunner().invoke(agreement, command, standalone_mode=False).stdout)
+
+    assert isinstance(refused.exception, ExceptionGroup)
+    assert content["agreement"][0]["n_ratings"] == 81
+    [note] = [note for note in content["notes"] if note.startswith("left out, since")]
+    assert "labels.csv:42:Ben: " in note
