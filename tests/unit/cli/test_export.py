@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from eval_assets.cli.export import export
 from eval_assets.errors import InputError
-from eval_assets.store.connection import connect
+from eval_assets.store.connection import connect, session
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.schema import replace_rows, table_names
 from tests.unit.store.conftest import CLARITY, labels, responses, scores, write_scored
@@ -42,16 +42,17 @@ def exported(folder: Path, *arguments: str) -> bytes:
 @pytest.mark.slow
 def test_every_table_is_written_in_every_format(folder: Path, tmp_path: Path) -> None:
     written = tmp_path / "made" / "rows.parquet"
-    for table in table_names():
-        with connect(folder / "out" / "eval.duckdb") as connection:
-            n_rows = len(connection.execute(f'FROM "{table}"').fetchall())
-        header, *rows = csv.reader(exported(folder, table).decode().splitlines())
-        exported(folder, table, "--format", "parquet", "--output", str(written))
-        copy = duckdb.from_parquet(str(written))
+    with session():  # which opens the file once
+        for table in table_names():
+            with connect(folder / "out" / "eval.duckdb") as connection:
+                n_rows = len(connection.execute(f'FROM "{table}"').fetchall())
+            header, *rows = csv.reader(exported(folder, table).decode().splitlines())
+            exported(folder, table, "--format", "parquet", "--output", str(written))
+            copy = duckdb.from_parquet(str(written))
 
-        assert (len(rows), len(copy)) == (n_rows, n_rows), table
-        assert header == copy.columns, table
-        assert len(exported(folder, table, "--format", "jsonl").splitlines()) == n_rows, table
+            assert (len(rows), len(copy)) == (n_rows, n_rows), table
+            assert header == copy.columns, table
+            assert len(exported(folder, table, "--format", "jsonl").splitlines()) == n_rows, table
 
 
 def test_an_empty_text_is_not_a_missing_one(folder: Path) -> None:
