@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,10 +132,12 @@ def test_a_printed_page_holds_the_summaries_of_what_is_folded(open_page: OpenPag
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-def test_the_report_on_the_sample_prints_on_at_most_twelve_pages(tmp_path: Path) -> None:
+def test_the_report_on_the_sample_prints_on_at_most_twelve_pages(
+    tmp_path: Path, program_folder: Path
+) -> None:
     ignored = shutil.ignore_patterns("out", "ledger*")
     data = shutil.copytree(TOP / "data" / "sample", tmp_path / "sample", ignore=ignored)
-    program = [sys.executable, "-m", "eval_assets", "run", "--data", str(data)]
+    program = [str(program_folder / "eval-assets"), "run", "--data", str(data)]
     subprocess.run(program, check=True, capture_output=True, cwd=tmp_path)
     pdf = tmp_path / "report.pdf"
     options = ("--headless", "--no-sandbox", "--no-pdf-header-footer", f"--print-to-pdf={pdf}")

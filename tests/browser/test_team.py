@@ -23,7 +23,7 @@ from tests.browser.conftest import new_context
 from tests.browser.serving import Serving
 from tests.browser.test_labelling import PHONE, SAVED, WIDE
 from tests.browser.test_walkthrough import PAGE
-from tests.e2e.conftest import PROGRAM, clean_environment
+from tests.e2e.conftest import clean_environment
 from tests.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -177,8 +177,9 @@ class TerminalRater:
             n_left -= 1
 
     def _terminal(self) -> Terminal:
-        command = [str(PROGRAM), "label", "--data", str(self._team.folder), "--rater", self._rater]
-        return Terminal(command, environment=clean_environment(), folder=self._team.folder)
+        folder, program = self._team.folder, self._team.programs / "eval-assets"
+        command = [str(program), "label", "--data", str(folder), "--rater", self._rater]
+        return Terminal(command, environment=clean_environment(), folder=folder)
 
 
 class OfflineRater:

@@ -22,7 +22,7 @@ from eval_assets.store.connection import connect
 from tests.browser.conftest import new_context
 from tests.browser.serving import Serving
 from tests.browser.test_labelling import PHONE, SAVED
-from tests.e2e.conftest import PROGRAM, clean_environment
+from tests.e2e.conftest import clean_environment
 from tests.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ Given = Mapping[tuple[str, str], str]
 """Ratings of one rater of the sample, by response and question."""
 
 
-def prepared(top: Path) -> Path:
+def prepared(top: Path, programs: Path) -> Path:
     """The evaluation that the first block of the page makes from data/sample."""
     shutil.copytree(TOP / "data" / "sample", top / "data" / "sample")
     block = re.search(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     assert block is not None
-    path = f"{PROGRAM.parent}:{os.environ['PATH']}"
+    path = f"{programs}:{os.environ['PATH']}"
     environment = clean_environment() | {"PATH": path}
     subprocess.run(["bash", "-euc", block[1]], cwd=top, env=environment, check=True)
     return top / "autonomy"
@@ -83,13 +83,15 @@ def picture(page: "Page", name: str, folder: Path) -> None:
     assert f"images/{name}.png" in PAGE.read_text("utf-8")
 
 
-def test_two_people_label_the_sample_and_lose_nothing(tmp_path: Path, browser: "Browser") -> None:
-    folder = prepared(tmp_path)
-    in_terminal(folder, keys_of(folder, "anna", given_by("r1")), browser)
-    on_phone(folder, keys_of(folder, "ben", given_by("r2")), browser)
+def test_two_people_label_the_sample_and_lose_nothing(
+    tmp_path: Path, program_folder: Path, browser: "Browser"
+) -> None:
+    folder = prepared(tmp_path, program_folder)
+    in_terminal(folder, program_folder, keys_of(folder, "anna", given_by("r1")), browser)
+    on_phone(folder, program_folder, keys_of(folder, "ben", given_by("r2")), browser)
     assert (labelled(folder, "anna"), labelled(folder, "ben")) == (36, 36)
 
-    run(folder)
+    run(folder, program_folder)
     with connect(folder / "out" / "eval.duckdb") as connection:
         [[n_labels]] = connection.execute("SELECT count(*) FROM human_labels").fetchall()
         [[n_pairs]] = connection.execute(
@@ -97,8 +99,8 @@ def test_two_people_label_the_sample_and_lose_nothing(tmp_path: Path, browser: "
         ).fetchall()
     assert (n_labels, n_pairs) == (72, 36)
 
-    adjudicated(folder, browser)
-    run(folder)
+    adjudicated(folder, program_folder, browser)
+    run(folder, program_folder)
     with connect(folder / "out" / "eval.duckdb") as connection:
         settled = connection.execute(
             "SELECT source, value FROM reference_values WHERE source = 'consensus'"
@@ -108,18 +110,18 @@ def test_two_people_label_the_sample_and_lose_nothing(tmp_path: Path, browser: "
     assert n_again == 72
 
 
-def run(folder: Path) -> None:
+def run(folder: Path, programs: Path) -> None:
     """Run everything; on so few labels a gate may stay closed."""
-    command = [str(PROGRAM), "run", "--data", str(folder)]
+    command = [str(programs / "eval-assets"), "run", "--data", str(folder)]
     done = subprocess.run(
         command, env=clean_environment(), cwd=folder.parent, capture_output=True, check=False
     )
     assert done.returncode in {0, 3}, done.stderr.decode()
 
 
-def in_terminal(folder: Path, keys: list[str], browser: "Browser") -> None:
+def in_terminal(folder: Path, programs: Path, keys: list[str], browser: "Browser") -> None:
     """Anna labels, is killed after ten labels, and goes on."""
-    command = [str(PROGRAM), "label", "--data", str(folder), "--rater", "anna"]
+    command = [str(programs / "eval-assets"), "label", "--data", str(folder), "--rater", "anna"]
     start, shown = 0, ""
     for stop in (10, len(keys)):
         with Terminal(command, environment=clean_environment(), folder=folder) as terminal:
@@ -141,9 +143,9 @@ def in_terminal(folder: Path, keys: list[str], browser: "Browser") -> None:
     page.close()
 
 
-def on_phone(folder: Path, keys: list[str], browser: "Browser") -> None:
+def on_phone(folder: Path, programs: Path, keys: list[str], browser: "Browser") -> None:
     """Ben labels on a phone; both the server and the browser are killed, and he goes on."""
-    serving = Serving(PROGRAM.parent, folder, "--labels", "--lead")
+    serving = Serving(programs, folder, "--labels", "--lead")
     try:
         for start, stop in ((0, 14), (14, len(keys))):
             context = new_context(browser, **PHONE)
@@ -181,9 +183,9 @@ def wide(serving: Serving, browser: "Browser", folder: Path) -> None:
     context.close()
 
 
-def adjudicated(folder: Path, browser: "Browser") -> None:
+def adjudicated(folder: Path, programs: Path, browser: "Browser") -> None:
     """The lead settles the worst disagreement."""
-    serving = Serving(PROGRAM.parent, folder, "--lead")
+    serving = Serving(programs, folder, "--lead")
     context = new_context(browser, viewport={"width": 900, "height": 640})
     page: Any = context.new_page()
     try:
