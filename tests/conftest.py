@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from filelock import FileLock
 from hypothesis import settings
 
 from eval_assets.cli.main import COLLECTOR_THRESHOLDS
 from tests.postgres import Postgres, postgres_programs, running_postgres
-from tests.program_server import running_program
+from tests.program_server import start_programs
 
 
 def pytest_configure() -> None:
@@ -128,11 +129,19 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def program_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with an `eval-assets` that does not import for each command."""
-    folder = tmp_path_factory.mktemp("program")
-    with running_program(folder):
-        yield folder
+def program_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an `eval-assets` and a `celery` that do not import for each command.
+
+    All test workers share it.
+    """
+    base = tmp_path_factory.getbasetemp()
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    folder = (base.parent if is_worker else base) / "programs"
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / "lock"):
+        if not (folder / "eval-assets").exists():
+            start_programs(folder, owner=os.getppid() if is_worker else os.getpid())
+    return folder
 
 
 @pytest.fixture(scope="session")

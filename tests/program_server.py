@@ -1,4 +1,4 @@
-"""A process that has imported `eval-assets`, and forks for each command.
+"""A process that has imported `eval-assets` and `celery`, and forks for each command.
 
 A new process imports for one to two seconds before it works, which is most of what many a command
 takes. How the program itself starts has its own tests: test_start_up.py and test_wheel.py.
@@ -9,14 +9,12 @@ import gc
 import json
 import multiprocessing
 import os
-import select
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -26,7 +24,7 @@ import json, os, signal, socket, sys
 
 connection = socket.socket(socket.AF_UNIX)
 connection.connect({address!r})
-request = json.dumps([sys.argv[1:], dict(os.environ), os.getcwd()]).encode()
+request = json.dumps([sys.argv, dict(os.environ), os.getcwd()]).encode()
 socket.send_fds(connection, [len(request).to_bytes(4, "big")], [0, 1, 2])
 connection.sendall(request)
 signal.signal(signal.SIGINT, lambda *_: connection.send(b"i"))
@@ -35,38 +33,41 @@ sys.exit(int.from_bytes(connection.recv(1) or b"\\1", "big"))
 """Hands arguments, variables, folder, streams and SIGINT to the server; ends with its code."""
 
 
-@contextmanager
-def running_program(folder: Path) -> Iterator[None]:
-    """Write an `eval-assets` into a folder whose processes are forked from one server."""
+def start_programs(folder: Path, *, owner: int) -> None:
+    """Write an `eval-assets` and a `celery` into a folder whose processes one server forks.
+
+    The server ends with its owner, a process by its number.
+    """
     address = str(folder / "socket")
-    client = folder / "eval-assets"
-    client.write_text(_CLIENT.format(python=sys.executable, address=address))
-    client.chmod(0o755)
-    with subprocess.Popen(
-        [sys.executable, "-P", __file__, address],
+    subprocess.run(
+        [sys.executable, "-P", __file__, address, str(owner)],
         env=os.environ | {"DAGSTER_DISABLE_TELEMETRY": "1", "PYTHONWARNINGS": ""},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
         start_new_session=True,
-    ) as server:  # which ends with its stdin
-        assert server.stdout is not None
-        assert server.stdout.readline() == b"ready\n"
-        yield
+        check=True,
+    )
+    for name in ("celery", "eval-assets"):
+        client = folder / name
+        client.write_text(_CLIENT.format(python=sys.executable, address=address))
+        client.chmod(0o755)
 
 
 # A fork of multiprocessing ends without C++ destructors, which need the threads of its parent.
 _FORK = multiprocessing.get_context("fork")
 
 
-def _serve(address: str) -> None:
-    """Fork for each connection until stdin ends."""
+def _serve(address: str, owner: int) -> None:
+    """Go into the background once it listens, and fork for each connection until its owner ends."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
-        print("ready", flush=True)  # noqa: T201 - for the process that waits
-        while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
-            with listener.accept()[0] as connection:
-                _FORK.Process(target=_keep, args=(connection,)).start()
+        if not os.fork():
+            end = os.pidfd_open(owner)
+            while end not in wait([listener, end]):
+                with listener.accept()[0] as connection:
+                    _FORK.Process(target=_keep, args=(connection,)).start()
+        os._exit(0)
 
 
 def _keep(connection: socket.socket) -> None:
@@ -96,8 +97,7 @@ def _command(
     arguments: list[str], variables: dict[str, str], folder: str, streams: list[int]
 ) -> None:
     """Run the program with what a new process would have received."""
-    from eval_assets.cli.main import main
-
+    name = Path(arguments[0]).name
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -105,10 +105,15 @@ def _command(
     os.environ.update(variables)
     time.tzset()
     os.chdir(folder)
-    sys.argv = ["eval-assets", *arguments]
+    sys.argv = [name, *arguments[1:]]
+    sys.path[:0] = filter(None, variables.get("PYTHONPATH", "").split(os.pathsep))
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
+    if name == "celery":
+        from celery.__main__ import main  # type: ignore[import-untyped]
+    else:
+        from eval_assets.cli.main import main
     main()
 
 
@@ -120,9 +125,17 @@ def _import_all() -> None:
 
     for name in (
         "anyio.streams.tls",
+        "celery.apps.worker",
+        "celery.backends.redis",
+        "celery.bin.celery",
+        "celery.concurrency.prefork",
+        "celery.contrib.testing.tasks",
+        "celery.worker.consumer",
         "dagster._core.remote_representation.external",
         "dagster._core.storage.runs.schema",
         "dagster._core.storage.schedules.schema",
+        "dagster_celery.executor",
+        "dagster_celery.tasks",
         "eval_assets.assets.evaluation_definitions",
         "eval_assets.cli.materialize",
         "eval_assets.judges.clients.anthropic",
@@ -130,7 +143,9 @@ def _import_all() -> None:
         "eval_assets.server.app",
         "eval_assets.server.lead_pages",
         "eval_assets.server.results",
+        "kombu.transport.redis",
         "rich.traceback",
+        "sqlalchemy.dialects.postgresql.psycopg",
         "structlog",
         "upath",
         "uvicorn.loops.auto",
@@ -147,4 +162,4 @@ def _import_all() -> None:
 
 if __name__ == "__main__":
     _import_all()
-    _serve(sys.argv[1])
+    _serve(sys.argv[1], int(sys.argv[2]))

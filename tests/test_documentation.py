@@ -52,7 +52,8 @@ def clone(tmp_path: Path, program_folder: Path) -> Path:
     shutil.copytree(TOP, clone, ignore=ignored)
     bin_folder = clone / ".venv" / "bin"
     bin_folder.mkdir(parents=True)
-    (bin_folder / "eval-assets").symlink_to(program_folder / "eval-assets")
+    for name in ("eval-assets", "celery"):
+        (bin_folder / name).symlink_to(program_folder / name)
     (bin_folder / "python").touch()
     activate = Path(sys.prefix, "bin", "activate").read_text("utf-8")
     (bin_folder / "activate").write_text(activate.replace(sys.prefix, str(clone / ".venv")))

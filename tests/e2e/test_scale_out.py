@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -28,7 +27,6 @@ from tests.redis_server import redis_program, running_redis
 pytestmark = pytest.mark.slow
 
 TOP = Path(__file__).parents[2]
-PROGRAMS = Path(sys.executable).parent
 N_WORKERS = 4
 N_UNITS = 400
 N_RATINGS = 2 * N_UNITS
@@ -88,10 +86,10 @@ def make(path: Path, declared: str) -> Evaluated:
 
 
 @contextmanager
-def workers(environment: Mapping[str, str], logs: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+def workers(programs: Path, environment: Mapping[str, str], logs: Path) -> Iterator[None]:
     """Start Celery's workers as docs/scale-out.md says, and end them with all that they started."""
     command = [
-        str(PROGRAMS / "celery"),
+        str(programs / "celery"),
         "--app",
         "dagster_celery.app",
         "worker",
@@ -102,6 +100,7 @@ def workers(environment: Mapping[str, str], logs: Path) -> Iterator[list[subproc
     for number in range(N_WORKERS):
         with (logs / f"worker{number}.log").open("wb") as output:
             options = ["--concurrency", "1", "--hostname", f"worker{number}@%h"]
+            options += ["--pidfile", f"worker{number}.pid"]
             started.append(
                 subprocess.Popen(
                     [*command, *options],
@@ -113,7 +112,7 @@ def workers(environment: Mapping[str, str], logs: Path) -> Iterator[list[subproc
                 )
             )
     try:
-        yield started
+        yield
     finally:
         for worker in started:
             os.killpg(worker.pid, signal.SIGKILL)
@@ -129,9 +128,10 @@ def await_requests(provider: RunningProvider, n: int, run: subprocess.Popen[str]
         time.sleep(0.05)
 
 
-def step_process(worker: subprocess.Popen[bytes]) -> int:
+def step_process(pid_file: Path) -> int:
     """Return the process in which a worker executes its step: its only child."""
-    children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children")
+    pid = pid_file.read_text().strip()
+    children = Path(f"/proc/{pid}/task/{pid}/children")
     deadline = time.monotonic() + LONGEST_SECONDS
     while not (result := children.read_text().split()):  # between two steps
         assert time.monotonic() < deadline
@@ -162,7 +162,7 @@ def figures(folder: Evaluated) -> list[tuple[object, ...]]:
 
 
 def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_takes(
-    tmp_path: Path, broker: str, mortal_postgres: Postgres
+    tmp_path: Path, program_folder: Path, broker: str, mortal_postgres: Postgres
 ) -> None:
     folder = make(tmp_path / "four", DECLARED + "judging: {shards: 8}\n")
     alone = make(tmp_path / "one", DECLARED)
@@ -173,7 +173,6 @@ def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_take
     with running(behaviour) as provider:
         keys = {"OPENAI_API_KEY": "sk-of-the-tests", "ANTHROPIC_API_KEY": "sk-of-the-tests"}
         plain = clean_environment() | keys | provider.environment
-        plain |= {"PATH": f"{PROGRAMS}:{plain['PATH']}"}
         environment = plain | {
             "DAGSTER_HOME": str(home),
             "EVAL_DATA": str(folder.path),
@@ -184,7 +183,7 @@ def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_take
         }
         run = subprocess.Popen(
             [
-                PROGRAMS / "eval-assets",
+                program_folder / "eval-assets",
                 "run",
                 "--select",
                 "+judge_human_agreement,+judge_agreement",
@@ -195,9 +194,9 @@ def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_take
             stderr=subprocess.STDOUT,
             text=True,
         )
-        with workers(environment, tmp_path) as started:
+        with workers(program_folder, environment, tmp_path):
             await_requests(provider, N_RATINGS // 4, run)
-            os.kill(step_process(started[0]), signal.SIGKILL)
+            os.kill(step_process(tmp_path / "worker0.pid"), signal.SIGKILL)
             await_requests(provider, N_RATINGS // 2, run)
             mortal_postgres.kill()
             mortal_postgres.start()
@@ -225,7 +224,11 @@ def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_take
 
         provider.behave(Behaviour())
         done = alone.run(
-            "run", "--select", "+judge_human_agreement,+judge_agreement", environment=plain
+            "run",
+            "--select",
+            "+judge_human_agreement,+judge_agreement",
+            environment=plain,
+            program=program_folder / "eval-assets",
         )
         assert done.returncode == 0, done.stderr
     assert figures(folder) == figures(alone)
