@@ -338,7 +338,7 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
         click.echo(f"  {advice} {room.advice(enough.n_more)}".rstrip())
     elif (promising := gate_plan.promising) is not None:
         click.echo(
-            f"  {promising.n_more} more probably decide it, but the labels at hand leave that in "
+            f"  {promising.n_more} more may decide it, but the labels at hand leave that in "
             "doubt: have some of them rated, and plan again."
         )
     elif n_more is not None:
