@@ -114,6 +114,9 @@ def _open_gates(measured: Agreement) -> str:
     if n_passing < len(question_ids):
         verb = "passes" if n_passing == 1 else "pass"
         return f"{n_passing} of {len(question_ids)} questions {verb} every gate."
+    if below := [o.gate for o in measured.outcomes if o.state is GateState.BELOW]:
+        verb = "warns" if len(below) == 1 else "warn"
+        return f"No gate is closed, since {listed(below)} only {verb}."
     undecided = [o.gate for o in measured.outcomes if o.state is GateState.UNDECIDED]
     if undecided:
         return f"No gate is closed, and {listed(undecided)} may be open by chance."

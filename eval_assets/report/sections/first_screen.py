@@ -1,7 +1,7 @@
 """First screen of the report: whether judges can be trusted, and the next steps, with evidence."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 
@@ -18,6 +18,7 @@ from eval_assets.report.sections.judge_words import (
     figures_of_judge,
     judge_bullet,
     named_questions,
+    reasons_not_judged,
     sealed_tests,
     shortened,
     standing,
@@ -32,6 +33,8 @@ from eval_assets.wording import listed
 
 _MOST_WORDS = 25
 """Words of a bullet on the first screen; its link leads to the rest."""
+
+_NOT_COMPARED = "no response has both a score and a human rating"
 
 
 @dataclass(frozen=True)
@@ -116,10 +119,13 @@ def _answer_with_cautions(data: ReportData) -> tuple[str, Tone]:
     """Return the answer, with open gates that are undecided or whose minimum is lowered."""
     answer, tone = _answer(data)
     undecided = [o.noun for o in data.gates if o.state is GateState.UNDECIDED]
+    below = [o.noun for o in _not_reached(data) if o.overall.verdict is GateResult.FAIL]
     lowered = [f"{o.noun} to {o.overall.minimum:g}" for o in data.gates if o.is_lowered]
     parts = [answer]
     if undecided and not _closed(data):
         parts.append(f"{listed(undecided)} {'is' if len(undecided) == 1 else 'are'} undecided")
+    if below and data.evaluation.judges and not _closed(data):
+        parts.append(f"{listed(below)} {'does' if len(below) == 1 else 'do'} not reach the minimum")
     if lowered:
         parts.append(f"minimum lowered for {listed(lowered)}")
     if len(parts) > 1 and tone is Tone.GOOD:
@@ -131,22 +137,39 @@ def _answer(data: ReportData) -> tuple[str, Tone]:
     if not data.gates:
         return "Unknown: nothing is measured yet", Tone.POOR
     if closed := _closed(data):
-        return _why_closed(closed[0]), Tone.POOR
+        prefix = "Unknown" if _is_unknown(closed[0]) else "Not yet"
+        return f"{prefix}: {_lack(closed[0])}", Tone.POOR
     if not data.evaluation.judges:
-        is_undecided = any(
-            o.gate in HUMAN_GATES and o.state is GateState.UNDECIDED for o in data.gates
-        )
-        agreement = "It is inconclusive whether humans" if is_undecided else "Humans"
-        return f"{agreement} agree with each other; no judge is declared yet", Tone.FAIR
+        words = _agreement_of_humans(data)
+        return f"{words[0].upper()}{words[1:]}; no judge is declared yet", Tone.FAIR
     if data.stale:
         return "Unknown: the figures of judges are older than the ratings", Tone.POOR
     return _answer_on_judges(data)
 
 
+def _agreement_of_humans(data: ReportData) -> str:
+    """Return whether humans agree, by gates that are not closed."""
+    if not_reached := [o for o in _not_reached(data) if o.gate in HUMAN_GATES]:
+        return _lack(not_reached[0])
+    is_undecided = any(o.gate in HUMAN_GATES and o.state is GateState.UNDECIDED for o in data.gates)
+    agreement = "it is inconclusive whether humans" if is_undecided else "humans"
+    return f"{agreement} agree with each other"
+
+
 def _closed(data: ReportData) -> list[GateOutcome]:
-    """Return the closed gates: those of humans first, of these the certain ones."""
+    """Return the closed gates in the order of their weight."""
+    return _by_weight(outcome for outcome in data.gates if outcome.is_closed)
+
+
+def _not_reached(data: ReportData) -> list[GateOutcome]:
+    """Return the gates below their minimum over all questions in the order of their weight."""
+    return _by_weight(o for o in data.gates if o.overall.verdict is not GateResult.PASS)
+
+
+def _by_weight(outcomes: Iterable[GateOutcome]) -> list[GateOutcome]:
+    """Sort gates: those of humans first, of these the certain ones."""
     return sorted(
-        (outcome for outcome in data.gates if outcome.is_closed),
+        outcomes,
         key=lambda outcome: (
             outcome.gate not in HUMAN_GATES,
             outcome.overall.verdict is not GateResult.FAIL or outcome.overall.is_inconclusive,
@@ -155,15 +178,20 @@ def _closed(data: ReportData) -> list[GateOutcome]:
     )
 
 
-def _why_closed(outcome: GateOutcome) -> str:
+def _is_unknown(outcome: GateOutcome) -> bool:
+    return outcome.overall.verdict is GateResult.NOT_EVALUABLE
+
+
+def _lack(outcome: GateOutcome) -> str:
+    """Return what a gate lacks, as a clause."""
     raters = "humans" if GATES[outcome.gate].raters == "human" else "the judges"
-    if outcome.overall.verdict is GateResult.NOT_EVALUABLE:
-        return f"Unknown: {outcome.overall.explanation}"
+    if _is_unknown(outcome):
+        return outcome.overall.explanation
     if outcome.overall.verdict is GateResult.PASS:
-        return "Not yet: no question passes every gate"
+        return "no question passes every gate"
     if outcome.overall.is_inconclusive:
-        return f"Not yet: it is inconclusive whether {raters} agree with each other"
-    return f"Not yet: {raters} do not agree with each other well enough"
+        return f"it is inconclusive whether {raters} agree with each other"
+    return f"{raters} do not agree with each other well enough"
 
 
 def _answer_on_judges(data: ReportData) -> tuple[str, Tone]:
@@ -203,7 +231,8 @@ def _answer_on_judges_in_use(  # noqa: PLR0911 - a return per answer
     best_by_question = best_verdicts(data)
     verdicts = set(best_by_question.values()) - {JudgeVerdict.NOT_COMPARED}
     if not verdicts:
-        return "Unknown: no response has both a score and a human rating", Tone.POOR
+        reasons = [*reasons_not_judged(data).values(), _NOT_COMPARED]
+        return f"Unknown: {reasons[0]}", Tone.POOR
     if verdicts == {JudgeVerdict.REPEATS_A_RATER}:
         return "Unknown: every judge gives the scores of one rater throughout", Tone.POOR
     if all(verdict.is_control for verdict in verdicts):
@@ -279,7 +308,7 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
         judges = data.evaluation.judges
         subject = "the judges: they are" if len(judges) > 1 else f"{judges[0].id}: it is"
         words = f"Tune {subject} below human agreement on {named_questions(below)}"
-        yield Cell(f"{words}, and the gates are open.", link="judge-human")
+        yield Cell(f"{words}, and no gate blocks that.", link="judge-human")
     if inconclusive := _questions_with(best, JudgeVerdict.INCONCLUSIVE):
         words = f"Have more responses rated on {named_questions(inconclusive)}: it is inconclusive"
         words = (

@@ -58,7 +58,7 @@ def tuning_sentence(data: ReportData) -> str:
     n_open = len(data.tunable)
     questions = counted(n_all, "question") if n_open == n_all else f"{n_open} of {n_all} questions"
     if not data.evaluation.judges:
-        return f"The gates are open for {questions}; there is no judge to tune yet"
+        return f"No gate blocks {questions}; there is no judge to tune yet"
     closed = [q.id for q in data.evaluation.rubric if q.id not in data.tunable]
     verdict = f"Judge tuning may start for {questions}"
     return f"{verdict}; left out: {listed(closed)}" if closed else verdict
@@ -146,7 +146,7 @@ def _by_question(data: ReportData) -> Table:
             )
             for question in data.evaluation.rubric
         ),
-        caption="By question. A question that fails a gate is left out of tuning.",
+        caption="By question. A question that fails a blocking gate is left out of tuning.",
     )
 
 

@@ -107,7 +107,7 @@ _GLOSSARY = (
         "A minimum that must be reached before judges may be tuned. Pass: the unrounded value "
         "reaches it. Fail: it does not. Not evaluable: nothing measured, too few ratings, no "
         "variation, or figures older than the data; that never opens a gate. A question that "
-        "fails is left out of tuning.",
+        "fails is left out of tuning, unless the gate only warns.",
         "gates",
     ),
     Definition(

@@ -203,15 +203,28 @@ def standing(data: ReportData, judge_id: str) -> dict[str, JudgeVerdict]:
 
 
 def best_verdicts(data: ReportData) -> dict[str, JudgeVerdict]:
-    """Return the best verdict that any judge has on each question that passes the gates."""
+    """Return the best verdict that any judge has on each question on which all can be judged.
+
+    A question that fails a blocking gate is left out.
+    """
     best: dict[str, JudgeVerdict] = {}
+    judged = {*data.tunable}.difference(reasons_not_judged(data))
     for judge in data.evaluation.judges:
         for question_id, verdict in standing(data, judge.id).items():
-            if question_id in data.tunable:
+            if question_id in judged:
                 best[question_id] = min(
                     best.get(question_id, verdict), verdict, key=lambda verdict: verdict.rank
                 )
     return best
+
+
+def reasons_not_judged(data: ReportData) -> dict[str, str]:
+    """Return by question why a judge cannot be judged on it."""
+    return {
+        row.question_id: reason
+        for row in data.judge_humans
+        if (reason := why_not_judged(row, data.gates))
+    }
 
 
 def tells_responses_apart(row: JudgeHumanFigures) -> bool:

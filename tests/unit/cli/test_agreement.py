@@ -96,6 +96,18 @@ def test_open_gates_that_may_be_open_by_chance_are_named(tmp_path: Path) -> None
     assert "The gates are open." not in result.stdout
 
 
+def test_gates_that_only_warn_are_not_called_open(tmp_path: Path) -> None:
+    folder = folder_with_scale(tmp_path, ONE_TO_FOUR, "likert5")
+    declared = folder / "evaluation.yaml"
+    declared.write_text(declared.read_text().replace("0.9}", "0.99, severity: warn}"))
+
+    path = str(folder / "labels.csv")
+    result = CliRunner().invoke(agreement, [path], standalone_mode=False)
+
+    assert result.return_value == 0
+    assert "No gate is closed, since human_a_hh only warns." in result.stdout
+
+
 def test_open_gates_name_how_many_questions_pass(tmp_path: Path) -> None:
     rows = [
         (k, rater, question, 1 + (k * (7 if rater == "b" and question == "bad" else 1)) % 5)

@@ -169,7 +169,7 @@ def test_what_is_certain_on_one_question_is_said_beside_what_is_open_on_another(
 
     assert screen.answer == "Not on clarity; inconclusive on safe"
     assert screen.next_step.text == (
-        "Tune gpt: it is below human agreement on clarity, and the gates are open."
+        "Tune gpt: it is below human agreement on clarity, and no gate blocks that."
     )
 
 
@@ -468,6 +468,18 @@ def test_a_gate_that_only_warns_says_that_it_does_not_block() -> None:
     gates = default_gates() | {"human_alpha": Gate(0.95, severity="warn")}
 
     assert screen_of(Case(gates=gates)).gates[1].text.endswith("This gate does not block.")
+
+
+def test_the_answer_names_gates_that_only_warn_and_are_not_reached() -> None:
+    gates = default_gates() | {"human_alpha": Gate(0.95, severity="warn")}
+    case = Case(gates=gates)
+
+    assert screen_of(case).answer == (
+        "Unknown: humans do not agree with each other; human alpha does not reach the minimum"
+    )
+    assert screen_of(replace(case, judges=(), statuses=())).answer == (
+        "Humans do not agree with each other well enough; no judge is declared yet"
+    )
 
 
 def test_without_judges_the_next_step_is_to_declare_some() -> None:

@@ -28,7 +28,7 @@ def test_the_questions_that_tuning_covers_are_counted() -> None:
 
 def test_without_a_judge_no_tuning_is_promised() -> None:
     assert gates.tuning_sentence(Case(judges=(), statuses=()).data()) == (
-        "The gates are open for 2 questions; there is no judge to tune yet"
+        "No gate blocks 2 questions; there is no judge to tune yet"
     )
 
 
