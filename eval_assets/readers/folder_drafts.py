@@ -10,6 +10,7 @@ from typing import Literal
 
 from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError, leaves
+from eval_assets.readers._cells import ratings_in
 from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.drafts import (
     EDIT_SCALE,
@@ -380,14 +381,14 @@ def _rubric_of(
     by_people = ratings_by_question(
         pair
         for file in parsed
-        for pair in zip(file.units.questions, file.table.stripped(*FIELDS["rating"]), strict=True)
+        for pair in zip(file.units.questions, file.ratings().texts.stripped(), strict=True)
     )
     by_judges = ratings_by_question(
         pair
         for table in scores
         for pair in zip(
             table.stripped("question_id", "indicator_id"),
-            table.stripped("score", "aiescore"),
+            ratings_in(table, "score", "aiescore").texts.stripped(),
             strict=True,
         )
     )

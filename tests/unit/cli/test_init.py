@@ -16,7 +16,7 @@ from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import read_recorded_scores
-from eval_assets.scale import BINARY
+from eval_assets.scale import BINARY, Scale
 
 
 def test_folder_can_be_read_as_it_is(tmp_path: Path) -> None:
@@ -225,6 +225,25 @@ def test_a_mistyped_judge_score_does_not_widen_the_scale_of_labels(tmp_path: Pat
     [judge] = evaluation.judges
     judge_scores = read_recorded_scores(evaluation, judge, read_responses(evaluation))
     assert judge_scores["status"].value_counts().to_dict() == {"ok": 29, "out_of_range": 1}
+
+
+def test_ratings_and_scores_with_decimal_commas_are_drafted_as_numbers(tmp_path: Path) -> None:
+    for file, header, raters in (
+        ("labels.csv", "response_id;rater_id;question_id;rating", "ab"),
+        ("scores.csv", "response_id;judge_model;question_id;score", ["gpt-4o"]),
+    ):
+        rows = [f"r{k};{rater};{file};0,{k}5" for k in range(10) for rater in raters]
+        (tmp_path / file).write_text("\n".join([header, *rows]))
+
+    CliRunner().invoke(init, [str(tmp_path)])
+
+    evaluation = read_evaluation(tmp_path)
+    scale = Scale(low=0.05, high=0.95)
+    assert {q.id: q.scale for q in evaluation.rubric} == dict.fromkeys(
+        ("labels.csv", "scores.csv"), scale
+    )
+    labels = read_labels(evaluation, read_responses(evaluation)).ratings
+    assert labels["value"].tolist() == [float(f"0.{k}5") for k in range(10) for _ in "ab"]
 
 
 def write_labelled_folder(folder: Path, ratings: list[tuple[str, int]]) -> None:
