@@ -28,7 +28,7 @@ from eval_assets.agreement.selection import (
     measure_selection,
     selection_sentences,
 )
-from eval_assets.agreement.slices import PROMPT, measure_slices
+from eval_assets.agreement.slices import measure_slices
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels
 from eval_assets.assets.labels import human_labels, label_disagreements
@@ -44,7 +44,6 @@ from eval_assets.assets.resources import (
     data_version_in,
     table_metadata,
 )
-from eval_assets.bands import UNRELIABLE
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import (
     HumanFigures,
@@ -392,7 +391,7 @@ def _agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_figure_frame(connection, SliceFigures, rows)
             by_prompt = read_table(connection, "results_by_prompt", order_by="mean_alpha")
-            _warn_of_low_alpha(rows)
+            _warn_of_low_alpha(by_prompt)
             table = table_metadata(connection, "agreement_by_slice")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
@@ -400,20 +399,14 @@ def _agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-def _warn_of_low_alpha(rows: pd.DataFrame) -> None:
-    """Log the number of unreliable results by prompt and model."""
-    if rows.empty:
-        return
-    is_result = (
-        (rows["rater_kind"] == "judge") & (rows["slice"] == PROMPT) & rows["model_name"].notna()
-    )
-    is_low = is_result & (rows["interpretation"] == UNRELIABLE)
-    if is_low.any():
+def _warn_of_low_alpha(by_prompt: pd.DataFrame) -> None:
+    """Log the number of results by prompt and model on which judges do not agree reliably."""
+    if n_not_reliable := int(by_prompt["n_not_reliable"].sum()):
         logger.warning(
-            "judges agree unreliably on %d of %d results by prompt and model, "
+            "judges do not agree reliably on %d of %d results by prompt and model, "
             "which results_by_prompt and results_by_model count",
-            is_low.sum(),
-            is_result.sum(),
+            n_not_reliable,
+            by_prompt["n_results"].sum(),
         )
 
 
