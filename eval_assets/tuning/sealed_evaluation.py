@@ -264,15 +264,8 @@ def without_repeated_ratings(
 
 def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:
     """Return why the test cannot be evaluated; empty if it can."""
-    n_train, n_test = units.part("train").n_groups, units.part("test").n_groups
-    if n_train < MIN_TRAIN_GROUPS:
-        reason = f"{counted(n_train, 'rated group')} in train; {MIN_TRAIN_GROUPS} are needed"
-        return reason + _more_groups(units, seal)
-    if n_test < MIN_TEST_GROUPS:
-        reason = f"{counted(n_test, 'rated group')} in the test; {MIN_TEST_GROUPS} are needed"
-        if seal.spent_groups:
-            reason += f" beside the {len(seal.spent_groups)} whose labels were shown"
-        return reason + _more_groups(units, seal)
+    if reason := _lacking_groups(units, seal):
+        return reason
     if not candidates:
         return "no judge scored the test"
     if not n_evaluable(units, candidates):
@@ -280,17 +273,34 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal)
     return ""
 
 
-def _more_groups(units: RatedUnits, seal: Seal) -> str:
+_MINIMUMS: Mapping[Split, int] = {"train": MIN_TRAIN_GROUPS, "test": MIN_TEST_GROUPS}
+
+
+def _lacking_groups(units: RatedUnits, seal: Seal) -> str:
+    """Return which splits hold too few rated groups, and how many more to rate; empty if none."""
+    n_by_split = {split: units.part(split).n_groups for split in get_args(Split)}
+    lacking = [split for split, minimum in _MINIMUMS.items() if n_by_split[split] < minimum]
+    if not lacking:
+        return ""
+    counts = [
+        f"{counted(n_by_split[split], 'rated group')} in {'the test' if split == 'test' else split}"
+        for split in lacking
+    ]
+    needed = " and ".join(str(_MINIMUMS[split]) for split in lacking)
+    reason = f"{' and '.join(counts)}; {needed} are needed"
+    if "test" in lacking and seal.spent_groups:
+        reason += f" beside the {len(seal.spent_groups)} whose labels were shown"
+    return reason + _more_groups(n_by_split, n_spent=len(seal.spent_groups))
+
+
+def _more_groups(n_by_split: Mapping[Split, int], *, n_spent: int) -> str:
     """Return the number of further groups to rate until train and test hold enough.
 
     New groups are taken to fall into the splits in the proportions of those that are rated.
     """
-    minimums: Mapping[Split, int] = {"train": MIN_TRAIN_GROUPS, "test": MIN_TEST_GROUPS}
-    n_by_split = {split: units.part(split).n_groups for split in get_args(Split)}
-    n_spent = len(seal.spent_groups)
     n_rated = sum(n_by_split.values()) + n_spent
     more = []
-    for split, minimum in minimums.items():
+    for split, minimum in _MINIMUMS.items():
         n_of_split = n_by_split[split] + (n_spent if split == "test" else 0)
         if not n_of_split:
             return ""

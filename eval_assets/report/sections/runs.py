@@ -38,7 +38,8 @@ _TREND = (
 )
 _COST = (
     "Every request that was ever made for this evaluation, whether it was answered or not. A cost "
-    "is unknown if the model has no price."
+    "is unknown if the model has no price, or if a request failed and its vendor states no tokens; "
+    "eval-assets ledger sums the costs that are known."
 )
 
 

@@ -159,7 +159,13 @@ def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
 @pytest.mark.parametrize(
     ("n_groups", "reason"),
     [
-        (10, "6 rated groups in train; 10 are needed, which takes about 90 more rated groups"),
+        (
+            10,
+            (
+                "6 rated groups in train and 2 rated groups in the test; 10 and 20 are needed, "
+                "which takes about 90 more rated groups"
+            ),
+        ),
         (40, "11 rated groups in the test; 20 are needed, which takes about 33 more rated groups"),
         (120, ""),
     ],
@@ -177,7 +183,8 @@ def test_groups_that_were_shown_count_for_the_shares_of_the_splits() -> None:
     seal = Seal(2, (), frozenset(map(str, range(106))))
 
     assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == (
-        "6 rated groups in train; 10 are needed, which takes about 78 more rated groups"
+        "6 rated groups in train and 2 rated groups in the test; 10 and 20 are needed beside the "
+        "106 whose labels were shown, which takes about 78 more rated groups"
     )
 
 
