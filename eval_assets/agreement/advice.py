@@ -319,8 +319,10 @@ def _beyond_chance(
 def _discussion(n_disagreements: int) -> str:
     if n_disagreements > _MOST_DISCUSSED:
         responses = f"the first {_MOST_DISCUSSED} of {n_disagreements} responses"
+    elif n_disagreements > 1:
+        responses = f"the {n_disagreements} responses"
     else:
-        responses = f"the {n_disagreements} responses" if n_disagreements > 1 else "the response"
+        responses = "the response rated most differently"
     return f"Discuss {responses} as a group, without changing the ratings already given"
 
 

@@ -226,12 +226,12 @@ def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, fol
             reasons.append(f"not evaluated: {unevaluated[question_id]}")
         code, verdict = CANNOT_TELL, f"cannot tell: {'; '.join(reasons) or 'it was not tested'}"
     if part is not None and code != DONE:
-        verdict = _in_part(part, code)
+        verdict = _in_part(part, code, evidence.evaluation.folder)
     click.echo(f"{judge_id} on {question_id}: {verdict}")
     return code
 
 
-def _in_part(row: CertificateRow, code: int) -> str:
+def _in_part(row: CertificateRow, code: int, folder: Path) -> str:
     """Return the permitted use of a version that is certified on a part of the responses."""
     from eval_assets.tuning.partial_automation import JudgePart, part_condition
 
@@ -240,6 +240,6 @@ def _in_part(row: CertificateRow, code: int) -> str:
     reason = row.certificate.claims.fitness.reason if row.certificate else row.reason
     return (
         f"fit on {share} % of what it scores as version {row.version} ({part_condition(part)}); "
-        f"people rate the rest: eval-assets sheet --needed. Exit code {code}, because on "
-        f"all responses it is {row.fitness}: {reason}"
+        f"people rate the rest: eval-assets sheet --data {quote(str(folder))} --needed. "
+        f"Exit code {code}, because on all responses it is {row.fitness}: {reason}"
     )

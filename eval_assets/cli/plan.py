@@ -242,6 +242,7 @@ class _Room:
     `n_assigned` is None if nothing is assigned: every rater then labels every response.
     """
 
+    folder: Path
     n_free: int
     n_assigned: int | None
     n_raters: int
@@ -256,14 +257,17 @@ class _Room:
         if self.n_assigned is None or self.n_raters < _RATERS:
             return ""
         total = self.n_assigned + n_more
-        return f"Run: eval-assets assign --raters-per-response {_RATERS} --responses {total}"
+        return (
+            f"Run: eval-assets assign --data {quote(str(self.folder))} "
+            f"--raters-per-response {_RATERS} --responses {total}"
+        )
 
 
 def _room(files: StudyFiles, labels: pd.DataFrame) -> _Room:
-    study, n_raters = files.study, len(files.study.raters)
+    folder, study, n_raters = files.evaluation.folder, files.study, len(files.study.raters)
     if study.assignments is None:
         n_rated = labels["response_id"].nunique()
-        return _Room(len(files.responses) - n_rated, None, n_raters)
+        return _Room(folder, len(files.responses) - n_rated, None, n_raters)
     number = files.evaluation.labelling.round
     assigned = {
         item.response_id
@@ -273,7 +277,7 @@ def _room(files: StudyFiles, labels: pd.DataFrame) -> _Room:
         and item.purpose in {"shared", "single"}
     }
     free = set(files.responses["response_id"]) - assigned
-    return _Room(len(free), len(assigned), n_raters)
+    return _Room(folder, len(free), len(assigned), n_raters)
 
 
 def _groups(responses: pd.DataFrame) -> pd.Series:
@@ -310,7 +314,7 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
             "  No more labels are needed for this figure."
             if gate_plan.verdict == "pass"
             else "  More labels would not open this gate. Revise the guidelines first."
-            + _after_revision(gate_plan, gain)
+            + _after_revision(gate_plan, gain, room.folder)
         )
         return
     if not gate_plan.outlooks:
@@ -355,7 +359,7 @@ def _print(gate_plan: GatePlan, room: _Room, gain: float) -> None:
         )
 
 
-def _after_revision(gate_plan: GatePlan, gain: float) -> str:
+def _after_revision(gate_plan: GatePlan, gain: float, folder: Path) -> str:
     """Return the number of new responses that would show the effect of revised guidelines."""
     from eval_assets.labelling.planning import responses_to_show
 
@@ -363,14 +367,18 @@ def _after_revision(gate_plan: GatePlan, gain: float) -> str:
         return ""
     n = responses_to_show(gain, now=gate_plan.now, n_responses=gate_plan.n_responses)
     if math.isinf(n):
-        return f" These labels are too few to show a gain of {gain:g} over them."
+        return (
+            " The figure is too uncertain for any number of new responses to show a gain of "
+            f"{gain:g}."
+        )
     sentence = (
         f"\n  Then {n:,.0f} new responses, rated by as many, show a gain of {gain:g} in four of "
         "five studies (raters remember responses that they rated before)."
     )
     if gate_plan.question_id is None:
         return sentence
-    command = f"eval-assets plan --question {gate_plan.question_id} --gain {gain:g} --draw"
+    options = f"--question {quote(gate_plan.question_id)} --gain {gain:g} --draw"
+    command = f"eval-assets plan --data {quote(str(folder))} {options}"
     return f"{sentence}\n  Reworded, draw them: {command}"
 
 

@@ -156,8 +156,9 @@ def print_certificates(tests: SealedTests) -> None:
     if tests.certificates:
         _print_tested(tests)
     for judge_id, version in tests.unused_versions.items():
-        click.echo(f"To rate as certified, add to {judge_id} in evaluation.yaml:")
-        click.echo(f"    version: {version}\n")
+        click.echo(
+            f"To rate as certified, set version: {version} for {judge_id} in evaluation.yaml.\n"
+        )
     for sentence in unevaluated_sentences(tests.unevaluated):
         click.echo(f"{sentence}\n")
 

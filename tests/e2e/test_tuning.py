@@ -453,15 +453,15 @@ def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
     assert rows["steady"]["certificate"]["holds"] == ["fit", "fit_in_part"]
     assert rows["verbose"]["certificate"] is None
     in_words = called(planted_once, certificates_command).stdout
-    assert "add to harsh in evaluation.yaml:\n    version: 1.0.1\n" in in_words
+    assert "set version: 1.0.1 for harsh in evaluation.yaml.\n" in in_words
     assert "steady in evaluation.yaml" not in in_words
     assert (steady.return_value, steady.stdout) == (0, "steady on completeness: fit\n")
     assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: unfit\n")
     assert harsh.return_value == 4
     assert harsh.stdout.startswith(
         "harsh on completeness: fit on 38 % of what it scores as version 1.0.1 (where steady gives "
-        "the same score); people rate the rest: eval-assets sheet --needed. Exit code 4, because "
-        "on all responses it is undecided: 65 groups cannot tell"
+        f"the same score); people rate the rest: eval-assets sheet --data {planted_once.path} "
+        "--needed. Exit code 4, because on all responses it is undecided: 65 groups cannot tell"
     )
 
 

@@ -220,7 +220,7 @@ def test_undefined_figures_suggest_nothing() -> None:
 @pytest.mark.parametrize(
     ("n", "words"),
     [
-        (1, "the response"),
+        (1, "the response rated most differently"),
         (3, "the 3 responses"),
         (350, "the first 20 of 350 responses"),
     ],
