@@ -1,47 +1,62 @@
 """Ctrl-C and SIGTERM while requests are in flight, in a process of its own."""
 
-import json
+import asyncio
+import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
-from tests.fake_provider.behaviour import Behaviour
-from tests.fake_provider.server import RunningProvider, running
-from tests.unit.judges.conftest import KEY
-
-JUDGE = """
-import asyncio, json, os, sys
-from datetime import date
-from pathlib import Path
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.calling.live_model import live_judges
+from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from tests.unit.judges.conftest import PAIR, QUESTION, MemoryLedger, units
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.server import RunningProvider, running
+from tests.processes import PROCESSES
+from tests.unit.judges.conftest import KEY, PAIR, QUESTION, MemoryLedger, units
 
-ledger = MemoryLedger()
-evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=PAIR)
-judges = live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21))
-options = RequestOptions({"gpt": os.environ["OPENAI_API_KEY"], "haiku": "x" * 20})
-try:
-    asyncio.run(
-        judge_portions(
-            [units(500)], judges, ledger, template=PromptTemplate.load(None), options=options
-        )
+
+@dataclass(frozen=True)
+class Run:
+    """A process that judges, what it prints on stderr, and what receives its result."""
+
+    process: BaseProcess
+    stderr: Path
+    receiver: Connection
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        os.kill(self.process.pid or 0, number)
+
+
+def judge(environment: Mapping[str, str], stderr: Path, report: Connection) -> None:
+    """Judge 500 responses; report what ended it, and how many replies are kept."""
+    os.environ.clear()
+    os.environ.update(environment)
+    os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT), 2)
+    ledger = MemoryLedger()
+    evaluation = Evaluation("test", Path(), (QUESTION,), judges=PAIR)
+    judges = live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21))
+    options = RequestOptions({"gpt": KEY, "haiku": "x" * 20})
+    judging = judge_portions(
+        [units(500)], judges, ledger, template=PromptTemplate.load(None), options=options
     )
-except BaseException as error:
-    ended = type(error).__name__
-else:
-    ended = "no exception"
-replies = [attempt for attempt in ledger.attempts if attempt.raw_output]
-print(json.dumps({"ended": ended, "n_replies": len(replies)}))
-"""
+    try:
+        asyncio.run(judging)
+    except BaseException as error:  # noqa: BLE001 - it is reported
+        ended = type(error).__name__
+    else:
+        ended = "no exception"
+    report.send((ended, len([attempt for attempt in ledger.attempts if attempt.raw_output])))
 
 
 @pytest.fixture
@@ -50,53 +65,62 @@ def provider() -> Iterator[RunningProvider]:
         yield running_provider
 
 
-def start(provider: RunningProvider) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", JUDGE],
-        env={"OPENAI_API_KEY": KEY, "PATH": "/usr/bin", **provider.environment},
-        cwd=Path(__file__).parents[4],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@contextmanager
+def started(provider: RunningProvider, folder: Path) -> Iterator[Run]:
+    """Yield a run with requests in flight."""
+    receiver, sender = PROCESSES.Pipe(duplex=False)
+    stderr = folder / "stderr"
+    process = PROCESSES.Process(target=judge, args=(provider.environment, stderr, sender))
+    process.start()
+    sender.close()
     while provider.log.n_in_flight < 8:
-        assert process.poll() is None
+        assert process.is_alive()
         time.sleep(0.01)
-    return process
+    try:
+        yield Run(process, stderr, receiver)
+    finally:
+        process.kill()
+        process.join()
 
 
 @pytest.mark.slow
-def test_requests_in_flight_are_waited_for_and_kept(provider: RunningProvider) -> None:
-    process = start(provider)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=300)
-    text = json.loads(output)
-    assert text["ended"] == "KeyboardInterrupt"
-    assert text["n_replies"] == provider.log.n_received < 1000
+def test_requests_in_flight_are_waited_for_and_kept(
+    provider: RunningProvider, tmp_path: Path
+) -> None:
+    with started(provider, tmp_path) as run:
+        run.send(signal.SIGINT)
+        ended, n_replies = run.receiver.recv()
+        errors = run.stderr.read_text()
+
+    assert ended == "KeyboardInterrupt"
+    assert n_replies == provider.log.n_received < 1000
     assert "interrupted: waiting up to 10 s for " in errors
     assert "0 given up" in errors
 
 
 @pytest.mark.slow
-def test_a_second_signal_ends_at_once(provider: RunningProvider) -> None:
+def test_a_second_signal_ends_at_once(provider: RunningProvider, tmp_path: Path) -> None:
     provider.behave(Behaviour(latency_seconds=3600))
-    process = start(provider)
-    process.send_signal(signal.SIGINT)
-    stderr = process.stderr
-    assert stderr is not None
-    while "interrupted: waiting" not in (line := stderr.readline()):
-        assert line
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=300)
-    assert json.loads(output) == {"ended": "KeyboardInterrupt", "n_replies": 0}
+    with started(provider, tmp_path) as run:
+        run.send(signal.SIGINT)
+        while "interrupted: waiting" not in run.stderr.read_text():
+            assert run.process.is_alive()
+            time.sleep(0.01)
+        run.send(signal.SIGINT)
+
+        assert run.receiver.recv() == ("KeyboardInterrupt", 0)
 
 
 @pytest.mark.slow
-def test_sigterm_ends_the_process_after_what_is_in_flight(provider: RunningProvider) -> None:
-    process = start(provider)
-    n_asked = provider.log.n_received
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == -signal.SIGTERM
+def test_sigterm_ends_the_process_after_what_is_in_flight(
+    provider: RunningProvider, tmp_path: Path
+) -> None:
+    with started(provider, tmp_path) as run:
+        n_asked = provider.log.n_received
+        run.send(signal.SIGTERM)
+        run.process.join(timeout=300)
+        exit_code, errors = run.process.exitcode, run.stderr.read_text()
+
+    assert exit_code == -signal.SIGTERM
     assert "requests in flight ended and are stored, 0 given up" in errors
     assert provider.log.n_received <= n_asked + 32
