@@ -478,15 +478,21 @@ def _lowered(name: GateName, minimum: float) -> str:
 
 
 def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
-    """Return the remedy to collect more data, with the number that would decide."""
+    """Return the remedy to collect more data, with the number that would decide.
+
+    More data on a figure below the minimum keep the gate closed if the figure stays.
+    """
     if figure.by_chance > 1 - TOLERANCE:  # all ratings are equal
         return Remedy(RemedyKind.ADD_VARIETY)
     n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
     n_more = more_responses(figure.n_units, figure, n_groups=n_groups, limit=minimum)
+    is_low = figure.value < minimum - TOLERANCE
     if GATES[name].raters == "judge":
-        rare, more = RemedyKind.SCORE_RARE_VALUES, RemedyKind.SCORE_MORE
+        rare = RemedyKind.SCORE_RARE_VALUES
+        more = RemedyKind.REVISE_OR_SCORE_MORE if is_low else RemedyKind.SCORE_MORE
     else:
-        rare, more = RemedyKind.RATE_RARE_VALUES, RemedyKind.RATE_MORE
+        rare = RemedyKind.RATE_RARE_VALUES
+        more = RemedyKind.REVISE_OR_RATE_MORE if is_low else RemedyKind.RATE_MORE
     kind = rare if figure.little_variation else more
     return (
         Remedy(kind)

@@ -97,9 +97,11 @@ class RemedyKind(StrEnum):
     RATE = "rate"
     RATE_MORE = "rate_more"
     RATE_RARE_VALUES = "rate_rare_values"
+    REVISE_OR_RATE_MORE = "revise_or_rate_more"
     FIND_MISSING_SCORES = "find_missing_scores"
     SCORE_MORE = "score_more"
     SCORE_RARE_VALUES = "score_rare_values"
+    REVISE_OR_SCORE_MORE = "revise_or_score_more"
     ADD_GROUPS = "add_groups"
     ADD_VARIETY = "add_variety"
     ADD_RARE_VALUES = "add_rare_values"
@@ -117,10 +119,18 @@ _TEXTS = {
     RemedyKind.RATE_RARE_VALUES: (
         "Have {name} rated by two raters or more, above all some that deserve the rarer values"
     ),
+    RemedyKind.REVISE_OR_RATE_MORE: (
+        "Revise the rubric, or have {name} rated by two raters or more to settle whether it is too "
+        "low"
+    ),
     RemedyKind.FIND_MISSING_SCORES: ("Find out why scores are missing, and run the judges again"),
     RemedyKind.SCORE_MORE: "Have the judges score {name}, new ones if all are scored",
     RemedyKind.SCORE_RARE_VALUES: (
         "Have the judges score {name}, above all some that deserve the rarer values"
+    ),
+    RemedyKind.REVISE_OR_SCORE_MORE: (
+        "Revise the judge prompt, or have the judges score {name}, new ones if all are scored, to "
+        "settle whether it is too low"
     ),
     RemedyKind.ADD_GROUPS: "Add responses to other prompts",
     RemedyKind.ADD_VARIETY: (
