@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 import pandas as pd
@@ -210,7 +211,7 @@ def label_rows(ids: Mapping[str, str], ratings: RatingsFile) -> list[tuple[str, 
 
 def two_ways(file: str, *layouts: RatingsFile) -> InputError:
     """Return the error of a file with ambiguous headers of raters."""
-    raters = " or ".join(",".join(of.raters) for of in layouts)
+    raters = " or ".join(quote(",".join(of.raters)) for of in layouts)
     message = "its headers can be read in two ways"
     return input_error(file, message, f"Name the raters with --rater: {raters}")
 

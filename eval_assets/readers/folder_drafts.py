@@ -80,7 +80,8 @@ def complete_folder(folder: Path, options: RatingsOptions) -> Draft | None:
 
     Raises:
         InputError: If the folder cannot be written.
-        ExceptionGroup: Of an InputError for each table, if none can be used.
+        ExceptionGroup: Of an InputError for each table, if none can be used; or for labels.csv, if
+            neither it nor a rubric of the folder says what was asked.
     """
     if (folder / FILE).exists():
         return Draft([], [f"{FILE} is there already, and is kept"])
@@ -95,6 +96,10 @@ def complete_folder(folder: Path, options: RatingsOptions) -> Draft | None:
         if problems:
             raise ExceptionGroup(f"{folder} has no usable table", problems)
         return None
+    unusable_labels = [of for of in problems if of.problem.file == _LABELS]
+    if unusable_labels and not files_in_folder(folder, "rubric"):
+        # A run would read them as ratings of whatever question is drafted.
+        raise ExceptionGroup(f"{_LABELS} cannot be used", unusable_labels)
     notes = [
         f"{path}: texts of {counted(len(of), 'response')}, written under the headers of a run"
         for path, of in texts.items()

@@ -198,6 +198,8 @@ class RatingColumn(NamedTuple):
 def crossed_columns(headers: Sequence[str]) -> list[list[RatingColumn]]:
     """Return columns of raters and questions if headers combine each of one with each other.
 
+    After a colon, as in `anna: tone`, there may be one question alone.
+
     Unless the names say which part of a header is the rater, there are two ways to
     read them: first the part that changes from column to column, then the other.
     """
@@ -212,18 +214,20 @@ def crossed_columns(headers: Sequence[str]) -> list[list[RatingColumn]]:
             for header, pair in zip(headers, pairs, strict=True)
         ]
         for part in parts
+        if len(names[part]) > 1
     ]
 
 
 def _crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
-    for separator in (":", " - ", "__", "_", ".", "/", "-", " "):
+    separators = (":", " - ", "__", "_", ".", "/", "-", " ")
+    for separator, fewest in (*((of, 2) for of in separators), (":", 1)):
         for split in (str.split, str.rsplit):
             parts = [list(map(str.strip, split(header, separator, 1))) for header in headers]
-            if any(len(part) != 2 for part in parts):  # noqa: PLR2004 - of rater and question
+            if any(len(part) != 2 or not all(part) for part in parts):  # noqa: PLR2004 - of rater and question
                 continue
             pairs = [(first, second) for first, second in parts]
             n_first, n_second = (len({pair[part] for pair in pairs}) for part in (0, 1))
-            if min(n_first, n_second) > 1 and len(set(pairs)) == n_first * n_second:
+            if min(n_first, n_second) >= fewest and len(set(pairs)) == n_first * n_second:
                 return pairs
     return []
 

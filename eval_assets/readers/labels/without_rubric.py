@@ -253,7 +253,7 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
     if rater is not None:
         columns = [RatingColumn(header, None, header) for header in headers]
         table = _renamed(table, {rater: FIELDS["rater_id"][0]})
-    elif crossed := crossed_columns(headers):
+    elif crossed := _crossed(table, headers, options):
         items = items_of(table, one_a_row=True)
         return [melted(table, columns, items) for columns in crossed]
     are_questions = all(QUESTION_NAME.fullmatch(h) and not h[-1].isdigit() for h in headers)
@@ -261,7 +261,8 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
         message = (
             f"the columns {listed_briefly(headers)} look like questions, and none names raters"
         )
-        remedy = f"Add a column rater_id, or if they are raters, pass --rater {','.join(headers)}"
+        command = f"eval-assets agreement {quote(table.file)} --rater {quote(','.join(headers))}"
+        remedy = f"Add a column rater_id, or if they are raters, run: {command}"
         raise input_error(table.file, message, remedy, line=1)
     layouts = [melted(table, columns, items_of(table, one_a_row=rater is None))]
     if rater is not None:
@@ -274,6 +275,31 @@ def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> li
         turned = _turned(table, item, headers) if may_be_people else None
         layouts += [turned] if turned else []
     return layouts
+
+
+def _crossed(
+    table: FileTable, headers: Sequence[str], options: RatingsOptions
+) -> list[list[RatingColumn]]:
+    """Return the columns of raters and questions; words count where others are `anna: tone`."""
+    crossed = crossed_columns([header for header in table.columns if ":" in header])
+    if not crossed or not any(":" in header for header in headers):
+        return crossed_columns(headers)
+    # Whether an answer is a number or a word depends on the question, and not on the rater.
+    n_mixed = [_n_mixed(table, columns) for columns in crossed]
+    crossed = [of for of, n in zip(crossed, n_mixed, strict=True) if n == min(n_mixed)]
+    rated = {*headers, *(() if options.scale else _columns_of_words(table, ()))}
+    questions = [{c.question for c in columns if c.header in rated} for columns in crossed]
+    return [
+        [column for column in columns if column.question in names]
+        for columns, names in zip(crossed, questions, strict=True)
+    ]
+
+
+def _n_mixed(table: FileTable, columns: Sequence[RatingColumn]) -> int:
+    """Return the number of questions with columns of numbers and others."""
+    cells = [(column.question, table.stripped(column.header)) for column in columns]
+    kinds = {(question, _are_numbers(of)) for question, of in cells if any(of.present())}
+    return len(kinds) - len({question for question, _ in kinds})
 
 
 def _with_doubt(labels: ParsedLabels, headers: Sequence[str]) -> ParsedLabels:

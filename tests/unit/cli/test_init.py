@@ -246,6 +246,51 @@ def test_ratings_and_scores_with_decimal_commas_are_drafted_as_numbers(tmp_path:
     assert labels["value"].tolist() == [float(f"0.{k}5") for k in range(10) for _ in "ab"]
 
 
+@pytest.mark.parametrize("names", [["resolution", "verdict"], ["resolution"]])
+def test_columns_by_rater_and_question_are_drafted_as_questions(
+    tmp_path: Path, names: list[str]
+) -> None:
+    write_labelled_folder(tmp_path, [])
+    headers = [f"{rater}: {name}" for name in names for rater in ("maria", "tom", "ines")]
+    rows = [
+        [
+            f"r{k}",
+            *(str(1 + (k * j + k) % 4) for j in range(3)),
+            "",
+            *["ok", "good"][:: 1 - k % 2 * 2],
+        ]
+        for k in range(30)
+    ]
+    table = [",".join(row[: 1 + len(headers)]) for row in [["response_id", *headers], *rows]]
+    (tmp_path / "labels.csv").write_text("\n".join(table))
+
+    CliRunner().invoke(init, [str(tmp_path)])
+
+    evaluation = read_evaluation(tmp_path)
+    labels = read_labels(evaluation, read_responses(evaluation)).ratings
+    assert [question.id for question in evaluation.rubric] == names
+    assert labels["question_id"].value_counts().to_dict() == dict(
+        zip(names, (90, 60), strict=False)
+    )
+    assert set(labels["rater_id"]) == {"maria", "tom", "ines"}
+
+
+@pytest.mark.parametrize("has_rubric", [True, False])
+def test_labels_that_leave_the_question_open_are_measured_with_a_rubric_alone(
+    tmp_path: Path, *, has_rubric: bool
+) -> None:
+    write_labelled_folder(tmp_path, [])
+    rows = "".join(f"r{k},{k % 5},{k % 3}\n" for k in range(30))
+    (tmp_path / "labels.csv").write_text(f"response_id,usefulness,clarity\n{rows}")
+    if has_rubric:
+        (tmp_path / "rubric.csv").write_text("question_id,question,scale\nclarity,Clear?,0-4\n")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    assert (tmp_path / "evaluation.yaml").exists() is has_rubric
+    assert isinstance(outcome.exception, ExceptionGroup) is not has_rubric
+
+
 def write_labelled_folder(folder: Path, ratings: list[tuple[str, int]]) -> None:
     """Write responses.csv with thirty responses, and labels.csv with ratings by two raters."""
     responses = "".join(f"r{k},Why?,Because {k}.,m1\n" for k in range(30))

@@ -227,6 +227,52 @@ def test_columns_of_questions_without_a_rater_are_refused(tmp_path: Path) -> Non
     assert read(tmp_path, "ratings.csv", text, raters=("Clarity", "Relevance")).raters
 
 
+def test_columns_of_raters_and_questions_may_hold_numbers_and_words(tmp_path: Path) -> None:
+    questions = ("Clarity", "verdict", "comment")
+    headers = [f"{rater}: {question}" for question in questions for rater in RATERS]
+    words = ("bad", "ok", "good")
+    rows: Rows = [["response_id", *headers]]
+    for n, item in enumerate(ITEMS):
+        verdicts = ["", *(words[(n + k) % 3] for k in range(2))]
+        rows.append(
+            [item, *(of(item, r) for r in RATERS), *verdicts, *(f"{r} on {n}" for r in RATERS)]
+        )
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    on_clarity, on_verdict = (
+        {(item, rater, value) for item, question, rater, value in cells(ratings) if question == of}
+        for of in questions[:2]
+    )
+    assert ratings.other_layout is None
+    assert on_clarity == EXPECTED
+    assert {value for _, rater, value in on_verdict if rater == "Ben"} == {0, 1, 2}
+    assert ratings.raters == RATERS
+    assert [question.id for question in ratings.evaluation.rubric] == ["Clarity", "verdict"]
+
+
+@pytest.mark.parametrize("header", ["{}: Clarity", "Clarity: {}"])
+def test_a_column_for_each_rater_may_name_the_one_question(tmp_path: Path, header: str) -> None:
+    rows: Rows = [["item", *map(header.format, RATERS)], *wide()[1:]]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert {question for _, question, _, _ in cells(ratings)} == {"Clarity"}
+    assert one_question(ratings) == EXPECTED
+
+
+def test_the_remedy_of_unclear_columns_is_a_command_for_the_shell(tmp_path: Path) -> None:
+    rows: Rows = [
+        ["item", "What tone?", "What style?"],
+        *([f"i{n}", 1 + n % 5, n % 3] for n in range(9)),
+    ]
+
+    remedy = refusal(tmp_path, "my ratings.csv", csv_of(rows)).split("run: ")[1].removesuffix(".")
+
+    command = "eval-assets agreement 'my ratings.csv' --rater 'What tone?,What style?'"
+    assert remedy == command
+
+
 @pytest.mark.parametrize("header", ["", "Item"])
 def test_rows_with_names_may_be_raters(tmp_path: Path, header: str) -> None:
     rows: Rows = [[header, *ITEMS], *([r, *(of(i, r) for i in ITEMS)] for r in RATERS)]
