@@ -217,6 +217,12 @@ class _FolderDraft:
         if files_in_folder(self._folder, "rubric"):
             return None, []
         drafted, notes = _rubric_of(self._labels, self._scores, self._responses)
+        unordered = [str(entry["id"]) for entry in drafted if "level" in entry]
+        if unordered:
+            self._tasks.append(
+                f"in {FILE}, write the words of {listed_briefly(unordered)} worst first, and leave "
+                "out their level, unless they have no order"
+            )
         by_id = {entry["id"]: entry for entry in reversed([*entries, *drafted])}
         if not by_id:
             reason = "as no ratings say what was asked"

@@ -1,6 +1,7 @@
 """Items of the rows of a table, and sheets that are raters or questions."""
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.formats.row_files import SHEET
@@ -43,9 +44,9 @@ def items_of(table: FileTable, *, one_a_row: bool) -> References:
     elif one_a_row:
         items = FileColumn.of([f"row {line}" for line in table.lines])
     else:
-        message = "no column says what is rated"
-        remedy = "Name the column of the items response_id, or pass --item with its name"
-        raise input_error(table.file, message, remedy, line=1)
+        raise input_error(
+            table.file, "no column says what is rated", _naming_of_items(table), line=1
+        )
     question = table.header_of(*QUESTION)
     questions: FileColumn[str | None] = FileColumn.repeat(ONE_QUESTION, len(table))
     if question and question != header:
@@ -58,6 +59,29 @@ def items_of(table: FileTable, *, one_a_row: bool) -> References:
         elif any(named.present()) and n_questions <= _MOST_QUESTIONS:
             questions = named
     return References(items, questions, header, question or "question_id")
+
+
+def _naming_of_items(table: FileTable) -> str:
+    """Return how to name the items, with the columns of which each rater has every value once."""
+    remedy, rater = "Name the column of the items response_id", rater_header(table)
+    if rater is None:
+        return remedy
+    n_values = {header: len(table.stripped(header).present()) for header in table.columns}
+    candidates = [
+        header
+        for header in sorted(n_values, key=lambda h: (n_values[h] == len(table), -n_values[h]))
+        if header not in {rater, table.header_of(*FIELDS["rating"])}
+        and are_units(table, header, rater)
+    ]
+    options = f"--item {quote(candidates[0] if candidates else 'COLUMN')}"
+    command = f"eval-assets agreement {quote(table.file)} {options}"
+    return f"{remedy}, or run: {command} (candidates: {listed_briefly(candidates) or 'none'})"
+
+
+def are_units(table: FileTable, item: str, rater: str) -> bool:
+    """Return whether no rater has a value of the column of items twice."""
+    pairs = set(zip(table.stripped(item), table.stripped(rater), strict=True))
+    return len(pairs) == len(table)
 
 
 def filled_down(table: FileTable) -> FileTable:

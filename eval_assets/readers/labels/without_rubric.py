@@ -43,6 +43,7 @@ from eval_assets.readers.labels.headers import (
 )
 from eval_assets.readers.labels.row_units import (
     ONE_QUESTION,
+    are_units,
     filled_down,
     items_of,
     sheet_roles,
@@ -366,7 +367,7 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
     )
     # A rater rates an item once; a rating is given several times.
     item = next(iter(items), None)
-    raters.sort(key=lambda h: (h == item, item is None or not _are_units(table, item, h)))
+    raters.sort(key=lambda h: (h == item, item is None or not are_units(table, item, h)))
     numbers = numbers if is_mixed else raters[1:]
     best = [of[0] if of else "COLUMN" for of in (items, raters, numbers)]
     parts = zip(("--item", "--rater", "--rating"), best, strict=True)
@@ -380,11 +381,6 @@ def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
         f"{candidates}); or --rater with a column of ratings for each rater, with commas between"
     )
     return input_error(table.file, message, remedy, line=1)
-
-
-def _are_units(table: FileTable, item: str, rater: str) -> bool:
-    pairs = set(zip(table.stripped(item), table.stripped(rater), strict=True))
-    return len(pairs) == len(table)
 
 
 def _are_numbers(cells: FileColumn[str | None]) -> bool:

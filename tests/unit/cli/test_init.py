@@ -246,6 +246,18 @@ def test_ratings_and_scores_with_decimal_commas_are_drafted_as_numbers(tmp_path:
     assert labels["value"].tolist() == [float(f"0.{k}5") for k in range(10) for _ in "ab"]
 
 
+@pytest.mark.parametrize(("words", "is_task"), [("calm,wild", True), ("bad,good", False)])
+def test_the_order_of_unknown_words_is_a_task(tmp_path: Path, words: str, *, is_task: bool) -> None:
+    write_labelled_folder(tmp_path, [])
+    rows = "".join(f"r{k},{r},mood,{words.split(',')[k % 2]}\n" for k in range(30) for r in "ab")
+    (tmp_path / "labels.csv").write_text(f"response_id,rater_id,question_id,rating\n{rows}")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    task = "To do: in evaluation.yaml, write the words of mood worst first"
+    assert (task in outcome.output) is is_task
+
+
 @pytest.mark.parametrize("names", [["resolution", "verdict"], ["resolution"]])
 def test_columns_by_rater_and_question_are_drafted_as_questions(
     tmp_path: Path, names: list[str]

@@ -273,6 +273,17 @@ def test_the_remedy_of_unclear_columns_is_a_command_for_the_shell(tmp_path: Path
     assert remedy == command
 
 
+def test_a_file_without_a_column_of_items_names_the_candidates(tmp_path: Path) -> None:
+    rows: Rows = [["The answer", "Rater", "Helpful", "rating"]]
+    rows += [[item, r, of(item, r), of(item, r)] for item in ITEMS for r in RATERS]
+
+    message = refusal(tmp_path, "ratings.csv", csv_of(rows))
+
+    command = "run: eval-assets agreement ratings.csv --item 'The answer' (candidates: The answer)."
+    assert message.endswith(command)
+    assert read(tmp_path, "ratings.csv", csv_of(rows), items=("The answer",)).raters == RATERS
+
+
 @pytest.mark.parametrize("header", ["", "Item"])
 def test_rows_with_names_may_be_raters(tmp_path: Path, header: str) -> None:
     rows: Rows = [[header, *ITEMS], *([r, *(of(i, r) for i in ITEMS)] for r in RATERS)]
