@@ -85,13 +85,9 @@ def assign(  # noqa: PLR0913 - one parameter per option
     new rater there first.
     """
     from eval_assets.cli.study_files import read_study
+    from eval_assets.config.labelling import ASSIGNMENTS
     from eval_assets.labelling.adjudication import decisions, read_adjudications
-    from eval_assets.labelling.assignments import (
-        ASSIGNMENTS,
-        AssignmentPlan,
-        add_assignments,
-        strata_of,
-    )
+    from eval_assets.labelling.assignments import AssignmentPlan, add_assignments, strata_of
     from eval_assets.labelling.assignments import assign as assigned
 
     files = read_study(data, database=resolve_database(data, database))

@@ -158,7 +158,8 @@ def _draw(  # noqa: PLR0913 - the study, its labels, and how to draw
     """
     import pandas as pd
 
-    from eval_assets.labelling.assignments import ASSIGNMENTS, add_assignments
+    from eval_assets.config.labelling import ASSIGNMENTS
+    from eval_assets.labelling.assignments import add_assignments
     from eval_assets.labelling.planning import draw_new_responses, plan_gates, responses_wanted
     from eval_assets.labelling.rubric_versions import labels_before_rewording
     from eval_assets.wording import counted

@@ -24,10 +24,9 @@ from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json
 from eval_assets.cli.terminal_tables import print_measured
 from eval_assets.config.evaluation import FILE
-from eval_assets.config.labelling import SESSIONS
+from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
 from eval_assets.connectors import PublishedVerdict
 from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
-from eval_assets.labelling.assignments import ASSIGNMENTS
 from eval_assets.readers.evaluation.input_files import (
     file_state,
     folder_states,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import FILE, Evaluation
-from eval_assets.config.labelling import DISCUSSION, SESSIONS, session_journal
+from eval_assets.config.labelling import ASSIGNMENTS, DISCUSSION, SESSIONS, session_journal
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
@@ -18,7 +18,6 @@ from eval_assets.labelling.adjudication import (
     disagreements,
     worst_first,
 )
-from eval_assets.labelling.assignments import ASSIGNMENTS
 from eval_assets.labelling.quality import QualityFigure, study_quality
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.rubric_versions import RubricWording, wordings_in_order

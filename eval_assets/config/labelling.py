@@ -10,6 +10,9 @@ from annotated_types import Ge, Le
 from eval_assets.config.types import Count, Name
 from eval_assets.errors import Fault, raise_faults
 
+ASSIGNMENTS = "assignments.csv"
+"""File of assigned units in the evaluation folder."""
+
 SESSIONS = "sessions"
 """Folder of the session files in the evaluation folder."""
 

@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+from eval_assets.config.labelling import ASSIGNMENTS
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.rater_view import response_records
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 Purpose = Literal["shared", "single", "repeat", "control"]
 """Role of an assignment: of several raters, of this one only, a repeat to the same rater, or a
 control whose value is already settled."""
-
-ASSIGNMENTS = "assignments.csv"
 
 
 @dataclass(frozen=True)

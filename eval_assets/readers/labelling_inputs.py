@@ -8,9 +8,10 @@ from typing import Any, get_args
 import numpy as np
 
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import ASSIGNMENTS
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, gathered, raise_all
-from eval_assets.labelling.assignments import ASSIGNMENTS, Assignment, Purpose
+from eval_assets.labelling.assignments import Assignment, Purpose
 from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_view import response_views
