@@ -1,6 +1,7 @@
 """Headers of tables of ratings: the kind of a column according to its name."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -198,7 +199,7 @@ class RatingColumn(NamedTuple):
 def crossed_columns(headers: Sequence[str]) -> list[list[RatingColumn]]:
     """Return columns of raters and questions if headers combine each of one with each other.
 
-    After a colon, as in `anna: tone`, there may be one question alone.
+    After a colon, as in `anna: tone`, two raters for each question are enough.
 
     Unless the names say which part of a header is the rater, there are two ways to
     read them: first the part that changes from column to column, then the other.
@@ -214,20 +215,21 @@ def crossed_columns(headers: Sequence[str]) -> list[list[RatingColumn]]:
             for header, pair in zip(headers, pairs, strict=True)
         ]
         for part in parts
-        if len(names[part]) > 1
+        if min(Counter(pair[1 - part] for pair in pairs).values()) > 1
     ]
 
 
 def _crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
     separators = (":", " - ", "__", "_", ".", "/", "-", " ")
-    for separator, fewest in (*((of, 2) for of in separators), (":", 1)):
+    for separator, is_complete in (*((of, True) for of in separators), (":", False)):
         for split in (str.split, str.rsplit):
             parts = [list(map(str.strip, split(header, separator, 1))) for header in headers]
             if any(len(part) != 2 or not all(part) for part in parts):  # noqa: PLR2004 - of rater and question
                 continue
             pairs = [(first, second) for first, second in parts]
             n_first, n_second = (len({pair[part] for pair in pairs}) for part in (0, 1))
-            if min(n_first, n_second) >= fewest and len(set(pairs)) == n_first * n_second:
+            is_grid = min(n_first, n_second) > 1 and len(set(pairs)) == n_first * n_second
+            if is_grid or (not is_complete and len(set(pairs)) == len(pairs)):
                 return pairs
     return []
 

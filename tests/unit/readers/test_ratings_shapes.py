@@ -261,6 +261,17 @@ def test_a_column_for_each_rater_may_name_the_one_question(tmp_path: Path, heade
     assert one_question(ratings) == EXPECTED
 
 
+def test_some_questions_may_have_fewer_columns_of_raters(tmp_path: Path) -> None:
+    keys = [(q, r) for q in QUESTIONS for r in RATERS if (q, r) != ("Tone", "Anna")]
+    rows: Rows = [["item", *(f"{rater}: {question}" for question, rater in keys)]]
+    rows += [[item, *(VALUES[item, question, r] for question, r in keys)] for item in ITEMS]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert cells(ratings) == {of for of in ON_TWO if of[1:3] != ("Tone", "Anna")}
+    assert ratings.other_layout is None
+
+
 def test_the_remedy_of_unclear_columns_is_a_command_for_the_shell(tmp_path: Path) -> None:
     rows: Rows = [
         ["item", "What tone?", "What style?"],
