@@ -30,7 +30,7 @@ from eval_assets.figures import (
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.figures import is_as_measured, read_figures
-from eval_assets.store.inputs import are_stored_questions, changed_tables
+from eval_assets.store.inputs import are_stored_questions, are_stored_scales, changed_tables
 from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.verdicts import GateResult
@@ -55,11 +55,14 @@ def stored_gate_outcomes(
     `sources` are fingerprints of the files of tables as they are now; `measured` are figures to use
     instead of the stored ones.
     """
+    changed = changed_tables(connection, sources)
+    if not are_stored_scales(connection, evaluation.rubric):  # labels were read by other questions
+        changed = (*changed, "rubric_questions")
     return gate_outcomes(
         evaluation,
         measured=measured or measured_agreement(connection),
         versions=rating_versions(connection),
-        changed=changed_tables(connection, sources),
+        changed=changed,
         edited=() if measured else edited_kinds(connection),
     )
 

@@ -70,6 +70,14 @@ def are_stored_questions(
     return set(rows.fetchall()) == {(q.id, q.question, q.guidelines) for q in declared}
 
 
+def are_stored_scales(
+    connection: duckdb.DuckDBPyConnection, declared: Iterable[RubricQuestion]
+) -> bool:
+    """Return whether the stored questions are those declared, on their scales."""
+    rows = connection.execute("SELECT question_id, scale_min, scale_max FROM rubric_questions")
+    return set(rows.fetchall()) == {(q.id, q.scale.low, q.scale.high) for q in declared}
+
+
 def write_currency(connection: duckdb.DuckDBPyConnection, currency: Currency) -> None:
     """Replace the currency of costs."""
     import pandas as pd

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from eval_assets.cli.certificates import certificates
-from eval_assets.cli.exit_codes import FAILED
+from eval_assets.cli.exit_codes import FAILED, GATE_CLOSED
 from eval_assets.cli.gates import gates
 from eval_assets.cli.irr import irr
 from eval_assets.cli.results import RunResults, record_results, unchanged_results
@@ -117,6 +117,24 @@ def test_figures_of_judges_on_earlier_labels_are_marked_as_stale(
     assert "stale" not in measured_once.out
     assert f"{of_judges}. Run eval-assets run --data 'my data'.\n\nJudges against humans" in stale
     assert result["stale_because"]["judge_human_agreement"].startswith(of_judges)
+
+
+def test_gates_are_stale_if_labels_were_read_before_a_question_was_added(
+    measured_once: Printed, tmp_path: Path
+) -> None:
+    """Its labels may be in the file already, which a run of the figures alone does not read."""
+    folder = shutil.copytree(measured_once.folder, tmp_path / "my data")
+    path = folder / "evaluation.yaml"
+    rubric = "rubric:\n  - {id: later, question: Later?, scale: binary}\n"
+    path.write_text(path.read_text().replace("rubric:\n", rubric, 1))
+
+    done = printed_run(folder, "--select", "human_agreement", "--json")
+
+    assert done.code == GATE_CLOSED
+    reason = "stale: the files of rubric_questions changed since they were read. "
+    for outcome in json.loads(done.out)["gates"]:
+        assert outcome["is_closed"]
+        assert outcome["reason"].startswith(reason)
 
 
 def test_the_remedy_of_stale_figures_names_the_folder(
