@@ -463,7 +463,9 @@ def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are
 
     reasons = open_folder.rows("SELECT DISTINCT reason FROM tuned_judge_evaluation")
     [[reason]] = reasons
-    assert str(reason).startswith("7 rated groups in train; 10 are needed, which takes about ")
+    assert str(reason).startswith(
+        "7 rated groups in train and 3 rated groups in the test; 10 and 20 are needed, which takes "
+    )
     for text in [*texts, reported]:
         assert f"sealed tests of clarity and depth were not evaluated: {reason}." in text
     [materialization] = result.asset_materializations_for_node("judge_certificates")
