@@ -46,6 +46,11 @@ class InputProblem:
     message: str
     remedy: str
 
+    @property
+    def sheet(self) -> str | None:
+        """Sheet of the line; None unless several sheets are read."""
+        return self.line.sheet if isinstance(self.line, SheetLine) else None
+
     def __str__(self) -> str:
         location = [
             self.file,

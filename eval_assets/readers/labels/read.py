@@ -135,12 +135,8 @@ def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation
     if is_second.any():
         rejected += second_ratings(ratings, remedy_of_second)
     # In the order of files and their sheets, and of lines in each.
-    tables = [(problem.file, getattr(problem.line, "sheet", None)) for problem, _, _ in rejected]
-    position = {table: i for i, table in reversed(list(enumerate(tables)))}
-    order = sorted(
-        range(len(rejected)), key=lambda i: (position[tables[i]], rejected[i][0].line or 0)
-    )
-    rejected = [rejected[i] for i in order]
+    position = {(p.file, p.sheet): i for i, (p, _, _) in reversed(list(enumerate(rejected)))}
+    rejected.sort(key=lambda row: (position[row[0].file, row[0].sheet], row[0].line or 0))
     problems = [*unusable, *_similar_raters(ratings), *_judges(ratings, judge_ids)]
     problems += [] if rejects_rows else [problem for problem, _, _ in rejected]
     raise_all(problems, source="the labels")

@@ -260,8 +260,7 @@ def second_ratings(ratings: pd.DataFrame, remedy: str) -> list[RejectedRow]:
 def rejected_frame(rows: Sequence[RejectedRow]) -> pd.DataFrame:
     """Return rejected rows in `REJECTED_COLUMNS`."""
     cells = [
-        (*astuple(problem), rater, question, getattr(problem.line, "sheet", None))
-        for problem, rater, question in rows
+        (*astuple(problem), rater, question, problem.sheet) for problem, rater, question in rows
     ]
     return pd.DataFrame(cells, columns=list(REJECTED_COLUMNS), dtype=object)
 
