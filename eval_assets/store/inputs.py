@@ -74,8 +74,11 @@ def are_stored_scales(
     connection: duckdb.DuckDBPyConnection, declared: Iterable[RubricQuestion]
 ) -> bool:
     """Return whether the stored questions are those declared, on their scales."""
-    rows = connection.execute("SELECT question_id, scale_min, scale_max FROM rubric_questions")
-    return set(rows.fetchall()) == {(q.id, q.scale.low, q.scale.high) for q in declared}
+    rows = connection.execute(
+        "SELECT question_id, scale_min, scale_max, scale_values FROM rubric_questions"
+    )
+    scales = {(*scale, values and tuple(values)) for *scale, values in rows.fetchall()}
+    return scales == {(q.id, q.scale.low, q.scale.high, q.scale.values) for q in declared}
 
 
 def write_currency(connection: duckdb.DuckDBPyConnection, currency: Currency) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -13,8 +14,9 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import SheetLine, StoreError
 from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.scale import BINARY
+from eval_assets.scale import BINARY, Scale
 from eval_assets.store.inputs import (
+    are_stored_scales,
     changed_tables,
     check_imported,
     import_fingerprint,
@@ -174,3 +176,18 @@ def test_a_table_is_changed_if_its_files_are_no_longer_those_it_was_read_from(
 
     assert changed_tables(connection, {"human_labels": "a", "responses": "x"}) == ()
     assert changed_tables(connection, {"human_labels": "b"}) == ("human_labels",)
+
+
+def test_other_values_between_the_same_ends_are_another_scale(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    questions = [
+        replace(CLARITY, scale=scale)
+        for scale in (Scale(low=1, high=5), Scale(low=1, high=5, values=(1, 3, 5)))
+    ]
+    results = []
+    for question in questions:
+        write_rubric(connection, [question])
+        results.append([are_stored_scales(connection, [declared]) for declared in questions])
+
+    assert results == [[True, False], [False, True]]
