@@ -32,7 +32,6 @@ SIMULATIONS = (
     "pass_rates",
     "planner",
     "promises",
-    "pull_requests",
     "scale",
     "selection",
 )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, assert_never
+import math
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 from xml.etree import ElementTree as ET
 
 import click
 
-from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED, nothing_measured
+from eval_assets.cli.exit_codes import DONE, GATE_CLOSED, nothing_measured
 from eval_assets.cli.options import data_option, database_option, print_json, resolve_database
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
 
@@ -28,31 +29,20 @@ Format = Literal["table", "json", "markdown", "junit"]
     type=click.Choice(["table", "json", "markdown", "junit"]),
     default="table",
     show_default=True,
-    help="markdown for a pull request, with certificates; junit for a build server.",
-)
-@click.option(
-    "--base",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What --format json printed on the base of a pull request, to say what changed and "
-    "whether it should be held up.",
+    help="markdown for the summary of a build, with certificates; junit for a build server.",
 )
 @click.option("--json", "form", flag_value="json", help="Short for --format json.")
-def gates(data: Path, database: str | None, form: Format, base: Path | None) -> int:
+def gates(data: Path, database: str | None, form: Format) -> int:
     """Say whether judges may be tuned: each gate's state, interval, and reason or remedy.
 
     Nothing is materialized: stored figures are compared with the minimums declared now. The exit
     code is 3 if a gate is closed, stale or was never measured.
-
-    With --base it is 3 only if a gate that was open is closed by more than noise, and 4 if a gate
-    is closed for another reason.
     """
-    from eval_assets.cli.pull_request import comment, decide, read_base
     from eval_assets.cli.results import outcomes_now, stored_certificates
     from eval_assets.cli.terminal_tables import print_gates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
 
-    before = read_base(base) if base else None
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     if not is_stored(path):
@@ -66,21 +56,75 @@ def gates(data: Path, database: str | None, form: Format, base: Path | None) -> 
             print_json([outcome.to_json() for outcome in outcomes])
         case "markdown":
             certificates = stored_certificates(data, path)
-            click.echo(comment(evaluation.name, outcomes, certificates=certificates, base=before))
+            click.echo(_markdown(evaluation.name, outcomes, certificates))
         case "junit":
             click.echo(_junit(evaluation.name, outcomes))
         case _:
             assert_never(form)
-    if before is not None:
-        return _CODES[decide(outcomes, before)]
     return GATE_CLOSED if any(outcome.is_closed for outcome in outcomes) else DONE
-
-
-_CODES = {"pass": DONE, "fail": GATE_CLOSED, "cannot tell": CANNOT_TELL}
 
 
 def _verdicts(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
     return (outcome.overall, *outcome.questions)
+
+
+def _markdown(
+    name: str, outcomes: Sequence[GateOutcome], certificates: Sequence[Mapping[str, Any]]
+) -> str:
+    """Return a heading and a table of gates in GitHub's Markdown, and one of certificates."""
+    from eval_assets.render.markdown import escape_markdown
+    from eval_assets.verdicts import GateState
+    from eval_assets.wording import figure_text, tested_verdict
+
+    def table(*rows: Sequence[str]) -> str:
+        head, *body = (tuple(map(escape_markdown, row)) for row in rows)
+        lines = (head, ("---",) * len(head), *body)
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def interval(verdict: GateVerdict) -> str:
+        if math.isnan(verdict.low + verdict.high):
+            return ""
+        low, high = (figure_text(x, limits=[verdict.minimum]) for x in (verdict.low, verdict.high))
+        return f"{low} to {high}"
+
+    closed = [outcome.gate for outcome in outcomes if outcome.is_closed]
+    state = f"closed: {', '.join(closed)}" if closed else "open"
+    gates = [
+        (
+            outcome.gate,
+            outcome.state.value
+            if outcome.state in (GateState.CLOSED, GateState.UNDECIDED)
+            else GateState.OPEN.value,
+            verdict.question_id or "all questions",
+            verdict.verdict.replace("_", " "),
+            figure_text(verdict.value, limits=[verdict.minimum]),
+            interval(verdict),
+            f"{verdict.minimum:g}",
+            verdict.reason,
+        )
+        for outcome in outcomes
+        for verdict in _verdicts(outcome)
+    ]
+    head = ("gate", "state", "question", "verdict", "value", "95 % interval", "minimum", "reason")
+    parts = [f"### {escape_markdown(name)}: gates {state}", table(head, *gates)]
+    if certificates:
+        rows = [
+            (
+                str(row["judge_id"]),
+                str(row["question_id"]),
+                *(
+                    tested_verdict(row[kind], is_stale=bool(row["stale_because"]))
+                    if row[kind]
+                    else "not asked"
+                    for kind in ("fitness", "improvement")
+                ),
+                f"stale: {row['stale_because']}" if row["stale_because"] else row["reason"] or "",
+            )
+            for row in certificates
+        ]
+        columns = ("judge", "question", "fit to stand in for a rater", "better by tuning", "remark")
+        parts += ["#### Certificates", table(columns, *rows)]
+    return "\n\n".join(parts)
 
 
 def _junit(name: str, outcomes: Sequence[GateOutcome]) -> str:
