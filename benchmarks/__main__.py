@@ -16,7 +16,6 @@ SECTIONS = (
     "judging",
     "http_clients",
     "labelling",
-    "injection_wordings",
     "studies",
 )
 """Modules of this package, each with a function `table` that measures and returns Markdown."""

@@ -113,7 +113,7 @@ LIBRARIES = {
 PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
     "certificates": "materialized, and listed by the command",
-    "drift": "measured in agreement/, materialized",
+    "drift": "measured in agreement/, materialized and stored",
     "figures": "records of figures, and how they are stored",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
     "humans": "measured and shown",
@@ -127,7 +127,6 @@ PARALLEL = {
     "ratings": "stored, and held as arrays",
     "read": "evaluation.yaml and label files, from file to record",
     "results": "served, and printed by the commands",
-    "robustness": "materialized, and scores without passages that address a judge",
     "rubric": "declared, and drafted by the command",
     "scores": "read and stored",
     "selection": "tests and weights in stats/, measured in agreement/",

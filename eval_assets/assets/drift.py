@@ -38,11 +38,11 @@ from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.connection import transaction
+from eval_assets.store.drift import anchor_candidates, current_drift, scores_around
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.ledger.workers import Worker
-from eval_assets.store.robustness import anchor_candidates, current_drift, scores_around
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.tuning.versions import rubric_hash
 

@@ -28,7 +28,6 @@ from eval_assets.assets import (
     labelling,
     labels,
     reports,
-    robustness,
     system_comparison,
     tuning,
 )
@@ -52,13 +51,12 @@ MODULES = (
     labelling,
     labels,
     reports,
-    robustness,
     system_comparison,
     tuning,
 )
 """Modules of assets."""
 
-_ASKING = ("generated_responses", "judge_scores", "judge_drift", "judge_robustness")
+_ASKING = ("generated_responses", "judge_scores", "judge_drift")
 """Assets that ask models, if the evaluation declares live ones."""
 
 

@@ -22,7 +22,6 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
 )
-from eval_assets.assets.robustness import judge_robustness
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
@@ -74,7 +73,6 @@ from eval_assets.wording import or_none
         "rated_response_selection",
         "score_summary",
         label_quality,
-        judge_robustness,
     ],
 )
 def agreement_report(

@@ -22,7 +22,6 @@ from eval_assets.config.operations import (
     Drift,
     History,
     Judging,
-    Robustness,
     Schedule,
     is_owner,
 )
@@ -135,7 +134,6 @@ class Evaluation:
         history: Limits of Dagster's run records.
         judging: Division of the work of live judges.
         drift: Monitoring of live judges for changes; None to judge nothing again.
-        robustness: Checks of live judges on changed responses.
         executive_summary: Judge that writes a summary of the report; None for no summary.
         seals_figures: Whether judges' figures leave out responses under a seal, as where the file
             declares tuning.
@@ -171,7 +169,6 @@ class Evaluation:
     history: History = field(default_factory=History)
     judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None
-    robustness: Robustness = field(default_factory=Robustness)
     executive_summary: ExecutiveSummary | None = None
     seals_figures: bool = field(default=False, metadata=set_by_reader("seals figures"))
 

@@ -87,20 +87,6 @@ class Drift:
 
 
 @dataclass(frozen=True)
-class Robustness:
-    """Checks that ask live judges about changed responses.
-
-    Args:
-        injection: Whether responses that address the judge are scored again without the
-            passages that do.
-        max_usd: The most that a run may spend on it; None for the run's budget.
-    """
-
-    injection: bool = False
-    max_usd: NotNegative | None = None
-
-
-@dataclass(frozen=True)
 class Alerts:
     """Changes that are reported to the channels that the environment names.
 

@@ -48,7 +48,6 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     raters.label_quality,
     judges.section,
     compared_judges.section,
-    single_responses.injections,
     certified.section,
     single_responses.disagreements,
     single_responses.adjudications,

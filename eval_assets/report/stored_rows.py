@@ -181,19 +181,6 @@ class SealedTestPlanRow(StoredRow, table="sealed_test_plans"):
 
 
 @dataclass(frozen=True)
-class RobustnessRow(StoredRow, table="judge_robustness"):
-    """Effect of passages that address a judge on its scores."""
-
-    judge_id: str
-    question_id: str
-    n_responses: int
-    n_groups: int
-    shift: float
-    shift_low: float
-    shift_high: float
-
-
-@dataclass(frozen=True)
 class SummaryRow(StoredRow, table="executive_summary"):
     """An executive summary by a judge."""
 
@@ -311,20 +298,6 @@ class JudgeDistanceRow(ResponseRow, table="judge_disagreements"):
     judge1_score: float
     judge2_score: float
     difference: float
-
-
-@dataclass(frozen=True)
-class InjectionRow(ResponseRow, table="injection_scores"):
-    """A response with a passage that addresses the judge."""
-
-    matching_text: str
-    kinds: str
-    judge_id: str
-    score: float
-    other_judges: float
-    human_value: float
-    difference: float
-    score_without: float
 
 
 def rows_of(frame: pd.DataFrame, row_type: type[Row]) -> Iterator[Row]:

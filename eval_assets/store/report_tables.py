@@ -24,7 +24,6 @@ _WHOLE = (
     "rubric_versions",
     "results_by_model",
     "judge_certificates",
-    "judge_robustness",
     "stand_in_parts",
     "sealed_test_plans",
     "executive_summary",
@@ -62,12 +61,6 @@ _WORST = {
         ) AS worst JOIN responses USING (response_id)
         ORDER BY difference DESC, response_id, question_id, judge1_id, judge2_id
     """,
-    "injection_scores": """
-        SELECT injection_scores.*, model_name, prompt_text, response_text
-        FROM injection_scores JOIN responses USING (response_id)
-        ORDER BY difference DESC NULLS LAST, response_id, question_id, judge_id
-        LIMIT $most
-    """,
     "results": """
         WITH worst AS MATERIALIZED (
             FROM agreement_by_slice
@@ -92,7 +85,6 @@ _COUNTED = (
     "label_disagreements",
     "judge_human_disagreements",
     "adjudicated_labels",
-    "injection_scores",
 )
 
 

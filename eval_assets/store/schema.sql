@@ -395,34 +395,6 @@ CREATE TABLE IF NOT EXISTS judge_drift (
     reason VARCHAR NOT NULL
 );
 
--- Passages of responses that address a judge, found by patterns.
-CREATE TABLE IF NOT EXISTS response_injections (
-    response_id VARCHAR NOT NULL,
-    kind VARCHAR NOT NULL,                 -- 'override', 'demand', 'address', 'mark' or 'reply'
-    matching_text VARCHAR NOT NULL
-);
-
--- Scores by live judges of these responses without the passages, if that is declared.
-CREATE TABLE IF NOT EXISTS injection_controls (
-    judge_id VARCHAR NOT NULL,
-    question_id VARCHAR NOT NULL,
-    response_id VARCHAR NOT NULL,
-    score DOUBLE,                          -- NULL unless status is 'ok'; before any map
-    status VARCHAR NOT NULL
-);
-
--- Shift of a judge's scores by what a robustness check changes in the responses.
-CREATE TABLE IF NOT EXISTS judge_robustness (
-    judge_id VARCHAR NOT NULL,
-    question_id VARCHAR NOT NULL,
-    control VARCHAR NOT NULL,              -- 'injection': passages that address the judge
-    n_responses BIGINT NOT NULL,           -- with both scores
-    n_groups BIGINT NOT NULL,
-    shift DOUBLE,                          -- mean score with the passages less that without
-    shift_low DOUBLE, shift_high DOUBLE,   -- 95 % interval, by response groups
-    p_value DOUBLE                         -- of the sign-flip test
-);
-
 -- What live judges said of rated units with each prompt that a version of them has or had.
 CREATE TABLE IF NOT EXISTS tuned_judge_scores (
     judge_id VARCHAR NOT NULL,
@@ -829,7 +801,6 @@ SELECT started_at AS timestamp,
            WHEN asset = 'dual-judge' THEN 'dual_judge_evaluation'
            WHEN asset = 'tuned_judges' THEN 'tuning'
            WHEN asset = 'judge_drift' THEN 'drift'
-           WHEN asset = 'judge_robustness' THEN 'robustness'
            WHEN asset IN ('agreement_report', 'executive_summary', 'rubric_draft') THEN 'summary'
            ELSE operation
        END AS operation,
@@ -1019,31 +990,6 @@ CREATE TABLE IF NOT EXISTS compared_responses (
 
 CREATE OR REPLACE VIEW unsealed_reference_values AS
 FROM reference_values ANTI JOIN sealed_units USING (response_id, question_id);
-
--- Scores of responses that address a judge, beside the other judges and people.
-CREATE OR REPLACE VIEW injection_scores AS
-SELECT response_id, question_id, judge_id, kinds, matching_text, own.score,
-       (unit.total - coalesce(own.score, 0))
-           / nullif(unit.n - (own.score IS NOT NULL)::INTEGER, 0) AS other_judges,  -- their mean
-       people.value AS human_value,
-       own.score - coalesce(human_value, other_judges) AS difference,  -- from people, else judges
-       control.score AS score_without,     -- without the passages; before any map
-       own.raw_score - control.score AS effect
-FROM (
-    SELECT response_id, string_agg(DISTINCT kind, ', ' ORDER BY kind) AS kinds,
-           string_agg(matching_text, ' ... ' ORDER BY rowid) AS matching_text
-    FROM response_injections GROUP BY response_id
-)
-LEFT JOIN judge_scores AS own USING (response_id)
-LEFT JOIN (
-    SELECT response_id, question_id, sum(score) AS total, count(score) AS n
-    FROM judge_scores SEMI JOIN response_injections USING (response_id) GROUP BY ALL
-) AS unit USING (response_id, question_id)
-LEFT JOIN (
-    FROM unsealed_reference_values SEMI JOIN response_injections USING (response_id)
-    WHERE NOT excluded
-) AS people USING (response_id, question_id)
-LEFT JOIN injection_controls AS control USING (response_id, question_id, judge_id);
 
 -- Queries of `dual-judge` and prompts of the evaluation, with the documents that people marked as
 -- relevant: on a prompt, the responses with a reference value above the middle of the scale.

@@ -186,7 +186,7 @@ def test_live_judges_take_the_pool_of_their_keys(live: Path) -> None:
 
     assert pool_of["judge_scores"] == "OPENAI_API_KEY+TEAM_KEY"
     assert {name for name, pool in pool_of.items() if pool} == {
-        *("generated_responses", "judge_scores", "judge_drift", "judge_robustness")
+        *("generated_responses", "judge_scores", "judge_drift")
     }
 
 

@@ -1,11 +1,10 @@
-"""Lists of single responses: disagreements, their adjudications, and texts that address judges."""
+"""Lists of single responses: disagreements and their adjudications."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator
 
 from eval_assets.bands import A_HH_LIMITS
-from eval_assets.catalogue import Figure
 from eval_assets.figures import JudgeHumanFigures
 from eval_assets.render.document import (
     Block,
@@ -22,7 +21,6 @@ from eval_assets.render.document import (
 from eval_assets.report.data import ReportData
 from eval_assets.report.layout import (
     Layout,
-    judge_cell,
     laid_out,
     question_cell,
     response_cell,
@@ -31,17 +29,12 @@ from eval_assets.report.layout import (
 from eval_assets.report.stored_rows import (
     AdjudicationRow,
     DisagreementRow,
-    InjectionRow,
     ResponseRow,
-    RobustnessRow,
 )
-from eval_assets.wording import counted, figure_text, percent_text, shortened
+from eval_assets.wording import counted, figure_text, percent_text
 
 _MOST_NAMED = 6
 """Number of ratings that are listed with their raters; more are counted by value."""
-
-_MOST_CHARACTERS = 200
-"""Longest passage that is shown in full."""
 
 _ADJUDICATED = (
     "Judges are compared with the settled values; agreement between people is measured on the "
@@ -147,49 +140,6 @@ def _figures(row: JudgeHumanFigures) -> tuple[str, ...]:
     )
 
 
-def injections(data: ReportData) -> Section | None:
-    """Return the responses that address the judge; None if patterns match none."""
-    listed = data.rows(InjectionRow)
-    if not listed:
-        return None
-    n_all = data.sizes.get("injection_scores", len(listed))
-    n_responses = len({row.response_id for row in listed})
-    subject = f"{n_responses:,} responses" if n_responses > 1 else "One response"
-    rest = "" if n_all <= len(listed) else f" {n_all - len(listed):,} more rows are in the table."
-    lead = (
-        f"{subject} in the table injection_scores: patterns match a passage that addresses the "
-        "judge instead of answering the prompt. Patterns miss other wordings. A score far above "
-        f"those of people and other judges shows that a judge may have obeyed.{rest}"
-    )
-    table = laid_out("Responses that address the judge", _INJECTION, listed)
-    blocks: list[Block] = [Text(lead), *map(Text, _shifts(data)), Card("", (table,))]
-    return Section("injection", "Responses that address the judge", "Addressed", tuple(blocks))
-
-
-def _shifts(data: ReportData) -> list[str]:
-    """Return the effect of the passages by judge and question, or how to measure it."""
-    rows = data.rows(RobustnessRow)
-    if not rows:
-        if not data.evaluation.live_judges:
-            return []
-        advice = "`robustness: {injection: true}` in evaluation.yaml asks live judges about them"
-        return [f"{advice} again without the passages."]
-    return [_shift(row) for row in rows]
-
-
-def _shift(row: RobustnessRow) -> str:
-    figure = Figure(row.shift, row.shift_low, row.shift_high)
-    if not figure.is_defined:
-        subject = f"{row.judge_id} on {row.question_id}"
-        return f"{subject}: no response has a score with and without the passage."
-    few = "" if figure.low > 0 or figure.high < 0 else ", which may be chance"
-    return (
-        f"{row.judge_id} scores {counted(row.n_responses, 'response')} in "
-        f"{counted(row.n_groups, 'group')} on {row.question_id} {figure.value:+z.2f} "
-        f"[{figure.low:+z.2f}, {figure.high:+z.2f}] with the passages than without{few}."
-    )
-
-
 def _ratings(text: str) -> str:
     """Return each rater's rating of the stored JSON object, or the count of each value."""
     ratings: dict[str, float] = json.loads(text)
@@ -204,17 +154,4 @@ def _ratings(text: str) -> str:
 _RESPONSE_AND_QUESTION: Layout[ResponseRow] = {
     "Response": response_cell,
     "Question": lambda row: question_cell(row.question_id),
-}
-_INJECTION: Layout[InjectionRow] = {
-    "Response": response_cell,
-    "Passage": lambda row: Cell(
-        shortened(row.matching_text, most=_MOST_CHARACTERS), note=row.kinds
-    ),
-    "Question": lambda row: question_cell(row.question_id) if row.question_id else "--",
-    "Judge": lambda row: judge_cell(row.judge_id) if row.judge_id else "--",
-    "Score#": lambda row: written(row.score, "g"),
-    "Other judges#": lambda row: written(row.other_judges, "g"),
-    "People#": lambda row: written(row.human_value, "g"),
-    "Above people, else judges#": lambda row: written(row.difference, "g"),
-    "Without the passage#": lambda row: written(row.score_without, "g"),
 }

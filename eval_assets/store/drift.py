@@ -1,4 +1,4 @@
-"""Scores of judges that are asked again: anchors, and responses that address the judge."""
+"""Scores of the responses that judges score again, and the rounds of judges as they are."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -7,8 +7,6 @@ import duckdb
 import pandas as pd
 
 from eval_assets.agreement.drift import MeanScores
-from eval_assets.agreement.injection import injections
-from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import judge_fingerprints
 
 
@@ -76,51 +74,3 @@ def current_drift(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, ob
         for judge, fingerprint in zip(rows["judge_id"], rows["fingerprint"], strict=True)
     ]
     return rows[is_now].to_dict("records")  # type: ignore[return-value]
-
-
-_PORTION = 20_000
-"""Texts that are in memory at once."""
-
-
-def write_injections(connection: duckdb.DuckDBPyConnection) -> int:
-    """Store the passages that address a judge; return the number of responses with any.
-
-    Without judges there are none.
-    """
-    texts = connection.execute(
-        """SELECT response_id, response_text FROM responses
-           WHERE response_text IS NOT NULL AND EXISTS (FROM judges)"""
-    )
-    rows = []
-    while portion := texts.fetchmany(_PORTION):
-        rows += [
-            {"response_id": response_id, "kind": passage.kind.value, "matching_text": passage.text}
-            for response_id, text in portion
-            for passage in injections(text)
-        ]
-    replace_rows(connection, "response_injections", pd.DataFrame(rows))
-    return len({row["response_id"] for row in rows})
-
-
-def injected_units(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return response_id, question_id, prompt_text and response_text of the units to ask again."""
-    return connection.execute(
-        """
-        SELECT response_id, question_id, coalesce(prompt_text, '') AS prompt_text, response_text
-        FROM asked_units JOIN responses USING (response_id)
-        WHERE response_id IN (SELECT response_id FROM response_injections) ORDER BY ALL
-        """
-    ).df()
-
-
-def controlled_scores(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return judges' scores of responses with the passages, beside those without."""
-    return connection.execute(
-        """
-        SELECT judge_id, question_id, group_id, own.raw_score AS score,
-               control.score AS score_without
-        FROM injection_controls AS control
-        JOIN judge_scores AS own USING (response_id, question_id, judge_id)
-        JOIN response_groups USING (response_id) ORDER BY ALL
-        """
-    ).df()
