@@ -40,7 +40,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "certificates": "List and verify judge certificates.",
     },
     "Results": {
-        "export": "Write a stored table, or all ratings for other programs.",
+        "export": "Write a stored table, or verdicts to another tool.",
         "alerts": "Test the alert channels.",
         "mcp": "Offer judging and results to agents, by MCP.",
     },

@@ -671,6 +671,20 @@ SELECT combined_scores.* EXCLUDE (llm_aiescore, llm_of_conversation, n_judges), 
 FROM combined_scores LEFT JOIN judge_scores USING (response_id, question_id)
 ORDER BY response_id, question_id, hij_rater_id, judge_id;
 
+-- Every rating of a response, by people and by judges. Units that a judge was not asked about, or
+-- scored as part of a conversation, are left out.
+CREATE OR REPLACE VIEW ratings AS
+SELECT response_id, question_id, 'human' AS rater_kind, rater_id, NULL::VARCHAR AS model,
+       value AS rating,                    -- NULL unless status is 'ok'
+       'ok' AS status, notes AS explanation, labelled_at
+FROM human_labels
+UNION ALL
+SELECT response_id, question_id, 'judge', judge_id, model, score, status,
+       coalesce(rationale, raw_output), NULL
+FROM judge_scores JOIN judges USING (judge_id)
+WHERE status NOT IN ('missing', 'conversation')
+ORDER BY question_id, rater_kind, rater_id, response_id;
+
 -- The nine columns of a combined_scores.csv. A response without indicator is named by the question.
 CREATE OR REPLACE VIEW hij_combined_scores AS
 SELECT coalesce(indicator_id, question_id) AS indicator_id, convo_id, model_name, seed, turn_index,

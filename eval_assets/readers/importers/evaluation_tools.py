@@ -6,15 +6,14 @@ from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import (
     Export,
+    Question,
     Record,
     at,
     first_at,
     importer,
-    question_of,
     records_at,
+    text_of,
 )
-
-_COLUMNS = ("group_id", "indicator_id", "convo_id", "turn_index", "seed", "difficulty")
 
 
 def _is_every_eval_ever(record: Record) -> bool:
@@ -24,18 +23,17 @@ def _is_every_eval_ever(record: Record) -> bool:
 
 @importer("every-eval-ever", _is_every_eval_ever)
 def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
-    """Add the lines with their scores; logs declare the questions and their scales.
+    """Add the lines, each as a score of a judge; logs describe the questions.
 
-    Every Eval Ever: logs of evaluations and their lines; a score that no person gave is a judge's.
+    Every Eval Ever: logs of evaluations and their lines; each score is a judge's.
     https://github.com/evaleval/every_eval_ever
     """
     records = list(records)
     results = [r for record in records for r in records_at(record, "evaluation_results")]
     for result in results:
-        name, metric = str(result.get("evaluation_name")), result.get("metric_config")
-        scale, level = (at(metric, "additional_details", key) for key in ("scale", "level"))
-        text = at(metric, "evaluation_description")
-        export.questions.setdefault(name, question_of(name, text, scale=scale, level=level))
+        name = str(result.get("evaluation_name"))
+        text = at(result, "metric_config", "evaluation_description")
+        export.questions.setdefault(name, Question(text_of(text) or name))
     lines = [record for record in records if "evaluation_results" not in record]
     if not lines:
         export.notes["logs hold results, but not the lines behind them"] += 1
@@ -45,25 +43,19 @@ def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
 
 
 def _read_line(line: Record, export: Export, *, several_systems: bool) -> None:
-    metadata = line.get("metadata") or {}
-    rater = metadata.get("rater_id")
     sample, model = str(line.get("sample_id")), str(line.get("model_id") or "")
     messages = records_at(line, "messages")
     response_id = export.add_response(
-        # Our own lines name the response; others name the question that all systems answered.
-        f"{model}/{sample}" if several_systems and not rater else sample,
+        # A sample is the question that all systems answered.
+        f"{model}/{sample}" if several_systems else sample,
         prompt=at(line, "input", "raw"),
         response=messages[-1] if messages else at(line, "output", "raw"),
         model=model.removeprefix("unknown/"),
-        **{column: metadata.get(column) for column in _COLUMNS},
     )
     name, value = str(line.get("evaluation_name")), at(line, "evaluation", "score")
-    if metadata.get("rater_kind") == "human":
-        export.add_rating(response_id, name, rater, value, at=metadata.get("rated_at"))
-    else:
-        attributions = records_at(line, "answer_attribution")
-        judge = rater or (attributions[0].get("extraction_method") if attributions else "score")
-        export.add_score(response_id, name, judge, value, reply=metadata.get("explanation"))
+    attributions = records_at(line, "answer_attribution")
+    judge = attributions[0].get("extraction_method") if attributions else "score"
+    export.add_score(response_id, name, judge, value)
 
 
 _HUMAN = ("label", "human_label", "human_rating", "rating", "ground_truth")
@@ -107,7 +99,7 @@ _LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0}
 """Correct, partially correct, incorrect and no answer, as inspect_ai counts them."""
 
 _UNCHANGED = "UNCHANGED"
-_OWN_COLUMNS = {"response_id", "prompt", "response", "model", *RESPONSE_COLUMNS, *_COLUMNS}
+_OWN_COLUMNS = {"response_id", "prompt", "response", "model", *RESPONSE_COLUMNS}
 
 
 @importer("inspect-ai", lambda record: isinstance(record.get("eval"), dict) and "samples" in record)

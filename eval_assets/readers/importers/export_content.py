@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from eval_assets.readers._problems import input_error, nearest, quoted
 from eval_assets.readers.formats.table import as_text, plain
-from eval_assets.scale import BINARY, Level, Scale
+from eval_assets.scale import BINARY, Scale
 
 Record = Mapping[str, Any]
 
@@ -274,23 +274,6 @@ def importer(tool: str, recognises: Callable[[Record], bool]) -> Callable[[Reade
         return read
 
     return register
-
-
-def question_of(name: str, text: object, *, scale: object, level: object) -> Question:
-    """Return a question as our own exports describe it; without a scale if they do not.
-
-    Examples:
-        >>> question_of("q", None, scale='{"low": 0, "high": 1}', level=None).scale
-        Scale(low=0, high=1, values=None, words=None)
-    """
-    try:
-        ends = json.loads(str(scale))
-        values, words = (tuple(ends[key]) if ends.get(key) else None for key in ("values", "words"))
-        declared = Scale(low=ends["low"], high=ends["high"], values=values, words=words)
-    except (ValueError, TypeError, KeyError):
-        return Question(text_of(text) or name)
-    known_level = str(level) if level in get_args(Level) else None
-    return Question(text_of(text) or name, declared, known_level)
 
 
 def rating_of(value: object) -> str | None:

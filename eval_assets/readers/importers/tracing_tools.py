@@ -10,7 +10,6 @@ from eval_assets.readers.importers.export_content import (
     first_at,
     from_json,
     importer,
-    question_of,
     rating_of,
     records_at,
     text_of,
@@ -265,15 +264,14 @@ def read_braintrust(records: Iterable[Record], export: Export) -> None:
 
 
 _EVENT = "gen_ai.evaluation.result"
-_OURS = "eval_assets."
 _SCORE = "gen_ai.evaluation.score."
 
 
 @importer("opentelemetry", lambda record: isinstance(record.get("resourceLogs"), list))
 def read_opentelemetry(records: Iterable[Record], export: Export) -> None:
-    """Add each event as a rating by a person or a score of a judge.
+    """Add each event as a score of a judge, which has the name of the event's scope.
 
-    OpenTelemetry: events `gen_ai.evaluation.result` in OTLP JSON; those of people say so.
+    OpenTelemetry: events `gen_ai.evaluation.result` in OTLP JSON; each is a judge's score.
     https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-events.md
     """
     for record in records:
@@ -296,16 +294,7 @@ def _read_event(event: Record, scope: str, export: Export) -> None:
         export.notes["evaluations do not say of which response"] += 1
         return
     name = str(values.get("gen_ai.evaluation.name"))
-    text, scale, level = (
-        values.get(f"{_OURS}question.{key}") for key in ("text", "scale", "level")
-    )
-    question = question_of(name, text, scale=scale, level=level)
-    export.questions.setdefault(name, question)
-    export.add_response(response_id, group_id=values.get(f"{_OURS}response.group"))
+    export.add_response(response_id)
     value = values.get(f"{_SCORE}value", values.get(f"{_SCORE}label"))
-    rater = values.get(f"{_OURS}rater.id") or scope
-    if values.get(f"{_OURS}rater.kind") == "human":
-        export.add_rating(str(response_id), name, rater, value)
-    else:
-        reply = values.get("gen_ai.evaluation.explanation") or values.get("error.type")
-        export.add_score(str(response_id), name, rater, value, reply=reply)
+    reply = values.get("gen_ai.evaluation.explanation") or values.get("error.type")
+    export.add_score(str(response_id), name, scope, value, reply=reply)
