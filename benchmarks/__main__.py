@@ -21,7 +21,6 @@ SECTIONS = (
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
 SIMULATIONS = (
-    "causes",
     "collecting",
     "coverage",
     "informative_groups",

@@ -8,12 +8,9 @@ from datetime import UTC, datetime
 from functools import partial
 
 import dagster as dg
-import duckdb
 import pandas as pd
 
-from eval_assets.agreement.cause_tests import causes_of_disagreement
-from eval_assets.agreement.causes import NO_CAUSE, Cause
-from eval_assets.agreement.gates.declarations import GATES, below_minimum
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import (
     measure_judges,
@@ -21,7 +18,6 @@ from eval_assets.agreement.judges import (
     measure_leave_one_judge_out,
 )
 from eval_assets.agreement.pairs import measure_pairs, measure_retrieval
-from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.agreement.rounds import measure_rewordings, measure_rounds
 from eval_assets.agreement.selection import (
     SelectionMeasures,
@@ -80,7 +76,6 @@ from eval_assets.store.ratings import (
 )
 from eval_assets.store.response_features import (
     partly_rated_questions,
-    rated_responses,
     response_features,
 )
 from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
@@ -131,8 +126,6 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             by_round = ratings_by_round(connection, evaluation)
             reworded = reworded_ratings(connection, evaluation)
         measures = measure_humans(humans, evaluation)
-        with folder.connect() as connection:
-            causes = _causes(connection, evaluation, humans, measures.agreement)
         rounds = measure_rounds(by_round, evaluation, data_version=humans.data_version)
         versions = measure_rewordings(reworded, evaluation, data_version=humans.data_version)
         with folder.connect() as connection:
@@ -141,7 +134,6 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 replace_figures(connection, RubricVersionFigures, versions)
                 replace_figures(connection, RoundFigures, rounds)
                 replace_records(connection, "label_findings", measures.findings)
-                replace_records(connection, "disagreement_causes", causes)
             table = table_metadata(connection, "human_agreement")
     overall = measures.agreement[0]
     return dg.MaterializeResult(
@@ -160,35 +152,8 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
             ),
-            **({"causes": _causes_as_metadata(causes)} if causes else {}),
             **({"by_round": figures_as_metadata(rounds, _ROUND_COLUMNS)} if rounds else {}),
         },
-    )
-
-
-def _causes(
-    connection: duckdb.DuckDBPyConnection,
-    evaluation: Evaluation,
-    humans: HumanRatings,
-    agreement: Sequence[HumanFigures],
-) -> list[Cause]:
-    """Return the tested causes of disagreement on the questions that a human gate closes."""
-    figures = {row.question_id: row for row in agreement}
-    return [
-        cause
-        for question in evaluation.rubric
-        if below_minimum(figures[question.id], evaluation.gates)
-        for cause in causes_of_disagreement(
-            rated_responses(connection, question.id, humans.ratings[question.id]), question
-        )
-    ]
-
-
-def _causes_as_metadata(causes: Sequence[Cause]) -> dg.MarkdownMetadataValue:
-    reported = [cause for cause in causes if cause.is_reported]
-    return dg.MetadataValue.md(
-        "\n".join(f"- **{cause.question_id}**: {cause}. {cause.kind.remedy}" for cause in reported)
-        or f"{NO_CAUSE.capitalize()}."
     )
 
 
@@ -242,11 +207,9 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
         with folder.connect() as connection:
             n_excluded = count_excluded(connection)
             versions = rating_versions(connection).values()
-            reference: Mapping[str, LongRatings] = {}
-            scores: Mapping[str, LongRatings] = {}
-            if evaluation.judges:
-                reference = reference_ratings(connection, evaluation)
-                scores = scores_of_responses(connection, evaluation)
+            has_judges = bool(evaluation.judges)
+            reference = reference_ratings(connection, evaluation) if has_judges else {}
+            scores = scores_of_responses(connection, evaluation) if has_judges else {}
             measure = partial(
                 measure_judges_against_humans,
                 judges=scores,

@@ -12,6 +12,7 @@ import pandas as pd
 
 from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.gates.decision import tunable_questions
+from eval_assets.agreement.gates.declarations import below_minimum
 from eval_assets.agreement.gates.evidence import MeasuredAgreement
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges
@@ -41,12 +42,12 @@ from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.report.content import render_html, render_json, render_markdown, report_content
 from eval_assets.report.data import Coverage, ReportData
 from eval_assets.store.connection import transaction
+from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
     current_certificates,
     current_kinds,
     measured_agreement,
-    stored_causes,
     stored_findings,
     stored_gate_outcomes,
     why_judges_are_stale,
@@ -167,6 +168,7 @@ def report_data(
     certificates = current_certificates(
         connection, evaluation, sources=sources, open_ledger=partial(folder.ledger, evaluation)
     )
+    by_question = {row.question_id: row for row in measured.figures["human"]}
     dependent = tuple(f.text for f in dependences(evaluation, judged_models(connection)))
     return ReportData(
         evaluation=evaluation,
@@ -176,7 +178,11 @@ def report_data(
         rounds=read_figures(connection, RoundFigures),
         rubric_versions=read_figures(connection, RubricVersionFigures),
         findings=measured.findings,
-        causes=stored_causes(connection),
+        diagnoses=tuple(
+            diagnosis(connection, question)
+            for question in evaluation.rubric
+            if below_minimum(by_question[question.id], evaluation.gates)
+        ),
         selection=stored_selection(connection),
         weighted=read_figures(connection, WeightedHumanFigures),
         coverage=tuple(

@@ -28,7 +28,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "run": "Materialize the assets and print the figures.",
         "gates": "Say whether judges may be tuned.",
         "irr": "Show the agreement of human raters.",
-        "why": "Test why raters disagree on a question.",
+        "why": "Show where raters disagree on a question.",
         "rubric": "Draft a new wording of a question.",
     },
     "Judges": {

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import eval_assets
-from eval_assets.agreement.causes import NO_CAUSE
+from eval_assets.agreement.gates.declarations import below_minimum
 from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.cli.exit_codes import GATE_CLOSED
@@ -35,18 +35,18 @@ from eval_assets.readers.evaluation.input_files import (
 )
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.store.connection import connect, is_stored
+from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
     current_certificates,
     measured_agreement,
-    stored_causes,
     stored_findings,
     stored_gate_outcomes,
     why_judges_are_stale,
 )
 from eval_assets.store.ratings import human_ratings
 from eval_assets.verdicts import GateState
-from eval_assets.wording import counted, listed, tested_verdict
+from eval_assets.wording import counted, tested_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from eval_assets.agreement.causes import Cause
     from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.config.evaluation import Evaluation, GateName
 
@@ -261,7 +260,7 @@ def print_run(
                         stale=stale.get(JudgeHumanFigures.table, ""),
                         certificates=certificates_now(connection, evaluation, database=database),
                     )
-                    _print_causes(stored_causes(connection), evaluation)
+                    _print_disagreement(connection, evaluation)
                     if report.exists():
                         click.echo(f"Report    {report}")
                     click.echo(f"Database  {database}")
@@ -293,23 +292,22 @@ def _until_the_reader_ends() -> Iterator[None]:
         discard_output(sys.stdout)
 
 
-def _print_causes(causes: Sequence[Cause], evaluation: Evaluation) -> None:
-    """Print the causes of disagreement on the questions below a gate."""
-    if not causes:
+def _print_disagreement(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> None:
+    """Print where raters disagree on the questions below a minimum of their gates."""
+    figures = {row.question_id: row for row in measured_agreement(connection)["human"]}
+    below = [
+        question
+        for question in evaluation.rubric
+        if question.id in figures and below_minimum(figures[question.id], evaluation.gates)
+    ]
+    if not below:
         return
-    reported = [cause for cause in causes if cause.is_reported]
-    explained = {cause.question_id for cause in reported}
-    unexplained = list(
-        dict.fromkeys(c.question_id for c in causes if c.question_id not in explained)
-    )
-    click.echo("Why raters disagree")
-    for cause in reported:
-        click.echo(f"{cause.question_id}: {cause}. {cause.kind.remedy}")
-    if unexplained:
-        click.echo(f"{listed(unexplained)}: {NO_CAUSE}.")
+    click.echo("Where raters disagree")
+    for question in below:
+        click.echo(f"{question.id}: {diagnosis(connection, question).summary()}.")
     folder = quote(str(evaluation.folder))
-    click.echo(f"Examples: eval-assets why {causes[0].question_id} --data {folder}")
-    click.echo(f"A new wording: eval-assets rubric draft {causes[0].question_id} --data {folder}\n")
+    click.echo(f"Examples: eval-assets why {below[0].id} --data {folder}")
+    click.echo(f"A new wording: eval-assets rubric draft {below[0].id} --data {folder}\n")
 
 
 def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:

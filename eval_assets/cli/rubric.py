@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from eval_assets.agreement.causes import Cause
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
-    from eval_assets.labelling.rubric_versions import RubricExample
+
+
+_MOST_DISPUTED = 5
 
 
 @click.group()
@@ -36,8 +37,8 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     """Write guidelines of QUESTION with an example for each value, and list open points.
 
     Examples are responses that were adjudicated, or that all raters gave the value. The open points
-    are the causes of disagreement that `eval-assets why` reports, or else the largest
-    disagreements. The file is new; evaluation.yaml does not change.
+    are what `eval-assets why` says, with the largest disagreements. The file is new;
+    evaluation.yaml does not change.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
@@ -71,55 +72,32 @@ def _draft(
     *,
     judge: str | None,
 ) -> str:
-    from eval_assets.agreement.cause_tests import causes_of_disagreement
     from eval_assets.labelling.rubric_versions import (
         RubricExample,
         draft_guidelines,
         drafting_prompt,
     )
+    from eval_assets.store.diagnosis import diagnosis
     from eval_assets.store.labelling import anchor_rows
-    from eval_assets.store.ratings import human_ratings
-    from eval_assets.store.response_features import rated_responses
 
-    ratings = human_ratings(connection, evaluation).ratings[question.id]
-    responses = rated_responses(connection, question.id, ratings)
-    causes = [c for c in causes_of_disagreement(responses, question) if c.is_reported]
+    result = diagnosis(connection, question)
     anchors = {
         row["value"]: RubricExample(
             row["response_id"], row["response_text"], row["value"], row["source"]
         )
         for row in anchor_rows(connection, question.id)
     }
-    to_decide = [f"{cause}: {cause.kind.remedy}" for cause in causes]
-    disputed = _disputed(connection, question, causes)
+    to_decide = [f"{point.text}: {point.remedy}" for point in result.observations()]
+    disputed = [
+        RubricExample(response.response_id, response.text, None, response.ratings_text)
+        for response in result.responses[:_MOST_DISPUTED]
+    ]
     if disputed and not to_decide:
         to_decide = ["what distinguishes the values on the responses below"]
     drafted = partial(draft_guidelines, question, anchors, to_decide=to_decide, disputed=disputed)
     if judge is None:
         return drafted()
     return drafted(wording=_worded(drafting_prompt(question, drafted()), evaluation, judge))
-
-
-def _disputed(
-    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, causes: list[Cause]
-) -> list[RubricExample]:
-    from eval_assets.labelling.rubric_versions import RubricExample, ratings_text
-    from eval_assets.store.labelling import rated_rows
-    from eval_assets.store.summaries import worst_disagreements
-
-    ids = [name for cause in causes for name in cause.examples[:2]]
-    if not ids:
-        worst = worst_disagreements(connection, most=1_000)
-        ids = worst[worst["question_id"] == question.id]["response_id"].head(5).tolist()
-    return [
-        RubricExample(
-            row["response_id"],
-            row["response_text"],
-            None,
-            ratings_text(row["ratings"], row["second_ratings"] or {}),
-        )
-        for row in rated_rows(connection, question.id, list(dict.fromkeys(ids)))
-    ]
 
 
 def _worded(prompt: str, evaluation: Evaluation, judge_id: str) -> str:

@@ -1,4 +1,4 @@
-"""`eval-assets why`: causes of disagreement between raters."""
+"""`eval-assets why`: what the ratings show about disagreement between raters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from eval_assets.cli.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from eval_assets.agreement.causes import Cause
+    from eval_assets.agreement.diagnosis import Diagnosis
+
+_MOST_CHARACTERS = 100
 
 
 @click.command()
@@ -29,17 +31,15 @@ if TYPE_CHECKING:
 @database_option
 @json_option
 def why(question: str, data: Path, database: str | None, *, as_json: bool) -> int:
-    """Test why raters disagree on QUESTION: raters, scale use, levels, responses, fatigue.
+    """Show where raters disagree on QUESTION: values, raters and responses.
 
-    Each cause is shown with the gain in alpha if it is fixed and the responses that show it best.
-    It is tested by permutation: at most one question in twenty without a cause has one reported.
+    Prints which values raters mix up, how severe each rater is and how they use the scale, and the
+    responses whose ratings lie farthest apart.
     """
-    from eval_assets.agreement.cause_tests import causes_of_disagreement
     from eval_assets.cli.results import why_stale
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
-    from eval_assets.store.ratings import human_ratings
-    from eval_assets.store.response_features import rated_responses
+    from eval_assets.store.diagnosis import diagnosis
 
     evaluation = read_evaluation(data)
     declared = question_of(evaluation, question)
@@ -47,50 +47,61 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
     if not is_stored(path):
         return nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
-        ratings = human_ratings(connection, evaluation).ratings[question]
-        responses = rated_responses(connection, question, ratings)
+        result = diagnosis(connection, declared)
         stale = why_stale(connection, evaluation)
-    causes = causes_of_disagreement(responses, declared)
     if stale:
         click.echo(stale, err=as_json)
     if as_json:
-        print_json([cause.to_json() for cause in causes])
+        print_json(result.to_json())
     else:
-        _print(question, causes)
+        _print(result)
     return DONE
 
 
-def _print(question: str, causes: tuple[Cause, ...]) -> None:
-    from eval_assets.agreement.causes import NO_CAUSE, names_of_others
+def _print(result: Diagnosis) -> None:
     from eval_assets.cli.terminal_tables import print_table
-    from eval_assets.wording import figure_text, listed
+    from eval_assets.wording import shortened
 
-    if not causes:
-        click.echo(f"{question}: fewer than 10 responses have two ratings, which is too few.")
+    click.echo(f"{result.question.id}: {result.summary()}.")
+    if not result.n_shared:
         return
-    if math.isnan(causes[0].alpha):
-        click.echo(f"{question}: all ratings are equal, so there is no disagreement.")
-        return
-    reported = [cause for cause in causes if cause.is_reported]
-    cleared = names_of_others(causes)
-    if not reported:
-        click.echo(f"{question}: {NO_CAUSE}.")
-    else:
+    for remedy in dict.fromkeys(observation.remedy for observation in result.observations()):
+        click.echo(f"{remedy}.")
+    click.echo()
+    values = result.values
+    print_table(
+        "Ratings beside each value, by other raters of the same response",
+        ["value", *values],
+        [
+            [value, *("--" if math.isnan(share) else f"{100 * share:.0f} %" for share in row)]
+            for value, row in zip(values, result.shares, strict=True)
+        ],
+        numbers=values,
+    )
+    print_table(
+        "Use of the scale (severity: mean difference from the others, in scale points)",
+        ["rater", "shared", "severity", *values],
+        [
+            [
+                rater.rater_id,
+                f"{rater.n_shared:,}",
+                "--" if math.isnan(rater.severity) else f"{rater.severity:+z.2f}",
+                *(f"{100 * count / sum(rater.counts):.0f} %" for count in rater.counts),
+            ]
+            for rater in result.raters
+        ],
+        numbers=["shared", "severity", *values],
+    )
+    if result.responses:
         print_table(
-            f"Why raters disagree on {question}: alpha {causes[0].alpha:z.3f} (interval level)",
-            ["cause", "alpha without it", "p", "responses"],
+            "Responses with the largest spread",
+            ["response", "ratings", "text"],
             [
                 [
-                    str(cause),
-                    figure_text(cause.alpha_fixed, limits=[]),
-                    f"{cause.adjusted_p:.3f}",
-                    " ".join(cause.examples),
+                    response.response_id,
+                    response.ratings_text,
+                    shortened(" ".join(response.text.split()), most=_MOST_CHARACTERS),
                 ]
-                for cause in reported
+                for response in result.responses
             ],
-            numbers=["alpha without it", "p"],
         )
-        for cause in reported:
-            click.echo(f"{cause}: {cause.kind.remedy}")
-    if cleared:
-        click.echo(f"Tested, and not more than chance: {listed(cleared)}.")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.rater_view import guideline_hash
-from eval_assets.wording import counted, listed, shortened
+from eval_assets.wording import counted, shortened
 
 Labels = list[tuple[str, str, int]]
 """Response, rater and round of labels."""
@@ -317,19 +317,3 @@ def _lines(
 def _quoted(example: RubricExample) -> str:
     text = shortened(" ".join(example.text.split()), most=_MOST_CHARACTERS)
     return f'"{text}" ({example.response_id}; {example.source})'
-
-
-def ratings_text(ratings: Mapping[str, float], second_ratings: Mapping[str, float]) -> str:
-    """Return the ratings by rater, before and after a discussion.
-
-    Examples:
-        >>> ratings_text({"anna": 4.0, "ben": 2.0}, {})
-        'anna 4 and ben 2'
-        >>> ratings_text({"anna": 4.0, "ben": 2.0}, {"ben": 3.0})
-        'anna 4 and ben 2; after a discussion ben 3'
-    """
-    first, second = (
-        listed([f"{rater} {value:g}" for rater, value in of.items()])
-        for of in (ratings, second_ratings)
-    )
-    return f"{first}; after a discussion {second}" if second_ratings else first

@@ -8,7 +8,7 @@ from typing import cast
 import pandas as pd
 
 from eval_assets.agreement.advice import Finding
-from eval_assets.agreement.causes import Cause
+from eval_assets.agreement.diagnosis import Diagnosis
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.selection import SelectionTest
 from eval_assets.config.evaluation import Evaluation
@@ -74,7 +74,7 @@ class ReportData:
     rounds: tuple[RoundFigures, ...]
     rubric_versions: tuple[RubricVersionFigures, ...]
     findings: tuple[Finding, ...]
-    causes: tuple[Cause, ...]
+    diagnoses: tuple[Diagnosis, ...]
     selection: tuple[SelectionTest, ...]
     weighted: tuple[WeightedHumanFigures, ...]
     coverage: tuple[Coverage, ...]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from eval_assets.agreement.advice import Finding
-from eval_assets.agreement.causes import Cause, CauseKind
 from eval_assets.agreement.gates.decision import GateOutcome, tunable_questions
 from eval_assets.agreement.gates.declarations import Remedy, RemedyKind
 from eval_assets.agreement.gates.evidence import (
@@ -34,7 +33,7 @@ from eval_assets.store.inputs import are_stored_questions, are_stored_scales, ch
 from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.verdicts import GateResult
-from eval_assets.wording import expiry, listed, or_nan, or_none
+from eval_assets.wording import expiry, listed, or_none
 
 if TYPE_CHECKING:
     from eval_assets.store.ledger.engine import SqlLedger
@@ -220,17 +219,6 @@ def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...
     """Return the stored remarks on the labels."""
     rows = connection.execute("SELECT question_id, kind, finding FROM label_findings").fetchall()
     return tuple(Finding(*row) for row in rows)
-
-
-def stored_causes(connection: duckdb.DuckDBPyConnection) -> tuple[Cause, ...]:
-    """Return the stored causes of disagreement, the reported ones first."""
-    kinds = {str(kind): kind for kind in CauseKind}
-    causes = []
-    for row in read_rows(connection, "disagreement_causes", order_by="rowid"):
-        row["kind"] = kinds[row["kind"]]
-        row["alpha"], row["alpha_fixed"] = or_nan(row["alpha"]), or_nan(row["alpha_fixed"])
-        causes.append(Cause(**row))
-    return tuple(causes)
 
 
 def current_kinds(

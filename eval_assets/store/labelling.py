@@ -1,6 +1,6 @@
 """Tables of labelling: adjudications, history, quality, and examples for new guidelines."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import duckdb
@@ -132,35 +132,3 @@ def anchor_rows(connection: duckdb.DuckDBPyConnection, question_id: str) -> list
     Rows have value, response_id, response_text and source.
     """
     return rows_of(connection.execute(_ANCHORS_SQL, {"question": question_id}))
-
-
-def rated_rows(
-    connection: duckdb.DuckDBPyConnection, question_id: str, response_ids: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return responses in the given order, with their ratings by rater, also after a discussion."""
-    return rows_of(
-        connection.execute(
-            """
-            SELECT response_id, response_text, ratings, second_ratings
-            FROM (
-                SELECT response_id, map(list(rater_id ORDER BY rater_id),
-                                        list(value ORDER BY rater_id)) AS ratings
-                FROM human_labels
-                WHERE question_id = $question AND list_contains($ids, response_id)
-                GROUP BY response_id
-            ) JOIN responses USING (response_id) LEFT JOIN (
-                SELECT response_id, map(list(rater_id ORDER BY rater_id),
-                                        list(value ORDER BY rater_id)) AS second_ratings
-                FROM (
-                    SELECT response_id, rater_id, arg_max("after", round) AS value
-                    FROM label_history
-                    WHERE question_id = $question AND kind = 'discussion' AND "after" IS NOT NULL
-                    GROUP BY ALL
-                )
-                GROUP BY response_id
-            ) USING (response_id)
-            ORDER BY list_position($ids, response_id)
-            """,
-            {"question": question_id, "ids": list(response_ids)},
-        )
-    )

@@ -257,19 +257,6 @@ CREATE TABLE IF NOT EXISTS label_findings (
     finding VARCHAR NOT NULL
 );
 
--- Tested causes of disagreement on questions that a gate of the raters closes, reported ones first.
-CREATE TABLE IF NOT EXISTS disagreement_causes (
-    question_id VARCHAR NOT NULL,
-    kind VARCHAR NOT NULL,
-    subject VARCHAR NOT NULL,              -- rater, camps, levels or part of the responses
-    p_value DOUBLE NOT NULL,
-    adjusted_p DOUBLE NOT NULL,            -- Holm, over the tests of the question
-    alpha DOUBLE,                          -- interval level
-    alpha_fixed DOUBLE,
-    is_reported BOOLEAN NOT NULL,
-    examples VARCHAR[] NOT NULL
-);
-
 -- Responses with two ratings beside the rest, where only part of the responses has them.
 CREATE TABLE IF NOT EXISTS rated_response_selection (
     question_id VARCHAR NOT NULL,
@@ -972,6 +959,14 @@ FROM (
     GROUP BY response_id, question_id HAVING count(*) > 1
 )
 GROUP BY ALL;
+
+-- Labels of responses that others labelled too, beside the mean of the others.
+CREATE OR REPLACE VIEW labels_beside_others AS
+SELECT response_id, question_id, rater_id, value, (total - value) / (n - 1) AS others_mean
+FROM human_labels JOIN (
+    SELECT response_id, question_id, sum(value) AS total, count(*) AS n
+    FROM human_labels GROUP BY ALL HAVING n > 1
+) USING (response_id, question_id);
 
 -- What judges are compared with: the consensus on a response if there is one, else the mean of its
 -- ratings. Agreement between people never uses it.

@@ -20,15 +20,6 @@ FROM human_agreement AS h JOIN judge_agreement AS j
   ON j.scope = h.scope AND j.question_id IS NOT DISTINCT FROM h.question_id
 """
 
-CAUSES = """
-SELECT question_id, kind, subject FROM disagreement_causes WHERE is_reported ORDER BY ALL
-"""
-BREVITY = [
-    (question, "preference", "r5 rates longer responses lower")
-    for question in ("coercion_free", "respects_autonomy")
-]
-"""One of the raters of data/contested prefers short responses."""
-
 STUDIES: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("study_figures.json").read_text("utf-8")
 )
@@ -87,7 +78,6 @@ def test_the_figures_that_the_data_describe_themselves_with_come_out(
     measured = {str(row[0]): row[1:] for row in folder.rows(TABLE)}
 
     assert result.success == (name == "sample")
-    assert folder.rows(CAUSES) == ([] if name == "sample" else BREVITY)
     assert set(measured) == set(described)
     assert len(described) == 4
     for question, figures in described.items():

@@ -260,7 +260,7 @@ def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated
         assert "is below the minimum 0.667. Discuss the 18 disagreements" in line
         assert output[-1] == f"A gate is closed (exit code 3). Not run: {', '.join(held_back)}"
 
-    assert "Why raters disagree" in output
+    assert "Where raters disagree" in output
     assert f"Examples: eval-assets why clarity --data {closed_folder.path}" in output
     draft = f"eval-assets rubric draft clarity --data {closed_folder.path}"
     assert f"A new wording: {draft}" in output

@@ -1,4 +1,4 @@
-"""From a closed gate to a drafted wording, with and without a model."""
+"""From a closed gate to its reasons and a drafted wording, with and without a model."""
 
 import json
 
@@ -6,6 +6,19 @@ import pytest
 
 from tests.e2e.conftest import Evaluated
 from tests.fake_provider.server import running
+
+
+def test_why_shows_values_raters_and_responses(closed_folder: Evaluated) -> None:
+    done = closed_folder.call("why", "clarity")
+    result = json.loads(closed_folder.call("why", "clarity", "--json").stdout)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("clarity: raters most often mix up 2 and 4")
+    assert [rater["rater_id"] for rater in result["raters"]] == ["r1", "r2"]
+    assert result["raters"][0]["severity"] == -result["raters"][1]["severity"]
+    assert result["responses"][0]["response_id"] in done.stdout
+    shares = [cell["share"] for cell in result["confusion"] if cell["value"] == "1"]
+    assert sum(shares) == pytest.approx(1)
 
 
 def test_draft_names_examples_and_disputed_responses(closed_folder: Evaluated) -> None:

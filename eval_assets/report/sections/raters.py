@@ -1,10 +1,9 @@
-"""Quality of each rater's labels, causes of disagreement, and agreement by round and wording."""
+"""Quality of each rater's labels, disagreement by value, and agreement by round and wording."""
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import groupby
 
-from eval_assets.agreement.causes import NO_CAUSE, Cause, names_of_others
+from eval_assets.agreement.diagnosis import Diagnosis
 from eval_assets.agreement.rounds import change_text, rewording_sentences
 from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS
 from eval_assets.catalogue import Figure
@@ -30,10 +29,11 @@ from eval_assets.report.layout import (
     figure_cell,
     laid_out,
     question_cell,
+    written,
 )
 from eval_assets.report.stored_rows import LabelQualityRow, LabelSpreadRow
 from eval_assets.verdicts import Tone
-from eval_assets.wording import UNDEFINED, counted, figure_text, listed, percent_text
+from eval_assets.wording import UNDEFINED, counted, percent_text
 
 _QUALITY = (
     "Severity and agreement compare a rater with the others on the responses that they share. The "
@@ -44,10 +44,6 @@ _SPREAD = (
     "are equal ratings."
 )
 _BANDS = ("perfect", "close", "good", "moderate", "high", "very high")
-_CAUSES = (
-    "Each cause was tested by permutation, corrected for the number of tests: at most one question "
-    "in twenty without a cause has one reported. Causes with the largest gain in alpha come first."
-)
 _NEXT = (
     "eval-assets rubric draft QUESTION writes new guidelines with examples, and eval-assets plan "
     "--question QUESTION --gain 0.1 --draw assigns new responses that show whether they help."
@@ -138,34 +134,51 @@ def _spread(data: ReportData) -> Iterator[Card]:
     yield Card("How far apart are ratings of one response?", (Text(_SPREAD, is_small=True), table))
 
 
-def causes(data: ReportData) -> Section | None:
-    """Return a card for each question with the tested causes; None if no gate is closed."""
-    if not data.causes:
+def disagreement(data: ReportData) -> Section | None:
+    """Return a card for each question below a minimum; None if there is none."""
+    if not data.diagnoses:
         return None
-    by_question = groupby(data.causes, key=lambda cause: cause.question_id)
-    cards = [_causes_card(name, list(tested)) for name, tested in by_question]
-    return Section(
-        "causes", "Why do raters disagree?", "Causes", (Text(_CAUSES), Text(_NEXT), *cards)
+    cards = [_diagnosis_card(diagnosis) for diagnosis in data.diagnoses]
+    return Section("why", "Which values do raters mix up?", "Values", (Text(_NEXT), *cards))
+
+
+def _diagnosis_card(diagnosis: Diagnosis) -> Card:
+    values = [f"{value}#" for value in diagnosis.values]
+    confusion = Table(
+        "Ratings beside each value, by other raters of the same response",
+        columns("Value", *values),
+        tuple(
+            TableRow(cells(value, *("--" if math.isnan(x) else f"{100 * x:.0f} %" for x in shares)))
+            for value, shares in zip(diagnosis.values, diagnosis.shares, strict=True)
+        ),
     )
-
-
-def _causes_card(question: str, tested: list[Cause]) -> Card:
-    reported = [cause for cause in tested if cause.is_reported]
-    cleared = names_of_others(tested)
-    rest = f"Tested, and not more than chance: {listed(cleared)}." if cleared else ""
-    blocks: tuple[Block, ...] = (Text(f"{NO_CAUSE.capitalize()}."),)
-    if reported:
-        layout: Layout[Cause] = {
-            "Cause": str,
-            "Alpha#": lambda cause: figure_text(cause.alpha, limits=[]),
-            "Alpha without it#": lambda cause: figure_text(cause.alpha_fixed, limits=[]),
-            "p#": lambda cause: f"{cause.adjusted_p:.3f}",
-            "Responses": lambda cause: ", ".join(cause.examples) or UNDEFINED,
-        }
-        remedies = [cause.kind.remedy.removesuffix(".") for cause in reported]
-        table = laid_out("Causes of disagreement", layout, reported)
-        blocks = (table, *bullets(remedies, "Remedies"))
-    return Card(question, (*blocks, Text(rest, is_small=True)), anchor("causes", question))
+    use = Table(
+        "Use of the scale",
+        columns("Rater", "Shared responses#", "Severity in points#", *values),
+        tuple(
+            TableRow(
+                cells(
+                    rater.rater_id,
+                    f"{rater.n_shared:,}",
+                    written(rater.severity, "+z.2f"),
+                    *(f"{100 * count / sum(rater.counts):.0f} %" for count in rater.counts),
+                )
+            )
+            for rater in diagnosis.raters
+        ),
+    )
+    summary = diagnosis.summary()
+    remedies = list(dict.fromkeys(observation.remedy for observation in diagnosis.observations()))
+    return Card(
+        diagnosis.question.id,
+        (
+            Text(f"{summary[0].upper()}{summary[1:]}."),
+            *bullets(remedies, "What to do"),
+            confusion,
+            use,
+        ),
+        anchor("why", diagnosis.question.id),
+    )
 
 
 _ROUNDS = (

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import pandas as pd
 
 from eval_assets.agreement.advice import Finding
-from eval_assets.agreement.causes import Cause, CauseKind
 from eval_assets.agreement.gates.decision import (
     GateEvidence,
     GateFigure,
@@ -116,14 +115,7 @@ class Case:
             findings=tuple(
                 Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
             ),
-            causes=tuple(
-                Cause(
-                    m.question.id, CauseKind.RATER, text, 0.001, 0.01, 0.3, math.nan, True, [text]
-                )
-                for m in self.measured
-                for kind, text in m.findings
-                if kind == "pattern"
-            ),
+            diagnoses=(),
             coverage=tuple(
                 Coverage(judge, {status: n for other, status, n in self.statuses if other == judge})
                 for judge in dict.fromkeys(judge for judge, *_ in self.statuses)

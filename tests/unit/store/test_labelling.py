@@ -11,7 +11,6 @@ from eval_assets.labelling.session_frames import HISTORY_COLUMNS
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.labelling import (
-    rated_rows,
     stored_labels,
     stored_responses,
     write_adjudicated_labels,
@@ -152,21 +151,6 @@ def test_history_holds_what_sessions_say_and_ratings_of_earlier_rounds(
         ("a1", "clarity", "anna", 2, "round", 2.0, 4.0, "2026-11-21"),
         ("a2", "clarity", "ben", 2, "change", 1.0, None, "2026-11-20"),
     ]
-
-
-def test_rated_rows_have_the_latest_ratings_after_a_discussion(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
-    write_labels(connection, RATINGS)
-    answers = [
-        ("a1", "clarity", rater, number, "discussion", 1.0, after, "2026-11-20")
-        for rater, number, after in (("anna", 1, 2.0), ("anna", 2, 3.0), ("ben", 1, np.nan))
-    ]
-    write_label_history(connection, pd.DataFrame(answers, columns=list(HISTORY_COLUMNS)))
-
-    rows = rated_rows(connection, "clarity", ["a2", "a1"])
-    assert [row["second_ratings"] for row in rows] == [None, {"anna": 3.0}]
-    assert rows[1]["ratings"] == {"anna": 1.0, "ben": 5.0}
 
 
 def test_labels_and_skips_are_read_back_together(connection: duckdb.DuckDBPyConnection) -> None:

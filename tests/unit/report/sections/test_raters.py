@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from eval_assets.agreement.diagnosis import Diagnosis, RaterUse
 from eval_assets.agreement.rounds import RewordedRatings, measure_rewordings
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.rubric import RubricQuestion
@@ -14,7 +15,7 @@ from eval_assets.report.sections import raters
 from eval_assets.scale import Scale
 from tests.unit.agreement.test_rounds import EVALUATION, halves
 from tests.unit.report.builder import Case, Measured, with_tables
-from tests.unit.report.lookup import blocks_in, cards, items, notes, table
+from tests.unit.report.lookup import blocks_in, cards, items, notes, paragraphs, table
 
 
 def quality(*rows: tuple[str, str, str, float | None, int, str]) -> pd.DataFrame:
@@ -79,6 +80,27 @@ def test_ratings_without_order_do_not_lie_apart() -> None:
     )
     assert section is not None
     assert list(cards(section)) == [""]
+
+
+def test_mixed_up_values_and_severity_have_a_card_for_each_question() -> None:
+    question = RubricQuestion("clarity", "Is it clear?", Scale.from_steps(low=1, high=2), "ordinal")
+    use = RaterUse("anna", 20, -0.2, (15, 5))
+    pairs = np.array([[20.0, 5.0], [5.0, 0.0]])
+    result = Diagnosis(question, 15, pairs, (use,), ())
+    section = raters.disagreement(replace(Case().data(), diagnoses=(result,)))
+
+    assert section is not None
+    remark = "Raters most often mix up 1 and 2: beside 2, 100 % of the other ratings are 1."
+    assert remark in paragraphs(section)
+    label = "Ratings beside each value, by other raters of the same response"
+    assert table(section, label)[0] == {"Value": "1", "1": "80 %", "2": "20 %"}
+    assert list(table(section, "Use of the scale")[0].values()) == [
+        *("anna", "20", "-0.20", "75 %", "25 %")
+    ]
+
+
+def test_without_a_question_below_a_minimum_values_have_no_section() -> None:
+    assert raters.disagreement(Case().data()) is None
 
 
 def test_without_labels_there_is_no_section() -> None:

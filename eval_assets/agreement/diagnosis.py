@@ -1,0 +1,176 @@
+"""Diagnosis of disagreement on a question: confused values, severity and use of the scale."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.wording import counted, listed, or_none
+
+Floats = NDArray[np.float64]
+
+FEWEST_SHARED = 10
+"""Least number of shared responses, of the question and of a rater, for an observation."""
+
+WIDE_GAP = 0.25
+"""Share of the scale from which severity calls for action: one point of 1 to 5 (a choice)."""
+
+_MOST_VALUES = 11
+_N_BANDS = 5
+"""A scale of more values is shown in fifths."""
+
+
+@dataclass(frozen=True)
+class RaterUse:
+    """How a rater uses the scale.
+
+    Args:
+        n_shared: Number of the rater's responses that others rated too.
+        severity: Mean difference from the others' mean on these, in scale points; NaN without
+            any, and of classes without an order.
+        counts: Labels of each value, or of each fifth of a long scale.
+    """
+
+    rater_id: str
+    n_shared: int
+    severity: float
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DisputedResponse:
+    """A response with its ratings by rater, before and after a discussion."""
+
+    response_id: str
+    text: str
+    ratings: Mapping[str, float]
+    second_ratings: Mapping[str, float]
+
+    @property
+    def ratings_text(self) -> str:
+        """Return the ratings in words.
+
+        Examples:
+            >>> DisputedResponse("r1", "", {"anna": 4.0, "ben": 2.0}, {"ben": 3.0}).ratings_text
+            'anna 4 and ben 2; after a discussion ben 3'
+        """
+        first, second = (
+            listed([f"{rater} {value:g}" for rater, value in of.items()])
+            for of in (self.ratings, self.second_ratings)
+        )
+        return f"{first}; after a discussion {second}" if second else first
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What stands out, and what to do about it; without full stops."""
+
+    text: str
+    remedy: str
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Ratings of a question by value and by rater, and its responses with the largest spread.
+
+    Args:
+        n_shared: Number of responses with two ratings or more.
+        pairs: Pairs of ratings of one response by their values, each in both directions; the pairs
+            of a response with m ratings weigh 1 / (m - 1). Krippendorff's matrix of coincidences.
+        responses: Those of `label_disagreements`, worst first.
+    """
+
+    question: RubricQuestion
+    n_shared: int
+    pairs: Floats
+    raters: tuple[RaterUse, ...]
+    responses: tuple[DisputedResponse, ...]
+
+    @property
+    def values(self) -> list[str]:
+        """Return the names of the values, or fifths of the scale, in order."""
+        scale, lower = self.question.scale, lowest_values(self.question)
+        if scale.values is not None and len(scale.values) == len(lower):
+            return [scale.shown(value) for value in lower]
+        upper = [*lower[1:], scale.high]
+        return [f"{low:g} to {high:g}" for low, high in zip(lower, upper, strict=True)]
+
+    @property
+    def shares(self) -> Floats:
+        """Return the distribution of the other ratings of a response, for each value given to it.
+
+        Rows of values that were never given to a shared response are NaN.
+        """
+        total = self.pairs.sum(axis=1, keepdims=True)
+        shares: Floats = np.divide(
+            self.pairs, total, out=np.full(self.pairs.shape, np.nan), where=total > 0
+        )
+        return shares
+
+    def observations(self) -> Iterator[Observation]:
+        """Yield what stands out; nothing on few shared responses, or where all ratings agree."""
+        different = np.triu(self.pairs, 1)
+        if self.n_shared < FEWEST_SHARED or not different.any():
+            return
+        low, high = np.unravel_index(different.argmax(), different.shape)
+        total, names = self.pairs.sum(axis=1), self.values
+        # From the rarer value, which the other one replaces more often.
+        rarer, other = (low, high) if total[low] < total[high] else (high, low)
+        yield Observation(
+            f"raters most often mix up {names[low]} and {names[high]}: beside {names[rarer]}, "
+            f"{100 * self.shares[rarer, other]:.0f} % of the other ratings are {names[other]}",
+            "Define both values, each with an example response, or merge them",
+        )
+        width = self.question.scale.high - self.question.scale.low
+        for rater in self.raters:
+            if rater.n_shared >= FEWEST_SHARED and abs(rater.severity) >= WIDE_GAP * width:
+                yield Observation(
+                    f"{rater.rater_id} rates {abs(rater.severity):.2g} "
+                    f"{'higher' if rater.severity > 0 else 'lower'} than the others on "
+                    f"{counted(rater.n_shared, 'shared response')}",
+                    "Agree on an example response for each value",
+                )
+
+    def summary(self) -> str:
+        """Return the observations as a sentence without full stop, or why there is none."""
+        if not self.n_shared:
+            return "no response has two ratings"
+        if self.n_shared < FEWEST_SHARED:
+            return f"only {counted(self.n_shared, 'response')} with two ratings, too few to tell"
+        return (
+            "; ".join(observation.text for observation in self.observations())
+            or "all ratings agree"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return everything in the types of JSON; undefined is null."""
+        return {
+            "question_id": self.question.id,
+            "n_responses": self.n_shared,
+            "observations": [vars(observation) for observation in self.observations()],
+            "confusion": [
+                {"value": value, "other": other, "share": or_none(float(share))}
+                for value, row in zip(self.values, self.shares, strict=True)
+                for other, share in zip(self.values, row, strict=True)
+            ],
+            "raters": [
+                {
+                    "rater_id": rater.rater_id,
+                    "n_shared": rater.n_shared,
+                    "severity": or_none(rater.severity),
+                    "labels": dict(zip(self.values, rater.counts, strict=True)),
+                }
+                for rater in self.raters
+            ],
+            "responses": [vars(response) for response in self.responses],
+        }
+
+
+def lowest_values(question: RubricQuestion) -> list[float]:
+    """Return the values of a question, or the lower ends of the fifths of a long scale."""
+    scale = question.scale
+    if scale.values is not None and len(scale.values) <= _MOST_VALUES:
+        return list(scale.values)
+    return [scale.low + band * (scale.high - scale.low) / _N_BANDS for band in range(_N_BANDS)]
