@@ -19,7 +19,6 @@ from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.file_versions import assets_of_files
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
-from eval_assets.assets.run_history import histories, old_runs
 from eval_assets.config.operations import Schedule
 from eval_assets.errors import InputError, StoreError, leaves
 from eval_assets.labelling.session_files import SessionFolder
@@ -65,9 +64,8 @@ def automation_of(
     """Return sensors and schedules of an evaluation, or of all evaluations of a folder.
 
     There is one of each for all evaluations, and a schedule for each that declares one. A declared
-    schedule runs from the start, and so do the removal of old runs and the sensor of batches beside
-    it. The sensor of alerts runs if the environment names a channel. All others are off until the
-    UI starts them.
+    schedule runs from the start, and so does the sensor of batches beside it. The sensor of alerts
+    runs if the environment names a channel. All others are off until the UI starts them.
     """
     is_scheduled = any(of.schedule for of in evaluations)
     scheduled = _sensor_status(is_running=is_scheduled)
@@ -100,17 +98,9 @@ def automation_of(
             ),
         ),
     ]
-    removal = dg.ScheduleDefinition(
-        name="daily_removal",
-        job_name="remove_old_runs",
-        cron_schedule="0 3 * * *",
-        description="Removes the records of old runs, once a day if there are any.",
-        execution_fn=lambda context: removal_of_old_runs(context, evaluations),
-        default_status=dg.DefaultScheduleStatus[scheduled.name],
-    )
     # An undeclared one can be switched on, if it is the only one.
     timed = [of for of in evaluations if of.schedule or len(evaluations) == 1]
-    return sensors, [*map(_schedule_of, timed), removal]
+    return sensors, [_schedule_of(of) for of in timed]
 
 
 def _schedule_of(of: AutomatedEvaluation) -> dg.ScheduleDefinition:
@@ -251,16 +241,6 @@ def _last_run_with(
     ledgers = folder.path.glob("ledger.sqlite*")
     is_written = any(path.stat().st_mtime > last.at for path in ledgers)
     return None if is_written or not folder.stored_in.exists() else run.run_id
-
-
-def removal_of_old_runs(
-    context: dg.ScheduleEvaluationContext, evaluations: Sequence[AutomatedEvaluation]
-) -> dg.RunRequest | dg.SkipReason:
-    """Request a run that removes records of old runs, if there are any."""
-    for folder, history in histories(of.folder for of in evaluations):
-        if next(old_runs(context.instance, folder, history), None) is not None:
-            return dg.RunRequest()
-    return dg.SkipReason("no record is old enough to be removed")
 
 
 def look_for_files_of_all(

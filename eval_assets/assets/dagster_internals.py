@@ -5,8 +5,6 @@
   that public functions return.
 - `INVALID_PARTITION_SUBSTRINGS`: a partition key that holds one is refused after the run began.
 - `BACKFILL_ID_TAG`: the tag by which runs of one backfill share a budget.
-- `AssetCheckExecutionsTable`, `SqlEventLogStorage`, `SqliteEventLogStorage`: `delete_run` leaves a
-  run's results of checks, and in SQLite the file of its events.
 """
 
 from dagster._core.definitions.partitions.utils.base import INVALID_PARTITION_SUBSTRINGS
@@ -14,8 +12,6 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from dagster._core.execution.context.compute import current_execution_context
 from dagster._core.execution.plan.objects import StepFailureData
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecord
-from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage
-from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
 from dagster._core.storage.tags import BACKFILL_ID_TAG
 
 NO_COMPUTE_LOGS = {
@@ -29,9 +25,6 @@ __all__ = [
     "INVALID_PARTITION_SUBSTRINGS",
     "NO_COMPUTE_LOGS",
     "AssetCheckExecutionRecord",
-    "AssetCheckExecutionsTable",
-    "SqlEventLogStorage",
-    "SqliteEventLogStorage",
     "StepFailureData",
     "UnresolvedAssetJobDefinition",
     "current_execution_context",

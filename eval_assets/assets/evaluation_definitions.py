@@ -33,7 +33,7 @@ from eval_assets.assets import (
 )
 from eval_assets.assets.automation import AutomatedEvaluation, automation_of, names_before
 from eval_assets.assets.executors import executor, in_pool, pool_of, run_last
-from eval_assets.assets.jobs import jobs_of, jobs_of_each, removal_of_old_runs
+from eval_assets.assets.jobs import jobs_of, jobs_of_each
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
 from eval_assets.assets.terminal import terminal
@@ -74,7 +74,7 @@ def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
     sensors, schedules = automation_of(evaluations)
     return dg.Definitions.merge(
         dg.Definitions(
-            jobs=[*starting, removal_of_old_runs([of.folder for of in evaluations])],
+            jobs=starting,
             sensors=sensors,
             schedules=schedules,
             resources={"folder": root},

@@ -11,7 +11,6 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     ui_address,
 )
-from eval_assets.assets.run_history import histories, remove_old_runs
 
 
 def jobs_of(
@@ -38,26 +37,6 @@ def jobs_of(
             description="Everything through agreement and its gates; no tuning.",
         ),
     ]
-
-
-def removal_of_old_runs(folders: Sequence[EvaluationFolder]) -> dg.JobDefinition:
-    """Return the job that removes records of the evaluations' old runs."""
-
-    @dg.op(name="remove_old_run_records")
-    def remove(context: dg.OpExecutionContext) -> None:
-        for folder, history in histories(folders):
-            n_removed = remove_old_runs(context.instance, folder, history)
-            context.log.info("Removed the records of %d runs of %s", n_removed, folder.path)
-
-    @dg.job(
-        name="remove_old_runs",
-        description="Removes the records of runs that are older than evaluation.yaml keeps them.",
-        executor_def=dg.in_process_executor,
-    )
-    def removal() -> None:
-        remove()
-
-    return removal
 
 
 def jobs_of_each(befores: Sequence[str]) -> list[dg.JobDefinition]:

@@ -24,7 +24,6 @@ from eval_assets.assets.resources import (
     clear_failures,
 )
 from eval_assets.assets.summarizing import written_summary
-from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
 from eval_assets.figures import (
@@ -234,17 +233,9 @@ def history_rows(
             "measured_at": at,
             "scope": row.scope.value,
             "question_id": row.question_id,
-            **_columns("a_hh", row.a_hh),
-            **_columns("alpha", row.alpha),
-            **_columns("judge_alpha", of_judges.alpha if of_judges else UNDEFINED_FIGURE),
+            "a_hh": or_none(row.a_hh.value),
+            "alpha": or_none(row.alpha.value),
+            "judge_alpha": or_none(of_judges.alpha.value) if of_judges else None,
             "data_version": " ".join(versions),
             "judge_set_fingerprint": of_judges.judge_set_fingerprint if of_judges else None,
         }
-
-
-def _columns(name: str, figure: Figure) -> dict[str, float | None]:
-    return {
-        name: or_none(figure.value),
-        f"{name}_low": or_none(figure.low),
-        f"{name}_high": or_none(figure.high),
-    }

@@ -28,7 +28,6 @@ from eval_assets.assets.executors import executor_name, has_workers, require_bro
 from eval_assets.assets.judge_versions import versions_in_use
 from eval_assets.assets.live_judging import judge_fingerprints
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
-from eval_assets.assets.run_history import remove_old_runs
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
 from eval_assets.cli.results import (
     FailedCheck,
@@ -134,7 +133,6 @@ def _materialize(
             if _is_interrupted(result):
                 raise KeyboardInterrupt
             is_waiting = _send_alerts(instance, job, folder)
-            _remove_old_runs(instance, folder)
     if errors := _errors(result):
         print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED, None
@@ -176,12 +174,6 @@ def _send_alerts(
     if turn.n_sent:
         click.echo(f"Alerts sent: {turn.n_sent}")
     return bool(turn.waiting)
-
-
-def _remove_old_runs(instance: dg.DagsterInstance, folder: EvaluationFolder) -> None:
-    """Remove the records of old runs, unless evaluation.yaml cannot be read."""
-    with suppress(dg.Failure):  # the run has reported it
-        remove_old_runs(instance, folder, folder.evaluation().history)
 
 
 def job_of(data: str, database: str, name: str) -> dg.JobDefinition:

@@ -20,7 +20,6 @@ from eval_assets.config.operations import (
     Alerts,
     Currency,
     Drift,
-    History,
     Judging,
     Schedule,
     is_owner,
@@ -131,7 +130,6 @@ class Evaluation:
         owners: Owners of the assets in Dagster: e-mail addresses, or `team:name`.
         schedule: Times of automatic runs; None for no schedule.
         alerts: Changes to report.
-        history: Limits of Dagster's run records.
         judging: Division of the work of live judges.
         drift: Monitoring of live judges for changes; None to judge nothing again.
         executive_summary: Judge that writes a summary of the report; None for no summary.
@@ -166,7 +164,6 @@ class Evaluation:
     owners: tuple[Text, ...] = ()
     schedule: Schedule | None = None
     alerts: Alerts = field(default_factory=Alerts)
-    history: History = field(default_factory=History)
     judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None
     executive_summary: ExecutiveSummary | None = None

@@ -42,21 +42,6 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class History:
-    """Limits of Dagster's run records. Figures over time are in the ledger and are never removed.
-
-    The latest run of each asset and check stays, whatever the limits.
-
-    Args:
-        keep_days: Days after which the records of a run are removed.
-        keep_runs: Runs of which records are kept at most; older ones are removed.
-    """
-
-    keep_days: Annotated[float, Ge(1)] = 90.0
-    keep_runs: Count = 1000
-
-
-@dataclass(frozen=True)
 class Judging:
     """Division of live judging into shards and partitions.
 

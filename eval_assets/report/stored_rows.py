@@ -7,8 +7,6 @@ from typing import ClassVar, TypeVar, get_type_hints
 
 import pandas as pd
 
-from eval_assets.catalogue import Figure
-from eval_assets.config.evaluation import GateName
 from eval_assets.tuning.certificate import QuestionCertificate
 
 
@@ -194,28 +192,12 @@ class SummaryRow(StoredRow, table="executive_summary"):
 class RunRow(StoredRow, table="agreement_history"):
     """Overall figures of a run."""
 
-    scope: str
     measured_at: str
     data_version: str
     judge_set_fingerprint: str
     a_hh: float
-    a_hh_low: float
-    a_hh_high: float
     alpha: float
-    alpha_low: float
-    alpha_high: float
     judge_alpha: float
-    judge_alpha_low: float
-    judge_alpha_high: float
-
-    @property
-    def figures(self) -> dict[GateName, Figure]:
-        """The figure of each gate with its interval."""
-        return {
-            "human_a_hh": Figure(self.a_hh, self.a_hh_low, self.a_hh_high),
-            "human_alpha": Figure(self.alpha, self.alpha_low, self.alpha_high),
-            "judge_alpha": Figure(self.judge_alpha, self.judge_alpha_low, self.judge_alpha_high),
-        }
 
 
 @dataclass(frozen=True)

@@ -746,9 +746,9 @@ CREATE TABLE IF NOT EXISTS agreement_history (
     measured_at TIMESTAMPTZ NOT NULL,
     scope VARCHAR NOT NULL,
     question_id VARCHAR,
-    a_hh DOUBLE, a_hh_low DOUBLE, a_hh_high DOUBLE,
-    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE,
-    judge_alpha DOUBLE, judge_alpha_low DOUBLE, judge_alpha_high DOUBLE,
+    a_hh DOUBLE,
+    alpha DOUBLE,
+    judge_alpha DOUBLE,
     data_version VARCHAR,                  -- of the labels and, if judges agreed with each other, of the scores
     judge_set_fingerprint VARCHAR
 );

@@ -99,26 +99,6 @@ def test_a_run_whose_reader_ends_has_the_code_of_its_verdict(closed_folder: Eval
     ] == [3, 3]
 
 
-@pytest.mark.slow
-def test_a_run_removes_the_records_of_runs_beyond_those_kept(
-    new_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DAGSTER_HOME", raising=False)
-    monkeypatch.chdir(new_folder.path)
-    with (new_folder.path / "evaluation.yaml").open("a") as declared:
-        declared.write("history: {keep_runs: 1}\n")
-    folder = EvaluationFolder(data=str(new_folder.path))
-    events = new_folder.path / "out" / "dagster" / "history" / "runs"
-    files = []
-    for _ in range(2):
-        code = materialize(folder, select="rubric_questions", verbose=False, output="quiet")
-        assert code == 0
-        files.append({path.name for path in events.iterdir()})
-    first, second = files
-
-    assert len(first - second) == len(second - first) == 1
-
-
 @pytest.fixture(scope="module")
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     """A folder that each test runs first, which costs nothing if the test before did."""

@@ -40,7 +40,7 @@ def test_one_folder_has_assets_without_prefix() -> None:
     assert {"human_agreement", "judge_splits"} <= keys(result)
     assert {sensor.name for sensor in repository.sensor_defs} >= {"new_files", "check_alerts"}
     schedules = {schedule.name for schedule in repository.schedule_defs}
-    assert schedules == {"scheduled_rerun", "daily_removal"}
+    assert schedules == {"scheduled_rerun"}
     assert {"evaluate", "score"} <= {job.name for job in repository.get_all_jobs()}
 
 
@@ -54,7 +54,7 @@ def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Pat
     assert checks == {"sample", "contested"}
     names = [sensor.name for sensor in repository.sensor_defs]
     names += [schedule.name for schedule in repository.schedule_defs]
-    assert sorted(names) == ["check_alerts", "daily_removal", "ended_batches", "new_files"]
+    assert sorted(names) == ["check_alerts", "ended_batches", "new_files"]
     asset_keys = result.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
     assert {key.path[0] for key in asset_keys} == {"sample"}
     assert result.resolve_job_def("evaluate").description == (

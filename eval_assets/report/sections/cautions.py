@@ -18,7 +18,6 @@ from eval_assets.catalogue import ALPHA
 from eval_assets.figures import HumanFigures, JudgeFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import ReportData, groups_text
-from eval_assets.report.sections.runs import falls
 from eval_assets.report.stored_rows import (
     JudgeStateRow,
     LostPairsRow,
@@ -51,7 +50,6 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     """Yield cautions, each with a short heading, its meaning and a remedy."""
     yield from _stopped_judges(data)
     yield from _other_models(data)
-    yield from _fallen(data)
     yield from _rater_patterns(data)
     yield from _undecided(data)
     yield from _pooled(data)
@@ -90,13 +88,6 @@ def _other_models(data: ReportData) -> Iterator[Definition]:
                 f"{row.model} was requested; {row.other_models} answered, by its own account. Its "
                 "figures hold for what answered.",
             )
-
-
-def _fallen(data: ReportData) -> Iterator[Definition]:
-    fallen = [cell.text for cell in falls(data)]
-    if fallen:
-        words = f"{'; '.join(fallen)}. See what changed in the data or the judges."
-        yield Definition("Agreement fell since the run before", words)
 
 
 def _rater_patterns(data: ReportData) -> Iterator[Definition]:

@@ -37,7 +37,7 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
     folder = EvaluationFolder(data=str(tmp_path), name="mine")
     declared = Schedule(cron="30 5 * * 1-5", timezone="Europe/Berlin")
     first = automated(folder, before="mine_", schedule=declared)
-    _, [schedule, removal] = automation_of([first])
+    _, [schedule] = automation_of([first])
     at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
     with dg.build_schedule_context(scheduled_execution_time=at) as context:
         [request] = schedule.evaluate_tick(context).run_requests or []
@@ -48,7 +48,6 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
         "Europe/Berlin",
     )
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
-    assert (removal.name, removal.job_name) == ("daily_removal", "remove_old_runs")
     assert request.tags.items() >= {"eval_assets/evaluation": str(tmp_path / "mine")}.items()
 
 
@@ -64,7 +63,7 @@ def test_automation_runs_from_the_start_if_it_is_declared(
         return started | {one.name for one in schedules if one.default_status is is_on}
 
     assert running(None) == set()
-    assert running(Schedule()) == {"scheduled_rerun", "daily_removal", "ended_batches"}
+    assert running(Schedule()) == {"scheduled_rerun", "ended_batches"}
     monkeypatch.setenv("EVAL_ALERT_WEBHOOK", "http://127.0.0.1:9/alert")
     assert running(None) == {"check_alerts"}
 
@@ -130,7 +129,7 @@ def test_one_sensor_runs_the_evaluation_whose_files_changed(tmp_path: Path) -> N
     assert [request.job_name for request in result.run_requests or []] == ["good_evaluate"]
     sensors, schedules = automation_of(evaluations)
     assert [sensor.name for sensor in sensors] == ["new_files", "ended_batches", "check_alerts"]
-    assert [schedule.name for schedule in schedules] == ["daily_removal"]
+    assert schedules == []
     with dg.build_sensor_context() as context:
         batches = sensors[1].evaluate_tick(context)
     assert batches.skip_message == "no batch is waiting to be collected"

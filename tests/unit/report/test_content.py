@@ -150,15 +150,14 @@ def test_headings_skip_no_level(case: Case) -> None:
     history = pd.DataFrame(
         {
             "measured_at": [time for time, _ in runs],
-            "scope": "overall",
-            **{f"a_hh{end}": [a_hh for _, a_hh in runs] for end in ("", "_low", "_high")},
+            "a_hh": [a_hh for _, a_hh in runs],
             "data_version": [time for time, _ in runs],
         }
     )
     html = render_html(with_tables(case.data(), agreement_history=history))
     levels = [int(level) for level in re.findall(r"<h(\d)", html)]
 
-    assert "What fell" in html
+    assert "Agreement over time" in html
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
 

@@ -1,14 +1,12 @@
-"""Agreement over runs: newest first, one row per version of the data, falls beyond noise."""
+"""Agreement over runs: newest first, one row per version of the data."""
 
 import pandas as pd
-import pytest
 
-from eval_assets.render.document import Bullets, Section
+from eval_assets.render.document import Section
 from eval_assets.report.data import ReportData
 from eval_assets.report.sections import runs as run_sections
-from eval_assets.report.sections.cautions import cautions
 from tests.unit.report.builder import Case, with_tables
-from tests.unit.report.lookup import blocks_in, table
+from tests.unit.report.lookup import table
 
 Run = tuple[str, str, float, str]
 """When it was measured, version of the data, A^HH, set of judges."""
@@ -19,18 +17,13 @@ def data_of(*runs: Run) -> ReportData:
         {
             "run_id": f"run-{measured_at}",
             "measured_at": measured_at,
-            "scope": scope,
-            "question_id": None if scope == "overall" else "clarity",
             "a_hh": a_hh,
-            "a_hh_low": a_hh - 0.04,
-            "a_hh_high": a_hh + 0.04,
             "alpha": 0.81,
             "judge_alpha": 0.83,
             "data_version": version,
             "judge_set_fingerprint": judges,
         }
         for measured_at, version, a_hh, judges in runs
-        for scope in ("overall", "question")
     ]
     return with_tables(Case().data(), agreement_history=pd.DataFrame(rows))
 
@@ -39,11 +32,6 @@ def section_of(*runs: Run) -> Section:
     section = run_sections.trend(data_of(*runs))
     assert section is not None
     return section
-
-
-def fallen(section: Section) -> list[str]:
-    lists = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
-    return [item.text for block in lists for item in block.items]
 
 
 def test_runs_on_the_same_data_are_one_row_and_the_newest_is_first() -> None:
@@ -58,26 +46,6 @@ def test_runs_on_the_same_data_are_one_row_and_the_newest_is_first() -> None:
         ("2026-11-20 06:00", "0.880"),
         ("2026-11-18 06:00", "0.9000"),
     ]
-
-
-def test_a_fall_by_more_than_the_noise_of_both_runs_is_named() -> None:
-    """Both have an interval of .04 on either side: that of the difference has .057."""
-    section = section_of(("2026-11-18", "v1", 0.95, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
-
-    assert fallen(section) == ["A^HH fell from 0.950 to 0.880 (0.840 to 0.920)"]
-
-
-def test_a_fall_is_among_the_cautions() -> None:
-    data = data_of(("2026-11-18", "v1", 0.95, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
-
-    assert next(cautions(data)).term == "Agreement fell since the run before"
-
-
-@pytest.mark.parametrize("before", [0.93, 0.88, 0.80])
-def test_a_difference_within_the_noise_is_no_fall_and_neither_is_a_rise(before: float) -> None:
-    section = section_of(("2026-11-18", "v1", before, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
-
-    assert fallen(section) == []
 
 
 def test_each_row_names_the_judges_it_was_measured_with() -> None:
