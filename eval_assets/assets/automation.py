@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.file_versions import assets_of_files
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
+from eval_assets.assets.step_names import identifiers_of
 from eval_assets.config.operations import Schedule
 from eval_assets.errors import InputError, StoreError, leaves
 from eval_assets.labelling.session_files import SessionFolder
@@ -181,14 +181,9 @@ def _sensor_status(*, is_running: bool) -> dg.DefaultSensorStatus:
 def names_before(prefix: str, root: EvaluationFolder) -> str:
     """Return the prefix of the names of an evaluation's jobs, schedule and sensors.
 
-    That is the folder's name with underscores for what Dagster does not allow there, and a digest
-    of it if that would be the name of two folders.
+    An evaluation on its own has none.
     """
-    if not prefix:
-        return ""
-    plain = {name: re.sub(r"\W", "_", name, flags=re.ASCII) for name in evaluations_in(root.root)}
-    shared = list(plain.values()).count(plain[prefix]) > 1
-    return f"{plain[prefix]}_{version_of(prefix)[:6]}_" if shared else f"{plain[prefix]}_"
+    return f"{identifiers_of(evaluations_in(root.root))[prefix]}_" if prefix else ""
 
 
 def scheduled_run(

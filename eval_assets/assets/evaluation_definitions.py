@@ -32,10 +32,11 @@ from eval_assets.assets import (
     tuning,
 )
 from eval_assets.assets.automation import AutomatedEvaluation, automation_of, names_before
-from eval_assets.assets.executors import executor, in_pool, pool_of, run_last
+from eval_assets.assets.executors import executor, pool_of
 from eval_assets.assets.jobs import jobs_of, jobs_of_each
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
+from eval_assets.assets.step_names import of_evaluation
 from eval_assets.assets.terminal import terminal
 from eval_assets.config.operations import Judging
 from eval_assets.errors import InputError
@@ -112,9 +113,12 @@ def _own_definitions(
     jobs = jobs_of(folder, before, all_assets)
     definitions = dg.Definitions(
         assets=_own_assets(folder, split, before=before, owners=owners, pool=pool),
-        asset_checks=dg.load_asset_checks_from_modules(
-            [gates, checks, drift, alerting], asset_key_prefix=prefix
-        ),
+        asset_checks=[
+            of_evaluation(check, folder.identifier)
+            for check in dg.load_asset_checks_from_modules(
+                [gates, checks, drift, alerting], asset_key_prefix=prefix
+            )
+        ],
         jobs=jobs,
     )
     return definitions, AutomatedEvaluation(folder, before, jobs[0], schedule)
@@ -138,25 +142,25 @@ def _own_assets(
         pool: Pool of the assets that ask models; None if none is asked.
     """
     assets = dg.load_assets_from_modules(MODULES, key_prefix=folder.name or None)
-    if pool:
-        asking = {folder.key(name) for name in _ASKING}
-        assets = [
-            in_pool(asset, pool, before=before)
-            if isinstance(asset, dg.AssetsDefinition) and asset.keys <= asking
-            else asset
-            for asset in assets
-        ]
-    else:  # with live judges, tuning may take hours, for which the report does not wait
-        report = folder.key("agreement_report")
-        assets = [
-            run_last(asset, before=before) if _is_of(asset, report) else asset for asset in assets
-        ]
     if split.shards > 1:
         whole = folder.key("judge_scores")
-        shards = judge_scores_in_shards(split.shards, name=folder.name, pool=pool)
+        shards = judge_scores_in_shards(split.shards, folder, pool=pool)
         assets = [shards if _is_of(asset, whole) else asset for asset in assets]
     if split.partition_by:
         assets = [*assets, judge_replies_by(split.partition_by, folder, pool=pool)]
+    asking = {folder.key(name) for name in _ASKING} if pool else set()
+    # With live judges, tuning may take hours, for which the report does not wait.
+    last = set() if pool else {folder.key("agreement_report")}
+    assets = [
+        of_evaluation(
+            asset,
+            folder.identifier,
+            pool=pool if keys & asking else None,
+            tags={"dagster/priority": "-1"} if keys & last else {},
+        )
+        for asset in assets
+        for keys in [asset.keys if isinstance(asset, dg.AssetsDefinition) else set()]
+    ]
     described = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
             group_name=f"{before}{spec.group_name}",

@@ -1,7 +1,6 @@
 """Executors of the steps of a run, and pools of the steps that ask models."""
 
 import os
-from collections.abc import Mapping
 
 import dagster as dg
 
@@ -133,42 +132,3 @@ def pool_of(evaluation: Evaluation) -> str | None:
     judges = {api_key_name(judge) for judge in evaluation.live_judges}
     generators = {api_key_name(generator) for generator in evaluation.generators}
     return "+".join(sorted(judges | generators)) or None
-
-
-def in_pool(asset: dg.AssetsDefinition, pool: str, *, before: str) -> dg.AssetsDefinition:
-    """Return an asset of one op whose runs count in a pool.
-
-    Its op differs between the evaluations of a folder: `before` is the prefix of its name.
-    """
-    return _with_op(asset, before, pool=pool, tags=asset.op.tags)
-
-
-def run_last(asset: dg.AssetsDefinition, *, before: str) -> dg.AssetsDefinition:
-    """Return an asset of one op that runs once no other step of its run can."""
-    tags = {**asset.op.tags, "dagster/priority": "-1"}
-    return _with_op(asset, before, pool=asset.op.pool, tags=tags)
-
-
-def _with_op(
-    asset: dg.AssetsDefinition, before: str, *, pool: str | None, tags: Mapping[str, str]
-) -> dg.AssetsDefinition:
-    op = asset.op
-    changed = dg.OpDefinition(
-        compute_fn=op.compute_fn,
-        name=f"{before}{op.name}",
-        ins=op.ins,
-        outs=op.outs,
-        description=op.description,
-        config_schema=op.config_schema,
-        required_resource_keys=set(op.required_resource_keys),
-        tags=tags,
-        retry_policy=op.retry_policy,
-        pool=pool,
-    )
-    return dg.AssetsDefinition(
-        keys_by_input_name=asset.keys_by_input_name,
-        keys_by_output_name=asset.keys_by_output_name,
-        node_def=changed,
-        resource_defs=asset.resource_defs,
-        specs=list(asset.specs),
-    )

@@ -73,7 +73,7 @@ def questions_past_the_gates(
     write_gate_verdicts(connection, outcomes)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if closed:
-        raise _closed(*closed)
+        raise _closed(evaluation, closed)
     if reason := unread_scores(connection, evaluation, sources):
         raise dg.Failure(f"{reason}.", allow_retries=False)
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
@@ -109,7 +109,7 @@ def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) ->
             closed.append(outcome)
     if not closed:
         return
-    failure = _closed(*closed)
+    failure = _closed(evaluation, closed)
     graph = context.op_execution_context.job_def.asset_layer.asset_graph
     gated = dg.AssetSelection.assets(*{key.asset_key for key in keys})
     for asset in sorted(gated.downstream(include_self=False).resolve(graph)):
@@ -121,11 +121,12 @@ def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) ->
     raise failure
 
 
-def _closed(*outcomes: GateOutcome) -> dg.Failure:
-    """Return the failure that names each of these closed gates, value and remedy."""
+def _closed(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> dg.Failure:
+    """Return the failure that names evaluation, gate, value and remedy of each closed gate."""
+    name = evaluation.folder.resolve().name
     return dg.Failure(
         description="\n".join(
-            f"Gate {closed_gate.gate} is closed: {closed_gate.reason}." for closed_gate in outcomes
+            f"Gate {outcome.gate} of {name} is closed: {outcome.reason}." for outcome in outcomes
         ),
         metadata={CLOSED_GATES: [outcome.gate for outcome in outcomes]},
         allow_retries=False,

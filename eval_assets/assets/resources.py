@@ -11,6 +11,7 @@ import duckdb
 
 from eval_assets.assets.dagster_internals import StepFailureData, current_execution_context
 from eval_assets.assets.file_versions import observe_files
+from eval_assets.assets.step_names import identifiers_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import DamagedError, InputError, PromptError, StoreError, leaves
 from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
@@ -68,6 +69,13 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
     def path(self) -> Path:
         """The evaluation folder."""
         return self.root / self.prefix
+
+    @property
+    def identifier(self) -> str:
+        """The evaluation's name in Dagster, at the start of the names of its steps."""
+        if not self.prefix:
+            return next(iter(identifiers_of([self.path.resolve().name]).values()))
+        return identifiers_of(evaluations_in(self.root))[self.prefix]
 
     @property
     def out(self) -> Path:

@@ -18,26 +18,24 @@ from eval_assets.store.scores import Part
 _INPUTS = ("model_responses", "rubric_questions", "judge_score_files")
 
 
-def judge_scores_in_shards(n_shards: int, *, name: str, pool: str | None) -> dg.AssetsDefinition:
+def judge_scores_in_shards(
+    n_shards: int, folder: EvaluationFolder, *, pool: str | None
+) -> dg.AssetsDefinition:
     """Return `judge_scores` as a graph of ops, one for each shard and one that collects.
 
     Args:
         n_shards: How many shards the units are split into.
-        name: Name of the evaluation in a folder of several, which is the prefix of its assets;
-            empty for an evaluation on its own.
+        folder: The evaluation.
         pool: Pool of the ops.
     """
-    prefix = [name] if name else []
-    op_prefix = f"{name}_" if name else ""
-    shards = [_shard_op(shard, n_shards, prefix=op_prefix, pool=pool) for shard in range(n_shards)]
-    collect = _collect_op(prefix=op_prefix, pool=pool)
+    prefix = f"{folder.identifier}__"
+    shards = [_shard_op(shard, n_shards, prefix=prefix, pool=pool) for shard in range(n_shards)]
+    collect = _collect_op(prefix=prefix, pool=pool)
 
-    @dg.graph_asset(
-        key=[*prefix, "judge_scores"],
-        group_name="judge_scores",
-        kinds={"duckdb"},
-        ins={item: dg.AssetIn(key=[*prefix, item], dagster_type=dg.Nothing) for item in _INPUTS},
-        description=judge_scores.descriptions_by_key[judge_scores.key],
+    @dg.graph(
+        name=f"{prefix}judge_scores",
+        ins={item: dg.GraphIn() for item in _INPUTS},
+        out=dg.GraphOut(),
     )
     def in_shards(model_responses, rubric_questions, judge_score_files):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - handles of the graph's inputs
         options = dict(
@@ -45,8 +43,19 @@ def judge_scores_in_shards(n_shards: int, *, name: str, pool: str | None) -> dg.
         )
         return collect(shards=[shard(**options) for shard in shards])
 
+    definition = dg.AssetsDefinition.from_graph(
+        in_shards,
+        keys_by_input_name={item: folder.key(item) for item in _INPUTS},
+        keys_by_output_name={"result": folder.key("judge_scores")},
+    )
     return dg.map_asset_specs(
-        lambda spec: spec.replace_attributes(freshness_policy=RECENT), [in_shards]
+        lambda spec: spec.replace_attributes(
+            group_name="judge_scores",
+            kinds={"duckdb"},
+            description=judge_scores.descriptions_by_key[judge_scores.key],
+            freshness_policy=RECENT,
+        ),
+        [definition],
     )[0]
 
 

@@ -235,10 +235,11 @@ def _run_config(
 ) -> dict[str, object]:
     """Return Dagster's run configuration of the folder, the log and the sealed tests."""
     is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
+    step = f"{folder.identifier}__tuned_judge_evaluation"
     return {
         "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
         "loggers": {"console" if verbose else "terminal": {"config": {}}},
-        "ops": {"tuned_judge_evaluation": {"config": {"read": True}}} if is_test_read else {},
+        "ops": {step: {"config": {"read": True}}} if is_test_read else {},
     }
 
 

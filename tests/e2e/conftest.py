@@ -115,7 +115,10 @@ class Evaluated:
             resources={"folder": EvaluationFolder(data=str(self.path))},
             instance=empty_instance(),
             run_config={
-                "ops": {name: {"config": inputs} for name, inputs in (config or {}).items()}
+                "ops": {
+                    f"{EvaluationFolder().identifier}__{name}": {"config": inputs}
+                    for name, inputs in (config or {}).items()
+                }
             },
             raise_on_error=False,
         )
@@ -193,10 +196,22 @@ def make(path: Path, humans: Sequence[Sequence[float]]) -> Evaluated:
     return folder
 
 
+def materialized(result: dg.ExecuteInProcessResult, asset: str) -> dg.AssetMaterialization:
+    """Return what a run stored of an asset."""
+    [event] = [
+        event
+        for event in result.get_asset_materialization_events()
+        if event.asset_key == dg.AssetKey(asset)
+    ]
+    return event.step_materialization_data.materialization
+
+
 def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
-    """Return the message of each step that failed by a `dagster.Failure`."""
+    """Return the message of each step that failed by a `dagster.Failure`, by its asset."""
     return {
-        str(event.step_key): event.step_failure_data.user_failure_data.description or ""
+        str(event.step_key).rpartition("__")[
+            2
+        ]: event.step_failure_data.user_failure_data.description or ""
         for event in result.all_events
         if event.is_step_failure and event.step_failure_data.user_failure_data
     }

@@ -12,7 +12,7 @@ import pytest
 from eval_assets.cli.dual_judge import dual_judge
 from eval_assets.cli.dual_judging import RELEVANCE, pair_warnings, parse_judge
 from eval_assets.config.evaluation import Evaluation
-from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment, make
+from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment, make, materialized
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
 from tests.fake_provider.server import RunningProvider, running
@@ -360,5 +360,4 @@ def test_staged_judges_fall_to_one_and_a_rerun_asks_nothing(live: Evaluated) -> 
                   count(*) FILTER (judge_id = 'haiku') > 12 FROM judge_scores"""
     )
     assert counts == (24, True, True)
-    [event] = second.asset_materializations_for_node("judge_scores")
-    assert event.metadata["staged_mode"].value == "one"
+    assert materialized(second, "judge_scores").metadata["staged_mode"].value == "one"

@@ -14,6 +14,7 @@ from tests.e2e.conftest import (
     OPPOSING,
     Evaluated,
     failures,
+    materialized,
 )
 
 BOTH = [("clarity", N_RESPONSES), ("depth", N_RESPONSES)]
@@ -106,8 +107,9 @@ def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
 
     assert not result.success
     message = failures(result)[asset]
-    assert "Gate human_a_hh is closed: 0.4" in message
-    assert "Gate human_alpha is closed: -0." in message
+    name = closed_folder.path.name
+    assert f"Gate human_a_hh of {name} is closed: 0.4" in message
+    assert f"Gate human_alpha of {name} is closed: -0." in message
     assert "is below the minimum 0.667. Discuss the 18 disagreements with the raters" in message
     assert closed_folder.splits() == []
 
@@ -120,7 +122,7 @@ def test_each_asset_behind_the_gates_fails_alone_if_nothing_was_measured(
 
     assert not result.success
     assert failures(result)[asset].splitlines() == [
-        f"Gate {gate} is closed: nothing measured yet. "
+        f"Gate {gate} of {new_folder.path.name} is closed: nothing measured yet. "
         f"Run eval-assets run --data {new_folder.path}."
         for gate in ("human_a_hh", "human_alpha", "judge_alpha")
     ]
@@ -159,7 +161,7 @@ def test_labels_that_changed_make_a_pass_stale_until_they_are_measured(
     measured = open_folder.materialize("human_agreement", "judge_splits")
     alone = open_folder.materialize("judge_splits")
 
-    assert "Gate human_a_hh is closed: stale: " in failures(stale)["judge_splits"]
+    assert "is closed: stale: " in failures(stale)["judge_splits"]
     assert "judge_alpha" not in failures(stale)["judge_splits"]
     assert not measured.success
     assert check_of(measured, "human_alpha").metadata["verdict"].value == "fail"
@@ -179,10 +181,9 @@ def test_a_file_that_changed_since_it_was_read_closes_the_gates_on_it(
     lines = failures(open_folder.materialize("judge_splits"))["judge_splits"].splitlines()
     table = {"labels.csv": "human_labels", "scores.csv": "judge_scores"}.get(name, "responses")
 
-    of_people = ["Gate human_a_hh is closed", "Gate human_alpha is closed"]
+    of_people = ["human_a_hh", "human_alpha"] if name != "scores.csv" else []
     assert [line.split(":")[0] for line in lines] == [
-        *(of_people if name != "scores.csv" else []),
-        "Gate judge_alpha is closed",
+        f"Gate {gate} of {open_folder.path.name} is closed" for gate in (*of_people, "judge_alpha")
     ]
     assert f"stale: the files of {table} changed since they were read. Run eval" in lines[0]
     assert open_folder.call("gates").returncode == 3
@@ -234,7 +235,7 @@ def test_judge_scores_that_changed_make_their_gate_stale(open_folder: Evaluated)
     stale = failures(open_folder.materialize("judge_splits"))["judge_splits"]
     measured = open_folder.materialize("judge_agreement", "judge_splits")
 
-    assert stale.startswith("Gate judge_alpha is closed: stale: ")
+    assert stale.startswith("Gate judge_alpha of ")
     assert not measured.success
     assert "judge prompt" in (check_of(measured, "judge_alpha").description or "")
 
@@ -246,7 +247,7 @@ def test_judges_that_were_exchanged_make_their_gate_stale_until_they_are_asked(
     tuning = failures(open_folder.materialize("judge_splits"))["judge_splits"]
     measuring = failures(open_folder.materialize("judge_agreement"))["judge_agreement"]
 
-    assert tuning.startswith("Gate judge_alpha is closed: stale: ")
+    assert tuning.startswith("Gate judge_alpha of ")
     assert measuring.startswith("judge_scores: holds scores of other judges than are declared now")
 
 
@@ -258,7 +259,7 @@ def test_a_scale_that_changed_makes_a_pass_stale(open_folder: Evaluated, assets:
         assert open_folder.materialize(*assets).success
     result = open_folder.materialize("judge_splits")
 
-    assert "Gate human_a_hh is closed: stale: " in failures(result)["judge_splits"]
+    assert "is closed: stale: " in failures(result)["judge_splits"]
 
 
 def test_labels_are_not_measured_on_a_scale_that_does_not_hold_them(
@@ -288,7 +289,7 @@ def test_a_minimum_that_is_raised_closes_the_gate_at_once(
     result = open_folder.materialize("judge_splits")
 
     [line] = failures(result)["judge_splits"].splitlines()
-    assert line.startswith(f"Gate {gate} is closed: 0.9")
+    assert line.startswith(f"Gate {gate} of {open_folder.path.name} is closed: 0.9")
     assert "is below the minimum 0.999. " in line
 
 
@@ -468,8 +469,8 @@ def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are
     )
     for text in [*texts, reported]:
         assert f"sealed tests of clarity and depth were not evaluated: {reason}." in text
-    [materialization] = result.asset_materializations_for_node("judge_certificates")
-    assert str(reason) in str(materialization.metadata["not_evaluated"].value)
+    metadata = materialized(result, "judge_certificates").metadata
+    assert str(reason) in str(metadata["not_evaluated"].value)
 
 
 def test_certificates_state_the_gates_that_hold_them_back(closed_folder: Evaluated) -> None:

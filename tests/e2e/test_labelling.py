@@ -12,7 +12,7 @@ from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
-from tests.e2e.conftest import AGREEING, BASE, NEAR, OPPOSING, Evaluated, make
+from tests.e2e.conftest import AGREEING, BASE, NEAR, OPPOSING, Evaluated, make, materialized
 
 INPUTS = ("rubric_questions", "model_responses", "human_labels", "label_disagreements")
 MEASURED = (*INPUTS, "adjudicated_labels", "label_quality", "human_agreement")
@@ -150,5 +150,4 @@ def test_rounds_are_compared_in_a_table_and_on_the_page_of_human_agreement(
     assert new_folder.rows(actual) == [(1, None), (2, True)]
     decides = "SELECT alpha > 0.9 FROM human_agreement WHERE question_id = 'clarity'"
     assert new_folder.rows(decides) == [(True,)]
-    [page] = result.asset_materializations_for_node("human_agreement")
-    assert "by_round" in page.metadata
+    assert "by_round" in materialized(result, "human_agreement").metadata

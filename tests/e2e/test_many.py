@@ -1,15 +1,18 @@
 """Several evaluations in one run: each with its own database, history, versions and gates."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
-from tests.e2e.conftest import Evaluated
+from tests.e2e.conftest import Evaluated, clean_environment
 
 ASSETS = (
     "generated_responses",
@@ -31,6 +34,15 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         yield i
 
 
+@pytest.fixture
+def two_evaluations(open_once: Evaluated, closed_once: Evaluated, tmp_path: Path) -> Path:
+    """A folder of an evaluation with open gates and one with closed gates, both measured."""
+    data = tmp_path / "data"
+    shutil.copytree(open_once.path, data / "agreeing")
+    shutil.copytree(closed_once.path, data / "opposing")
+    return data
+
+
 def versions(instance: dg.DagsterInstance, keys: set[dg.AssetKey]) -> dict[str, object]:
     """Return the data version of each asset's latest materialization."""
     events = {key: instance.get_latest_materialization_event(key) for key in sorted(keys)}
@@ -43,11 +55,9 @@ def versions(instance: dg.DagsterInstance, keys: set[dg.AssetKey]) -> dict[str, 
 
 @pytest.mark.slow
 def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_version(
-    open_once: Evaluated, closed_once: Evaluated, tmp_path: Path, instance: dg.DagsterInstance
+    two_evaluations: Path, instance: dg.DagsterInstance
 ) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(open_once.path, data / "agreeing")
-    shutil.copytree(closed_once.path, data / "opposing")
+    data = two_evaluations
     root = EvaluationFolder(data=str(data))
     definitions = definitions_of(root)
     job = definitions.resolve_implicit_global_asset_job_def()
@@ -85,7 +95,7 @@ def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_
         and "human_gates" in str(event.step_key)
         and event.step_failure_data.user_failure_data
     }
-    assert sentence.startswith("Gate human_a_hh is closed: 0.4")
+    assert sentence.startswith("Gate human_a_hh of opposing is closed: 0.4")
     message, *_ = observed(instance, "opposing", "judge_splits")
     assert str(message.description).startswith("Not run. Gate human_")
 
@@ -104,3 +114,84 @@ def observed(instance: dg.DagsterInstance, *key: str) -> list[dg.AssetObservatio
     """Return what was observed of an asset, latest first."""
     records = instance.fetch_observations(dg.AssetKey(key), limit=10).records
     return [record.asset_observation for record in records if record.asset_observation]
+
+
+STEPS = """
+import dagster as dg
+from dagster._core.definitions.dependency import NodeHandle
+from eval_assets.definitions import defs
+
+job = defs.resolve_implicit_global_asset_job_def()
+for definition in defs.asset_checks:
+    handle = NodeHandle(definition.node_def.name, None)
+    for output in definition.node_def.output_defs:
+        key = job.asset_layer.get_asset_check_key_for_node_output(handle, output.name)
+        print(handle.name, key.asset_key.path[0])
+"""
+
+
+@pytest.mark.slow
+def test_steps_of_checks_belong_to_one_evaluation_under_every_hash_seed(
+    two_evaluations: Path,
+) -> None:
+    environment = clean_environment() | {"EVAL_DATA": str(two_evaluations)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", STEPS],
+            env=environment | {"PYTHONHASHSEED": str(seed)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed in range(5)
+    ]
+    outputs = {process.communicate()[0] for process in processes}
+
+    [output] = outputs
+    steps = [line.split() for line in output.splitlines()]
+    assert {evaluation for _, evaluation in steps} == {"agreeing", "opposing"}
+    assert all(name.startswith(f"{evaluation}__") for name, evaluation in steps)
+
+
+@pytest.mark.slow
+def test_with_a_process_a_step_each_gate_is_checked_once_for_its_evaluation(
+    two_evaluations: Path, tmp_path: Path
+) -> None:
+    keys = [f"{name}/human_agreement" for name in ("agreeing", "opposing")]
+    home = tmp_path / "home"
+    home.mkdir()
+    done = subprocess.run(
+        [
+            *(Path(sys.executable).with_name("dagster"), "asset", "materialize"),
+            *("-m", "eval_assets.definitions", "--select", ",".join(keys)),
+        ],
+        env=clean_environment()
+        | {
+            "EVAL_DATA": str(two_evaluations),
+            "EVAL_EXECUTOR": "multiprocess",
+            "DAGSTER_HOME": str(home),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        [run] = instance.get_runs()
+        records = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    evaluations = [
+        record.dagster_event.asset_check_evaluation_data
+        for record in records
+        if record.dagster_event is not None
+    ]
+    gates = {
+        (check.asset_key.path[0], check.check_name): check.passed
+        for check in evaluations
+        if check.check_name in GATES
+    }
+    assert gates == {
+        (name, gate): name == "agreeing"
+        for name in ("agreeing", "opposing")
+        for gate in ("human_a_hh", "human_alpha")
+    }
+    assert "Gate human_a_hh of opposing is closed" in done.stderr

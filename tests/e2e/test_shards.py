@@ -9,7 +9,7 @@ from eval_assets.assets import live_judging
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.store.ledger.limits import spending_table
-from tests.e2e.conftest import N_RESPONSES, Evaluated
+from tests.e2e.conftest import N_RESPONSES, Evaluated, materialized
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
 from tests.fake_provider.server import RunningProvider, running
@@ -87,25 +87,17 @@ def test_shards_ask_nothing_twice_and_end_with_the_scores_of_one_part(
         sharded = figures(live_folder)
 
         steps = {event.step_key for event in in_shards.all_events if event.is_step_success}
-        assert {f"judge_scores.judge_shard_{k}_of_3" for k in (1, 2, 3)} <= steps
-        [event] = [
-            event
-            for event in in_shards.get_asset_materialization_events()
-            if event.asset_key == dg.AssetKey("judge_scores")
-        ]
-        materialization = event.step_materialization_data.materialization
+        name = live_folder.path.name
+        shards = {f"{name}__judge_scores.{name}__judge_shard_{k}_of_3" for k in (1, 2, 3)}
+        assert shards <= steps
+        materialization = materialized(in_shards, "judge_scores")
         assert materialization.metadata["n_ok"].value == N_RATINGS
         version = (materialization.tags or {})["dagster/data_version"]
 
         (live_folder.path / "ledger.sqlite").unlink()
         in_one = score(live_folder, provider, monkeypatch, shards=1)
         assert figures(live_folder) == sharded
-        [event] = [
-            event
-            for event in in_one.get_asset_materialization_events()
-            if event.asset_key == dg.AssetKey("judge_scores")
-        ]
-        tags = event.step_materialization_data.materialization.tags or {}
+        tags = materialized(in_one, "judge_scores").tags or {}
         assert tags["dagster/data_version"] == version
 
 

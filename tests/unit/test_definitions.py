@@ -8,8 +8,8 @@ import pytest
 
 from eval_assets.assets import judging
 from eval_assets.assets.evaluation_definitions import definitions_of
-from eval_assets.assets.executors import in_pool
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.step_names import of_evaluation
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -60,6 +60,26 @@ def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Pat
     assert result.resolve_job_def("evaluate").description == (
         "Starts contested_evaluate, sample_evaluate, each as a run."
     )
+
+
+def test_each_step_has_the_name_of_its_evaluation(several: Path) -> None:
+    """Dagster would number steps of one name, those of checks in an order by hash seed."""
+    result = definitions(several)
+    made = [
+        (definition.node_def.name, {key.path[0] for key in definition.keys})
+        for definition in result.assets or []
+        if isinstance(definition, dg.AssetsDefinition) and definition.is_executable
+    ]
+    checked = [
+        (definition.node_def.name, {key.asset_key.path[0] for key in definition.check_keys})
+        for definition in result.asset_checks or []
+    ]
+    steps = {node.name for node in result.resolve_implicit_global_asset_job_def().nodes}
+
+    assert len(checked) > 10
+    assert all({name.partition("__")[0]} == of for name, of in [*made, *checked])
+    assert steps == {name for name, _ in [*made, *checked]}
+    assert len(steps) == len(made) + len(checked)
 
 
 def test_a_folder_that_is_added_appears_when_definitions_are_loaded_again(several: Path) -> None:
@@ -137,8 +157,8 @@ def test_shards_are_steps_of_their_own_before_one_that_collects(several: Path) -
         result.resolve_job_def("sample_evaluate").get_job_index().job_snapshot.node_defs_snapshot
     )
     names = {op.name for op in steps.op_def_snaps}
-    assert {f"sample_judge_shard_{k}_of_3" for k in (1, 2, 3)} <= names
-    assert "sample_collect_judge_scores" in names
+    assert {f"sample__judge_shard_{k}_of_3" for k in (1, 2, 3)} <= names
+    assert "sample__collect_judge_scores" in names
     plain = definitions(DATA / "sample").resolve_asset_graph()
     sharded = definitions(several / "sample").resolve_asset_graph()
     key = dg.AssetKey("judge_scores")
@@ -213,7 +233,7 @@ def test_report_waits_for_certificates_unless_judges_are_live(live: Path) -> Non
 
 def test_assets_keep_their_description_and_dependencies_in_a_pool() -> None:
     plain = judging.judge_scores
-    pooled = in_pool(plain, "KEY", before="")
+    pooled = of_evaluation(plain, "sample", pool="KEY")
 
     assert pooled.op.pool == "KEY"
     assert list(pooled.specs) == list(plain.specs)

@@ -77,9 +77,7 @@ def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_differen
     root = EvaluationFolder(data=str(tmp_path))
     names = [names_before(name, root) for name in ("a.b", "a-b", "c d", "")]
 
-    assert names[2:] == ["c_d_", ""]
-    assert len(set(names)) == 4
-    assert all(name.startswith("a_b_") for name in names[:2])
+    assert sorted(names) == ["", "a_b_", "a_b_2_", "c_d_"]
 
 
 def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:
