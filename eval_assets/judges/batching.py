@@ -37,6 +37,7 @@ _MOST_BYTES = 100_000_000
 """Largest batch that is submitted: below the limits of both vendors (50,000 and 200 MB)."""
 
 _UNKNOWN = 404
+_SERVER_ERROR = 500
 _PATIENCE_SECONDS = 600.0
 """Time limit of all requests to a batch endpoint together."""
 
@@ -334,7 +335,9 @@ async def _submit(
     try:
         batch_id = await client.connections.first.submit_batch(requests, intent_id=batch.intent_id)
     except RequestFailed as failure:
-        if not failure.may_be_billed:  # else it may be there: the next run looks for it
+        # After an error of the server it may be there all the same: the next run looks for it.
+        is_certain = not failure.may_be_billed and (failure.http_status or 0) < _SERVER_ERROR
+        if is_certain:
             await asyncio.to_thread(ledger.close_batch, batch.intent_id)
         raise
     await asyncio.to_thread(ledger.confirm_batch, batch.intent_id, batch_id)

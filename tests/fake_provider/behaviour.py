@@ -31,6 +31,7 @@ class Behaviour:
         retry_after_seconds: What `retry-after` says on a `rate_limit` fault.
         batch_polls: How often a batch is looked at before it has ended.
         batch_seconds: How long a batch takes at least.
+        batch_error: Whether a batch is created and answered by a server error all the same.
         batch_lines: How many results of a batch arrive, without any error; None for all.
         shift_on: Text of the request from which on its connection, once, answers each request with
             the reply to the one before; None for no such text.
@@ -52,6 +53,7 @@ class Behaviour:
     retry_after_seconds: float = 1.0
     batch_polls: int = 1
     batch_seconds: float = 0.0
+    batch_error: bool = False
     batch_lines: int | None = None
     shift_on: str | None = None
     models: tuple[Model, ...] = MODELS

@@ -46,6 +46,8 @@ class AnthropicBatches:
         match (request.method, *request.path.split("/")[4:]):
             case ("POST",):
                 batch = self._created(json_object(request.body), behaviour)
+                if behaviour.batch_error:
+                    raise ProviderError("server_error")
                 return json_reply(_shown(batch, host))
             case ("GET",):
                 shown = [_shown(batch, host) for batch in reversed(self._batches.values())]

@@ -88,7 +88,10 @@ class OpenAIBatches:
     def _about_batches(self, request: Request, rest: list[str], behaviour: Behaviour) -> Reply:
         match (request.method, *rest):
             case ("POST",):
-                return json_reply(self._created(json_object(request.body), behaviour))
+                created = self._created(json_object(request.body), behaviour)
+                if behaviour.batch_error:
+                    raise ProviderError("server_error")
+                return json_reply(created)
             case ("GET",):
                 shown = [self._shown(batch) for batch in reversed(self._batches.values())]
                 return json_reply({"object": "list", "data": shown, "has_more": False})

@@ -310,6 +310,22 @@ def test_a_batch_of_a_run_that_broke_off_is_looked_for_and_submitted_once(
     assert ledger.batches == []
 
 
+@pytest.mark.parametrize("judge", BY_BATCH, ids=lambda judge: judge.provider)
+def test_batch_that_was_created_with_a_server_error_is_not_paid_twice(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll, judge: Judge
+) -> None:
+    provider.behave(Behaviour(batch_error=True, batch_polls=0))
+    assert {score.status for score in judge_all(units(4), [judge]).scores} == {"api_error"}
+
+    provider.behave(Behaviour(batch_polls=0))
+    done = judge_all(units(4), [judge])
+
+    assert {score.status for score in done.scores} == {"ok"}
+    assert ledger.batches == []
+    requests = provider.log.requests
+    assert sum(r.method == "POST" and r.path.endswith("/batches") for r in requests) == 1
+
+
 def test_a_batch_that_the_vendor_refuses_stops_its_judge_with_the_reason(
     provider: RunningProvider,
     ledger: MemoryLedger,
