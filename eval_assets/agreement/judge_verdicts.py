@@ -198,15 +198,18 @@ def why_not_judged(row: JudgeHumanFigures, outcomes: Iterable[GateOutcome]) -> s
     """
     if row.a_ha_constant >= 1 - TOLERANCE:
         return "humans gave one value throughout"
-    failing = [
+    if row.verdict.is_control or row.verdict is JudgeVerdict.NOT_COMPARED:
+        return ""
+    verdicts = [
         verdict
         for outcome in outcomes
         if outcome.gate in HUMAN_GATES
         for verdict in outcome.questions
-        if verdict.question_id == row.question_id and verdict.verdict is not GateResult.PASS
+        if verdict.question_id == row.question_id
     ]
-    if not failing or row.verdict.is_control or row.verdict is JudgeVerdict.NOT_COMPARED:
-        return ""
-    if any(v.verdict is GateResult.FAIL and not v.is_inconclusive for v in failing):
+    if any(v.verdict is GateResult.FAIL and not v.is_inconclusive for v in verdicts):
         return "humans do not agree with each other"
-    return "it is not known whether humans agree with each other"
+    # A run of some assets may not have measured people at all.
+    if len(verdicts) < len(HUMAN_GATES) or any(v.verdict is not GateResult.PASS for v in verdicts):
+        return "it is not known whether humans agree with each other"
+    return ""
