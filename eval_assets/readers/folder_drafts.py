@@ -152,7 +152,7 @@ class _FolderDraft:
     def write(self, notes_on_rest: Sequence[str]) -> Draft:
         """Write the files that are missing."""
         has_other_headers = bool(self._texts) and (self._folder / _RESPONSES).exists()
-        file = _free_name(self._folder, "responses", "texts") if has_other_headers else _RESPONSES
+        file = self._free_name("responses", "texts") if has_other_headers else _RESPONSES
         is_missing = not self._responses and not (self._folder / file).exists()
         items = {path: of.contents() if is_missing else {} for path, of in self._by_people.items()}
         for path in self._converted:
@@ -179,7 +179,7 @@ class _FolderDraft:
         """Add a file of ratings as labels, or as scores if all its raters are models."""
         ratings, rows = self._converted[path], self._rows[path]
         kind = "labels" if path in self._by_people else "judge_scores"
-        name = _free_name(self._folder, kind, Path(path).stem)
+        name = self._free_name(kind, Path(path).stem)
         if path in self._by_people:
             self._files.setdefault("labels", []).append(name)
             self._contents[name] = rows
@@ -190,6 +190,15 @@ class _FolderDraft:
         raters = f"{kind.replace('_', ' ')} by {listed_briefly(ratings.raters)}"
         self._notes.append(f"{path}: {raters}, as {name} has them")
         self._notes += [f"{path}: {note}." for note in notes_on_ratings(ratings, items)]
+
+    def _free_name(self, kind: str, stem: str) -> str:
+        """Return a name for a file that neither exists nor is drafted."""
+        names = (f"{kind}/{stem}{f'-{n}' if n > 1 else ''}.csv" for n in count(1))
+        return next(
+            name
+            for name in names
+            if name not in self._contents and not (self._folder / name).exists()
+        )
 
     def _add_responses(
         self, file: str, contents: Sequence[Mapping[str, Mapping[str, str]]]
@@ -298,8 +307,11 @@ def _converted(
         table = read_table(path, folder=folder)
         if rater_header(table) is None:
             alike[tuple(map(plain, table.columns))].append(path)
-    for path in (path for of in alike.values() if len(of) > 1 for path in of):
-        read[path] = _ratings_or_problem(path, options, rater=path.stem)
+    for same in (of for of in alike.values() if len(of) > 1):
+        stems = {path.stem for path in same}
+        for path in same:  # each in a folder of the rater, if the names of files are equal
+            rater = path.stem if len(stems) == len(same) else path.parent.name
+            read[path] = _ratings_or_problem(path, options, rater=rater)
     converted: dict[str, RatingsFile] = {}
     problems: list[InputError] = []
     for path, ratings in read.items():
@@ -323,11 +335,6 @@ def _ratings_or_problem(
         return read_ratings_file(path, options, rater=rater)
     except ExceptionGroup as group:
         return next(error for error in leaves(group) if isinstance(error, InputError))
-
-
-def _free_name(folder: Path, kind: str, stem: str) -> str:
-    names = (f"{kind}/{stem}{f'-{n}' if n > 1 else ''}.csv" for n in count(1))
-    return next(name for name in names if not (folder / name).exists())
 
 
 def _tables_by_kind(

@@ -38,10 +38,9 @@ from eval_assets.readers.labels.headers import (
     SUMMARIES,
     TEXT_COLUMNS,
     TURN,
-    is_model,
     item_header,
 )
-from eval_assets.readers.labels.read import joined_labels
+from eval_assets.readers.labels.read import joined_labels, without_models
 from eval_assets.readers.labels.source_tables import (
     Tops,
     rows_of_ratings,
@@ -54,7 +53,6 @@ from eval_assets.readers.labels.validation import (
     ParsedLabels,
     checked_labels,
     labels_of_records,
-    with_note,
 )
 from eval_assets.readers.labels.without_rubric import (
     RatingsOptions,
@@ -194,7 +192,7 @@ def _ratings_file(
 ) -> RatingsFile:
     labels = _without_placeholders(labels, options.scale)
     if not options.raters:
-        labels = _without_models(labels)
+        labels = without_models(labels, remedy="--rater names all raters")
     rubric = _rubric(labels, source.tops, options, beside.questions)
     items = [str(item) for item in labels.units.responses.present() if item is not None]
     question_ids = [question.id for question in rubric]
@@ -438,19 +436,6 @@ def _without_words(table: FileTable, options: RatingsOptions) -> FileTable:
     }
     note = f"read as not rated: {', '.join(map(quoted, options.missing_values))}"
     return table.with_columns({**table.columns, **columns}, note)
-
-
-def _without_models(labels: ParsedLabels) -> ParsedLabels:
-    """Return the labels without those of language models, if two or more other raters are left."""
-    raters = labels.stripped("rater_id")
-    models = [rater for rater in raters.present() if rater and is_model(rater)]
-    if not models or len(raters.present()) < len(models) + 2:
-        return labels
-    human_labels = labels.take(
-        np.flatnonzero(raters.array(bool, lambda rater: rater not in models))
-    )
-    note = f"{', '.join(models)} left out, as models are no human raters. --rater names all raters"
-    return with_note(human_labels, note)
 
 
 def _without_placeholders(labels: ParsedLabels, scale: Scale | None) -> ParsedLabels:

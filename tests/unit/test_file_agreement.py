@@ -191,3 +191,10 @@ def test_scale_of_another_kind_is_a_type_error() -> None:
         TypeError, match='scale must be a Scale, its ends or its text such as "1-5"'
     ):
         agreement(WIDE, scale=5)  # type: ignore[arg-type]
+
+
+def test_ratings_by_models_alone_are_refused() -> None:
+    frame = WIDE.rename(columns={"Anna": "gpt-4o", "Ben": "claude-haiku-5-5"})
+
+    with pytest.raises(InputError, match="no person rated: gpt-4o and claude-haiku-5-5"):
+        agreement(frame)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from eval_assets.readers.formats.row_files import SHEET
-from eval_assets.readers.formats.table import FileTable
+from eval_assets.readers.formats.table import FileTable, plain
 from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.references import KEY_COLUMNS, MODEL_NAME, RESPONSE_ID, has_references
 
@@ -129,7 +129,8 @@ _MODEL = re.compile(
     r"[-_ .]?(v?[0-9]|instant|opus|sonnet|haiku|pro|flash|large|small|chat).*"
     r"|(.*[-_ ])?llm([-_ ].*)?|(openai|anthropic|google|meta-llama|mistralai)[-/].+"
     r"|(ai|model|auto|gpt|claude|gemini|llama|mistral|qwen|deepseek|gemma|grok)"
-    r"[-_ ](judge|rater|score)",
+    r"[-_ ](judge|rater|score)"
+    r"|judge|autorater",
     re.IGNORECASE,
 )
 
@@ -169,15 +170,28 @@ def is_model(rater: str) -> bool:
     """Return whether a rater has the name of a language model.
 
     Examples:
-        >>> [is_model(name) for name in ("gpt-4o", "claude_score", "llm_judge", "Claude", "Phil")]
-        [True, True, True, False, False]
+        >>> [is_model(name) for name in ("gpt-4o", "claude_score", "llm_judge", "judge")]
+        [True, True, True, True]
+        >>> [is_model(name) for name in ("Claude", "Phil", "judge 2")]
+        [False, False, False]
     """
     return _MODEL.fullmatch(rater.strip()) is not None
 
 
+_RATERS_OR_RATINGS = ("judge", "annotator", "human", "rater", "grader")
+
+
 def rater_header(table: FileTable) -> str | None:
-    """Return the column of the raters; None if there is none."""
-    return table.header_of(*RATER)
+    """Return the column of the raters; None if there is none.
+
+    A column `judge` or `annotator` may hold ratings: the values of another column.
+    """
+    header = table.header_of(*RATER)
+    if header is None or plain(header) not in _RATERS_OR_RATINGS:
+        return header
+    ratings = set(table.stripped(header).present())
+    others = (set(table.stripped(other).present()) for other in table.columns if other != header)
+    return None if ratings and any(ratings == values for values in others) else header
 
 
 def item_header(table: FileTable) -> str | None:

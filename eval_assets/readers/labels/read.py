@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -29,12 +29,16 @@ from eval_assets.readers.labels.validation import (
     labels_frame,
     rejected_frame,
     second_ratings,
+    with_note,
 )
 from eval_assets.readers.references import units_of
 from eval_assets.wording import counted
 
 _FEWEST_OF_A_REMOVED_QUESTION = 5
 """Labels of an unknown question from which on it is one that was removed, not a typing error."""
+
+
+_MODEL_REMEDY = "Declare judges for their scores, or labelling: {raters: [...]} if they are people"
 
 
 def read_labels(
@@ -63,11 +67,14 @@ def read_labels(
     """
     units = units_of(evaluation, responses, texts=texts, some_unread=some_unread)
     scales = {question.id: question.scale for question in evaluation.rubric}
+    # A rater with the id of a judge is refused below.
+    known_names = (*evaluation.labelling.raters, *(judge.id for judge in evaluation.judges))
     files: list[ParsedLabels] = []
     unusable: list[InputProblem] = []
     for path in evaluation.labels.files:
         try:
-            files.append(parsed_labels(_table(path, evaluation.folder), questions=scales))
+            file = parsed_labels(_table(path, evaluation.folder), questions=scales)
+            files.append(without_models(file, known_names=known_names, remedy=_MODEL_REMEDY))
         except InputError as error:
             unusable.append(error.problem)
     removed = _removed_questions(files, list(scales))
@@ -75,12 +82,6 @@ def read_labels(
     notes += [
         f"{n} labels of {quoted(name)} are ignored: the rubric does not ask it"
         for name, n in removed.items()
-    ]
-    raters = dict.fromkeys(rater for file in files for rater in file.stripped("rater_id").present())
-    notes += [
-        f"{quoted(rater)} has the name of a language model, and counts as a person"
-        for rater in raters
-        if rater and is_model(rater)
     ]
     labels = joined_labels(
         [checked_labels(file, evaluation.rubric, units, ignored=removed) for file in files],
@@ -94,6 +95,28 @@ def read_labels(
     return replace(
         labels, ratings=labels.ratings.astype(texts_of), earlier=labels.earlier.astype(texts_of)
     )
+
+
+def without_models(
+    labels: ParsedLabels, *, known_names: Collection[str] = (), remedy: str
+) -> ParsedLabels:
+    """Return the labels without those of language models, and a note that names these.
+
+    If no one else rated, it is a file of scores, and all are returned.
+
+    Args:
+        labels: The labels of a file.
+        known_names: Names that are no guess: of declared raters and judges.
+        remedy: What to do if one of the names is that of a person.
+    """
+    raters = labels.stripped("rater_id")
+    known_ids = set(map(_appearance, known_names))
+    models = [r for r in raters.present() if r and is_model(r) and _appearance(r) not in known_ids]
+    if not models or len(raters.present()) == len(models):
+        return labels
+    is_person = raters.array(bool, lambda rater: rater not in models)
+    note = f"{', '.join(models)} left out, as models are no human raters. {remedy}"
+    return with_note(labels.take(np.flatnonzero(is_person)), note)
 
 
 def _table(path: Path, folder: Path) -> FileTable:

@@ -503,6 +503,19 @@ def test_files_of_one_rater_each_are_named_by_them(
     assert set(labels["rater_id"]) == {"anna", "ben"}
 
 
+def test_files_of_one_name_are_of_the_raters_whose_folders_hold_them(tmp_path: Path) -> None:
+    for rater in ("anna", "ben", "cleo"):
+        (tmp_path / rater).mkdir()
+        rows = "".join(f"r{k},{1 + k % 5}\n" for k in range(20))
+        (tmp_path / rater / "ratings.csv").write_text(f"response_id,score\n{rows}")
+
+    assert CliRunner().invoke(init, [str(tmp_path)]).exit_code == 0
+
+    evaluation = read_evaluation(tmp_path)
+    labels = read_labels(evaluation, read_responses(evaluation)).ratings
+    assert labels["rater_id"].value_counts().to_dict() == {"anna": 20, "ben": 20, "cleo": 20}
+
+
 def test_file_of_a_language_model_holds_judge_scores(tmp_path: Path) -> None:
     people = "".join(f"r{k},{name},{k % 2}\n" for k in range(24) for name in ("anna", "ben"))
     (tmp_path / "people.csv").write_text(f"id,annotator,safe\n{people}")

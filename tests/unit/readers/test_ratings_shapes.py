@@ -197,6 +197,26 @@ def test_language_model_is_no_human_rater(tmp_path: Path, model: str, *, is_wide
     assert any(note.startswith(f"{model} left out") for note in ratings.labels.notes)
 
 
+@pytest.mark.parametrize(
+    ("header", "person", "model"),
+    [
+        ("id,gpt-4o,anna", "anna", "gpt-4o"),
+        ("id,human_label,llm_label", "human_label", "llm_label"),
+        ("id,judge,human", "human", "judge"),
+        ("id,human,judge", "human", "judge"),
+    ],
+)
+def test_one_person_beside_a_model_is_one_rater(
+    tmp_path: Path, header: str, person: str, model: str
+) -> None:
+    rows = [f"i{k},{'pass' if k % 2 else 'fail'},{'fail' if k % 3 else 'pass'}" for k in range(12)]
+
+    ratings = read(tmp_path, "ratings.csv", "\n".join([header, *rows]))
+
+    assert ratings.raters == (person,)
+    assert any(note.startswith(f"{model} left out") for note in ratings.labels.notes)
+
+
 def test_language_model_is_a_rater_if_the_user_says_so(tmp_path: Path) -> None:
     rows = csv_of(wide(("gpt-4o", lambda _, n: 1 + n % 5)))
 

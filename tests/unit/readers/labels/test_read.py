@@ -916,10 +916,20 @@ def test_a_rating_of_another_text_under_the_same_id_is_refused(
     )
 
 
-def test_rater_named_like_a_model_is_noted(write: Write) -> None:
+def test_rater_named_like_a_model_is_no_person(write: Write) -> None:
     text = LONG + "a1,anna,safe,1\na1,gpt-4o,safe,1\n"
 
     inputs = labels(write({"labels.csv": text}))
 
-    assert '"gpt-4o" has the name of a language model, and counts as a person' in inputs.notes
-    assert len(inputs.ratings) == 2
+    assert any("gpt-4o left out, as models are no human raters" in note for note in inputs.notes)
+    assert list(inputs.ratings["rater_id"]) == ["anna"]
+
+
+def test_declared_rater_is_a_person_whatever_the_name(write: Write) -> None:
+    text = LONG + "a1,anna,safe,1\na1,gpt-4o,safe,1\n"
+    folder = write({"labels.csv": text})
+    declaration = folder / "evaluation.yaml"
+    with declaration.open("a") as lines:
+        lines.write("\nlabelling: {raters: [anna, gpt-4o]}\n")
+
+    assert set(labels(folder).ratings["rater_id"]) == {"anna", "gpt-4o"}
