@@ -94,7 +94,6 @@ def _scale_of(scale: object) -> Scale | None:
 
 def agreement_of_layouts(ratings: object, options: RatingsOptions) -> list[Agreement]:
     """Return the agreement of each layout that the ratings may have and whose verdicts differ."""
-    from eval_assets.readers._problems import input_error
     from eval_assets.readers.labels.headers import is_model
     from eval_assets.readers.ratings_file import read_ratings_file, read_ratings_frame
     from eval_assets.wording import listed
@@ -107,7 +106,7 @@ def agreement_of_layouts(ratings: object, options: RatingsOptions) -> list[Agree
     if layout.raters and not options.raters and all(map(is_model, layout.raters)):
         message = f"no person rated: {listed(layout.raters)} are named like language models"
         remedy = "Add the ratings of people, or name people by --rater"
-        raise input_error(layout.evaluation.name, message, remedy)
+        raise InputError(InputProblem(layout.evaluation.name, None, None, message, remedy))
     measured = _measure(layout.evaluation, layout)
     if layout.other_layout is not None:
         alternative = _measure(layout.other_layout.evaluation, layout.other_layout)

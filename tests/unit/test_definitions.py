@@ -65,7 +65,7 @@ def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Pat
 def test_each_step_has_the_name_of_its_evaluation(several: Path) -> None:
     """Dagster would number steps of one name, those of checks in an order by hash seed."""
     result = definitions(several)
-    made = [
+    materializations = [
         (definition.node_def.name, {key.path[0] for key in definition.keys})
         for definition in result.assets or []
         if isinstance(definition, dg.AssetsDefinition) and definition.is_executable
@@ -77,9 +77,9 @@ def test_each_step_has_the_name_of_its_evaluation(several: Path) -> None:
     steps = {node.name for node in result.resolve_implicit_global_asset_job_def().nodes}
 
     assert len(checked) > 10
-    assert all({name.partition("__")[0]} == of for name, of in [*made, *checked])
-    assert steps == {name for name, _ in [*made, *checked]}
-    assert len(steps) == len(made) + len(checked)
+    assert all({name.partition("__")[0]} == of for name, of in [*materializations, *checked])
+    assert steps == {name for name, _ in [*materializations, *checked]}
+    assert len(steps) == len(materializations) + len(checked)
 
 
 def test_a_folder_that_is_added_appears_when_definitions_are_loaded_again(several: Path) -> None:

@@ -190,8 +190,12 @@ def rater_header(table: FileTable) -> str | None:
     if header is None or plain(header) not in _RATERS_OR_RATINGS:
         return header
     ratings = set(table.stripped(header).present())
-    others = (set(table.stripped(other).present()) for other in table.columns if other != header)
-    return None if ratings and any(ratings == values for values in others) else header
+    holds_ratings = bool(ratings) and any(
+        ratings == set(table.stripped(column).present())
+        for column in table.columns
+        if column != header
+    )
+    return None if holds_ratings else header
 
 
 def item_header(table: FileTable) -> str | None:
