@@ -31,7 +31,6 @@ SIMULATIONS = (
     "planner",
     "promises",
     "scale",
-    "selection",
 )
 """Likewise; they run for a quarter of an hour, and only if they are named."""
 

@@ -150,18 +150,6 @@ ALPHA_CHANGE = Statistic(
     "alpha of responses that are new under a wording less that of all responses under the one "
     "before",
 )
-A_HH_WEIGHTED = Statistic(
-    "a_hh_weighted",
-    "A^HH, all responses",
-    "A^HH weighted to all responses by inverse probabilities to have two ratings",
-    limits=A_HH_LIMITS,
-)
-ALPHA_WEIGHTED = Statistic(
-    "alpha_weighted",
-    "Alpha, all responses",
-    "alpha weighted to all responses by inverse probabilities to have two ratings",
-    limits=ALPHA_LIMITS,
-)
 KAPPA_MACRO = Statistic(
     "kappa_macro",
     "Kappa (macro)",

@@ -209,29 +209,6 @@ class RubricVersionFigures(FigureRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightedHumanFigures(FigureRecord):
-    """Agreement of human raters on a question of which only part of the responses has two ratings.
-
-    Beside it agreement weighted to all responses that are asked the question.
-    """
-
-    table = "human_agreement_weighted"
-
-    question_id: str
-    n_responses: Annotated[int, "with at least two ratings"]
-    n_asked: Annotated[int, "responses that the question applies to"]
-    n_unrepresented: Annotated[int, "of these, of models of which none has two ratings: left out"]
-    n_effective: Annotated[int, "responses of equal weight that would tell as much (Kish 1965)"]
-    weighted_by: Annotated[str, "features of the selection model"]
-    a_hh: Annotated[Figure, c.A_HH]
-    a_hh_weighted: Annotated[Figure, c.A_HH_WEIGHTED]
-    alpha: Annotated[Figure, c.ALPHA]
-    alpha_weighted: Annotated[Figure, c.ALPHA_WEIGHTED]
-    alpha_level: str
-    data_version: _DataVersion
-
-
-@dataclass(frozen=True, kw_only=True)
 class JudgeFigures(FigureRecord):
     """Agreement of judges with each other on a question, a response, or overall."""
 
@@ -383,7 +360,6 @@ RECORDS: tuple[type[FigureRecord], ...] = (
     HumanFigures,
     RoundFigures,
     RubricVersionFigures,
-    WeightedHumanFigures,
     JudgeFigures,
     LeaveOneJudgeOutFigures,
     SliceFigures,

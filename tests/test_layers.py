@@ -130,7 +130,6 @@ PARALLEL = {
     "results": "served, and printed by the commands",
     "rubric": "declared, and drafted by the command",
     "scores": "read and stored",
-    "selection": "tests and weights in stats/, measured in agreement/",
     "tuning": "declared, and its assets",
     "validation": "of evaluation.yaml and of label files",
 }

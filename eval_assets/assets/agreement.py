@@ -19,11 +19,6 @@ from eval_assets.agreement.judges import (
 )
 from eval_assets.agreement.pairs import measure_pairs, measure_retrieval
 from eval_assets.agreement.rounds import measure_rewordings, measure_rounds
-from eval_assets.agreement.selection import (
-    SelectionMeasures,
-    measure_selection,
-    selection_sentences,
-)
 from eval_assets.agreement.slices import measure_slices
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels
@@ -51,7 +46,6 @@ from eval_assets.figures import (
     RoundFigures,
     RubricVersionFigures,
     SliceFigures,
-    WeightedHumanFigures,
 )
 from eval_assets.render.tables import ALL_QUESTIONS
 from eval_assets.store.connection import transaction
@@ -74,10 +68,6 @@ from eval_assets.store.ratings import (
     slices_in_order,
     write_pair_measures,
 )
-from eval_assets.store.response_features import (
-    partly_rated_questions,
-    response_features,
-)
 from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
 from eval_assets.store.scores import value_counts
 from eval_assets.store.splits import write_sealed_units
@@ -96,7 +86,6 @@ _ROUND_COLUMNS = (
     *("question_id", "round", "n_responses", "a_hh", "alpha", "n_in_both"),
     *("alpha_gain"),
 )
-_WEIGHTED_COLUMNS = ("question_id", "n_responses", "n_asked", "a_hh_weighted", "alpha_weighted")
 _WITHOUT_COLUMNS = (
     "judge_id",
     "question_id",
@@ -373,43 +362,11 @@ def _warn_of_low_alpha(by_prompt: pd.DataFrame) -> None:
         )
 
 
-def _rated_response_selection(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Responses with two ratings beside the rest, and agreement weighted to all responses.
-
-    Empty if all responses, or none, have two ratings. Of responses under a seal it uses no score of
-    a judge.
-    """
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            measures = SelectionMeasures((), ())
-            if partial := partly_rated_questions(connection):
-                humans = human_ratings(connection, evaluation)
-                features = response_features(connection, evaluation, partial)
-                measures = measure_selection(humans, features, evaluation)
-            with transaction(connection):
-                replace_records(connection, "rated_response_selection", measures.tests)
-                replace_figures(connection, WeightedHumanFigures, measures.weighted)
-            table = table_metadata(connection, "rated_response_selection")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "differences": dg.MetadataValue.md(
-                "\n".join(f"- {line}" for line in selection_sentences(measures.tests))
-                or "No difference that was tested is more than chance."
-            ),
-            "weighted": figures_as_metadata(measures.weighted, _WEIGHTED_COLUMNS),
-        },
-    )
-
-
 _TABLES: Mapping[str, Callable[[EvaluationFolder], dg.MaterializeResult[None]]] = {
     "combined_scores": _combined_scores,
     "score_summary": _score_summary,
     "judge_disagreements": _judge_disagreements,
     "agreement_by_slice": _agreement_by_slice,
-    "rated_response_selection": _rated_response_selection,
 }
 
 

@@ -35,7 +35,6 @@ from eval_assets.figures import (
     RoundFigures,
     RubricVersionFigures,
     ScoreFigures,
-    WeightedHumanFigures,
 )
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.report.content import render_html, render_json, render_markdown, report_content
@@ -56,7 +55,6 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ratings import human_ratings, judge_ratings
 from eval_assets.store.report_tables import read_report_tables, read_slices
-from eval_assets.store.response_features import stored_selection
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import judged_models, status_counts
 from eval_assets.wording import or_none
@@ -70,7 +68,6 @@ from eval_assets.wording import or_none
     deps=[
         judge_human_agreement,
         "combined_scores",
-        "rated_response_selection",
         "score_summary",
         label_quality,
     ],
@@ -182,8 +179,6 @@ def report_data(
             for question in evaluation.rubric
             if below_minimum(by_question[question.id], evaluation.gates)
         ),
-        selection=stored_selection(connection),
-        weighted=read_figures(connection, WeightedHumanFigures),
         coverage=tuple(
             Coverage(str(judge_id), dict(zip(rows["status"], rows["n"], strict=True)))
             for judge_id, rows in status_counts(connection).groupby("judge_id")

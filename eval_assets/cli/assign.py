@@ -78,6 +78,9 @@ def assign(  # noqa: PLR0913 - one parameter per option
 ) -> int:
     """Write assignments.csv: the responses of each rater in the round of evaluation.yaml.
 
+    Responses are drawn at random, or at random within strata: agreement on those that several
+    raters label then holds for the others too.
+
     What is assigned stays assigned: run it again after adding responses or to go on to the next
     stage, and it adds missing assignments. The order of a rater's rows is the order of their work.
 
@@ -133,7 +136,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
     )
     if added:
         add_assignments(data, added)
-    _report(added, data / ASSIGNMENTS, plan)
+    _report(added, data / ASSIGNMENTS, plan, stratify)
     if plan.raters_per_response > 1 and added:
         _report_pairs([*(files.study.assignments or ()), *added], plan)
     return DONE
@@ -190,7 +193,9 @@ def _overlap(stage: Stage | None, values: float | None, *, declared: float) -> f
     return 1.0 if stage in {"calibration", "expanded"} else declared
 
 
-def _report(added: list[Assignment], path: Path, plan: AssignmentPlan) -> None:
+def _report(
+    added: list[Assignment], path: Path, plan: AssignmentPlan, stratify: tuple[str, ...]
+) -> None:
     if not added:
         click.echo(f"Nothing to add: {path} holds all that the plan asks for.")
         return
@@ -202,3 +207,6 @@ def _report(added: list[Assignment], path: Path, plan: AssignmentPlan) -> None:
     click.echo(f"  {'rater':20}" + "".join(f"{purpose:>10}" for purpose in columns))
     for rater in plan.raters:
         click.echo(f"  {rater:20}" + "".join(f"{counts[rater, p]:>10}" for p in columns))  # type: ignore[index]
+    strata = f" within each {' and '.join(stratify)}" if stratify else ""
+    sizes = ", the same number of each" if stratify and plan.allocation == "equal" else ""
+    click.echo(f"Responses are drawn at random{strata}{sizes}.")

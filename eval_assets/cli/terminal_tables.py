@@ -76,11 +76,9 @@ def print_measured(
     `stale` says why the figures of judges are older than the data.
     """
     from eval_assets.agreement.rounds import rewording_sentences
-    from eval_assets.agreement.selection import selection_sentences
     from eval_assets.figures import HumanFigures, JudgeHumanFigures, RubricVersionFigures
     from eval_assets.store.figures import read_figures
     from eval_assets.store.gates import stored_findings
-    from eval_assets.store.response_features import stored_selection
     from eval_assets.store.schema import read_rows
 
     print_humans(read_figures(connection, HumanFigures))
@@ -96,8 +94,6 @@ def print_measured(
         )
     for sentence in rewording_sentences(read_figures(connection, RubricVersionFigures), evaluation):
         click.echo(f"{sentence}.\n")
-    if sentences := selection_sentences(stored_selection(connection)):
-        click.echo(f"{'. '.join(sentences)}. Weighted figures are in the report.\n")
     if stale:
         click.echo(f"{stale}\n")
     print_judges(read_figures(connection, JudgeHumanFigures), outcomes, evaluation)

@@ -179,8 +179,6 @@ def render_json(data: ReportData) -> str:
         "judge_agreement": _rows(data.judges),
         "label_findings": [asdict(finding) for finding in data.findings],
         "diagnoses": [diagnosis.to_json() for diagnosis in data.diagnoses],
-        "rated_response_selection": [_plain(asdict(test)) for test in data.selection],
-        "human_agreement_weighted": _rows(data.weighted),
         "score_summary": _rows(data.scores),
         "cautions": [
             {"heading": caution.term, "meaning": caution.meaning}

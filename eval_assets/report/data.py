@@ -10,7 +10,6 @@ import pandas as pd
 from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.diagnosis import Diagnosis
 from eval_assets.agreement.gates.decision import GateOutcome
-from eval_assets.agreement.selection import SelectionTest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.figures import (
     HumanFigures,
@@ -21,7 +20,6 @@ from eval_assets.figures import (
     RubricVersionFigures,
     ScoreFigures,
     SliceFigures,
-    WeightedHumanFigures,
 )
 from eval_assets.report.stored_rows import Row, StoredRow, rows_of
 
@@ -75,8 +73,6 @@ class ReportData:
     rubric_versions: tuple[RubricVersionFigures, ...]
     findings: tuple[Finding, ...]
     diagnoses: tuple[Diagnosis, ...]
-    selection: tuple[SelectionTest, ...]
-    weighted: tuple[WeightedHumanFigures, ...]
     coverage: tuple[Coverage, ...]
     judges: tuple[JudgeFigures, ...]
     leave_one_judge_out: tuple[LeaveOneJudgeOutFigures, ...]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # for type checkers: what each module exports
     from eval_assets.stats.records import *  # noqa: F403
     from eval_assets.stats.resampling import *  # noqa: F403
     from eval_assets.stats.rubric_profile import *  # noqa: F403
-    from eval_assets.stats.selection import *  # noqa: F403
     from eval_assets.stats.significance import *  # noqa: F403
 
 _MODULES = {
@@ -60,10 +59,6 @@ _MODULES = {
     "records": "human_agreement_by_question rating_matrices",
     "resampling": "Jackknife bootstrap_interval detectable_gain groups_to_detect",
     "rubric_profile": "OverallProfile overall_profile",
-    "selection": (
-        "SelectionShift SelectionWeights rank_components selection_shift selection_weights "
-        "weighted_interval"
-    ),
     "significance": "MeanShift holm_p_values least_p_value mean_shift",
 }
 """Exported names by module."""

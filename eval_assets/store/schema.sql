@@ -257,22 +257,6 @@ CREATE TABLE IF NOT EXISTS label_findings (
     finding VARCHAR NOT NULL
 );
 
--- Responses with two ratings beside the rest, where only part of the responses has them.
-CREATE TABLE IF NOT EXISTS rated_response_selection (
-    question_id VARCHAR NOT NULL,
-    feature VARCHAR NOT NULL,              -- 'length', 'prompt_length', 'group_size', 'date', 'judge_score' or 'model'
-    difference VARCHAR NOT NULL,           -- the largest difference, in words; empty if there is none
-    figure VARCHAR NOT NULL,               -- 'mean_rank', from 0 to 1, or 'share'
-    rated DOUBLE,                          -- that of the responses with two ratings
-    rest DOUBLE,
-    n_rated BIGINT NOT NULL,
-    n_rest BIGINT NOT NULL,
-    n_groups BIGINT NOT NULL,
-    p_value DOUBLE NOT NULL,               -- by permutation over response groups
-    adjusted_p DOUBLE NOT NULL,            -- Holm, over the tests of the evaluation
-    is_reported BOOLEAN NOT NULL
-);
-
 -- Responses on which a judge and the mean human rating lie half the scale apart, worst first.
 CREATE TABLE IF NOT EXISTS judge_human_disagreements (
     judge_id VARCHAR NOT NULL,

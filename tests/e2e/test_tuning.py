@@ -698,7 +698,6 @@ def test_groups_with_printed_figures_enter_no_test_under_another_split(
 OF_PEOPLE = {
     *("human_labels", "human_agreement", "reference_values", "label_disagreements"),
     *("label_quality", "label_spread", "label_findings"),
-    "human_agreement_weighted",
 }
 """Tables of labels and of agreement between people, which no judge affects."""
 

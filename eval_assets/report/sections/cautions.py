@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.rounds import change_text
-from eval_assets.agreement.selection import selection_sentences
 from eval_assets.bands import (
     FEW_GROUPS,
     FEW_RARE_GROUPS,
@@ -59,7 +58,6 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _small_samples(data)
     yield from _rare_values(data)
     yield from _guessed_scales(data)
-    yield from _selected(data)
     yield from _reworded(data)
     yield from _rejected_labels(data)
     yield from _no_longer_paired(data)
@@ -269,17 +267,6 @@ def _guessed_scales(data: ReportData) -> Iterator[Definition]:
                 f"One stray rating changes the guess and every figure with it: declare the scale "
                 f"in evaluation.yaml.",
             )
-
-
-def _selected(data: ReportData) -> Iterator[Definition]:
-    """Yield differences between the responses with two ratings and the rest."""
-    if sentences := selection_sentences(data.selection):
-        yield Definition(
-            "Responses with two ratings differ from the rest",
-            f"{'. '.join(sentences)}. Agreement and the gates use the responses with two "
-            "ratings; below is agreement weighted to all responses of the same models. Draw the "
-            "responses that two raters rate at random, as eval-assets assign does.",
-        )
 
 
 def _reworded(data: ReportData) -> Iterator[Definition]:

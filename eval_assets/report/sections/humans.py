@@ -20,7 +20,7 @@ from eval_assets.bands import (
 from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import GateName
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.figures import HumanFigures, WeightedHumanFigures
+from eval_assets.figures import HumanFigures
 from eval_assets.render.document import (
     Block,
     Card,
@@ -37,14 +37,11 @@ from eval_assets.render.document import (
 )
 from eval_assets.report.data import ReportData
 from eval_assets.report.layout import (
-    Layout,
     Line,
     a_hh_tone,
     agreement_plot,
     alpha_tone,
     coefficient,
-    figure_cell,
-    laid_out,
     lines_table,
     lowest_tick,
     question_cell,
@@ -71,18 +68,6 @@ _A_HH_EXPLAINED = (
 _KEY = "● value with 95 % interval   │ minimum of the gate   ┊ what chance alone gives"
 _KAPPA_NAMES = {"cohen": "Cohen's kappa", "fleiss": "Fleiss' kappa"}
 _GWET_NAMES = {"ac1": "Gwet's AC1", "ac2_quadratic": "Gwet's AC2 (quadratic weights)"}
-_WEIGHTED = (
-    "The responses with two ratings differ from the rest. Weighted to all responses of the same "
-    "models, agreement is:"
-)
-_WEIGHTS = (
-    "Weights are the inverse of the probability of two ratings, estimated from the compared "
-    "features. Gates do not use them."
-)
-_ABSENT = (
-    "On a question, up to {:,} responses are of models without any response with two ratings. "
-    "The weights do not represent them."
-)
 _MOST_OPEN = 4
 """Number of questions up to which all statistics are unfolded."""
 
@@ -102,29 +87,9 @@ def section(data: ReportData) -> Section:
     else:
         blocks = (
             Card("", (Text(_KEY, is_small=True), _overview(data, measured_questions))),
-            *_weighted(data),
             *(_card(data, row, question) for question, row in measured_questions if question),
         )
     return Section("humans", "Do humans agree?", "Humans", (Text(_LEAD), *blocks))
-
-
-def _weighted(data: ReportData) -> Iterator[Card]:
-    names = {test.question_id for test in data.selection if test.is_reported}
-    rows = [row for row in data.weighted if row.question_id in names]
-    if not rows:
-        return
-    layout: Layout[WeightedHumanFigures] = {
-        "Question": lambda row: row.question_id,
-        "Responses with two ratings#": lambda row: f"{row.n_responses:,} of {row.n_asked:,}",
-        "A^HH#": lambda row: figure_cell(row.a_hh, A_HH_LIMITS),
-        "A^HH, weighted#": lambda row: figure_cell(row.a_hh_weighted, A_HH_LIMITS),
-        "Alpha#": lambda row: figure_cell(row.alpha, ALPHA_LIMITS),
-        "Alpha, weighted#": lambda row: figure_cell(row.alpha_weighted, ALPHA_LIMITS),
-    }
-    table = laid_out("Agreement weighted to all responses", layout, rows)
-    most = max(row.n_unrepresented for row in rows)
-    absent = f" {_ABSENT.format(most)}" if most else ""
-    yield Card("", (Text(_WEIGHTED), table, Text(f"{_WEIGHTS}{absent}", is_small=True)))
 
 
 def _overview(

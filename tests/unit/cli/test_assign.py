@@ -51,6 +51,15 @@ def test_the_share_declared_goes_to_everybody_and_the_rest_is_split(folder: Path
         ("ben", "single"): 10,
     }
     assert "anna" in done.stdout
+    assert done.stdout.endswith("Responses are drawn at random.\n")
+
+
+def test_strata_of_the_draw_are_named(folder: Path) -> None:
+    done = run(folder, "--responses", "8", "--stratify", "difficulty")
+    equal = run(folder, "--responses", "16", "--stratify", "difficulty", "--equal")
+
+    assert "drawn at random within each difficulty.\n" in done.stdout
+    assert "within each difficulty, the same number of each.\n" in equal.stdout
 
 
 def test_calibration_is_labelled_by_everybody_on_the_first_question(folder: Path) -> None:

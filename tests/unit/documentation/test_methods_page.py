@@ -12,7 +12,6 @@ from eval_assets.figures import (
     JudgeHumanFigures,
     RoundFigures,
     RubricVersionFigures,
-    WeightedHumanFigures,
     fields_of,
 )
 from eval_assets.report.sections.glossary import section
@@ -23,7 +22,6 @@ MEASURED = (
     HumanFigures,
     RoundFigures,
     RubricVersionFigures,
-    WeightedHumanFigures,
     JudgeFigures,
     JudgeHumanFigures,
 )

@@ -110,8 +110,6 @@ class Case:
             humans=humans,
             rounds=(),
             rubric_versions=(),
-            selection=(),
-            weighted=(),
             findings=tuple(
                 Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
             ),
