@@ -32,13 +32,11 @@ from eval_assets.labelling.sessions import (
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
-from eval_assets.server.rendering import offline_page
 
 PROGRAM = str(Path(sys.executable).parent / "eval-assets")
 CHROMIUM = shutil.which("chromium")
 NEXT_SECONDS = 0.05
 FIRST_SECONDS = 30
-PAGE_BYTES = 300 * 1024
 LABEL_CPU_SECONDS = 0.005
 LEAD_CPU_SECONDS = 0.5
 OPEN_SECONDS = 2
@@ -70,7 +68,7 @@ def table() -> str:
     """Measure everything and return the rows as Markdown."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = _evaluation(Path(temporary))
-        rows = [*_on_disk(folder), _in_long_session(folder / "long"), _offline(folder)]
+        rows = [*_on_disk(folder), _in_long_session(folder / "long")]
         rows += [_in_terminal(folder), *_on_lead_page(folder / "team")]
         rows += [*_in_browser(folder), _opened(folder / "large")] if CHROMIUM else []
     return markdown(rows)
@@ -206,20 +204,6 @@ def _opened(folder: Path) -> Row:
         browser.close()
     return _row(
         f"browser: from the link to the first of {N_LARGE:,} responses", durations, OPEN_SECONDS
-    )
-
-
-def _offline(folder: Path) -> Row:
-    study = _study(folder)
-    texts = sum(len(shown.prompt + shown.response) for shown in study.responses.values())
-    extra = len(offline_page(study, "anna").encode()) - texts
-    return Row(
-        f"offline page of {N_RESPONSES} responses, beyond their texts",
-        f"{extra / 1024:.0f} KB",
-        "",
-        "",
-        f"{PAGE_BYTES // 1024} KB",
-        extra < PAGE_BYTES,
     )
 
 

@@ -20,7 +20,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "assign": "Assign responses to raters in assignments.csv.",
         "label": "Label responses in the terminal.",
         "serve": "Serve results, or labelling pages, in the browser.",
-        "sheet": "Write annotation sheets or offline pages; merge returned ones.",
+        "sheet": "Write annotation sheets for raters.",
         "adjudicate": "Settle disagreements in the terminal, the worst first.",
         "plan": "Simulate the effect of more labels.",
     },

@@ -1,4 +1,4 @@
-"""`eval-assets sheet`: annotation sheets and offline labelling pages."""
+"""`eval-assets sheet`: annotation sheets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import data_option, database_option, resolve_database
-from eval_assets.errors import InputError, InputProblem, leaves
+from eval_assets.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -31,7 +31,6 @@ _NONE = frozenset[str]()
 @data_option
 @database_option
 @click.option("--rater", "raters", multiple=True, help="Only for this rater.  [default: all]")
-@click.option("--html", is_flag=True, help="Write pages that work offline instead of CSV files.")
 @click.option("--new", is_flag=True, help="Write units that no sheet has yet beside filled sheets.")
 @click.option(
     "--needed",
@@ -39,41 +38,28 @@ _NONE = frozenset[str]()
     help="Write only units without a rating that no judge is certified to score.",
 )
 @click.option(
-    "--merge",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="File that an offline page gave back; merging it again changes nothing.",
-)
-@click.option(
     "--to",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to.  [default: labels/ in the evaluation folder; pages: out/pages/]",
+    help="Folder to write to.  [default: labels/ in the evaluation folder]",
 )
 def sheet(  # noqa: PLR0913 - one parameter per option
     *,
     data: Path,
     database: str | None,
     raters: tuple[str, ...],
-    html: bool,
     new: bool,
     needed: bool,
-    merge: tuple[Path, ...],
     to: Path | None,
 ) -> int:
     """Write an annotation sheet for each rater, to fill in with a spreadsheet program.
 
     Where evaluation.yaml names no raters, it is one sheet with an empty column rater_id. A sheet
-    with labels is never overwritten. With --html each rater gets one page, a file that works
-    offline and on a phone, has the keys of the labelling screen, and saves a file of labels for
-    --merge.
+    with labels is never overwritten.
     """
     from eval_assets.cli.study_files import read_study
     from eval_assets.labelling.rubric_versions import reworded_questions
 
     files = read_study(data, database=resolve_database(data, database))
-    if merge:
-        _merge(files, merge)
-        return DONE
     excluded: Units = {}
     if needed:
         excluded = _units_without_need(files, data, database)
@@ -81,13 +67,10 @@ def sheet(  # noqa: PLR0913 - one parameter per option
     unknown = [rater for rater in raters if files.study.raters and rater not in files.study.raters]
     if unknown:
         raise click.UsageError(f"{', '.join(unknown)} is not a rater here.")
-    if html:
-        _write_pages(files, chosen, to or data / "out" / "pages")
-    else:
-        reworded = reworded_questions(files.evaluation.rubric, _wordings(data, database))
-        _write_sheets(
-            files, chosen, to or data / "labels", new=new, excluded=excluded, reworded=reworded
-        )
+    reworded = reworded_questions(files.evaluation.rubric, _wordings(data, database))
+    _write_sheets(
+        files, chosen, to or data / "labels", new=new, excluded=excluded, reworded=reworded
+    )
     return DONE
 
 
@@ -138,26 +121,6 @@ def _wordings(data: Path, database: str | None) -> Sequence[RubricWording]:
 
     with connect(path, folder=data, is_reading=True) as connection:
         return stored_wordings(connection)
-
-
-def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None:
-    # Templates take a moment to import: only for those who want pages.
-    from eval_assets.labelling.sessions import file_name
-    from eval_assets.server.rendering import offline_page
-
-    if not files.study.raters:
-        raise click.UsageError(
-            f"{files.evaluation.folder}/evaluation.yaml names no raters, and a page is for one. "
-            "Add: labelling: {raters: [anna, ben]}"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    for rater in raters:
-        path = folder / f"{file_name(rater)}.html"
-        path.write_text(offline_page(files.study, rater), encoding="utf-8")
-        queue = files.study.queue(rater)
-        click.echo(f"wrote {path}, {len(queue.units)} to label")
-        if queue.notice:
-            click.echo(f"  {rater}: {queue.notice}")
 
 
 def _write_sheets(  # noqa: PLR0913 - one parameter per option
@@ -231,31 +194,3 @@ def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str
     return set(
         labels[["response_id", "question_id", "rater_id"]].itertuples(index=False, name=None)
     )
-
-
-def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
-    from eval_assets.labelling.pages import merge_returned, returned_labels
-    from eval_assets.wording import counted
-
-    refused: list[InputError] = []
-    for path in paths:
-        try:
-            text = path.read_text(encoding="utf-8")
-            returned_sheet = returned_labels(text, files.study, file=str(path))
-            n_new = merge_returned(returned_sheet, files.study, file=str(path))
-        except (OSError, UnicodeDecodeError) as error:
-            message = f"the file cannot be read ({error})"
-            refused.append(
-                InputError(InputProblem(str(path), None, None, message, "Check the file"))
-            )
-        except ExceptionGroup as group:
-            refused += [error for error in leaves(group) if isinstance(error, InputError)]
-        except InputError as error:
-            refused.append(error)
-        else:
-            click.echo(f"{path}: {counted(n_new, 'new answer')}")
-            for rater in dict.fromkeys(item.key.rater_id for item in returned_sheet.sessions):
-                if notice := files.study.queue(rater).notice:
-                    click.echo(f"  {rater}: {notice}")
-    if refused:
-        raise ExceptionGroup("files were not merged", refused)

@@ -1,4 +1,4 @@
-"""The parts of a response that raters see in the terminal, the browser and offline pages."""
+"""The parts of a response that raters see in the terminal and the browser."""
 
 from __future__ import annotations
 

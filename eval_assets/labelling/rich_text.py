@@ -1,6 +1,5 @@
 """Markdown as HTML without scripts, which loads only images of the evaluation folder."""
 
-import base64
 import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -55,9 +54,9 @@ _CLEANER = nh3.Cleaner(
         "th": set(_ALIGNMENTS.values()),
     },
     attribute_filter=lambda _, name, value: (
-        value if name != "src" or value.startswith(("/images/", "data:image/")) else None
+        value if name != "src" or value.startswith("/images/") else None
     ),
-    url_schemes={"data"},
+    url_schemes=set(),
 )
 
 
@@ -76,16 +75,10 @@ def markdown_html(text: str, *, folder: Path, address: ImageAddress) -> str:
     Images are shown if they are in the folder; `address` returns where from.
 
     Examples:
-        >>> markdown_html("**Yes** <b>\n[no](http://x.org)", folder=Path(), address=data_uri)
+        >>> markdown_html("**Yes** <b>\n[no](http://x.org)", folder=Path(), address=str)
         '<p><strong>Yes</strong> &lt;b&gt;<br>\nno<span class="address"> (http://x.org)</span></p>\n'
     """
     return _CLEANER.clean(_MARKDOWN.render(text, {"folder": folder, "address": address}))
-
-
-def data_uri(path: Path) -> str:
-    """Return an image file as a URI that contains it."""
-    content = base64.b64encode(path.read_bytes()).decode()
-    return f"data:{IMAGE_TYPES[path.suffix.lower()]};base64,{content}"
 
 
 def image_file(name: str, folder: Path) -> Path | None:

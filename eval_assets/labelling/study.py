@@ -245,7 +245,7 @@ class Study:
         """Return the secret text of a purpose.
 
         It is derived from a key file in the session folder. Removing that file invalidates every
-        link and offline page of the study.
+        link of the study.
         """
         text = "\x1f".join(purpose)
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]

@@ -1,1 +1,1 @@
-"""Pages and endpoints of `eval-assets serve`, and the offline labelling pages."""
+"""Pages and endpoints of `eval-assets serve`."""

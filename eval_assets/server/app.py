@@ -223,7 +223,6 @@ class _RaterPages:
         name = work.study.evaluation.name
         task = {
             **page_task(work.queue(rater), work.html),
-            "isOffline": False,
             # Not the link: labels that wait in a browser must survive a new one.
             "page": f"{name}/{rater}",
             "round": work.round,
@@ -232,7 +231,6 @@ class _RaterPages:
         page = TEMPLATES.get_template("label.html.jinja").render(
             evaluation=name,
             rater=rater,
-            is_offline=False,
             task_json=json_in_html(task),
         )
         return HTMLResponse(page)

@@ -1,6 +1,5 @@
 """Templates, static files and images of the pages, and JSON that is safe inside them."""
 
-import base64
 import hashlib
 import json
 from importlib import resources
@@ -13,9 +12,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from eval_assets.labelling.choices import value_name
-from eval_assets.labelling.pages import offline_task
 from eval_assets.labelling.rich_text import IMAGE_TYPES
-from eval_assets.labelling.study import Study
 
 TEMPLATES = Environment(
     loader=PackageLoader("eval_assets.server"),
@@ -62,31 +59,3 @@ def json_in_html(value: object) -> Markup:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704 - no character left that HTML gives a meaning
-
-
-def offline_page(study: Study, rater_id: str) -> str:
-    """Return a rater's offline page, which keeps its state and saves labels to a file.
-
-    It loads nothing and can send nothing: its policy allows its own script and style, known by
-    their hashes, and no connection at all.
-    """
-    style = static_text("label.css")
-    scripts = [static_text(name) for name in ("seal.js", "label.js")]
-    allowed = " ".join(f"'{_hash(script)}'" for script in scripts)
-    policy = (
-        f"default-src 'none'; script-src {allowed}; style-src '{_hash(style)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    return TEMPLATES.get_template("offline.html.jinja").render(
-        evaluation=study.evaluation.name,
-        rater=rater_id,
-        is_offline=True,
-        task_json=json_in_html(offline_task(study, rater_id)),
-        policy=Markup(policy),  # noqa: S704 - hashes and words of ours
-        style=Markup(style),  # noqa: S704 - a file of ours
-        scripts=[Markup(script) for script in scripts],  # noqa: S704 - files of ours
-    )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""Labelling in a real browser: with keys, on a phone, offline, by everybody, and losing nothing."""
+"""Labelling in a real browser: with keys, on a phone, by everybody, and losing nothing."""
 
 import json
 import os
@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.serve import serve
-from eval_assets.cli.sheet import sheet
 from eval_assets.cli.study_files import read_study
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.sessions import Answer
@@ -375,16 +374,8 @@ def pairs(tmp_path: Path, program_folder: Path) -> Iterator[Serving]:
     serving.kill()
 
 
-@pytest.mark.parametrize("is_offline", [False, True])
-def test_comparison_is_stored_by_column(
-    pairs: Serving, opened: Opened, tmp_path: Path, *, is_offline: bool
-) -> None:
-    link = pairs.links["anna"]
-    if is_offline:
-        options = ["--data", str(pairs.folder), "--to", str(tmp_path), "--html"]
-        CliRunner().invoke(sheet, options, standalone_mode=False)
-        link = (tmp_path / "anna.html").as_uri()
-    page = opened(link)
+def test_comparison_is_stored_by_column(pairs: Serving, opened: Opened) -> None:
+    page = opened(pairs.links["anna"])
     sides = []
     for number in range(1, 7):
         assert page.locator("#responses h3").all_inner_texts() == ["A", "B"]
@@ -396,19 +387,12 @@ def test_comparison_is_stored_by_column(
     assert page.inner_text("#given") == "Your answer: no difference"
     page.keyboard.press("ArrowLeft")
     assert page.inner_text("#given") == f"Your answer: {'A' if sides[4] else 'B'} is better"
-    if is_offline:
-        with page.expect_download() as download:
-            page.keyboard.press("q")
-        download.value.save_as(tmp_path / "returned.jsonl")
-        options = ["--data", str(pairs.folder), "--merge", str(tmp_path / "returned.jsonl")]
-        CliRunner().invoke(sheet, options, standalone_mode=False)
-    else:
-        page.wait_for_selector(SAVED, state="attached")
-        page.reload()
-        page.wait_for_selector("body.ready")
-        page.keyboard.press("ArrowLeft")
-        page.keyboard.press("ArrowLeft")
-        assert page.inner_text("#given") == f"Your answer: {'A' if sides[4] else 'B'} is better"
+    page.wait_for_selector(SAVED, state="attached")
+    page.reload()
+    page.wait_for_selector("body.ready")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#given") == f"Your answer: {'A' if sides[4] else 'B'} is better"
 
     session_labels = labels(pairs.folder, "better")
     assert [label["rating"] for label in session_labels] == [0, 0, 0, 0, 0, 1]
@@ -453,16 +437,10 @@ def options(tmp_path: Path, program_folder: Path) -> Iterator[Serving]:
     serving.kill()
 
 
-@pytest.mark.parametrize("is_offline", [False, True])
 def test_options_are_selected_with_keys_and_saved_together(
-    options: Serving, opened: Opened, tmp_path: Path, *, is_offline: bool
+    options: Serving, opened: Opened
 ) -> None:
-    link = options.links["anna"]
-    if is_offline:
-        arguments = ["--data", str(options.folder), "--to", str(tmp_path), "--html"]
-        CliRunner().invoke(sheet, arguments, standalone_mode=False)
-        link = (tmp_path / "anna.html").as_uri()
-    page = opened(link)
+    page = opened(options.links["anna"])
     assert page.inner_text("#unit-title") == "Response 1 of 3, question 1 of 2"
     page.keyboard.press("1")
     page.keyboard.press("3")
@@ -489,17 +467,10 @@ def test_options_are_selected_with_keys_and_saved_together(
     assert page.input_value("#notes") == "in line 3"
     assert page.get_by_label("Where is it wrong? (M)").is_visible()
     assert page.locator("#choices :checked").count() == 2
-    if is_offline:
-        with page.expect_download() as download:
-            page.keyboard.press("q")
-        download.value.save_as(tmp_path / "returned.jsonl")
-        merge = ["--data", str(options.folder), "--merge", str(tmp_path / "returned.jsonl")]
-        CliRunner().invoke(sheet, merge, standalone_mode=False)
-    else:
-        page.wait_for_selector(SAVED, state="attached")
-        page.reload()
-        page.wait_for_selector("body.ready")
-        assert progress(page) == "3 of 6 done"
+    page.wait_for_selector(SAVED, state="attached")
+    page.reload()
+    page.wait_for_selector("body.ready")
+    assert progress(page) == "3 of 6 done"
 
     by_response = {
         name: labels(options.folder, f"faults%2F{name}")
@@ -662,15 +633,10 @@ def _off_the_scale(route: "Route") -> str:
     return json.dumps({**(route.request.post_data_json or {}), "rating": 9})
 
 
-@pytest.mark.parametrize("is_offline", [False, True])
 def test_label_is_on_disk_before_the_next_response_is_shown(
-    served: Serving, browser: "Browser", tmp_path: Path, *, is_offline: bool
+    served: Serving, browser: "Browser", tmp_path: Path
 ) -> None:
     link = served.links["anna"]
-    if is_offline:
-        options = ["--data", str(served.folder), "--to", str(tmp_path), "--html"]
-        CliRunner().invoke(sheet, options, standalone_mode=False)
-        link = (tmp_path / "anna.html").as_uri()
     profile = tmp_path / "profile"
     page = page_with_profile(browser, profile, link)
     served.kill()
@@ -772,53 +738,6 @@ def test_a_value_without_a_key_is_typed(
         assert [label["rating"] for label in labels(serving.folder, "helpful")] == [0.25]
     finally:
         serving.kill()
-
-
-def test_an_offline_page_keeps_its_state_and_gives_a_file_that_merges(
-    served: Serving, browser: "Browser", tmp_path: Path
-) -> None:
-    options = ["--data", str(served.folder), "--to", str(tmp_path)]
-    CliRunner().invoke(sheet, [*options, "--html"], standalone_mode=False)
-    context = new_context(browser, **PHONE, offline=True)
-    page = context.new_page()
-    page.goto((tmp_path / "anna.html").as_uri())
-    page.wait_for_selector("body.ready")
-    for number, key in enumerate("42", start=1):
-        page.keyboard.press(key)
-        page.get_by_text(f"{number} of 8 done").wait_for()
-    page.reload()
-    page.wait_for_selector("body.ready")
-    assert progress(page) == "2 of 8 done"
-    page.keyboard.press("5")
-    page.get_by_text("3 of 8 done").wait_for()
-    with page.expect_download() as download:
-        page.keyboard.press("q")
-    returned = tmp_path / "returned.jsonl"
-    download.value.save_as(returned)
-    assert page.evaluate("window.hit") is None
-    context.close()
-
-    merged = [
-        CliRunner().invoke(
-            sheet, ["--data", str(served.folder), "--merge", str(returned)], standalone_mode=False
-        )
-        for _ in range(2)
-    ]
-    assert [result.stdout.split(": ")[1].strip() for result in merged] == [
-        "3 new answers",
-        "0 new answers",
-    ]
-    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2, 5]
-
-
-def test_an_offline_page_has_no_barriers(
-    served: Serving, opened: Opened, tmp_path: Path, axe: str
-) -> None:
-    options = ["--data", str(served.folder), "--to", str(tmp_path)]
-    CliRunner().invoke(sheet, [*options, "--html"], standalone_mode=False)
-    page = opened((tmp_path / "anna.html").as_uri(), bypass_csp=True, **PHONE)
-
-    assert violations(page, axe) == []
 
 
 @pytest.mark.parametrize("form", [PHONE, WIDE], ids=["phone", "wide"])

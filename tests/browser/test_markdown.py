@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 
-from eval_assets.cli.sheet import sheet
 from tests.browser.conftest import new_context, violations
 from tests.browser.serving import Serving
 from tests.browser.test_labelling import PHONE, WIDE, press
@@ -93,20 +91,6 @@ def served(tmp_path_factory: pytest.TempPathFactory, program_folder: Path) -> It
     serving.kill()
 
 
-@pytest.fixture(scope="module")
-def offline(served: Serving, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Address of the offline page of anna."""
-    folder = tmp_path_factory.mktemp("pages")
-    options = ["--data", str(served.folder), "--to", str(folder), "--html"]
-    CliRunner().invoke(sheet, options, standalone_mode=False)
-    return (folder / "anna.html").as_uri()
-
-
-def link(request: pytest.FixtureRequest, served: Serving, kind: str) -> str:
-    address: str = request.getfixturevalue("offline") if kind == "offline" else served.links["anna"]
-    return address
-
-
 def page_without_policy(browser: "Browser", requests: list[str], **form: Any) -> "Page":
     """Return a page without its content policy, so that only the sanitiser protects it."""
     page = new_context(browser, bypass_csp=True, **form).new_page()
@@ -114,13 +98,10 @@ def page_without_policy(browser: "Browser", requests: list[str], **form: Any) ->
     return page
 
 
-@pytest.mark.parametrize("kind", ["served", "offline"])
-def test_hostile_texts_run_and_load_nothing(
-    request: pytest.FixtureRequest, served: Serving, browser: "Browser", kind: str
-) -> None:
+def test_hostile_texts_run_and_load_nothing(served: Serving, browser: "Browser") -> None:
     requests: list[str] = []
     page = page_without_policy(browser, requests, **WIDE)
-    page.goto(link(request, served, kind))
+    page.goto(served.links["anna"])
     page.wait_for_selector("body.ready")
     loaded = len(requests)
     for _ in HOSTILE:
@@ -160,15 +141,14 @@ def test_hostile_texts_run_nothing_on_the_adjudicators_page(
     page.context.close()
 
 
-@pytest.mark.parametrize("kind", ["served", "offline"])
 def test_markdown_is_rendered_and_a_key_shows_the_raw_text(
-    request: pytest.FixtureRequest, served: Serving, browser: "Browser", kind: str
+    served: Serving, browser: "Browser"
 ) -> None:
     complaints: list[str] = []
     page = new_context(browser, **WIDE).new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(link(request, served, kind))
+    page.goto(served.links["anna"])
     page.wait_for_selector("body.ready")
     _show_first(page)
 

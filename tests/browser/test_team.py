@@ -1,7 +1,7 @@
 """Ten raters, three for each response, from `assign` to the verdict of the gates.
 
-As in docs/labelling.md: a calibration, attention checks, four raters in browsers, three in
-terminals and three on offline pages. One leaves half-way, and the others take over.
+As in docs/labelling.md: a calibration, attention checks, five raters in browsers and five in
+terminals. One leaves half-way, and the others take over.
 """
 
 import json
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -27,13 +27,13 @@ from tests.e2e.conftest import clean_environment
 from tests.terminal import Terminal
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.slow
 
 N_RESPONSES = 60
 RATERS = [f"r{number}" for number in range(1, 11)]
-IN_BROWSER, IN_TERMINAL, OFFLINE = RATERS[:4], RATERS[4:7], RATERS[7:]
+IN_BROWSER, IN_TERMINAL = RATERS[:5], RATERS[5:]
 LEAVES, INATTENTIVE = "r4", "r2"
 HALF = 9
 DECLARED = f"""\
@@ -182,40 +182,6 @@ class TerminalRater:
         return Terminal(command, environment=clean_environment(), folder=folder)
 
 
-class OfflineRater:
-    """A rater with a page in a file, who sends files of labels back."""
-
-    def __init__(self, team: Team, rater: str, browser: "Browser") -> None:
-        self._team, self._rater = team, rater
-        self._context: BrowserContext = new_context(browser, **WIDE, offline=True)
-        self._page = team.folder / "out" / "pages" / f"{rater}.html"
-
-    def calibrate(self) -> None:
-        """Answer the calibration on a first page."""
-        assert "2 of 2 matched" in self._label(2)
-
-    def label(self, most: int) -> None:
-        """Label on a new page, and send the file back."""
-        self._label(most)
-
-    def close(self) -> None:
-        """Close the browser."""
-        self._context.close()
-
-    def _label(self, most: int) -> str:
-        self._team.call("sheet", "--html", "--rater", self._rater)
-        page: Any = self._context.new_page()
-        page.goto(self._page.as_uri())
-        page.wait_for_selector("body.ready")
-        on_page(self._team, self._rater, page, most=most)
-        with page.expect_download() as download:
-            page.keyboard.press("q")
-        file = self._team.folder.parent / f"{self._rater}.jsonl"
-        download.value.save_as(file)
-        page.close()
-        return self._team.call("sheet", "--merge", str(file))
-
-
 @pytest.fixture
 def team(tmp_path: Path, program_folder: Path) -> Team:
     result = Team(program_folder, tmp_path / "team")
@@ -235,10 +201,9 @@ def test_ten_raters_label_from_assignments_to_the_gate(
 ) -> None:
     printed = team.call("assign", "--raters-per-response", "3")
     assert "Any two raters share 4 to " in printed or "Any two raters share 3 to " in printed
-    raters: dict[str, BrowserRater | TerminalRater | OfflineRater] = {
+    raters: dict[str, BrowserRater | TerminalRater] = {
         **{name: BrowserRater(team, name, browser, served.links[name]) for name in IN_BROWSER},
         **{name: TerminalRater(team, name) for name in IN_TERMINAL},
-        **{name: OfflineRater(team, name, browser) for name in OFFLINE},
     }
     for rater in raters.values():
         rater.calibrate()

@@ -1,5 +1,5 @@
 "use strict";
-// The labelling screen, online and offline. Texts are only ever set as text, never as markup; the
+// The labelling screen. Texts are only ever set as text, never as markup; the
 // server renders and sanitises their Markdown.
 (() => {
   const task = JSON.parse(document.getElementById("task").textContent);
@@ -99,11 +99,7 @@
     applied(action);
     windows.postMessage(action);
     await showKept();
-    if (task.isOffline) {
-      say(store.countOffDisk() ? "Not kept: save your labels before you close." : "Kept in this browser.");
-    } else {
-      save();
-    }
+    save();
   };
 
   // An option that was added after the answer is still open, and so is its screen.
@@ -121,12 +117,12 @@
 
   const showKept = async () => {
     const refused = await store.refused();
-    nKept = task.isOffline ? store.countOffDisk() : (await store.kept()).length;
+    nKept = (await store.kept()).length;
     const counts = [];
-    if (nKept && !task.isOffline) counts.push(`Not saved yet: ${nKept}.`);
+    if (nKept) counts.push(`Not saved yet: ${nKept}.`);
     if (store.countOffDisk()) counts.push(`Not on disk: ${store.countOffDisk()}.`);
     el("unsaved").textContent = counts.join(" ");
-    if (el("all-saved")) el("all-saved").hidden = nKept > 0;
+    el("all-saved").hidden = nKept > 0;
     el("refused").hidden = !refused.length;
     el("refused-title").textContent = `Refused: ${refused.length}`;
     el("refused-list").replaceChildren(
@@ -247,7 +243,6 @@
     notes: el("notes").value.trim(),
     issues: el("issues").value.split("\n").map((line) => line.trim()).filter(Boolean),
     seconds: Math.round((performance.now() - shownAt - hiddenMs) / 100) / 10,
-    ...(task.isOffline ? { hashes: unit().hashes, optionHashes: unit().optionHashes } : {}),
   });
 
   // The ratings of all options of a multi-select question, from what each is rated.
@@ -558,29 +553,18 @@
     el("status").classList.toggle("bad", isBad);
   };
 
-  // ---- giving labels back from an offline page ----
-
-  const saveFile = (name, parts) => {
+  const saveRefused = async () => {
+    const lines = (await store.refused()).map((op) => `${JSON.stringify(op)}\n`);
     const link = element("a");
-    link.href = URL.createObjectURL(new Blob(parts, { type: "application/jsonl" }));
-    link.download = name;
+    link.href = URL.createObjectURL(new Blob(lines, { type: "application/jsonl" }));
+    link.download = "refused.jsonl";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-  };
-
-  const inLines = (records) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
-
-  const download = async () => {
-    const head = { format: "eval-assets labels", page: task.page, rater: task.rater };
-    const text = inLines([head, ...(await store.kept())]);
-    saveFile(task.file, [text, inLines([{ seal: window.evalAssetsSeal(task.key, text) }])]);
-    say(`Saved as ${task.file}. Send that file back.`);
   };
 
   // ---- keys and buttons ----
 
   const finish = () => {
-    if (task.isOffline) return download();
     const hasResult = task.hasSequel && task.units.every(isDone);
     fetch(`${task.address}/close`, { method: "POST" }).then(
       (reply) =>
@@ -683,16 +667,14 @@
   el("skip-other").addEventListener("click", () => skip(el("skip-reason").value));
   el("typed-save").addEventListener("click", type);
 
-  el("refused-save").addEventListener("click", async () =>
-    saveFile("refused.jsonl", [inLines(await store.refused())]),
-  );
+  el("refused-save").addEventListener("click", saveRefused);
 
   const begin = async () => {
     for (const op of await store.kept()) applied(op);
     await showKept();
     el("notice").textContent = task.notice;
     el("notice").hidden = !task.notice;
-    if (el("result")) el("result").hidden = !task.hasSequel;
+    el("result").hidden = !task.hasSequel;
     el("guide").open = window.matchMedia("(min-width: 60rem)").matches;
     if (!task.units.length) {
       showDone();
@@ -703,7 +685,7 @@
       next();
     }
     document.body.classList.add("ready");
-    if (!task.isOffline && nKept) save();
+    if (nKept) save();
   };
   begin();
 })();

@@ -11,13 +11,12 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import DeclarationError
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.pages import PAGE_ACTION, offline_task, page_answers, page_task
+from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task
 from eval_assets.labelling.rater_queue import FirstRating, RaterQueue
 from eval_assets.labelling.study import Study
 from eval_assets.scale import BINARY
 from eval_assets.server.app import make_app, rater_links
 from tests.unit.labelling.conftest import CLARITY, after, study_of
-from tests.unit.labelling.test_offline_pages import given_back, merge, said
 
 FAULTS = RubricQuestion(
     "faults", "Which faults?", BINARY, "nominal", options=("wrong facts", "rude", "vague")
@@ -128,23 +127,6 @@ def test_options_of_others_cannot_be_answered(study: Study) -> None:
     assert ben.labels() == {}
 
 
-def test_removed_option_does_not_discard_the_others(study: Study, tmp_path: Path) -> None:
-    task = offline_task(study, "anna")
-    screen = task["units"][0]
-    ratings = {code: 1 for code, _ in screen["options"]}
-    returned = given_back(task, said(task, 0, at=0, rating=None, ratings=ratings))
-    now = study_of(tmp_path, rubric=(renamed("wrong", "rude", "vague"), CLARITY))
-
-    with pytest.raises(ExceptionGroup) as raised:
-        merge(returned, now)
-    assert [str(error).partition(". ")[0] for error in raised.value.exceptions] == [
-        "l.jsonl:2:unit: the response, question or option is no longer part of this evaluation",
-        "l.jsonl: all other answers were merged, 2 of them new",
-    ]
-    labels = now.queue("anna").labels()
-    assert [labels[place].rating for place in now.queue("anna").screens[0][1:]] == [1, 1]
-
-
 def test_added_option_opens_the_screen_with_the_stored_selection(
     study: Study, tmp_path: Path
 ) -> None:
@@ -163,21 +145,6 @@ def test_added_option_opens_the_screen_with_the_stored_selection(
 
 def renamed(*options: str) -> RubricQuestion:
     return replace(FAULTS, options=options)
-
-
-def test_selection_on_an_offline_page_is_merged(study: Study) -> None:
-    task = offline_task(study, "anna")
-    screen = task["units"][0]
-    ratings = {code: int(option != "rude") for code, option in screen["options"]}
-    action = said(task, 0, at=0, rating=None, ratings=ratings, optionHashes=screen["optionHashes"])
-
-    assert merge(given_back(task, action), study) == 3
-    queue = study.queue("anna")
-    labels = [queue.labels()[place] for place in queue.screens[0]]
-    assert [label.rating for label in labels] == [1, 0, 1]
-    questions = [queue.units[place].question for place in queue.screens[0]]
-    response = queue.units[0].response
-    assert [label.hashes for label in labels] == [response.hashes(q) for q in questions]
 
 
 def test_assignment_may_name_the_multi_select_question(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task
-from eval_assets.labelling.rich_text import data_uri, html_of
+from eval_assets.labelling.rich_text import html_of
 from tests.unit.labelling.conftest import after, study_of
 
 
@@ -20,7 +20,7 @@ def test_a_page_holds_the_work_of_its_rater_and_no_ids_of_responses(
     ]
     assignments = [Assignment("secret-model-1", "anna"), Assignment("secret-model-2", "ben")]
     study = study_of(tmp_path, rows, assignments=assignments, text=text)
-    task = page_task(study.queue("anna"), html_of(study.evaluation, data_uri))
+    task = page_task(study.queue("anna"), html_of(study.evaluation, str))
 
     [response] = task["responses"]
     html = {"text": "Prompt 1", "html": "<p>Prompt 1</p>\n"}

@@ -8,16 +8,15 @@ import pytest
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import DeclarationError
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.pages import offline_task, page_answers, page_task
+from eval_assets.labelling.pages import page_answers, page_task
 from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.rater_view import response_views
+from eval_assets.labelling.rich_text import html_of
 from eval_assets.labelling.session_files import parse_session, session_text
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.scale import Scale
-from eval_assets.server.rendering import offline_page
 from tests.unit.labelling.conftest import CLARITY, after, evaluation_of, response_rows, study_of
-from tests.unit.labelling.test_offline_pages import given_back, merge, said
 
 BETTER = RubricQuestion(
     "better",
@@ -129,24 +128,11 @@ def test_pages_do_not_name_the_models(tmp_path: Path) -> None:
     rows = [{**row, "model_a": "secret-1", "model_b": "secret-2"} for row in pairs(3)]
     rows = [{**row, "model_name": "secret-1 and secret-2"} for row in rows]
     for text in ("plain", "markdown"):
-        page = offline_page(study_of(tmp_path, rows, rubric=(BETTER,), text=text), "anna")
+        study = study_of(tmp_path, rows, rubric=(BETTER,), text=text)
+        html = html_of(study.evaluation, lambda path: path.name)
+        page = json.dumps(page_task(study.queue("anna"), html))
         assert "second 1" in page
-        assert "secret" not in page.replace("secret for", "")
-
-
-def test_label_of_an_offline_page_is_of_the_columns(tmp_path: Path) -> None:
-    study = pair_study(tmp_path)
-    task = offline_task(study, "anna")
-    units = study.queue("anna").units
-    places = [units.index(unit) for unit in one_of_each_side(study)]
-
-    merge(given_back(task, *(said(task, p, at=p, rating=FIRST_SIDE) for p in places)), study)
-
-    by_unit = study.queue("anna").labels()
-    assert [(by_unit[place].is_swapped, by_unit[place].rating) for place in places] == [
-        (False, 0),
-        (True, 2),
-    ]
+        assert "secret" not in page
 
 
 def test_label_belongs_to_both_texts(tmp_path: Path) -> None:
