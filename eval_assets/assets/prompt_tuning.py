@@ -12,7 +12,7 @@ import pandas as pd
 
 from eval_assets.assets.live_judging import declared_live_judges
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.assets.summarizing import write_texts
+from eval_assets.assets.summarizing import write_text
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.judges.calling.live_model import LiveModel, unbatched
@@ -24,8 +24,7 @@ from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.limits import costs_of
 from eval_assets.store.ledger.workers import Worker
-from eval_assets.tuning.prompt_steps import TunedSection, tune_section
-from eval_assets.tuning.prompt_training_data import Words
+from eval_assets.tuning.prompt_steps import Notes, TunedSection, tune_section
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import TunedJudge
 from eval_assets.tuning.tuned_prompts import PromptSection, with_sections
@@ -58,7 +57,7 @@ def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
     folder: EvaluationFolder,
     declared: Sequence[TunedJudge],
     units: Mapping[str, RatedUnits],
-    words: Mapping[tuple[str, str], Words],
+    notes: Mapping[str, Notes],
     *,
     run_id: str,
 ) -> list[PromptedVersion]:
@@ -71,7 +70,7 @@ def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
         folder: Where the ledger is.
         declared: The judges to tune, as declared and numbered, with their scores.
         units: Rated units by question.
-        words: Remarks of raters and each judge, by question and judge.
+        notes: Notes of raters, by question.
         run_id: The run, whose budget is spent.
     """
     if not evaluation.tuning.prompt_steps:
@@ -83,23 +82,23 @@ def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
     with folder.ledger(evaluation) as ledger:
         calls = _ModelCalls(evaluation, ledger, run_id=run_id)
         result = [
-            _prompted(calls, model, template, judges[model.id], units, words) for model in models
+            _prompted(calls, model, template, judges[model.id], units, notes) for model in models
         ]
     return [prompted for prompted in result if prompted is not None]
 
 
-def _prompted(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the remarks
+def _prompted(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the notes
     calls: "_ModelCalls",
     model: LiveModel[Judge],
     template: PromptTemplate,
     judge: TunedJudge,
     units: Mapping[str, RatedUnits],
-    words: Mapping[tuple[str, str], Words],
+    notes: Mapping[str, Notes],
 ) -> PromptedVersion | None:
     """Return a judge with a tuned prompt; None without improvement or enough budget."""
     paid_before = calls.paid_usd
     tuned = {
-        name: _tuned(calls, model, template, rated, judge.raw[name], words[name, model.id])
+        name: _tuned(calls, model, template, rated, judge.raw[name], notes[name])
         for name, rated in units.items()
     }
     for question_id, item in tuned.items():
@@ -192,19 +191,18 @@ class _ModelCalls:
         self._counted_usd = 0.0
         self._keys = api_keys(evaluation.live_judges)
 
-    def write(self, prompts: Sequence[str]) -> list[str | None]:
-        """Return the writer's replies; None if it did not answer."""
+    def write(self, prompt: str) -> str | None:
+        """Return the writer's reply; None if it did not answer."""
         [judge] = [item for item in self._evaluation.judges if item.id == self.tuning.writer]
-        named = {
-            f"tuning/{hashlib.sha256(prompt.encode()).hexdigest()[:12]}": prompt
-            for prompt in prompts
-        }
+        name = f"tuning/{hashlib.sha256(prompt.encode()).hexdigest()[:12]}"
         with self._worker() as worker:
-            summary = write_texts(named, judge, self._evaluation, worker, self._options())
+            summary = write_text(
+                prompt, judge, self._evaluation, worker, self._options(), name=name
+            )
         self.paid_usd += or_nan(summary.spent_usd)
         self._counted_usd += summary.counted_usd
-        replies = {item.turn.text: item.text for item in summary.responses if item.status == "ok"}
-        return [replies.get(prompt) for prompt in prompts]
+        [response] = summary.responses
+        return response.text if response.status == "ok" else None
 
     def score(
         self, model: LiveModel[Judge], template: PromptTemplate, units: Sequence[Unit]
@@ -237,23 +235,20 @@ class _ModelCalls:
         )
 
 
-def _tuned(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the remarks
+def _tuned(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the notes
     models: _ModelCalls,
     model: LiveModel[Judge],
     template: PromptTemplate,
     rated: RatedUnits,
     raw: Floats,
-    words: Words,
+    notes: Notes,
 ) -> TunedSection:
     """Return the additions of tuning to a judge's prompt on one question."""
 
-    def score(units: RatedUnits, sections: Sequence[PromptSection]) -> list[Floats]:
-        return [_scores(_units(units), section) for section in sections]
-
-    def _scores(units: Sequence[Unit], section: PromptSection) -> Floats:
+    def score(units: RatedUnits, section: PromptSection) -> Floats:
         source = with_sections(template.source, {rated.question.id: section})
         prompt = PromptTemplate(source, name=f"a tuned prompt of {model.id}")
-        summary = models.score(model, prompt, units)
+        summary = models.score(model, prompt, _units(units))
         scores = [score.score if score.status == "ok" else np.nan for score in summary.scores]
         # A candidate that the budget cut off cannot be compared with the others.
         return np.array([np.nan if summary.n_budget_stopped else item for item in scores])
@@ -261,8 +256,8 @@ def _tuned(  # noqa: PLR0913, PLR0917 - the judge, its model, the data and the r
     return tune_section(
         rated,
         raw,
-        words,
-        tuning=models.tuning,
+        notes,
+        steps=models.tuning.prompt_steps,
         known=[template.source],
         write=models.write,
         score=score,

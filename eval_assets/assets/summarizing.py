@@ -77,31 +77,30 @@ def text_by(  # noqa: PLR0913 - who, what, of what and what for
         folder.ledger(evaluation) as ledger,
         Worker(ledger, asset=purpose, run_id=run_id, caps=evaluation) as worker,
     ):
-        summary = write_texts({purpose: prompt}, writer, evaluation, worker, options)
+        summary = write_text(prompt, writer, evaluation, worker, options, name=purpose)
     [response] = summary.responses
     stopped = summary.models[0].stopped
     return response.status, stopped or response.error or response.text.strip()
 
 
-def write_texts(
-    prompts: Mapping[str, str],
+def write_text(  # noqa: PLR0913 - what, who, and what it is stored under
+    prompt: str,
     writer: Judge,
     evaluation: Evaluation,
     worker: Worker,
     options: RequestOptions,
+    *,
+    name: str,
 ) -> GenerationSummary:
-    """Return the replies of a live judge's model to prompts, whose names the ledger has."""
+    """Return the reply of a live judge's model to a prompt, which the ledger has by its name."""
     models = live_generators(
         replace(evaluation, generators=(_as_generator(writer),)),
         environ=os.environ,
         today=datetime.now(tz=UTC).date(),
     )
-    conversations = [
-        Conversation(None, name, (Turn(0, prompt),)) for name, prompt in prompts.items()
-    ]
     return asyncio.run(
         generate_responses(
-            conversations,
+            [Conversation(None, name, (Turn(0, prompt),))],
             models,
             worker,
             name=lambda conversation, *_: conversation.convo_id,

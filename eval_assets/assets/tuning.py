@@ -35,9 +35,8 @@ from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.scores import declared_fingerprints
 from eval_assets.store.splits import tuning_units, write_splits
-from eval_assets.store.tuned_judges import scores_by_prompt, words_on
+from eval_assets.store.tuned_judges import rater_notes, scores_by_prompt
 from eval_assets.tuning.calibration import calibration_rows
-from eval_assets.tuning.prompt_training_data import Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import (
     PromptedScores,
@@ -132,7 +131,8 @@ def tuned_judges(
             declared = _declared_judges(connection, evaluation)
             # What the judges as declared said is in the ledger, whichever version they rate as.
             scores = scores_in_ledger(evaluation, ledger, units, declared)
-            words = _words(connection, evaluation, question_ids, scores)
+            names = units if evaluation.tuning.prompt_steps else ()
+            notes = {name: rater_notes(connection, name) for name in names}
             fingerprints = declared_fingerprints(connection)
             pinned = pinned_versions(evaluation, versions_in_use(evaluation, folder, fingerprints))
             registry = _VersionRegistry(ledger, units, scores_by_prompt(scores, units), at=now)
@@ -142,7 +142,7 @@ def tuned_judges(
             tunable = [registry.judge(v) for v in declared_versions if v.judge_id not in pinned]
         # Models are asked while the database is free for others.
         prompted = tune_prompts(
-            evaluation, folder, tunable, units, words, run_id=context.run.run_id
+            evaluation, folder, tunable, units, notes, run_id=context.run.run_id
         )
         with folder.ledger(evaluation) as ledger:
             known_versions = [*JudgeLedger(ledger).versions(), *(item.version for item in prompted)]
@@ -172,31 +172,6 @@ def tuned_judges(
         data_version=data_version_in(table),
         metadata={**table, "judges": rows_as_metadata(rows), "candidates": outcomes},
     )
-
-
-def _words(
-    connection: duckdb.DuckDBPyConnection,
-    evaluation: Evaluation,
-    question_ids: Iterable[str],
-    scores: pd.DataFrame,
-) -> dict[tuple[str, str], Words]:
-    """Return remarks of raters and judges, by question and judge; nothing if no step reads it.
-
-    Args:
-        connection: The database.
-        evaluation: Declares the steps and the judges.
-        question_ids: The questions.
-        scores: Rows of `tuned_judge_scores` with the prompts as declared.
-    """
-    if not evaluation.tuning.prompt_steps:
-        return {}
-    return {
-        (question_id, judge.id): words_on(
-            connection, question_id, scores[scores["judge_id"] == judge.id]
-        )
-        for question_id in question_ids
-        for judge in evaluation.judges
-    }
 
 
 class _VersionRegistry:

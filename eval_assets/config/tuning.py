@@ -5,10 +5,10 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import Gt, Lt
 
-from eval_assets.config.types import Count, NotNegative, Share, Text
+from eval_assets.config.types import NotNegative, Share, Text
 from eval_assets.errors import Fault, raise_faults
 
-PromptStep = Literal["few_shot_examples", "judge_guidelines", "prompt_candidates"]
+PromptStep = Literal["few_shot_examples", "judge_guidelines"]
 """Steps that change a judge's prompt, and ask models."""
 
 EvaluationPolicy = Literal["when_powered", "always", "never"]
@@ -16,7 +16,6 @@ EvaluationPolicy = Literal["when_powered", "always", "never"]
 
 Step = PromptStep | Literal["calibration", "jury"]
 
-_WRITTEN = ("judge_guidelines", "prompt_candidates")
 _NOISE = 1e-9
 
 
@@ -72,9 +71,7 @@ class Tuning:
         steps: Steps to try: prompts first, in this order, then maps of the scores, then a jury.
         margin: How far a judge's agreement with humans may lie below the agreement between humans
             if the judge is to be fit.
-        writer: Judge whose model writes rules and instructions.
-        rounds: Rounds in which `prompt_candidates` rewrites instructions.
-        candidates: Instructions written in each round.
+        writer: Judge whose model writes the rules of `judge_guidelines`.
         max_usd: The most that the steps may spend in one run; None for the run's budget.
         targets: Targets of `eval-assets calibrate`.
         stand_in: Whether to test on which part of the responses a judge can replace a rater, if it
@@ -90,8 +87,6 @@ class Tuning:
     steps: tuple[Step, ...] = ("calibration",)
     margin: Annotated[float, Gt(0), Lt(1)] = 0.10
     writer: Text | None = None
-    rounds: Count = 3
-    candidates: Count = 6
     max_usd: NotNegative | None = None
     targets: Targets = field(default_factory=Targets)
     stand_in: bool = True
@@ -100,9 +95,8 @@ class Tuning:
     def __post_init__(self) -> None:
         if len(set(self.steps)) < len(self.steps):
             raise_faults([Fault(("steps",), "a step is repeated", "Name each step once")])
-        writing = [step for step in self.steps if step in _WRITTEN]
-        if writing and self.writer is None:
-            message = f"{writing[0]} needs a writer"
+        if "judge_guidelines" in self.steps and self.writer is None:
+            message = "judge_guidelines needs a writer"
             raise_faults([Fault(("steps",), message, "Name a live judge as its writer")])
 
     @property

@@ -39,11 +39,10 @@ from eval_assets.tuning.issued import (
     certificate_rows,
 )
 from eval_assets.tuning.partial_automation import doubts_by_source
-from eval_assets.tuning.prompt_training_data import Words
+from eval_assets.tuning.prompt_steps import Notes
 from eval_assets.tuning.rated import Floats, RatedUnits, agreement_level
 from eval_assets.tuning.steps import JURY, PromptedScores, TunedJudge, VersionScores
 from eval_assets.tuning.versions import JudgeVersion
-from eval_assets.wording import storable
 
 
 def version_scores(
@@ -221,20 +220,16 @@ def has_prompts(ledger: SqlLedger) -> bool:
     return any(version.prompt_text for version in JudgeLedger(ledger).versions())
 
 
-def words_on(
-    connection: duckdb.DuckDBPyConnection, question_id: str, replies: pd.DataFrame
-) -> Words:
-    """Return remarks of a judge and of raters on responses, for one question."""
-    values = connection.execute(
+def rater_notes(connection: duckdb.DuckDBPyConnection, question_id: str) -> Notes:
+    """Return notes of raters and reasons of adjudications on responses, for one question."""
+    rows = connection.execute(
         f"SELECT response_id, source, text FROM ({_REMARKS_SQL}) WHERE question_id = $question",  # noqa: S608 - a constant of ours
         {"question": question_id},
     ).fetchall()
     notes: dict[str, dict[str, str]] = {}
-    for response_id, source, text in values:
+    for response_id, source, text in rows:
         notes.setdefault(response_id, {})[source] = text
-    scored = replies[(replies["question_id"] == question_id) & (replies["status"] == "ok")]
-    raw_replies = zip(scored["response_id"], scored["raw_output"], strict=True)
-    return Words({response: _rationale(reply) for response, reply in raw_replies}, notes)
+    return notes
 
 
 def prompt_sources(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
@@ -258,15 +253,6 @@ _REMARKS_SQL = """
            'Settled at ' || value || ': ' || reason
     FROM adjudicated_labels WHERE NOT excluded AND trim(reason) <> ''
 """
-
-
-def _rationale(reply: str | None) -> str:
-    """Return the reasons in a judge's reply; empty if it gave none."""
-    try:
-        result = json.loads(reply or "")
-    except ValueError:
-        return ""
-    return storable(str(result.get("rationale") or "")) if isinstance(result, dict) else ""
 
 
 def write_stand_in_scores(

@@ -17,7 +17,6 @@ from eval_assets.tuning.claim_results import (
 )
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.partial_automation import partial_comparison
-from eval_assets.tuning.prompt_steps import SHOWN
 from eval_assets.tuning.rated import RatedUnits, outside_test
 from eval_assets.tuning.reading import Candidate, shared_significance
 from eval_assets.tuning.seal_policy import MOST_READINGS
@@ -346,16 +345,11 @@ def _percent(chance: float) -> str:
 def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:
     """Return the largest number of requests of the prompt steps to one judge, without the writer's.
 
-    Every candidate is tried on the worst disagreements of train and scored on dev, and the best
-    one on all rated units.
+    What each step adds is scored on dev, and the best prompt on all rated units.
     """
     if not tuning.prompt_steps:
         return 0
-    searched = tuning.rounds * tuning.candidates if "prompt_candidates" in tuning.steps else 0
-    single = sum(step != "prompt_candidates" for step in tuning.prompt_steps)
     return sum(
-        searched * SHOWN
-        + (searched + single) * int(rated.is_in("dev").sum())
-        + len(rated.response_ids)
+        len(tuning.prompt_steps) * int(rated.is_in("dev").sum()) + len(rated.response_ids)
         for rated in units.values()
     )

@@ -55,14 +55,13 @@ class Rule:
 class PromptSection:
     """Additions of a tuned prompt on one question."""
 
-    instructions: str = ""
     rules: tuple[Rule, ...] = ()
     examples: tuple[Example, ...] = ()
 
     @property
     def words(self) -> str:
         """Everything except the examples, which must not copy training data."""
-        return "\n".join([self.instructions, *(rule.text for rule in self.rules)])
+        return "\n".join(rule.text for rule in self.rules)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -70,16 +69,8 @@ class PromptSection:
         from_rules = {source for rule in self.rules for source in rule.sources}
         return tuple(sorted(from_rules | {example.response_id for example in self.examples}))
 
-    def without(self, withdrawn: frozenset[str]) -> "PromptSection":
-        """Return the section without the rules and examples that come from withdrawn sources."""
-        return PromptSection(
-            self.instructions,
-            tuple(rule for rule in self.rules if withdrawn.isdisjoint(rule.sources)),
-            tuple(e for e in self.examples if e.response_id not in withdrawn),
-        )
-
     def __str__(self) -> str:
-        parts = [self.instructions] if self.instructions else []
+        parts = []
         if self.rules:
             rules = "\n".join(f"- {rule.text}" for rule in self.rules)
             parts.append(f"Rules that people follow when they rate:\n{rules}")

@@ -16,9 +16,7 @@ from eval_assets.stats import MonotoneMap
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.wording import expiry
 
-VersionStep = Literal[
-    "declared", "calibration", "few_shot_examples", "judge_guidelines", "prompt_candidates", "jury"
-]
+VersionStep = Literal["declared", "calibration", "few_shot_examples", "judge_guidelines", "jury"]
 """Origin of a version: nothing, a map alone, the last step that changed the prompt, or a jury."""
 
 

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.slow
 
 N_GROUPS, PER_GROUP = 100, 2
 CURE = "Count the steps that are named."
-WRITES = ("Be fair.", "Look at the style.", CURE, "Mind the tone.", "Weigh every word.")
 
 
 def made(path: Path, *, steps: str, writer: str = ", writer: gpt") -> Evaluated:
@@ -68,7 +67,7 @@ def made(path: Path, *, steps: str, writer: str = ", writer: gpt") -> Evaluated:
         "rubric: [{id: clarity, question: How clear is it?, scale: likert5}]\n"
         "judges: [{id: gpt, provider: openai, model: gpt-6-luna}]\n"
         "budget_usd: 1.0\n"
-        f"tuning: {{steps: [{steps}]{writer}, rounds: 2, candidates: 3, max_usd: 0.5}}\n"
+        f"tuning: {{steps: [{steps}]{writer}, max_usd: 0.5}}\n"
     )
     return Evaluated(path)
 
@@ -76,7 +75,7 @@ def made(path: Path, *, steps: str, writer: str = ", writer: gpt") -> Evaluated:
 def planted_in(folder: Evaluated, *, cures: tuple[str, ...]) -> Planted:
     """Return what the judge of a folder answers."""
     uncured = Planted.read(folder.path / "planted.json")
-    return Planted(scores=uncured.scores, cures=cures, writes=WRITES)
+    return Planted(scores=uncured.scores, cures=cures, writes=(CURE,))
 
 
 def ask(provider: RunningProvider, patch: pytest.MonkeyPatch) -> None:
@@ -116,9 +115,9 @@ class Cured:
 
 @pytest.fixture(scope="module")
 def cured_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cured]:
-    """The judge whose error instructions undo, after one run of everything."""
+    """The judge whose error a rule undoes, after one run of everything."""
     path = tmp_path_factory.mktemp("cured") / "data"
-    folder = made(path, steps="prompt_candidates, calibration")
+    folder = made(path, steps="judge_guidelines, calibration")
     with running(Behaviour(planted=planted_in(folder, cures=(CURE,)))) as provider:
         with pytest.MonkeyPatch.context() as patch:
             ask(provider, patch)
@@ -134,7 +133,7 @@ def run_again(cured: Cured, folder: Evaluated, monkeypatch: pytest.MonkeyPatch) 
     return cured.provider.log.n_received - before
 
 
-def test_instructions_that_undo_the_error_are_found_tested_and_certified(
+def test_rules_that_undo_the_error_are_found_tested_and_certified(
     cured_once: Cured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Evaluated(shutil.copytree(cured_once.folder.path, tmp_path / "data"))
@@ -145,7 +144,7 @@ def test_instructions_that_undo_the_error_are_found_tested_and_certified(
     [(prompt, step)] = folder.rows(
         "SELECT prompt_text, step FROM judge_versions WHERE version = '1.1.0'"
     )
-    assert (CURE in str(prompt), step) == (True, "prompt_candidates")
+    assert (CURE in str(prompt), step) == (True, "judge_guidelines")
     verdicts = folder.rows("SELECT kind, verdict FROM tuned_judge_evaluation ORDER BY kind")
     assert ("improvement", "accepted") in verdicts
     assert ("fitness", "fit") in verdicts
@@ -153,7 +152,7 @@ def test_instructions_that_undo_the_error_are_found_tested_and_certified(
     assert 0 < float(str(spent)) < 1.0
 
     n_dev = folder.rows("SELECT count(*) FROM judge_splits WHERE split = 'dev'")[0][0]
-    assert N_GROUPS * PER_GROUP < first <= 2 * N_GROUPS * PER_GROUP + 6 + 6 * (10 + int(str(n_dev)))
+    assert N_GROUPS * PER_GROUP + 1 + int(str(n_dev)) <= first <= 2 * N_GROUPS * PER_GROUP + 1
     assert second == 0
     assert folder.rows("SELECT count(*) FROM test_set_uses") == [(1,)]
     assert certificate_of(folder) == before
@@ -238,7 +237,7 @@ def test_with_nothing_planted_nothing_is_certified_as_better(
 ) -> None:
     folder = made(
         tmp_path / "data",
-        steps="few_shot_examples, judge_guidelines, prompt_candidates, calibration",
+        steps="few_shot_examples, judge_guidelines, calibration",
     )
     run(folder, monkeypatch, cures=())
 

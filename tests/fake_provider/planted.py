@@ -29,7 +29,7 @@ class Planted:
         cures: Texts, such as a rule or an example; with one of them in its prompt a judge answers
             without the error. None of them: the error stays.
         verbatim: Whole text of the answer, for a text in the prompt.
-        writes: Instructions and rules that a writer proposes, one of them for each request.
+        writes: Rules that a writer proposes, one of them for each request.
     """
 
     scores: Mapping[str, tuple[float, float]]
@@ -72,8 +72,6 @@ class Planted:
             if part in prompt:
                 return answer
         text = self.writes[int(fraction("writes", prompt) * len(self.writes))]
-        if '{"instructions":' in prompt:
-            return json.dumps({"instructions": text})
         if '{"rules":' in prompt:
             sources = _ID.findall(prompt)[:_MOST_SOURCES]
             return json.dumps({"rules": [{"rule": text, "ids": sources}]})

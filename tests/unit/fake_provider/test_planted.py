@@ -41,12 +41,10 @@ def test_the_error_disappears_with_a_cure_in_the_prompt() -> None:
 
 def test_a_writer_proposes_one_of_the_texts_with_the_sources_it_was_shown() -> None:
     rules = asked("Id: r1\\nId: r2\\n".replace("\\n", "\n") + 'Reply with {"rules": [...]}')
-    instructions = asked('Reply with {"instructions": "..."}', subject="Yes.")
 
     assert rules is not None
     assert rules["rules"][0]["ids"] == ["r1", "r2"]  # type: ignore[index]
-    assert instructions is not None
-    assert instructions["instructions"] in PLANTED.writes
+    assert rules["rules"][0]["rule"] in PLANTED.writes  # type: ignore[index]
 
 
 def test_what_is_not_planted_is_made_up() -> None:

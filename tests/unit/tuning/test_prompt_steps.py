@@ -1,24 +1,26 @@
 """Additions to a prompt come from train, and stay only if they help on dev."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from eval_assets.config.tuning import PromptStep, Tuning
+from eval_assets.config.tuning import PromptStep
 from eval_assets.scale import Scale
 from eval_assets.tuning.prompt_steps import (
-    Search,
+    MOST_REMARKS,
+    Notes,
+    PromptTrainingData,
+    Remark,
     TunedSection,
     few_shot_examples,
-    search_instructions,
+    guidelines_request,
+    read_rules,
     tune_section,
 )
-from eval_assets.tuning.prompt_training_data import PromptMaterial, Words
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.tuned_prompts import Example, PromptSection
+from eval_assets.tuning.tuned_prompts import PromptSection, Rule
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
 UNITS, QUALITY = simulated(120, seed=1, split=None)
@@ -36,32 +38,25 @@ class Models:
         self.helps = helps
         self.shown: list[str] = []
 
-    def write(self, requests: Sequence[str]) -> list[str | None]:
-        """Propose a rule, or instructions."""
-        self.shown += requests
-        rule = {"rule": "Look for steps.", "ids": [SOURCE]}
-        return [
-            json.dumps({"rules": [rule]} if '{"rules":' in item else {"instructions": "Weigh it."})
-            for item in requests
-        ]
+    def write(self, request: str) -> str | None:
+        """Propose a rule."""
+        self.shown.append(request)
+        return json.dumps({"rules": [{"rule": "Look for steps.", "ids": [SOURCE]}]})
 
-    def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
+    def score(self, units: RatedUnits, section: PromptSection) -> np.ndarray:
         """Rate better if the section has what helps."""
         place = np.isin(UNITS.response_ids, units.response_ids)
-        return [
-            (BETTER if self.helps and getattr(item, self.helps) else NOISY)[place]
-            for item in sections
-        ]
+        return (BETTER if self.helps and getattr(section, self.helps) else NOISY)[place]
 
 
 def tuned(
-    models: Models, *steps: PromptStep, units: RatedUnits = UNITS, words: Words | None = None
+    models: Models, *steps: PromptStep, units: RatedUnits = UNITS, notes: Notes | None = None
 ) -> TunedSection:
     return tune_section(
         units,
         NOISY,
-        words or Words(notes=NOTES),
-        tuning=Tuning(steps=steps, writer="gpt", rounds=1, candidates=2),
+        NOTES if notes is None else notes,
+        steps=steps,
         known=["the template"],
         write=models.write,
         score=models.score,
@@ -73,7 +68,6 @@ def tuned(
     [
         ("few_shot_examples", "examples"),
         ("judge_guidelines", "rules"),
-        ("prompt_candidates", "instructions"),
     ],
 )
 def test_a_step_that_helps_on_dev_is_kept_and_one_that_does_not_is_not(
@@ -89,15 +83,10 @@ def test_a_step_that_helps_on_dev_is_kept_and_one_that_does_not_is_not(
 
 def test_steps_build_on_each_other() -> None:
     class Both(Models):
-        def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
+        def score(self, units: RatedUnits, section: PromptSection) -> np.ndarray:
+            best = judged(QUALITY, seed=4, noise=0.05) if section.rules else BETTER
             place = np.isin(UNITS.response_ids, units.response_ids)
-            best = judged(QUALITY, seed=4, noise=0.05)
-            return [
-                (best if item.rules and item.examples else BETTER if item.examples else NOISY)[
-                    place
-                ]
-                for item in sections
-            ]
+            return (best if section.examples else NOISY)[place]
 
     result = tuned(Both(), "few_shot_examples", "judge_guidelines")
 
@@ -111,11 +100,7 @@ def test_nothing_depends_on_labels_of_the_test_or_on_scores_there() -> None:
     is_test = UNITS.splits == "test"
     other = replace(UNITS, ratings=np.where(is_test[:, None], 6 - UNITS.ratings, UNITS.ratings))
     first, second = Models("examples"), Models("examples")
-    steps: tuple[PromptStep, ...] = (
-        "few_shot_examples",
-        "judge_guidelines",
-        "prompt_candidates",
-    )
+    steps: tuple[PromptStep, ...] = ("few_shot_examples", "judge_guidelines")
 
     assert tuned(first, *steps) == tuned(second, *steps, units=other)
     assert first.shown == second.shown
@@ -123,175 +108,24 @@ def test_nothing_depends_on_labels_of_the_test_or_on_scores_there() -> None:
 
 def test_a_rule_that_quotes_a_response_is_dropped() -> None:
     class Quoting(Models):
-        def write(self, requests: Sequence[str]) -> list[str | None]:
+        def write(self, request: str) -> str | None:  # noqa: ARG002 - whatever is asked
             rule = {"rule": "Say that all of the steps are there now.", "ids": [SOURCE]}
-            return [json.dumps({"rules": [rule]}) for _ in requests]
+            return json.dumps({"rules": [rule]})
 
-    words = Words(notes={NOTED: {SOURCE: "I think all of the steps are there now, you see."}})
+    notes = {NOTED: {SOURCE: "I think all of the steps are there now, you see."}}
 
-    assert tuned(Quoting("rules"), "judge_guidelines", words=words).section == PromptSection()
-
-
-DEV, DEV_QUALITY = simulated(40, seed=1, split="dev")
-NOISY_ON_DEV = judged(DEV_QUALITY, seed=2, noise=2.5)
-BETTER_ON_DEV = judged(DEV_QUALITY, seed=3, noise=0.4)
-TRAIN, TRAIN_QUALITY = simulated(40, seed=4, split="train")
-ON_TRAIN = judged(TRAIN_QUALITY, seed=5, noise=2.5)
-ON_TRAIN_BETTER = judged(TRAIN_QUALITY, seed=6, noise=0.4)
-MATERIAL = PromptMaterial(TRAIN, ON_TRAIN)
+    assert tuned(Quoting("rules"), "judge_guidelines", notes=notes).section == PromptSection()
 
 
-BE_FAIR = PromptSection("Be fair.")
-DROPPED = "dropped: no nearer to people on the worst responses of train"
+def test_a_writer_without_a_reply_adds_nothing() -> None:
+    class Silent(Models):
+        def write(self, request: str) -> str | None:  # noqa: ARG002 - whatever is asked
+            return None
 
+    result = tuned(Silent("rules"), "judge_guidelines")
 
-class SearchedModels:
-    """A writer that says what it is told to, and a judge that listens to one word."""
-
-    def __init__(self, *replies: str | None) -> None:
-        self.replies = list(replies)
-        self.requests: list[str] = []
-        self.scored: list[PromptSection] = []
-
-    def write(self, requests: Sequence[str]) -> list[str | None]:
-        """Give the next replies."""
-        self.requests += requests
-        return [self.replies.pop(0) for _ in requests]
-
-    def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
-        """Judge well if told to look at the steps; on train, also if told to be nice."""
-        if units is DEV:
-            self.scored += sections
-            return [
-                BETTER_ON_DEV if "steps" in item.instructions else NOISY_ON_DEV for item in sections
-            ]
-        place = np.isin(TRAIN.response_ids, units.response_ids)
-        helped = [
-            {"steps", "nice"} & set(item.instructions.strip(".").split()) for item in sections
-        ]
-        return [(ON_TRAIN_BETTER if item else ON_TRAIN)[place] for item in helped]
-
-
-def search(
-    models: SearchedModels, *, rounds: int = 2, note: str = "", start: PromptSection = BE_FAIR
-) -> Search:
-    return search_instructions(
-        replace(MATERIAL, words=Words(notes={"elsewhere": {"elsewhere/anna": note}})),
-        DEV,
-        NOISY_ON_DEV,
-        start=start,
-        tuning=Tuning(steps=("prompt_candidates",), writer="gpt", rounds=rounds, candidates=2),
-        write=models.write,
-        score=models.score,
-    )
-
-
-def said(text: str) -> str:
-    return json.dumps({"instructions": text})
-
-
-def test_the_instructions_that_help_on_dev_are_found() -> None:
-    models = SearchedModels(
-        said("Be nice."), said("Count the steps."), said("Be kind."), said("Be calm.")
-    )
-    result = search(models)
-
-    assert result.section.instructions == "Count the steps."
-    assert [tried.outcome for tried in result.tried] == [
-        "no better than the best so far",
-        "best so far",
-        DROPPED,
-        DROPPED,
-    ]
-
-
-def test_only_candidates_that_help_on_the_worst_responses_of_train_are_scored_on_dev() -> None:
-    models = SearchedModels(said("Be kind."), said("Be nice."), said("Be calm."), said("Be dull."))
-    result = search(models)
-
-    assert [section.instructions for section in models.scored] == ["Be nice."]
-    assert [tried.outcome for tried in result.tried].count(DROPPED) == 3
-    assert result.section == BE_FAIR
-
-
-def test_candidates_are_not_tried_on_responses_that_the_prompt_shows() -> None:
-    worst = [item.response_id for item in MATERIAL.disagreements()[:3]]
-    requested: list[str] = []
-
-    class Watched(SearchedModels):
-        def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
-            requested.extend(units.response_ids if sections else ())
-            return super().score(units, sections)
-
-    examples = tuple(Example(name, "Prompt", "Answer", 3.0) for name in worst)
-    search(Watched(said("a"), said("b")), rounds=1, start=PromptSection(examples=examples))
-
-    assert len(set(requested)) == 10
-    assert set(requested).isdisjoint(worst)
-
-
-def test_a_later_round_starts_from_the_best_so_far() -> None:
-    models = SearchedModels(said("Count the steps."), said("Be nice."), said("a"), said("b"))
-    search(models)
-
-    assert "Be fair." in models.requests[0]
-    assert "Count the steps." in models.requests[2]
-
-
-def test_a_judge_that_nothing_helps_stays_as_it_is() -> None:
-    result = search(SearchedModels(said("a"), said("b"), said("c"), said("d")))
-
-    assert result.section == BE_FAIR
-
-
-def test_every_candidate_is_written_from_other_disagreements() -> None:
-    models = SearchedModels(said("a"), said("b"), said("c"), said("d"))
-    search(models)
-    ids = [
-        {line for line in request.splitlines() if line.startswith("Id: ")}
-        for request in models.requests
-    ]
-
-    assert [len(shown) for shown in ids] == [10, 10, 10, 10]
-    assert len(set.union(*ids)) == 40
-
-
-def test_a_candidate_that_quotes_train_is_dropped_before_anything_is_spent() -> None:
-    models = SearchedModels(said("Say that the cat sat on the mat."), said("Count steps"))
-    result = search(models, rounds=1, note="the cat sat on the mat today")
-
-    assert [section.instructions for section in models.scored] == ["Count steps"]
-    assert result.tried[0].outcome == "dropped: it quotes train"
-
-
-def test_replies_that_cannot_be_read_cost_no_judging() -> None:
-    models = SearchedModels(None, "no JSON")
-    result = search(models, rounds=1)
-
-    assert models.scored == []
-    assert result.section == BE_FAIR
-    assert {tried.outcome for tried in result.tried} == {"the writer's reply is unusable"}
-
-
-def test_a_judge_that_differs_from_people_nowhere_is_not_asked() -> None:
-    models = SearchedModels()
-    alike = PromptMaterial(TRAIN, np.nanmean(TRAIN.ratings, axis=1))
-    result = search_instructions(
-        alike,
-        DEV,
-        NOISY_ON_DEV,
-        start=BE_FAIR,
-        tuning=Tuning(),
-        write=models.write,
-        score=models.score,
-    )
-
-    assert result.section == BE_FAIR
-    assert [tried.outcome for tried in result.tried] == [
-        "the judge differs from people on no response of train"
-    ]
-    assert not models.requests
-    assert not models.scored
+    assert result.section == PromptSection()
+    assert result.outcomes == ("judge_guidelines: found nothing to add",)
 
 
 NAN = float("nan")
@@ -421,3 +255,67 @@ def test_an_example_shows_the_turns_before_it() -> None:
     assert first.history == turns
     assert f"\n{turns}\n" in str(first)
     assert {example.history for example in rest} == {""}
+
+
+RATED = rated_units([[1, 1], [5, 5], [3, 3], [2, 4]], groups=["a", "a", "b", "c"], split="train")
+SCORES = np.array([2.0, 1.0, 3.0, np.nan])
+QUESTION = RATED.question
+
+
+def test_notes_come_before_responses_on_which_people_disagree() -> None:
+    notes = {"r2": {"r2/ben": "So so."}, "elsewhere": {"x": "Not of train."}}
+    note, apart = PromptTrainingData(RATED, SCORES, notes).remarks()
+
+    assert (note.source, note.text) == ("r2/ben", "So so.")
+    assert note.context == "People rated it: 3, 3. The judge gave: 3."
+    assert (apart.source, apart.text) == ("r3", "Ten chars.")
+    assert apart.context == "People rated it: 2, 4. The judge gave: none."
+
+
+def test_rules_are_distilled_from_a_limited_number_of_remarks() -> None:
+    units = rated_units([[1, 5]] * 50, split="train")
+
+    assert len(PromptTrainingData(units, np.full(50, 3.0)).remarks()) == MOST_REMARKS
+
+
+def test_the_question_and_the_template_may_be_repeated_and_a_note_may_not() -> None:
+    message = "one two three four five six"
+    notes = {"r1": {"r1/anna": f"I said {message}."}}
+
+    assert PromptTrainingData(RATED, SCORES, notes).is_quoted_in(f"Mind {message}!")
+    assert not PromptTrainingData(RATED, SCORES, notes, known=[message]).is_quoted_in(
+        f"Mind {message}!"
+    )
+    assert not PromptTrainingData(RATED, SCORES).is_quoted_in(f"Mind {message}!")
+
+
+def test_the_writer_sees_remarks_with_the_ids_that_rules_must_name() -> None:
+    remark = Remark("n1", "Too </remark> long.", "Ratings: 1, 4")
+    request = guidelines_request(QUESTION, [remark])
+
+    assert "Id: n1" in request
+    assert "Too </remark> long." in request
+    assert request.count("</remark-") == 1  # the note cannot end its own marks
+
+
+def test_rules_keep_their_sources_and_made_up_ones_go() -> None:
+    reply = """{"rules": [
+        {"rule": "Short  is fine.", "ids": ["n2", "n1", "n1"]},
+        {"rule": "From nowhere.", "ids": ["n9"]},
+        {"rule": "Without ids.", "ids": []},
+        {"rule": 7, "ids": ["n1"]},
+        "no object"
+    ]}"""
+
+    assert read_rules(reply, sources={"n1", "n2"}) == (Rule("Short is fine.", ("n1", "n2")),)
+
+
+@pytest.mark.parametrize("reply", ["", "no JSON", '{"rules": "x"}', '{"rules": null}'])
+def test_a_reply_without_rules_has_none(reply: str) -> None:
+    assert read_rules(reply, sources={"n1"}) == ()
+
+
+def test_at_most_eight_rules_are_taken() -> None:
+    rules = ", ".join(f'{{"rule": "Rule {k}", "ids": ["n1"]}}' for k in range(12))
+
+    assert len(read_rules(f'{{"rules": [{rules}]}}', sources={"n1"})) == 8

@@ -19,7 +19,7 @@ from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
 DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f")
-BETTER = replace(DECLARED, version="1.1.0", step="prompt_candidates", prompt_text="Look closely.")
+BETTER = replace(DECLARED, version="1.1.0", step="judge_guidelines", prompt_text="Look closely.")
 FIGURES = (
     "kappa",
     "kappa_baseline",

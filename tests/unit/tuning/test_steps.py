@@ -64,11 +64,11 @@ def test_a_judge_with_another_prompt_is_compared_with_the_judge_as_it_stands(
     units, quality = case
     stands = {"q": judged(quality, seed=3)}
     version = calibrated_version(
-        replace(DECLARED, step="prompt_candidates", prompt_text="New."), units, harsh(quality)
+        replace(DECLARED, step="judge_guidelines", prompt_text="New."), units, harsh(quality)
     )
     judge = mapped_judge(version, harsh(quality), replaced=stands)
 
-    assert version.step == "prompt_candidates"
+    assert version.step == "judge_guidelines"
     assert judge.baseline["q"] is stands["q"]
 
 

@@ -13,7 +13,7 @@ from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
 from tests.unit.tuning.made_up import judged, simulated
 
 DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f", prompt_text="Rate it.")
-FIRST = replace(DECLARED, version="1.1.0", step="prompt_candidates", prompt_text="Rate it well.")
+FIRST = replace(DECLARED, version="1.1.0", step="judge_guidelines", prompt_text="Rate it well.")
 SECOND = replace(FIRST, version="1.2.0", prompt_text="Rate it better.")
 VERSIONS = [DECLARED, FIRST, SECOND]
 

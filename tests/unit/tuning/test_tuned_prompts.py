@@ -25,6 +25,7 @@ Rate {{ question.question }}.{% block inner %} Inner.{% endblock %}
 {% block user -%}{{ response }}{%- endblock %}"""
 NO_SYSTEM = "{% block user %}{{ response }}{% endblock %}"
 
+CLOSELY = PromptSection((Rule("Look closely.", ("n1",)),))
 EXAMPLE = Example("r1", "What is 2 + 2?", "Four, {{ I think }}.", 4)
 
 
@@ -44,21 +45,19 @@ def rendered(template: str, question: str = "q", block: str = "system") -> str:
 
 
 def test_a_section_ends_the_system_block_when_its_question_is_asked() -> None:
-    tuned = with_sections(TEMPLATE, {"q": PromptSection(instructions="Look closely.")})
+    tuned = with_sections(TEMPLATE, {"q": CLOSELY})
 
-    assert rendered(tuned) == "Rate clarity. Inner.\n\nLook closely."
+    assert rendered(tuned) == f"Rate clarity. Inner.\n\n{CLOSELY}"
     assert rendered(tuned, "other") == rendered(TEMPLATE, "other")
     assert rendered(tuned, block="user") == "Yes."
 
 
 def test_without_a_system_block_it_comes_before_what_is_rated() -> None:
-    tuned = with_sections(NO_SYSTEM, {"q": PromptSection(instructions="Look closely.")})
+    tuned = with_sections(NO_SYSTEM, {"q": CLOSELY})
 
-    assert rendered(tuned, block="user") == "\n\nLook closely.\nYes."
+    assert rendered(tuned, block="user") == f"\n\n{CLOSELY}\nYes."
     before = "{% block zone %}{% endblock %}"
-    assert (
-        with_sections(before + NO_SYSTEM, {"q": PromptSection("Look closely.")}) == before + tuned
-    )
+    assert with_sections(before + NO_SYSTEM, {"q": CLOSELY}) == before + tuned
 
 
 def test_an_empty_section_changes_nothing() -> None:
@@ -67,11 +66,11 @@ def test_an_empty_section_changes_nothing() -> None:
 
 def test_a_template_without_blocks_is_refused() -> None:
     with pytest.raises(ValueError, match="neither a block `system` nor a block `user`"):
-        with_sections("Rate it.", {"q": PromptSection(instructions="Look closely.")})
+        with_sections("Rate it.", {"q": CLOSELY})
 
 
 def test_a_section_holds_rules_and_examples_between_marks() -> None:
-    section = PromptSection("Look closely.", (Rule("Short is fine.", ("n1",)),), (EXAMPLE,))
+    section = PromptSection((Rule("Short is fine.", ("n1",)),), (EXAMPLE,))
     text = rendered(with_sections(TEMPLATE, {"q": section}))
 
     assert "- Short is fine." in text
@@ -82,7 +81,7 @@ def test_a_section_holds_rules_and_examples_between_marks() -> None:
 
 @given(st.text(), st.text())
 def test_no_text_is_an_instruction_to_the_template(first: str, second: str) -> None:
-    section = PromptSection(instructions=first, rules=(Rule(second, ("n",)),))
+    section = PromptSection((Rule(first, ("n",)), Rule(second, ("n",))))
     tuned = with_sections(TEMPLATE, {'q"{{': section})
 
     assert rendered(tuned, 'q"{{').endswith(f"\n\n{section}")
@@ -95,19 +94,6 @@ def test_an_example_begins_with_the_turns_before_it_if_there_are_any() -> None:
 
 def test_a_source_of_a_rule_and_an_example_is_named_once() -> None:
     assert PromptSection(rules=(Rule("One.", ("r1",)),), examples=(EXAMPLE,)).sources == ("r1",)
-
-
-def test_what_comes_from_a_withdrawn_source_goes() -> None:
-    section = PromptSection(
-        "Look closely.",
-        (Rule("One.", ("n1", "n2")), Rule("Two.", ("n3",))),
-        (EXAMPLE,),
-    )
-
-    assert section.sources == ("n1", "n2", "n3", "r1")
-    assert section.without(frozenset({"n2", "r1"})) == PromptSection(
-        "Look closely.", (Rule("Two.", ("n3",)),)
-    )
 
 
 def test_the_guard_finds_six_words_in_a_row_whatever_their_case_and_punctuation() -> None:
@@ -138,7 +124,7 @@ def test_what_a_prompt_copies_is_counted_without_its_marked_examples() -> None:
     assert share(PromptSection(rules=(Rule(message, ("r1",)),))) > 0.3
     assert share(PromptSection(rules=(Rule("Weigh each of the steps alike.", ("r1",)),))) == 0
     assert share(PromptSection(examples=(shown,))) == 0
-    assert math.isnan(share(PromptSection(instructions=message), name="other"))
+    assert math.isnan(share(PromptSection((Rule(message, ("r1",)),)), name="other"))
     assert math.isnan(share(PromptSection()))
 
 

@@ -199,8 +199,8 @@ budget_usd: 5
             "tuning.steps: a step is repeated. Name each step once",
         ),
         (
-            "tuning: {steps: [prompt_candidates]}",
-            "tuning.steps: prompt_candidates needs a writer. Name a live judge as its writer",
+            "tuning: {steps: [judge_guidelines]}",
+            "tuning.steps: judge_guidelines needs a writer. Name a live judge as its writer",
         ),
         (
             "tuning: {writer: gpt}",
