@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
@@ -19,14 +19,13 @@ class Received:
 
     address: str = ""
     bodies: list[bytes] = field(default_factory=list)
-    headers: list[Mapping[str, str]] = field(default_factory=list)
     mails: list[Message] = field(default_factory=list)
     refusing: int = 0
 
 
 @contextmanager
 def webhook(*, refusing: int = 0) -> Iterator[Received]:
-    """Yield a receiver of posts on loopback that answers the first ones with 503."""
+    """Yield a receiver of JSON on loopback that answers the first posts with 503."""
     received = Received(refusing=refusing)
 
     class Keeps(BaseHTTPRequestHandler):
@@ -37,7 +36,6 @@ def webhook(*, refusing: int = 0) -> Iterator[Received]:
                 self.send_response(503)
             else:
                 received.bodies.append(body)
-                received.headers.append(dict(self.headers))
                 self.send_response(200)
             self.end_headers()
 
@@ -47,7 +45,7 @@ def webhook(*, refusing: int = 0) -> Iterator[Received]:
     server = HTTPServer(("127.0.0.1", 0), Keeps)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
-    received.address = f"http://127.0.0.1:{server.server_port}/alert"
+    received.address = f"json://127.0.0.1:{server.server_port}/alert"
     try:
         yield received
     finally:

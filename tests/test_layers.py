@@ -21,7 +21,6 @@ BELOW = {
     "config": set[str](),
     "stats": set[str](),
     "agreement": {"stats"},
-    "alerts": set[str](),
     "tuning": {"stats"},
     "labelling": {"stats"},
     "connectors": set[str](),
@@ -45,7 +44,6 @@ LIBRARIES = {
     "config": {"annotated_types", "croniter"},
     "stats": {"numpy", "pandas"},  # pandas only to return a data frame when asked for one
     "agreement": {"numpy", "pandas"},
-    "alerts": {"apprise"},
     "tuning": {"numpy", "pydantic"},
     "labelling": {"markdown_it", "nh3", "numpy", "pandas", "pydantic"},
     "connectors": {
@@ -81,9 +79,9 @@ LIBRARIES = {
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
     "examples": set[str](),
     "assets": {
+        "apprise",
         "dagster",
         "celery",
-        "filelock",
         "dagster_celery",
         "dagster_graphql",
         "duckdb",

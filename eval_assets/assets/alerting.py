@@ -1,267 +1,157 @@
-"""Alerts on checks and failed runs, stored in the ledger and sent to channels.
+"""Alerts on checks and failed runs, through the services that apprise knows.
 
 Failed runs alone do not suffice, because a run whose check warns succeeds.
 """
 
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import dagster as dg
-from dagster import AssetCheckKey, DagsterInstance
-from filelock import FileLock
 
-from eval_assets.alerts.channels import Channel, channels_of
-from eval_assets.alerts.delivery import Delivery, deliver, positions
-from eval_assets.alerts.message import Alert
-from eval_assets.assets.check_history import FoundState, last_run_state, latest_state
-from eval_assets.assets.metadata import number_in
-from eval_assets.assets.reports import agreement_report
-from eval_assets.assets.resources import (
-    EvaluationFolder,
-    clear_failures,
-    ui_address,
+from eval_assets.assets.check_history import (
+    RecordedState,
+    State,
+    last_run_state,
+    latest_state,
 )
+from eval_assets.assets.resources import EvaluationFolder, ui_address
 from eval_assets.config.operations import Alerts
 from eval_assets.errors import InputError
-from eval_assets.readers.evaluation.read import declared_name, read_evaluation
-from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import append_history, history_of
-from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.wording import counted
 
-_RUN = "run"
+URLS = "EVAL_ALERT_URLS"
+"""Variable with the addresses of services, as apprise writes them, separated by spaces."""
 
-
-@dg.asset_check(asset=agreement_report)
-def alerts_delivered(folder: EvaluationFolder) -> dg.AssetCheckResult:
-    """Every channel has accepted every alert so far."""
-    with clear_failures(), folder.ledger(folder.evaluation()) as ledger:
-        waiting = _waiting(channels_of(os.environ), _deliveries(ledger))
-    return dg.AssetCheckResult(
-        passed=not waiting,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=_waiting_text(waiting),
-    )
+_LONGEST_SECONDS = 30
+"""Time after which a tick leaves alerts to the next one: Dagster ends a tick after a minute."""
 
 
 @dataclass(frozen=True)
-class AlertTurn:
-    """Result of one turn.
+class Channel:
+    """A service that apprise knows, such as Slack, e-mail or a JSON webhook.
 
     Args:
-        n_sent: Alerts that channels accepted.
-        errors: Name and error of each channel that did not accept an alert.
-        waiting: Name and error of each channel that an alert waits for.
-        is_news: Whether the channels or those that wait differ from the turn before.
+        url: Its address with credentials.
+        position: Place in EVAL_ALERT_URLS, from 1.
     """
 
-    n_sent: int
-    errors: Sequence[tuple[str, str]]
-    waiting: Sequence[tuple[str, str]]
-    is_news: bool
+    url: str
+    position: int
 
+    @property
+    def id(self) -> str:
+        """A digest of the address, which the cursor may show."""
+        return hashlib.sha256(self.url.encode()).hexdigest()[:16]
 
-def look_for_alerts(
-    context: dg.SensorEvaluationContext, folder: EvaluationFolder
-) -> dg.SensorResult | dg.SkipReason:
-    """Record every change of state since the last turn, and send all undelivered alerts."""
-    if context.repository_def is None:
-        raise dg.DagsterInvariantViolationError("alerts need their code location")
-    checks = context.repository_def.asset_graph.asset_check_keys
-    turn = send_alerts(context.instance, checks, folder)
-    for name, error in turn.errors:
-        context.log.warning("%s %s", name, error)
-    if not turn.is_news:
-        return dg.SkipReason(
-            f"sent {counted(turn.n_sent, 'alert')}" if turn.n_sent else "no state changed"
+    @property
+    def name(self) -> str:
+        """The address as apprise masks it; its place if apprise does not know it."""
+        from apprise import Apprise
+
+        service = Apprise.instantiate(self.url, suppress_exceptions=True)
+        masked = str(service.url(privacy=True)).split("?")[0] if service else ""
+        return masked or f"{URLS}, entry {self.position}, which is no address of apprise,"
+
+    def send(self, title: str, text: str, *, state: State) -> bool:
+        """Send a message; return whether it was accepted."""
+        from apprise import Apprise, NotifyFormat, NotifyType
+
+        service = Apprise()
+        if not service.add(self.url):
+            return False
+        kinds = {"passed": NotifyType.SUCCESS, "warned": NotifyType.WARNING}
+        kind = kinds.get(state, NotifyType.FAILURE)
+        return bool(
+            service.notify(title=title, body=text, body_format=NotifyFormat.TEXT, notify_type=kind)
         )
-    checked = dg.AssetCheckEvaluation(
-        asset_key=folder.key("agreement_report"),
-        check_name="alerts_delivered",
-        passed=not turn.waiting,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=_waiting_text(turn.waiting),
-        metadata={},
-    )
-    return dg.SensorResult(asset_events=[checked])
+
+
+def alert_channels() -> list[Channel]:
+    """Return the channels that the environment names."""
+    urls = os.environ.get(URLS, "").split()
+    return [Channel(url, position) for position, url in enumerate(urls, start=1)]
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """A check or the runs of an evaluation, with its current state.
+
+    Args:
+        key: Its key among those of all evaluations.
+        title: Evaluation and check, for people.
+        current: Its state.
+        passing: States that are no reason for an alert.
+    """
+
+    key: str
+    title: str
+    current: RecordedState
+    passing: frozenset[str]
 
 
 def send_alerts(
-    instance: DagsterInstance, checks: Iterable[AssetCheckKey], folder: EvaluationFolder
-) -> AlertTurn:
-    """Record every change of state since the last turn, and send pending alerts.
+    context: dg.SensorEvaluationContext, folders: Sequence[EvaluationFolder]
+) -> dg.SkipReason:
+    """Send an alert on each state that changed since the last alert that a channel accepted.
 
-    Alerts and deliveries are in the ledger, so that neither a restart nor a lost history sends one
-    twice. A change is recorded before anything is sent. Two processes take turns.
+    The cursor holds these states for each channel. So one that does not accept an alert gets it at
+    the next tick, delays no other channel, and none gets it twice.
     """
-    keys = sorted(
-        key
-        for key in checks
-        if key.asset_key == folder.key(key.asset_key.path[-1]) and key.name != "alerts_delivered"
-    )
-    name, settings = _declared(folder)
-    channels = channels_of(os.environ)
-    ledger_of = open_ledger(
-        folder.path,
-        evaluation=name,
-        database=folder.stored_in,
-        setting=os.environ.get("EVAL_LEDGER"),
-    )
-    folder.out.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.out / ".alerts.lock"), ledger_of as ledger:
-        alerts = _alerts(ledger)
-        last_positions = positions(_deliveries(ledger))
-        new = [channel for channel in channels if channel.id not in last_positions]
-        _record(
-            ledger, [Delivery(new_channel.id, new_channel.name, len(alerts)) for new_channel in new]
-        )
-        for change in _changes(instance, keys, folder, settings, alerts):
-            alert = _alert_of(change, folder, name=name, number=len(alerts) + 1)
-            append_history(ledger, "alerts", [{**alert.as_json(), "raised_at": _now()}])
-            alerts.append(alert)
-            _write_line(folder, alert)
-        before = positions(_deliveries(ledger))
-        new_deliveries = _send(ledger, alerts, channels, before)
-        after = positions(_deliveries(ledger))
-    was, waiting = _waiting(channels, before.values()), _waiting(channels, after.values())
-    return AlertTurn(
-        n_sent=sum(not delivery.error for delivery in new_deliveries),
-        errors=[(delivery.name, delivery.error) for delivery in new_deliveries if delivery.error],
-        waiting=waiting,
-        is_news=was != waiting or bool(new),
-    )
+    channels = alert_channels()
+    if not channels:
+        return dg.SkipReason(f"{URLS} names no channel")
+    if context.repository_def is None:
+        raise dg.DagsterInvariantViolationError("alerts need their code location")
+    checks = sorted(context.repository_def.asset_graph.asset_check_keys)
+    subjects = [s for folder in folders for s in _subjects(context.instance, checks, folder)]
+    before = json.loads(context.cursor or "{}")
+    accepted = {channel.id: before.get(channel.id, {}) for channel in channels}
+    deadline, n_sent, refusing = time.monotonic() + _LONGEST_SECONDS, 0, []
+    for channel in channels:
+        states = accepted[channel.id]
+        for subject in subjects:
+            current, last = subject.current, states.get(subject.key, "passed")
+            if current.state == last or {current.state, last} <= subject.passing:
+                continue
+            if time.monotonic() > deadline:
+                break
+            was = f" (was {last})" if subject.key in states else ""
+            title = f"{subject.title} {current.state}{was}"
+            text = f"{current.reason}\nRun {ui_address()}/runs/{current.run_id}"
+            if not channel.send(title, text, state=current.state):
+                refusing.append(channel.name)
+                break
+            states[subject.key] = current.state
+            n_sent += 1
+    context.update_cursor(json.dumps(accepted))
+    for name in refusing:
+        context.log.warning("%s did not accept an alert; the next tick sends it again", name)
+    return dg.SkipReason(f"sent {counted(n_sent, 'alert')}")
 
 
-def _declared(folder: EvaluationFolder) -> tuple[str, Alerts]:
-    """Return the evaluation's name and its declared alerts, with defaults for a broken file."""
+def _subjects(
+    instance: dg.DagsterInstance, checks: Sequence[dg.AssetCheckKey], folder: EvaluationFolder
+) -> Iterator[_Subject]:
+    """Yield the declared checks of an evaluation, and its runs, as far as they have a state."""
     try:
         evaluation = read_evaluation(folder.path)
-    except* InputError:
-        name, settings = declared_name(folder.path) or folder.path.name, Alerts()
+    except* InputError:  # of which the failed run is an alert
+        name, declared = folder.path.resolve().name, Alerts()
     else:
-        name, settings = evaluation.name, evaluation.alerts
-    return name, settings
-
-
-def _changes(
-    instance: DagsterInstance,
-    keys: Sequence[AssetCheckKey],
-    folder: EvaluationFolder,
-    settings: Alerts,
-    alerts: Sequence[Alert],
-) -> Iterator[tuple[str, str, FoundState]]:
-    """Yield subject, previous and current state of each change since the last report."""
-    passing = {"passed", "warned"} if settings.severity == "error" else {"passed"}
-    reported: dict[str, str] = {alert.subject: alert.state for alert in alerts}
-    for key in keys:
-        if settings.checks and key.name not in settings.checks:
-            continue
-        current = latest_state(instance, key, folder)
-        subject = f"{key.asset_key.path[-1]}/{key.name}"
-        if current is None:
-            continue
-        before = reported.get(subject, "passed")
-        if current.state != before and not {current.state, before} <= passing:
-            yield subject, reported.get(subject, ""), current
-    run = last_run_state(instance, folder) if settings.failed_runs else None
-    if run and run.state != reported.get(_RUN, "passed"):
-        yield _RUN, reported.get(_RUN, ""), run
-
-
-def _alert_of(
-    change: tuple[str, str, FoundState], folder: EvaluationFolder, *, name: str, number: int
-) -> Alert:
-    """Return the alert on one change."""
-    subject, before, current = change
-    report = folder.out / "report.html"
-    return Alert(
-        number=number,
-        evaluation=name,
-        subject=subject,
-        state=current.state,
-        before=before,
-        since=datetime.fromtimestamp(current.at, UTC).isoformat(timespec="seconds"),
-        reason=current.reason,
-        questions=tuple(_failing_questions(current.metadata)),
-        run_url=f"{ui_address()}/runs/{current.run_id}",
-        report=str(report.resolve()) if report.exists() else "",
-        **{figure: number_in(current.metadata, figure) for figure in _FIGURES},
-    )
-
-
-_FIGURES = ("value", "low", "high", "minimum")
-
-
-def _failing_questions(metadata: Mapping[str, dg.MetadataValue]) -> Iterator[str]:
-    """Yield the questions whose verdict is not a pass."""
-    table = metadata.get("questions")
-    for record in table.records if isinstance(table, dg.TableMetadataValue) else ():
-        if record.data.get("verdict") not in {"pass", None}:
-            yield str(record.data["question_id"])
-
-
-def _alerts(ledger: SqlLedger) -> list[Alert]:
-    """Return all alerts of the evaluation so far, in order."""
-    rows = history_of(ledger, "alerts").drop(columns="raised_at", errors="ignore")
-    records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
-    return [Alert(**{**record, "questions": tuple(record["questions"])}) for record in records]
-
-
-def _deliveries(ledger: SqlLedger) -> list[Delivery]:
-    """Return all attempts that were recorded, in order."""
-    rows = history_of(ledger, "alert_deliveries").to_dict("records")
-    return [
-        Delivery(str(row["channel"]), str(row["name"]), int(row["alert"]), str(row["error"]))
-        for row in rows
-    ]
-
-
-def _send(
-    ledger: SqlLedger,
-    alerts: Sequence[Alert],
-    channels: Sequence[Channel],
-    before: Mapping[str, Delivery],
-) -> list[Delivery]:
-    """Send pending alerts; record deliveries and changed errors."""
-    new_deliveries = []
-    for delivery in deliver(alerts, channels, before):
-        new_deliveries.append(delivery)
-        if delivery.error != before[delivery.channel].error or not delivery.error:
-            _record(ledger, [delivery])
-    return new_deliveries
-
-
-def _record(ledger: SqlLedger, deliveries: Sequence[Delivery]) -> None:
-    rows = [{**asdict(delivery), "attempted_at": _now()} for delivery in deliveries]
-    append_history(ledger, "alert_deliveries", rows)
-
-
-def _now() -> datetime:
-    return datetime.now(tz=UTC)
-
-
-def _waiting(channels: Sequence[Channel], deliveries: Iterable[Delivery]) -> list[tuple[str, str]]:
-    """Return name and error of each channel that an alert is waiting for."""
-    errors = {delivery.channel: delivery.error for delivery in positions(deliveries).values()}
-    return [
-        (delivery.name, errors[delivery.id]) for delivery in channels if errors.get(delivery.id)
-    ]
-
-
-def _waiting_text(waiting: Sequence[tuple[str, str]]) -> str:
-    return (
-        "\n".join(
-            f"{name} {error}. Alerts wait for it, in order; try `eval-assets alerts test`."
-            for name, error in waiting
-        )
-        or "Every channel has accepted every alert."
-    )
-
-
-def _write_line(folder: EvaluationFolder, alert: Alert) -> None:
-    """Add an alert to out/alerts.jsonl."""
-    with (folder.out / "alerts.jsonl").open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps(alert.as_json()) + "\n")
+        name, declared = evaluation.name, evaluation.alerts
+    passing = frozenset({"passed", "warned"} if declared.severity == "error" else {"passed"})
+    for check in checks:
+        is_own = check.asset_key == folder.key(check.asset_key.path[-1])
+        is_declared = not declared.checks or check.name in declared.checks
+        if is_own and is_declared and (current := latest_state(instance, check, folder)):
+            title = f"{name}: {check.asset_key.path[-1]}/{check.name}"
+            key = f"{check.asset_key.to_user_string()}/{check.name}"
+            yield _Subject(key, title, current, passing)
+    if current := last_run_state(instance, folder):
+        key = folder.key("run").to_user_string()
+        yield _Subject(key, f"{name}: run", current, passing)

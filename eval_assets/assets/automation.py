@@ -11,8 +11,7 @@ from typing import TypeVar
 import dagster as dg
 
 import eval_assets
-from eval_assets.alerts.channels import channels_of
-from eval_assets.assets.alerting import look_for_alerts
+from eval_assets.assets.alerting import alert_channels, send_alerts
 from eval_assets.assets.check_history import last_run_state
 from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.file_versions import assets_of_files
@@ -92,10 +91,8 @@ def automation_of(
             name="check_alerts",
             minimum_interval_seconds=30,
             description="Sends one alert when a check or a run fails, crashes, or passes again.",
-            default_status=_sensor_status(is_running=bool(channels_of(os.environ))),
-            evaluation_fn=lambda context: _alerts(
-                _of_each(context, evaluations, lambda of: look_for_alerts(context, of.folder))
-            ),
+            default_status=_sensor_status(is_running=bool(alert_channels())),
+            evaluation_fn=lambda context: send_alerts(context, [of.folder for of in evaluations]),
         ),
     ]
     # An undeclared one can be switched on, if it is the only one.
@@ -155,18 +152,6 @@ def _result(
     if requests:
         return dg.SensorResult(run_requests=requests)
     return _skipped(result for _, result in results)
-
-
-def _alerts(
-    results: Sequence[tuple[AutomatedEvaluation, dg.SensorResult | dg.SkipReason]],
-) -> dg.SensorResult | dg.SkipReason:
-    events = [
-        event
-        for _, result in results
-        if isinstance(result, dg.SensorResult)
-        for event in result.asset_events
-    ]
-    return dg.SensorResult(asset_events=events) if events else _skipped(of for _, of in results)
 
 
 def _skipped(results: Iterable[object]) -> dg.SkipReason:

@@ -17,7 +17,6 @@ import dagster as dg
 
 from eval_assets.assets import (
     agreement,
-    alerting,
     certificates,
     checks,
     drift,
@@ -116,7 +115,7 @@ def _own_definitions(
         asset_checks=[
             of_evaluation(check, folder.identifier)
             for check in dg.load_asset_checks_from_modules(
-                [gates, checks, drift, alerting], asset_key_prefix=prefix
+                [gates, checks, drift], asset_key_prefix=prefix
             )
         ],
         jobs=jobs,

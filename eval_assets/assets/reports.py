@@ -89,7 +89,7 @@ def agreement_report(
             append_history(ledger, "agreement_history", list(rows))
             with transaction(connection):
                 replace_rows(connection, "executive_summary", pd.DataFrame())
-                copy_ledger(ledger, connection, "agreement_history", "alerts", "alert_deliveries")
+                copy_ledger(ledger, connection, "agreement_history")
             data = report_data(connection, folder, evaluation, measured)
         if evaluation.executive_summary is not None:
             summary = written_summary(data, folder, run_id=context.run.run_id)

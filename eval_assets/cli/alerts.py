@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -19,8 +17,8 @@ if TYPE_CHECKING:
 def alerts() -> None:
     """Try the channels that alerts go through.
 
-    EVAL_ALERT_URLS holds addresses as apprise writes them, separated by spaces, EVAL_ALERT_WEBHOOK
-    the address that alerts are posted to as JSON, signed with EVAL_ALERT_WEBHOOK_SECRET.
+    EVAL_ALERT_URLS holds their addresses as apprise writes them, separated by spaces, such as
+    mailto://user:password@example.org or jsons://example.org/alert.
     """
 
 
@@ -28,24 +26,20 @@ def alerts() -> None:
 @data_option
 def test(data: Path) -> int:
     """Send a test alert and print the result of each channel."""
-    from eval_assets.alerts.channels import channels_of
-    from eval_assets.alerts.message import Alert
+    from eval_assets.assets.alerting import URLS, alert_channels
     from eval_assets.readers.evaluation.read import read_evaluation
 
-    channels = channels_of(os.environ)
+    title = f"{read_evaluation(data).name}: test"
+    text = "This is a test: alerts of this evaluation arrive here."
+    channels = alert_channels()
     if not channels:
-        click.echo("No channel is named: set EVAL_ALERT_URLS or EVAL_ALERT_WEBHOOK.", err=True)
+        click.echo(f"No channel is named: set {URLS}.", err=True)
         return FAILED
-    alert = Alert(
-        number=0,
-        evaluation=read_evaluation(data).name,
-        subject="test",
-        state="passed",
-        before="",
-        since=datetime.now(UTC).isoformat(timespec="seconds"),
-        reason="This is a test: alerts of this evaluation arrive here.",
-    )
-    errors = [(channel.name, channel.send(alert)) for channel in channels]
-    for name, error in errors:
-        click.echo(f"{name} {error}" if error else f"{name} accepted the alert", err=bool(error))
-    return FAILED if any(error for _, error in errors) else DONE
+    code = DONE
+    for channel in channels:
+        if channel.send(title, text, state="passed"):
+            click.echo(f"{channel.name} accepted the alert")
+        else:
+            click.echo(f"{channel.name} did not accept the alert", err=True)
+            code = FAILED
+    return code

@@ -19,8 +19,6 @@ import sqlalchemy as sa
 from filelock import FileLock
 
 from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.alerts.channels import channels_of
-from eval_assets.assets.alerting import send_alerts
 from eval_assets.assets.automation import names_before
 from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
 from eval_assets.assets.evaluation_definitions import definitions_of
@@ -87,8 +85,7 @@ def materialize(
         )
     if results is not None and select is None:
         evaluation = folder.evaluation()
-        is_delivered = all(check.check != "alerts_delivered" for check in results.failed_checks)
-        if is_delivered and may_be_unchanged(evaluation):
+        if may_be_unchanged(evaluation):
             record_results(evaluation, folder.stored_in, results)
     return code
 
@@ -108,10 +105,7 @@ def _materialize(
     output: Output,
     read_tests: bool,
 ) -> tuple[int, RunResults | None]:
-    """Run the selected assets and print; return the exit code and the results.
-
-    There are no results if the run failed or a channel has not accepted an alert.
-    """
+    """Run the selected assets and print; return the exit code, and the results unless it failed."""
     require_broker()
     if not has_workers():
         click.echo("No Celery worker answers; the run waits until one is started.", err=True)
@@ -132,7 +126,6 @@ def _materialize(
                 result = _execute(job, instance, selected, run_config, folder)
             if _is_interrupted(result):
                 raise KeyboardInterrupt
-            is_waiting = _send_alerts(instance, job, folder)
     if errors := _errors(result):
         print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED, None
@@ -145,7 +138,7 @@ def _materialize(
         print_errors([check.finding for check in stopped], all_in=folder.out / "problems.txt")
         return FAILED, None
     code = GATE_CLOSED if results.not_run or is_closed else DONE
-    return code, None if is_waiting else results
+    return code, results
 
 
 def _selected(
@@ -160,20 +153,6 @@ def _selected(
         raise click.UsageError(
             f"--select {select}: there is no such asset. Use some of {', '.join(known_names)}."
         ) from None
-
-
-def _send_alerts(
-    instance: dg.DagsterInstance, job: dg.JobDefinition, folder: EvaluationFolder
-) -> bool:
-    """Send alerts; return whether a channel did not accept all of them."""
-    if not channels_of(os.environ):
-        return False
-    turn = send_alerts(instance, job.asset_layer.asset_graph.asset_check_keys, folder)
-    for name, error in turn.waiting:
-        click.echo(f"Alert not sent: {name} {error}. The next run sends it.", err=True)
-    if turn.n_sent:
-        click.echo(f"Alerts sent: {turn.n_sent}")
-    return bool(turn.waiting)
 
 
 def job_of(data: str, database: str, name: str) -> dg.JobDefinition:

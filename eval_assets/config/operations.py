@@ -73,17 +73,15 @@ class Drift:
 
 @dataclass(frozen=True)
 class Alerts:
-    """Changes that are reported to the channels that the environment names.
+    """Changes of checks that are reported to the channels that the environment names.
 
     Args:
         checks: Names of the checks that count; empty for all of them, which the file calls `all`.
         severity: Least severity of a failed check that is reported: `warn` or `error`.
-        failed_runs: Whether a run that fails for another reason than a closed gate is reported.
     """
 
     checks: tuple[Name, ...] = ()
     severity: AlertSeverity = "warn"
-    failed_runs: bool = True
 
 
 @dataclass(frozen=True)

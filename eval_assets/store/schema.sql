@@ -850,34 +850,6 @@ CREATE TABLE IF NOT EXISTS judge_disagreements (
     reason VARCHAR NOT NULL                -- why it is listed
 );
 
--- Changes of state that were reported, in order; a copy of the ledger.
-CREATE TABLE IF NOT EXISTS alerts (
-    number BIGINT NOT NULL,
-    evaluation VARCHAR NOT NULL,
-    subject VARCHAR NOT NULL,              -- the check as asset/check, or 'run'
-    state VARCHAR NOT NULL,                -- 'passed', 'warned', 'failed' or 'crashed'
-    before VARCHAR NOT NULL,               -- state before; empty if it had none
-    since VARCHAR NOT NULL,                -- when it came to this state, in ISO 8601
-    reason VARCHAR NOT NULL,               -- why, and what to do
-    value DOUBLE,
-    low DOUBLE,                            -- lower end of the 95 % interval
-    high DOUBLE,                           -- upper end of the 95 % interval
-    minimum DOUBLE,
-    questions VARCHAR[] NOT NULL,          -- those that do not pass
-    run_url VARCHAR NOT NULL,
-    report VARCHAR NOT NULL,               -- path of the report
-    raised_at TIMESTAMPTZ NOT NULL
-);
-
--- Attempts to send an alert through a channel; of equal errors the first; a copy of the ledger.
-CREATE TABLE IF NOT EXISTS alert_deliveries (
-    channel VARCHAR NOT NULL,              -- digest of the channel's address
-    name VARCHAR NOT NULL,                 -- its address, credentials masked
-    alert BIGINT NOT NULL,                 -- number of the alert; 0 if there was none before
-    error VARCHAR NOT NULL,                -- why it was not accepted; empty if it was
-    attempted_at TIMESTAMPTZ NOT NULL
-);
-
 -- One row a run: kept for ever.
 CREATE TABLE IF NOT EXISTS dual_judge_validation (
     timestamp TIMESTAMPTZ NOT NULL,

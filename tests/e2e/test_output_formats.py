@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from tests.e2e.conftest import BEHIND_THE_GATES, WITHOUT_RESULTS, Evaluated
-from tests.receivers import webhook
 
 MEASURED = "+human_agreement,+judge_agreement,+judge_human_agreement"
 
@@ -129,21 +128,3 @@ def test_ratings_that_were_exported_have_the_figures_they_had(
             tuple(pytest.approx(v) if isinstance(v, float) else v for v in row)
             for row in open_folder.rows(figures)
         ]
-
-
-@pytest.mark.slow
-def test_a_run_sends_alerts_to_a_declared_channel_until_it_accepts_them(
-    closed_folder: Evaluated,
-) -> None:
-    with webhook(refusing=1) as posts:
-        channel = {"EVAL_ALERT_WEBHOOK": posts.address}
-        first = closed_folder.call("run", environment=channel)
-        second = closed_folder.call("run", environment=channel)
-
-    subjects = [json.loads(body)["subject"] for body in posts.bodies]
-    assert {first.returncode, second.returncode} == {3}
-    assert "Alert not sent: " in first.stderr
-    assert "The next run sends it." in first.stderr
-    assert sorted(subjects) == sorted(set(subjects))
-    assert {"human_agreement/human_a_hh", "human_agreement/human_alpha"} <= set(subjects)
-    assert f"Alerts sent: {len(subjects)}" in second.stdout

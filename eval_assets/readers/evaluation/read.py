@@ -21,7 +21,6 @@ from eval_assets.readers.evaluation.validation import (
     YamlDocument,
     keys_of,
     read_yaml,
-    top_level_text,
     type_at,
     validated,
 )
@@ -107,15 +106,6 @@ def parse_evaluation(folder: Path) -> Evaluation:
     if evaluation is None:
         raise AssertionError("an evaluation that is not valid has a problem")
     return evaluation
-
-
-def declared_name(folder: Path) -> str | None:
-    """Return the name in evaluation.yaml, even if the rest is wrong; None without one."""
-    try:
-        text = (folder / FILE).read_text("utf-8", errors="replace")
-    except OSError:
-        return None
-    return top_level_text(text, "name")
 
 
 def evaluation_problem(folder: Path, path: KeyPath, message: str, remedy: str) -> InputProblem:

@@ -97,26 +97,6 @@ def read_yaml(text: str, *, file: str) -> YamlDocument:
     return document
 
 
-def top_level_text(text: str, key: str) -> str | None:
-    r"""Return the text of a key at the top level, also of YAML that is broken further down.
-
-    Examples:
-        >>> top_level_text("name: 'a b' # mine\nrubric: [", "name")
-        'a b'
-    """
-    depth, current = 0, None
-    with suppress(yaml.YAMLError):
-        for event in yaml.parse(text, Loader=_Loader):
-            if depth == 1 and not isinstance(event, yaml.CollectionEndEvent):
-                value = event.value if isinstance(event, yaml.ScalarEvent) else ""
-                if current == key:
-                    return str(value) or None
-                current = value if current is None else None
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-    return None
-
-
 def dotted(path: Sequence[str | int]) -> str:
     """Return a path as one word.
 

@@ -1,4 +1,4 @@
-"""Histories that cannot be recomputed, such as alerts and agreement by run."""
+"""Histories that cannot be recomputed, such as agreement by run."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 HistoryTable = Literal[
     "agreement_history",
-    "alerts",
-    "alert_deliveries",
     "dual_judge_validation",
     "dual_judgements",
     "drift_anchors",

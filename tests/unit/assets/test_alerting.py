@@ -1,30 +1,19 @@
-"""A change of a check's state, or a failed run, is reported once to every channel, in order."""
+"""A change of a check's state, or a failed run, is reported once to every channel."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from email.header import decode_header, make_header
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from click.testing import CliRunner
 
-from eval_assets.assets.alerting import look_for_alerts
+from eval_assets.assets.alerting import alert_channels, send_alerts
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
+from eval_assets.cli.alerts import alerts
 from tests.instances import empty_instance
-from tests.receivers import mailbox, webhook
-
-FIGURES: dict[str, float | dg.TableMetadataValue] = {
-    "value": 0.7031,
-    "low": 0.669,
-    "high": 0.734,
-    "minimum": 0.75,
-    "questions": dg.MetadataValue.table(
-        [
-            dg.TableRecord({"question_id": "clarity", "verdict": "fail"}),
-            dg.TableRecord({"question_id": "depth", "verdict": "pass"}),
-        ]
-    ),
-}
+from tests.receivers import Received, mailbox, webhook
 
 
 class Outcome(dg.ConfigurableResource[None]):
@@ -50,10 +39,7 @@ def good(outcome: Outcome) -> dg.AssetCheckResult:
     is_warning = outcome.state == "warned"
     severity = dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR
     return dg.AssetCheckResult(
-        passed=outcome.state == "passed",
-        severity=severity,
-        description=f"it {outcome.state}",
-        metadata=FIGURES,
+        passed=outcome.state == "passed", severity=severity, description=f"it {outcome.state}"
     )
 
 
@@ -67,6 +53,14 @@ def instance() -> dg.DagsterInstance:
 def folder(tmp_path: Path) -> EvaluationFolder:
     """An evaluation of its own."""
     return declared(tmp_path / "mine")
+
+
+@pytest.fixture
+def posts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Received]:
+    """A receiver of JSON, the only channel."""
+    with webhook() as received:
+        monkeypatch.setenv("EVAL_ALERT_URLS", received.address)
+        yield received
 
 
 def declared(path: Path, more: str = "") -> EvaluationFolder:
@@ -89,159 +83,182 @@ def come_to(state: str, instance: dg.DagsterInstance, folder: EvaluationFolder) 
     ).run_id
 
 
-def tick(instance: dg.DagsterInstance, folder: EvaluationFolder) -> Sequence[object]:
-    """Evaluate the sensor once, as after a restart; return the events that it reports."""
+def tick(instance: dg.DagsterInstance, *folders: EvaluationFolder, cursor: str | None) -> str:
+    """Evaluate the sensor once, as after a restart; return the new cursor."""
     definitions = dg.Definitions(
         assets=[measured], asset_checks=[good], resources={"outcome": Outcome()}
     )
     with dg.build_sensor_context(
-        instance=instance, repository_def=definitions.get_repository_def()
+        instance=instance, repository_def=definitions.get_repository_def(), cursor=cursor
     ) as context:
-        result = look_for_alerts(context, folder)
-    return result.asset_events if isinstance(result, dg.SensorResult) else []
+        send_alerts(context, folders)
+        return context.cursor or ""
 
 
-def reported(folder: EvaluationFolder, subject: str = "measured/good") -> list[str]:
-    """Return the states that were reported of a check, or of runs."""
-    path = folder.out / "alerts.jsonl"
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    alerts = [json.loads(line) for line in lines]
-    return [alert["state"] for alert in alerts if alert["subject"] == subject]
+def titles(posts: Received, subject: str = "measured/good") -> list[str]:
+    """Return what the titles say of a check, or of runs."""
+    before = f"{subject} "
+    lines = [str(json.loads(body)["title"]) for body in posts.bodies]
+    return [line.partition(before)[2] for line in lines if before in line]
 
 
 def test_each_change_of_state_is_reported_once(
-    instance: dg.DagsterInstance, folder: EvaluationFolder
+    instance: dg.DagsterInstance, folder: EvaluationFolder, posts: Received
 ) -> None:
-    after = []
+    after, cursor = [], None
     for states in (["passed"], ["warned"], [], ["failed", "failed"], ["crashed"], ["passed"]):
         for state in states:
             come_to(state, instance, folder)
-        tick(instance, folder)
-        after.append(len(reported(folder)))
+        cursor = tick(instance, folder, cursor=cursor)
+        after.append(len(titles(posts)))
 
-    assert reported(folder) == ["warned", "failed", "crashed", "passed"]
+    assert titles(posts) == [
+        "warned",
+        "failed (was warned)",
+        "crashed (was failed)",
+        "passed (was crashed)",
+    ]
     assert after == [0, 1, 1, 2, 3, 4]
 
 
-def test_an_alert_holds_figures_questions_run_and_since_when(
-    instance: dg.DagsterInstance, folder: EvaluationFolder, monkeypatch: pytest.MonkeyPatch
+def test_an_alert_names_evaluation_check_reason_and_run(
+    instance: dg.DagsterInstance,
+    folder: EvaluationFolder,
+    posts: Received,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("EVAL_UI_URL", "https://dagster.example.org/")
-    come_to("failed", instance, folder)
     run_id = come_to("failed", instance, folder)
-    tick(instance, folder)
-    [line] = (folder.out / "alerts.jsonl").read_text("utf-8").splitlines()
-    alert = json.loads(line)
-    runs = {run.dagster_run.run_id: run for run in instance.get_run_records()}
+    tick(instance, folder, cursor=None)
+    [alert] = map(json.loads, posts.bodies)
 
-    assert {name: alert[name] for name in ("value", "low", "high", "minimum")} == {
-        name: FIGURES[name] for name in ("value", "low", "high", "minimum")
-    }
-    assert (alert["evaluation"], alert["questions"]) == ("mine", ["clarity"])
-    assert alert["run_url"] == f"https://dagster.example.org/runs/{run_id}"
-    assert alert["since"][:10] == runs[run_id].create_timestamp.date().isoformat()
+    assert alert["title"] == "mine: measured/good failed"
+    assert alert["message"] == f"it failed\nRun https://dagster.example.org/runs/{run_id}"
+    assert alert["type"] == "failure"
+
+
+def test_a_check_that_did_not_run_again_keeps_its_state(
+    instance: dg.DagsterInstance, folder: EvaluationFolder, posts: Received
+) -> None:
+    """Of the second run only the plan of the check is recorded."""
+    come_to("failed", instance, folder)
+    come_to("broken input", instance, folder)
+    tick(instance, folder, cursor=None)
+
+    assert (titles(posts), titles(posts, "run")) == (["failed"], ["failed"])
 
 
 def test_alerts_go_by_the_runs_of_their_own_evaluation(
-    instance: dg.DagsterInstance, folder: EvaluationFolder, tmp_path: Path
+    instance: dg.DagsterInstance, folder: EvaluationFolder, tmp_path: Path, posts: Received
 ) -> None:
     """One history, two folders: neither a failure nor an all-clear of one reaches the other."""
-    second_folder = declared(tmp_path / "others")
-    come_to("failed", instance, second_folder)
-    tick(instance, folder)
-    assert reported(folder) == []
+    other = declared(tmp_path / "others")
+    come_to("failed", instance, other)
+    cursor = tick(instance, folder, cursor=None)
+    assert posts.bodies == []
     come_to("warned", instance, folder)
-    come_to("passed", instance, second_folder)
-    tick(instance, folder)
-    tick(instance, second_folder)
+    come_to("passed", instance, other)
+    tick(instance, folder, cursor=cursor)
 
-    assert (reported(folder), reported(second_folder)) == (["warned"], [])
-
-
-def test_a_failure_before_many_runs_of_another_evaluation_is_still_found(
-    instance: dg.DagsterInstance,
-    folder: EvaluationFolder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("eval_assets.assets.check_history._PAGE", 2)
-    come_to("failed", instance, folder)
-    second_folder = declared(tmp_path / "others")
-    for _ in range(4):
-        come_to("passed", instance, second_folder)
-    tick(instance, folder)
-
-    assert reported(folder) == ["failed"]
+    assert titles(posts, "mine: measured/good") == ["warned"]
 
 
 def test_a_run_that_fails_is_reported_unless_a_gate_ended_it(
-    instance: dg.DagsterInstance, folder: EvaluationFolder
+    instance: dg.DagsterInstance, folder: EvaluationFolder, posts: Received
 ) -> None:
+    cursor = None
     for state in ("passed", "gate closed", "broken input", "broken input", "passed"):
         come_to(state, instance, folder)
-        tick(instance, folder)
-    lines = (folder.out / "alerts.jsonl").read_text("utf-8").splitlines()
-    reasons = [json.loads(line)["reason"] for line in lines if '"run"' in line]
+        cursor = tick(instance, folder, cursor=cursor)
+    reasons = [json.loads(body)["message"].splitlines()[0] for body in posts.bodies]
 
-    assert reported(folder, "run") == ["failed", "passed"]
+    assert titles(posts, "run") == ["failed", "passed (was failed)"]
     assert reasons[0] == "labels.csv:7: 6 is not on the scale. Use 1 to 5."
 
 
+def test_a_broken_evaluation_file_is_an_alert_on_its_run(
+    instance: dg.DagsterInstance, folder: EvaluationFolder, posts: Received
+) -> None:
+    (folder.path / "evaluation.yaml").write_text("rubrik: []")
+    come_to("broken input", instance, folder)
+    tick(instance, folder, cursor=None)
+
+    assert titles(posts, "mine: run") == ["failed"]
+
+
 @pytest.mark.parametrize(
-    ("alerts", "expected"),
+    ("settings", "expected"),
     [
-        ("{severity: error}", (["failed", "passed"], ["failed", "passed"])),
-        ("{checks: [another]}", ([], ["failed", "passed"])),
-        ("{checks: all, failed_runs: false}", (["warned", "failed", "passed"], [])),
+        ("{severity: error}", ["failed", "passed (was failed)"]),
+        ("{checks: [another]}", []),
+        ("{checks: all}", ["warned", "failed (was warned)", "passed (was failed)"]),
     ],
 )
 def test_only_what_the_evaluation_asks_for_is_reported(
     instance: dg.DagsterInstance,
     tmp_path: Path,
-    alerts: str,
-    expected: tuple[list[str], list[str]],
+    posts: Received,
+    settings: str,
+    expected: list[str],
 ) -> None:
-    folder = declared(tmp_path / "asking", f"alerts: {alerts}")
-    for state in ("warned", "failed", "broken input", "passed"):
+    folder, cursor = declared(tmp_path / "asking", f"alerts: {settings}"), None
+    for state in ("warned", "failed", "passed"):
         come_to(state, instance, folder)
-        tick(instance, folder)
+        cursor = tick(instance, folder, cursor=cursor)
 
-    assert (reported(folder), reported(folder, "run")) == expected
+    assert titles(posts) == expected
 
 
-def test_channels_that_refuse_get_every_alert_later_once_and_in_order(
+def test_a_channel_that_refuses_gets_an_alert_at_the_next_tick_and_no_other_gets_it_twice(
     instance: dg.DagsterInstance, folder: EvaluationFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with webhook(refusing=2) as posts, mailbox(refusing=1) as mails:
-        monkeypatch.setenv("EVAL_ALERT_WEBHOOK", posts.address)
-        monkeypatch.setenv("EVAL_ALERT_URLS", mails.address)
-        tick(instance, folder)
-        verdicts = []
-        for state in ("failed", "failed", "passed", "passed"):
-            come_to(state, instance, folder)
-            [*events] = tick(instance, folder)
-            verdicts += [e.passed for e in events if isinstance(e, dg.AssetCheckEvaluation)]
+    with webhook(refusing=2) as posts, mailbox(refusing=1) as mails, webhook() as accepting:
+        addresses = (posts.address, mails.address, "nonsense://x", accepting.address)
+        monkeypatch.setenv("EVAL_ALERT_URLS", " ".join(addresses))
+        cursor, n_posts = None, []
+        for state in ("failed", "", "", "passed"):
+            if state:
+                come_to(state, instance, folder)
+            cursor = tick(instance, folder, cursor=cursor)
+            n_posts.append(len(posts.bodies))
 
-    states = [json.loads(body)["state"] for body in posts.bodies]
     subjects = [str(make_header(decode_header(mail["Subject"]))) for mail in mails.mails]
-    assert states == ["failed", "passed"]
+    assert n_posts == [0, 0, 1, 2]
+    assert titles(posts) == titles(accepting) == ["failed", "passed (was failed)"]
     assert subjects == [
         "mine: measured/good failed",
         "mine: measured/good passed (was failed)",
     ]
-    assert verdicts[0] is False
-    assert verdicts[-1] is True
 
 
-def test_a_channel_that_is_new_gets_nothing_of_the_past(
+def test_neither_names_nor_the_cursor_hold_credentials(
     instance: dg.DagsterInstance, folder: EvaluationFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    come_to("failed", instance, folder)
-    tick(instance, folder)
     with webhook() as posts:
-        monkeypatch.setenv("EVAL_ALERT_WEBHOOK", posts.address)
-        tick(instance, folder)
-        come_to("passed", instance, folder)
-        tick(instance, folder)
+        address = posts.address.replace("//", "//bob:secret@")
+        monkeypatch.setenv("EVAL_ALERT_URLS", f"{address} mailto://anna:secret@127.0.0.1:1 secret")
+        come_to("failed", instance, folder)
+        cursor = tick(instance, folder, cursor=None)
 
-    assert [json.loads(body)["state"] for body in posts.bodies] == ["passed"]
+    names = [channel.name for channel in alert_channels()]
+    assert len(posts.bodies) == 1
+    assert not any("secret" in text for text in (cursor, *names))
+
+
+def test_the_command_tries_each_channel(
+    folder: EvaluationFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tried() -> tuple[int, list[str], list[str]]:
+        arguments = ["test", "--data", str(folder.path)]
+        done = CliRunner().invoke(alerts, arguments, standalone_mode=False)
+        return done.return_value, done.stdout.splitlines(), done.stderr.splitlines()
+
+    monkeypatch.delenv("EVAL_ALERT_URLS", raising=False)
+    assert tried() == (1, [], ["No channel is named: set EVAL_ALERT_URLS."])
+    with webhook(refusing=1) as posts:
+        monkeypatch.setenv("EVAL_ALERT_URLS", posts.address)
+        results = [tried() for _ in range(2)]
+
+    assert [code for code, _, _ in results] == [1, 0]
+    assert results[0][2] == [f"{posts.address} did not accept the alert"]
+    assert json.loads(posts.bodies[0])["title"] == "mine: test"

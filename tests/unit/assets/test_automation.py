@@ -64,7 +64,7 @@ def test_automation_runs_from_the_start_if_it_is_declared(
 
     assert running(None) == set()
     assert running(Schedule()) == {"scheduled_rerun", "ended_batches"}
-    monkeypatch.setenv("EVAL_ALERT_WEBHOOK", "http://127.0.0.1:9/alert")
+    monkeypatch.setenv("EVAL_ALERT_URLS", "json://127.0.0.1:9/alert")
     assert running(None) == {"check_alerts"}
 
 

@@ -7,7 +7,6 @@ from eval_assets.assets.dagster_internals import (
     BACKFILL_ID_TAG,
     INVALID_PARTITION_SUBSTRINGS,
     NO_COMPUTE_LOGS,
-    AssetCheckExecutionRecord,
     StepFailureData,
     UnresolvedAssetJobDefinition,
     current_execution_context,
@@ -38,12 +37,7 @@ def failing() -> None:
 def test_current_context_is_that_of_the_step() -> None:
     assert current_execution_context.get() is None
     with dg.DagsterInstance.ephemeral() as instance:
-        result = dg.materialize([measured, holds], instance=instance)
-        key = dg.AssetCheckKey(measured.key, "holds")
-        [record] = instance.event_log_storage.get_asset_check_execution_history(key, limit=5)
-
-    assert result.success
-    assert isinstance(record, AssetCheckExecutionRecord)
+        assert dg.materialize([measured, holds], instance=instance).success
 
 
 def test_failed_step_has_failure_data() -> None:

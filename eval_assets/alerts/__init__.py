@@ -1,1 +1,0 @@
-"""Alert messages and the channels that send them."""
