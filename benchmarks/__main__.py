@@ -25,7 +25,6 @@ SIMULATIONS = (
     "coverage",
     "informative_groups",
     "label_kills",
-    "label_quality",
     "out_of_core",
     "pass_rates",
     "planner",

@@ -18,7 +18,6 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import DISCUSSION
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
     Adjudication,
@@ -26,21 +25,18 @@ from eval_assets.labelling.adjudication import (
     own_rating,
     read_adjudications,
 )
-from eval_assets.labelling.quality import study_quality
+from eval_assets.labelling.quality import quality_figures, quality_sources
 from eval_assets.labelling.rater_view import response_views
-from eval_assets.labelling.session_frames import (
-    history_rows,
-    with_session_fields,
-)
+from eval_assets.labelling.session_frames import history_rows
 from eval_assets.labelling.sessions import file_name, time_text
 from eval_assets.labelling.sheets import sheet_text, write_sheet
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.readers.labelling_inputs import read_assignments, with_checks
+from eval_assets.readers.labelling_inputs import read_assignments, with_calibration
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import record_import
 from eval_assets.store.labelling import (
-    stored_labels,
+    measured_quality,
     stored_responses,
     write_adjudicated_labels,
     write_label_history,
@@ -113,15 +109,9 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             study = _study(evaluation, connection)
         sessions = study.sessions.all()
         history = history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]])
-
-        def labels(question: RubricQuestion) -> pd.DataFrame:
-            with folder.connect() as connection:
-                result = stored_labels(connection, question.id)
-            result = result.assign(question_id=question.id)
-            return with_session_fields(result, sessions, study.responses)
-
-        figures = study_quality(study, labels, history)
+        sources = quality_sources(study, sessions)
         with folder.connect() as connection, transaction(connection):
+            figures = quality_figures(evaluation.rubric, measured_quality(connection, sources))
             replace_records(connection, "label_quality", figures)
             write_label_history(connection, history)
             table = table_metadata(connection, "label_quality")
@@ -135,7 +125,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "edited_sessions": [s.key.session_id for s in sessions if s.was_edited],
             "advice": dg.MetadataValue.md(
                 "\n".join(f"- **{figure.question_id}**: {figure.advice}" for figure in advice)
-                or "Nothing stands out."
+                or ("Nothing stands out." if figures else "There are no labels yet.")
             ),
             "figures": rows_as_metadata(pd.DataFrame([vars(figure) for figure in figures])),
         },
@@ -144,7 +134,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 def _study(evaluation: Evaluation, connection: duckdb.DuckDBPyConnection) -> Study:
     """Return the evaluation as raters label it; without responses if all labels come in files."""
-    study = with_checks(Study(evaluation, {}, read_assignments(evaluation)))
+    study = with_calibration(Study(evaluation, {}, read_assignments(evaluation)))
     if evaluation.labels.files and not study.raters and not study.sessions.files():
         return study
     return replace(study, responses=response_views(evaluation, stored_responses(connection)))

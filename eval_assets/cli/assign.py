@@ -51,12 +51,6 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
 @click.option(
     "--repeat", type=click.FloatRange(0, 1), default=0.0, help="Share that comes back once more."
 )
-@click.option(
-    "--controls",
-    type=click.IntRange(0),
-    default=0,
-    help="Settled responses mixed in for each rater.",
-)
 @click.option("--question", help="Only this question.  [default: all]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Source of the order.")
 def assign(  # noqa: PLR0913 - one parameter per option
@@ -72,7 +66,6 @@ def assign(  # noqa: PLR0913 - one parameter per option
     stratify: tuple[str, ...],
     equal: bool,
     repeat: float,
-    controls: int,
     question: str | None,
     seed: int,
 ) -> int:
@@ -89,7 +82,6 @@ def assign(  # noqa: PLR0913 - one parameter per option
     """
     from eval_assets.cli.study_files import read_study
     from eval_assets.config.labelling import ASSIGNMENTS
-    from eval_assets.labelling.adjudication import decisions, read_adjudications
     from eval_assets.labelling.assignments import AssignmentPlan, add_assignments, strata_of
     from eval_assets.labelling.assignments import assign as assigned
 
@@ -117,7 +109,6 @@ def assign(  # noqa: PLR0913 - one parameter per option
             per_rater=per_rater or labelling.per_rater,
             allocation="equal" if equal else "proportional",
             repeat_share=repeat,
-            n_controls=controls,
             question_id=files.evaluation.rubric[0].names[-1]
             if stage == "calibration"
             else question,
@@ -126,14 +117,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
         )
     except ValueError as error:
         raise click.UsageError(f"{error}.") from error
-    settled_units = [
-        decision.response_id
-        for decision in decisions(read_adjudications(files.evaluation)).values()
-        if decision.step == "consensus" and question in {None, decision.question_id}
-    ]
-    added = assigned(
-        strata, plan, existing=files.study.assignments or (), controls=dict.fromkeys(settled_units)
-    )
+    added = assigned(strata, plan, existing=files.study.assignments or ())
     if added:
         add_assignments(data, added)
     _report(added, data / ASSIGNMENTS, plan, stratify)
@@ -199,7 +183,7 @@ def _report(
     if not added:
         click.echo(f"Nothing to add: {path} holds all that the plan asks for.")
         return
-    purposes = ["shared", "single", "control", "repeat"]
+    purposes = ["shared", "single", "repeat"]
     counts = Counter((item.rater_id, item.purpose) for item in added)
     columns = [purpose for purpose in purposes if any(item.purpose == purpose for item in added)]
     planned_questions = plan.question_id or "every question"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import FILE, Evaluation
-from eval_assets.config.labelling import ASSIGNMENTS, DISCUSSION, SESSIONS, session_journal
+from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS, session_journal
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
@@ -18,17 +18,13 @@ from eval_assets.labelling.adjudication import (
     disagreements,
     worst_first,
 )
-from eval_assets.labelling.quality import QualityFigure, study_quality
+from eval_assets.labelling.quality import QualityFigure, quality_figures, quality_sources
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.rubric_versions import RubricWording, wordings_in_order
-from eval_assets.labelling.session_frames import (
-    history_rows,
-    with_session_fields,
-)
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.input_files import FileState, file_state
 from eval_assets.readers.evaluation.read import read_evaluation
-from eval_assets.readers.labelling_inputs import read_assignments, with_checks
+from eval_assets.readers.labelling_inputs import read_assignments, with_calibration
 from eval_assets.readers.labels.nested import labels_of_session
 from eval_assets.readers.labels.read import joined_labels, read_labels
 from eval_assets.readers.labels.validation import Labels
@@ -78,7 +74,7 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
         )
         responses = all_responses.drop_duplicates("response_id", ignore_index=True)
     views = response_views(evaluation, responses)
-    study = with_checks(Study(evaluation, views, read_assignments(evaluation), covered))
+    study = with_calibration(Study(evaluation, views, read_assignments(evaluation), covered))
     labels = CurrentLabels(study, responses)
     return StudyFiles(replace(study, labels=labels.ratings), responses, labels)
 
@@ -172,13 +168,13 @@ _Version = tuple[FileState, FileState]
 class CurrentStudy:
     """A study that is read again when its files change while a server runs.
 
-    It is read again when evaluation.yaml, assignments.csv or a file of checks changes. As long as
+    It is read again when evaluation.yaml, assignments.csv or the calibration changes. As long as
     the files have an error, the study stays as it was.
     """
 
     def __init__(self, data: Path, *, database: Path | None) -> None:
         self._data, self._database = data, database
-        self._checks = _check_files(read_evaluation(data))
+        self._calibration = read_evaluation(data).labelling.calibration
         self._version = self._version_now()
         self._files = read_study(data, database=database)
 
@@ -190,7 +186,7 @@ class CurrentStudy:
             self._version = version
             try:
                 self._files = read_study(self._data, database=self._database)
-                self._checks = _check_files(self._files.evaluation)
+                self._calibration = self._files.evaluation.labelling.calibration
             except (InputError, ExceptionGroup) as error:
                 print_errors(["The server goes on without these changes:", *error_lines(error)])
         return self._files
@@ -200,14 +196,9 @@ class CurrentStudy:
         return self.files.study
 
     def _version_now(self) -> list[tuple[int, int] | None]:
-        paths = (*(self._data / name for name in (FILE, ASSIGNMENTS)), *self._checks)
-        status = (path.stat() if path.exists() else None for path in paths)
+        paths = (self._data / FILE, self._data / ASSIGNMENTS, self._calibration)
+        status = (path.stat() if path and path.exists() else None for path in paths)
         return [(item.st_ino, item.st_mtime_ns) if item else None for item in status]
-
-
-def _check_files(evaluation: Evaluation) -> list[Path]:
-    labelling = evaluation.labelling
-    return [path for path in (labelling.calibration, labelling.attention) if path is not None]
 
 
 def stored_wordings(connection: "duckdb.DuckDBPyConnection") -> list[RubricWording]:
@@ -246,13 +237,11 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
 
 def quality_now(files: StudyFiles) -> list[QualityFigure]:
     """Return the quality of every rater's labels in the current files."""
-    study, (sessions, _) = files.study, files.study.sessions.readable()
-    labels = with_session_fields(files.labels.ratings(), sessions, study.responses)
-    return study_quality(
-        study,
-        lambda question: labels[labels["question_id"] == question.id],
-        history_rows([*sessions, *study.sessions.readable(DISCUSSION)[0]]),
-    )
+    from eval_assets.store.labelling import quality_of_labels
+
+    sources = quality_sources(files.study, files.study.sessions.readable()[0])
+    rubric = files.evaluation.rubric
+    return quality_figures(rubric, quality_of_labels(rubric, files.labels.ratings(), sources))
 
 
 def _between_judges(row: Mapping[Hashable, Any], evaluation: Evaluation) -> Disagreement:

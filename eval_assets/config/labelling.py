@@ -20,7 +20,7 @@ ADJUDICATIONS = "adjudications.jsonl"
 """File of decisions on disagreements in the evaluation folder."""
 
 
-CALIBRATION, ATTENTION, DISCUSSION = KINDS = ("calibration", "attention", "discussion")
+CALIBRATION, DISCUSSION = KINDS = ("calibration", "discussion")
 """Kinds of sessions whose answers never count as labels: those compared with gold answers, and
 ratings after a discussion. Their files are in folders of these names in the folder of the
 sessions."""
@@ -52,11 +52,9 @@ class Labelling:
         one_question_at_a_time: Whether raters answer one question about all responses before the
             next question; otherwise all questions about one response.
         run_column: Column of the responses that names the run they come from.
-        experts: Raters with whom the others are compared.
         adjudicators: People who settle disagreements; empty if anyone may, under any name.
         calibration: File of responses with right answers that each rater labels before any other.
         pass_mark: Share of the right answers from which on other responses open, in [0, 1].
-        attention: File of responses with obvious answers that are mixed into each rater's work.
         discussion: Whether raters see each other's ratings and reasons after the round, without
             names, and rate disagreements again. These ratings do not count in agreement or gates.
         links_valid_until: Last day, in UTC, on which links of raters and adjudicators are valid.
@@ -74,11 +72,9 @@ class Labelling:
     text: Literal["plain", "markdown"] = "plain"
     one_question_at_a_time: bool = True
     run_column: Name = "run_id"
-    experts: tuple[Name, ...] = ()
     adjudicators: tuple[Name, ...] = ()
     calibration: Path | None = None
     pass_mark: Annotated[float, Ge(0), Le(1)] = 0.8
-    attention: Path | None = None
     discussion: bool = False
     links_valid_until: date | None = None
 
@@ -92,14 +88,8 @@ class Labelling:
             index = self.hide.index("response_text")
             message = "raters cannot rate what they do not see"
             faults.append(Fault(("hide", index), message, "Remove it"))
-        faults += [
-            Fault(("experts", index), f"{expert} is not among the raters", "Add the name there")
-            for index, expert in enumerate(self.experts)
-            if expert not in self.raters
-        ]
-        if (self.calibration or self.attention) and not self.raters:
-            key = "calibration" if self.calibration else "attention"
-            faults.append(Fault((key,), "no rater is named", "Add raters: [anna, ben]"))
+        if self.calibration and not self.raters:
+            faults.append(Fault(("calibration",), "no rater is named", "Add raters: [anna, ben]"))
         for key, names in (("raters", self.raters), ("adjudicators", self.adjudicators)):
             plain = [name.casefold() for name in names]
             faults += [

@@ -19,15 +19,14 @@ from eval_assets.labelling.rater_view import response_records
 from eval_assets.scale import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
 
 
-Purpose = Literal["shared", "single", "repeat", "control"]
-"""Role of an assignment: of several raters, of this one only, a repeat to the same rater, or a
-control whose value is already settled."""
+Purpose = Literal["shared", "single", "repeat"]
+"""Role of an assignment: of several raters, of this one only, or a repeat to the same rater."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,6 @@ class AssignmentPlan:
         per_rater: Most responses of one rater in this round; None for no limit.
         allocation: Allocation of responses to strata.
         repeat_share: Share of each rater's responses that come back to the same rater.
-        n_controls: Responses with a settled value that each rater labels among the others.
         question_id: The question to label; None for all.
         round: The round.
         seed: Source of the order: the same seed and responses give the same assignments.
@@ -129,7 +127,6 @@ class AssignmentPlan:
     per_rater: int | None = None
     allocation: Allocation = "proportional"
     repeat_share: float = 0.0
-    n_controls: int = 0
     question_id: str | None = None
     round: int = 1
     seed: int = 0
@@ -161,7 +158,6 @@ def assign(
     plan: AssignmentPlan,
     *,
     existing: Sequence[Assignment],
-    controls: Collection[str] = (),
 ) -> list[Assignment]:
     """Return assignments of responses that no one has in this round.
 
@@ -169,7 +165,6 @@ def assign(
         strata: Stratum of each response that may be labelled, by response id.
         plan: How to assign.
         existing: Assignments of all rounds. `plan.n_responses` counts those of this round too.
-        controls: Responses whose value is settled.
 
     Returns:
         The new assignments: each rater's own order is shuffled, repeats are in the second half.
@@ -202,22 +197,10 @@ def assign(
             by_rater[rater].append(plan.assignment(response, rater, purpose))
         loads.update(team)
         pairs.update(map(frozenset, combinations(team, 2)))
-    known_pairs = {(assignment.response_id, assignment.rater_id) for assignment in current}
-    control_units = [
-        (response, rater)
-        for rater in plan.raters
-        for response in sorted(controls, key=lambda r: chance(plan.seed, rater, r))
-        if (response, rater) not in known_pairs and response not in chosen
-    ]
     return [
         assignment
         for rater in plan.raters
-        for assignment in _in_order_of(
-            rater,
-            by_rater[rater],
-            [response for response, of in control_units if of == rater][: plan.n_controls],
-            plan,
-        )
+        for assignment in _in_order_of(rater, by_rater[rater], plan)
     ]
 
 
@@ -266,8 +249,8 @@ class Reassignment:
     Args:
         assignments: All assignments, of all raters and rounds.
         taken_over: The assignments that others have now.
-        dropped: The rater's open assignments that no other rater can take over: repeats,
-            controls, and responses that all others label already.
+        dropped: The rater's open assignments that no other rater can take over: repeats, and
+            responses that all others label already.
     """
 
     assignments: Sequence[Assignment]
@@ -313,7 +296,7 @@ def reassign(
     dropped: list[Assignment] = []
     for assignment in unlabelled:
         free = [r for r in to if r != rater_id and (assignment.response_id, r) not in takers]
-        if assignment.purpose in {"repeat", "control"} or not free:
+        if assignment.purpose == "repeat" or not free:
             dropped.append(assignment)
             continue
         taker = next(
@@ -324,17 +307,15 @@ def reassign(
     return Reassignment([*remaining, *taken_over], taken_over, dropped)
 
 
-def _in_order_of(
-    rater: str, main: Sequence[Assignment], controls: Sequence[str], plan: AssignmentPlan
-) -> list[Assignment]:
-    """Return one rater's assignments in their order of work, shuffled, with controls among them.
+def _in_order_of(rater: str, main: Sequence[Assignment], plan: AssignmentPlan) -> list[Assignment]:
+    """Return one rater's assignments in their order of work, shuffled.
 
     Repeats are in the second half, in a separate order, and of responses of the first third, so
     that many responses lie between the two. Repeats of further responses come last.
     """
-    drawn = [*main, *(plan.assignment(response, rater, "control") for response in controls)]
-    drawn.sort(
-        key=lambda assignment: chance(plan.seed, rater, str(plan.round), assignment.response_id)
+    drawn = sorted(
+        main,
+        key=lambda assignment: chance(plan.seed, rater, str(plan.round), assignment.response_id),
     )
     n_repeats = round(plan.repeat_share * len(main))
     third, half = len(drawn) // 3, len(drawn) // 2

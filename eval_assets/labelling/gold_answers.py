@@ -1,4 +1,4 @@
-"""Responses with gold answers, for calibration and attention checks."""
+"""Responses with gold answers, which raters answer before any other."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -152,32 +152,3 @@ def calibration_rounds(
         if not rounds[-1].is_failed:
             break
     return rounds
-
-
-def mixed_in(
-    work: Sequence[WorkUnit], checks: Sequence[WorkUnit], *, one_question_at_a_time: bool
-) -> list[WorkUnit]:
-    """Return a rater's work with attention checks at random positions.
-
-    A check looks like the work: all questions about its response stay together, or all options of a
-    question if raters answer one question at a time.
-    """
-
-    def group(unit: WorkUnit) -> str:
-        return unit.question.names[-1] if one_question_at_a_time else ""
-
-    question_ids = {unit.question.id for unit in work}
-    blocks: dict[tuple[str, str], list[WorkUnit]] = {}
-    for check in checks:
-        if check.question.id in question_ids:
-            blocks.setdefault((group(check), check.response.response_id), []).append(check)
-    mixed = [*work]
-    for (name, response_id), block in blocks.items():
-        places: dict[object, int] = {}
-        for index, unit in enumerate(mixed):
-            if group(unit) == name:
-                places.setdefault(unit.name, index)
-        drawn = chance(0, block[0].key.session_id, response_id)
-        start = [*places.values()][int(drawn * len(places))]
-        mixed[start:start] = block
-    return mixed

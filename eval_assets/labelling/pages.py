@@ -25,7 +25,7 @@ from eval_assets.labelling.sessions import (
 def page_task(queue: RaterQueue, html: Html | None) -> dict[str, Any]:
     """Return the content of a rater's page as JSON; nothing else reaches the rater.
 
-    Responses are named by their position, units by codes. Repeats, controls and models are not
+    Responses are named by their position, units by codes. Repeats and models are not
     marked. `html` renders the texts; None leaves them unchanged.
     """
     return {**page_texts(queue, html), "answers": page_answers(queue)}

@@ -71,11 +71,6 @@ class ResponseView:
         """Whether all questions about the response are comparisons."""
         return {question.type for question in self.questions} == {"pairwise"}
 
-    @cached_property
-    def n_words(self) -> int:
-        """Words of the response."""
-        return len(self.response.split())
-
 
 def guideline_hash(question: RubricQuestion) -> str:
     """Return a hash of question, guidelines and scale.

@@ -212,8 +212,8 @@ class SessionKey:
             'anna+clarity+r1'
             >>> SessionKey(rater_id="../a+b", question_id="q", round=2, run_id="7").session_id
             '%2E.%2Fa%2Bb+q+r2+7'
-            >>> SessionKey(rater_id="anna", question_id="q", kind="attention").session_id
-            'attention/anna+q+r1'
+            >>> SessionKey(rater_id="anna", question_id="q", kind="calibration").session_id
+            'calibration/anna+q+r1'
         """
         parts = [self.rater_id, self.question_id, f"r{self.round}"]
         name = "+".join(file_name(part) for part in [*parts, *filter(None, [self.run_id])])

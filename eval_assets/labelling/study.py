@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.labelling import ATTENTION, CALIBRATION, DISCUSSION
+from eval_assets.config.labelling import CALIBRATION, DISCUSSION
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.adjudication import (
@@ -31,7 +31,6 @@ from eval_assets.labelling.gold_answers import (
     CheckResult,
     calibration_rounds,
     check_result,
-    mixed_in,
 )
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units, work_of
 from eval_assets.labelling.rater_view import ResponseView
@@ -56,7 +55,6 @@ class Study:
         assignments: Assignments of raters; None without assignments.
         covered: Responses that a certified judge scores, by question with a certified part.
         calibration: Responses that a rater answers before any other.
-        attention: Responses with obvious answers among each rater's work.
         labels: Returns all labels as their files are now, if raters may discuss them.
     """
 
@@ -65,7 +63,6 @@ class Study:
     assignments: Sequence[Assignment] | None = None
     covered: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calibration: Sequence[Check] = ()
-    attention: Sequence[Check] = ()
     labels: Callable[[], pd.DataFrame] | None = None
 
     @property
@@ -131,7 +128,7 @@ class Study:
     def work(
         self, rater_id: str, question_id: str | None = None, run_id: str | None = None
     ) -> RaterQueue:
-        """Return a rater's work of the current round with attention checks, open or not.
+        """Return a rater's work of the current round, open or not.
 
         Raises:
             InputError: If the names are too long for a session file.
@@ -145,27 +142,12 @@ class Study:
         for session_id in dict.fromkeys(unit.key.session_id for unit in units):
             if len(session_id) > _MOST_CHARACTERS:
                 raise InputError(_too_long(session_id))
-        mixed = mixed_in(
-            units,
-            self.attention_units(rater_id),
-            one_question_at_a_time=self.evaluation.labelling.one_question_at_a_time,
-        )
-        return RaterQueue(mixed, self.sessions)
+        return RaterQueue(units, self.sessions)
 
     def sheet_units(self, rater_id: str) -> list[WorkUnit]:
-        """Return a rater's units for a sheet, without checks, and none before the calibration."""
+        """Return a rater's units for a sheet; none before the calibration."""
         rounds = self.calibration_rounds(rater_id)
-        is_open = not rounds or rounds[-1].is_passed
-        return [unit for unit in self.work(rater_id).units if is_open and not unit.key.kind]
-
-    def attention_units(self, rater_id: str) -> list[WorkUnit]:
-        """Return the attention checks of a rater in the current round."""
-        number = self.evaluation.labelling.round
-        return [
-            unit
-            for check in self.attention
-            for unit in check.units(rater_id, kind=ATTENTION, number=number)
-        ]
+        return list(self.work(rater_id).units) if not rounds or rounds[-1].is_passed else []
 
     def discussed_units(self, rater_id: str) -> list[WorkUnit]:
         """Return the disagreements that a rater discusses.
@@ -210,31 +192,30 @@ class Study:
 
     def possible_units(self, rater_id: str) -> dict[str, WorkUnit]:
         """Return all possible units for the rater in the current round, by code."""
-        checks = self.attention_units(rater_id)
-        for check in self.calibration:
-            checks += check.units(rater_id, kind=CALIBRATION, number=check.round)
+        checks = [
+            unit
+            for check in self.calibration
+            for unit in check.units(rater_id, kind=CALIBRATION, number=check.round)
+        ]
         number = self.evaluation.labelling.round
         units = possible_units(rater_id, number, self.responses)
         if self.evaluation.labelling.discussion:
             units |= possible_units(rater_id, number, self.responses, kind=DISCUSSION)
         return units | {unit.code: unit for unit in checks}
 
-    def check_results(self) -> dict[tuple[str, str, str], CheckResult]:
-        """Return raters' results on checks, by rater, question and kind of check.
+    def calibration_results(self) -> dict[tuple[str, str], CheckResult]:
+        """Return raters' results in their latest round of the calibration, by rater and question.
 
-        Of a calibration that is the latest round. Damaged sessions are left out.
+        Damaged sessions are left out.
         """
-        units: dict[tuple[str, str, str], list[WorkUnit]] = {}
         results = {}
         for rater in self.raters:
+            units: dict[str, list[WorkUnit]] = {}
             with suppress(InputError):
                 for unit in [u for item in self.calibration_rounds(rater)[-1:] for u in item.units]:
-                    units.setdefault((rater, unit.question.id, CALIBRATION), []).append(unit)
-            for unit in self.attention_units(rater):
-                units.setdefault((rater, unit.question.id, ATTENTION), []).append(unit)
-        for name, of_name in units.items():
-            with suppress(InputError):
-                results[name] = check_result(of_name, self.sessions)
+                    units.setdefault(unit.question.id, []).append(unit)
+                for question_id, of_question in units.items():
+                    results[rater, question_id] = check_result(of_question, self.sessions)
         return results
 
     def needs_person(self, unit: WorkUnit) -> bool:

@@ -1,6 +1,6 @@
 """Files of a labelling study: assignments, and responses with right answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -10,7 +10,7 @@ import numpy as np
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import ASSIGNMENTS
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputError, InputProblem, gathered, raise_all
+from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.labelling.assignments import Assignment, Purpose
 from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.gold_answers import Check
@@ -23,31 +23,24 @@ from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID
 from eval_assets.readers.responses import KNOWN_COLUMNS, responses_of
 
 
-def with_checks(study: Study) -> Study:
-    """Return a study with the calibration and the attention checks that its evaluation declares.
+def with_calibration(study: Study) -> Study:
+    """Return a study with the calibration that its evaluation declares.
 
-    A check is a response with a column for each question that it asks, which holds the right
-    answers, with `|` between several, and the columns that raters see of responses. No model is
-    required. `round` is the round of calibration.
+    The file has a row for each response, with a column for each question that it asks, which holds
+    the right answers, with `|` between several, and the columns that raters see of responses. No
+    model is required. `round` is the round of calibration.
 
     Raises:
-        ExceptionGroup: Of an InputError for each bad place in the files.
+        ExceptionGroup: Of an InputError for each bad place in the file.
     """
-    labelling = study.evaluation.labelling
-    problems: list[InputProblem] = []
-    checks: dict[str, tuple[Check, ...]] = {}
-    files = dict.fromkeys(study.responses, "the responses")
-    for kind, path in (("calibration", labelling.calibration), ("attention", labelling.attention)):
-        if path is not None:
-            with gathered(problems):
-                checks[kind] = _checks(path, study.evaluation, files)
-                files |= dict.fromkeys((c.response.response_id for c in checks[kind]), path.name)
-    raise_all(problems, source="the checks")
-    return replace(study, **checks)  # type: ignore[arg-type] # the fields of these names
+    path = study.evaluation.labelling.calibration
+    if path is None:
+        return study
+    return replace(study, calibration=_checks(path, study.evaluation, study.responses))
 
 
-def _checks(path: Path, evaluation: Evaluation, files: Mapping[str, str]) -> tuple[Check, ...]:
-    """Return the checks of a file. `files` names where each id is used already."""
+def _checks(path: Path, evaluation: Evaluation, known: Container[str]) -> tuple[Check, ...]:
+    """Return the checks of a file; `known` holds the ids of the responses."""
     try:
         table = read_table(path, folder=evaluation.folder)
     except InputError as error:
@@ -72,9 +65,9 @@ def _checks(path: Path, evaluation: Evaluation, files: Mapping[str, str]) -> tup
     _check_options(evaluation.rubric, answers, problems)
     ids = table.stripped(*RESPONSE_ID)
     problems.add_described(
-        ids.array(bool, lambda name: name in files),
+        ids.array(bool, lambda name: name in known),
         table.header_of(*RESPONSE_ID),
-        lambda row: (f"{quoted(ids[row])} is also in {files[ids[row] or '']}", "Use another id"),
+        lambda row: (f"{quoted(ids[row])} is also in the responses", "Use another id"),
     )
     raise_all([*of_file, *responses.problems, *problems.in_order()], source=table.file)
     labelling = replace(
@@ -109,7 +102,7 @@ def _header_problems(table: FileTable, evaluation: Evaluation) -> Iterator[Input
     known_names = {plain(name) for name in names}
     for header in table.columns:
         if plain(header) not in known_names:
-            message = "no check has such a column"
+            message = "a calibration has no such column"
             yield InputProblem(
                 table.file, 1, header, message, f"{nearest(header, column_names)}, or remove it"
             )

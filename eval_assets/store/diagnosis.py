@@ -8,6 +8,7 @@ import numpy as np
 from eval_assets.agreement.diagnosis import Diagnosis, DisputedResponse, RaterUse, lowest_values
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.store.schema import rows_of
+from eval_assets.store.summaries import BESIDE_OTHERS
 from eval_assets.wording import or_nan
 
 _MOST_RESPONSES = 10
@@ -31,13 +32,13 @@ _PAIRS = f"""
     GROUP BY a.code, b.code
 """  # noqa: S608 - a constant of ours
 _RATERS = f"""
-    WITH {_LABEL}, used AS (
+    WITH {_LABEL}, {BESIDE_OTHERS}, used AS (
         SELECT rater_id, map_from_entries(list((code, n))) AS counts
         FROM (SELECT rater_id, code, count(*) AS n FROM label GROUP BY ALL) GROUP BY ALL
     )
     SELECT rater_id, counts, count(others_mean), avg(value - others_mean)
     FROM used LEFT JOIN (
-        FROM labels_beside_others WHERE question_id = $question
+        FROM beside_others WHERE question_id = $question
     ) USING (rater_id)
     GROUP BY ALL ORDER BY rater_id
 """  # noqa: S608 - a constant of ours

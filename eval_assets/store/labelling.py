@@ -6,9 +6,11 @@ from typing import Any
 import duckdb
 import pandas as pd
 
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.frame_columns import RESPONSE_COLUMNS
-from eval_assets.store.connection import quoted
-from eval_assets.store.schema import release_memory, replace_rows, rows_of
+from eval_assets.store.connection import connect_in_memory
+from eval_assets.store.schema import replace_rows, rows_of
+from eval_assets.store.summaries import BESIDE_OTHERS, SCALES
 
 _COLUMNS = ["response_id", "question_id", "value", "source", "excluded", "reason", "decided_by"]
 _COLUMNS += ["decided_at", "own_rating", "ratings", "is_override"]
@@ -50,49 +52,122 @@ def write_label_history(connection: duckdb.DuckDBPyConnection, answers: pd.DataF
     """)
 
 
-def stored_labels(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd.DataFrame:
-    """Return ratings and skips of one question in the latest rounds, with raters' confidence.
-
-    Returns:
-        Columns response_id, rater_id, confidence (all three categorical), value (NaN if skipped),
-        skipped, labelled_at; sorted by response and rater.
-    """
-    unit = "SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses"
-    rows = connection.execute(
-        f"""
-        WITH unit AS ({unit}), given AS (
-            SELECT response_id, question_id, rater_id, value, false AS skipped, confidence,
-                   labelled_at
-            FROM human_labels
-            UNION ALL BY NAME
-            SELECT response_id, question_id, rater_id, NULL::DOUBLE AS value, true AS skipped,
-                   NULL::VARCHAR AS confidence, labelled_at
-            FROM skipped_labels
+_QUALITY = f"""
+    WITH {BESIDE_OTHERS}, assigned AS (
+        SELECT rater_id::VARCHAR AS rater_id, question_id::VARCHAR AS question_id, n
+        FROM assigned_units
+    ), calibrated AS (
+        SELECT rater_id::VARCHAR AS rater_id, question_id::VARCHAR AS question_id,
+               n_right, n_answered
+        FROM calibration_answers WHERE n_answered > 0
+    ), timed AS (
+        SELECT response_id::VARCHAR AS response_id, question_id::VARCHAR AS question_id,
+               rater_id::VARCHAR AS rater_id, seconds
+        FROM label_seconds WHERE seconds IS NOT NULL AND NOT isnan(seconds)
+    ), answer AS (
+        SELECT question_id, rater_id, response_id, false AS is_skipped FROM human_labels
+        UNION ALL
+        SELECT question_id, rater_id, response_id, true FROM skipped_labels
+    ), answered AS (
+        SELECT question_id, rater_id, count(*) AS n, avg(is_skipped::INTEGER) AS skipped_share
+        FROM answer GROUP BY ALL
+    ), used AS (
+        SELECT question_id, rater_id, value, count(*) AS n FROM human_labels GROUP BY ALL
+    ), frequent AS (                       -- the most frequent value, and how often others gave it
+        SELECT question_id, rater_id, n / n_own AS share, n_own AS n,
+               (n_value - n) / nullif(n_all - n_own, 0) AS by_others
+        FROM (
+            SELECT *, sum(n) OVER (PARTITION BY question_id, rater_id) AS n_own,
+                   sum(n) OVER (PARTITION BY question_id, value) AS n_value,
+                   sum(n) OVER (PARTITION BY question_id) AS n_all
+            FROM used
         )
-        SELECT i AS response_id, value, skipped, labelled_at,
-               {_as_categories(connection, "rater_id")},
-               {_as_categories(connection, "confidence")}
-        FROM given JOIN unit USING (response_id)
-        WHERE question_id = ? ORDER BY i, rater_id
-        """,  # noqa: S608 - constants of ours, and quoted values
-        [question_id],
-    ).df()
-    ids = connection.execute("SELECT response_id FROM responses ORDER BY ALL").df()["response_id"]
-    release_memory(connection)
-    return rows.assign(
-        response_id=pd.Categorical.from_codes(rows["response_id"].to_numpy(), pd.Index(ids)),
-        labelled_at=rows["labelled_at"].where(rows["labelled_at"].notna(), None),
+        QUALIFY row_number() OVER (PARTITION BY question_id, rater_id ORDER BY n DESC, value) = 1
+    ), compared AS (
+        SELECT question_id, rater_id, count(*) AS n,
+               avg(value - others_mean) / any_value(scale_max - scale_min) AS severity,
+               stddev_samp(value - others_mean) / any_value(scale_max - scale_min) / sqrt(count(*))
+                   AS standard_error,
+               avg((value = scale_min AND highest = scale_max
+                    OR value = scale_max AND lowest = scale_min)::INTEGER) AS opposite_ends
+        FROM beside_others JOIN rubric_questions USING (question_id)
+        WHERE level <> 'nominal' OR len(scale_values) = 2
+        GROUP BY ALL
+    ), twin AS (
+        SELECT a.question_id, a.rater_id, b.rater_id AS other, count(*) AS n,
+               avg((a.value = b.value)::INTEGER) AS share, count(DISTINCT a.value) AS n_values
+        FROM human_labels AS a JOIN human_labels AS b USING (question_id, response_id)
+        WHERE a.rater_id <> b.rater_id
+        GROUP BY a.question_id, a.rater_id, b.rater_id HAVING count(*) >= $fewest
+        QUALIFY row_number() OVER (
+            PARTITION BY a.question_id, a.rater_id ORDER BY share DESC, n DESC, other
+        ) = 1
     )
+    SELECT question_id, rater_id, 'completeness' AS measure,
+           least(1, coalesce(answered.n, 0) / assigned.n) AS value, assigned.n::BIGINT AS n,
+           NULL AS other, NULL AS compared
+    FROM assigned LEFT JOIN answered USING (question_id, rater_id)
+    UNION ALL
+    SELECT question_id, rater_id, 'skipped_share', skipped_share, n, NULL, NULL FROM answered
+    UNION ALL
+    SELECT question_id, rater_id, 'most_frequent_share', share, n, NULL, coalesce(by_others, 1)
+    FROM frequent
+    UNION ALL
+    SELECT question_id, rater_id, 'severity', severity, n, NULL, standard_error FROM compared
+    UNION ALL
+    SELECT question_id, rater_id, 'opposite_ends', opposite_ends, n, NULL, NULL FROM compared
+    UNION ALL
+    SELECT question_id, rater_id, 'identical_share', share, n, other, n_values FROM twin
+    UNION ALL
+    SELECT question_id, rater_id, 'seconds', median(seconds), count(*), NULL, NULL
+    FROM timed SEMI JOIN answer USING (question_id, rater_id, response_id) GROUP BY ALL
+    UNION ALL
+    SELECT question_id, rater_id, 'calibration', n_right / n_answered, n_answered, NULL, NULL
+    FROM calibrated
+"""  # noqa: S608 - a constant of ours
+_FEWEST_SHARED = 10
+"""Shared responses from which two raters are compared."""
 
 
-def _as_categories(connection: duckdb.DuckDBPyConnection, column: str) -> str:
-    """Return SQL for a column of few different texts, which are then stored once in memory."""
-    rows = connection.execute(
-        f"""SELECT {column} FROM human_labels WHERE {column} IS NOT NULL
-            UNION SELECT {column} FROM skipped_labels WHERE {column} IS NOT NULL ORDER BY ALL"""  # noqa: S608 - constants of ours
-    ).fetchall()
-    values = ", ".join(quoted(value) for (value,) in rows)
-    return f"{column}::ENUM({values}) AS {column}" if values else f"NULL AS {column}"
+def measured_quality(
+    connection: duckdb.DuckDBPyConnection, sources: Mapping[str, pd.DataFrame]
+) -> list[dict[str, Any]]:
+    """Return the figures of each rater on each question, from the stored labels.
+
+    Rows have question_id, rater_id, measure, value and n. `other` is the rater most alike;
+    `compared` is how often others gave the most frequent value, the standard error of severity, and
+    of identical ratings the number of their values.
+
+    Args:
+        connection: The database.
+        sources: The frames of `quality_sources`, by name.
+    """
+    for name, frame in sources.items():
+        connection.register(name, frame)
+    try:
+        return rows_of(connection.execute(_QUALITY, {"fewest": _FEWEST_SHARED}))
+    finally:
+        for name in sources:
+            connection.unregister(name)
+
+
+def quality_of_labels(
+    rubric: Iterable[RubricQuestion], labels: pd.DataFrame, sources: Mapping[str, pd.DataFrame]
+) -> list[dict[str, Any]]:
+    """Return the same figures of labels outside of a database.
+
+    `labels` have response_id, question_id, rater_id, value and skipped.
+    """
+    ids = dict.fromkeys(("response_id", "question_id", "rater_id"), object)
+    plain = labels[[*ids, "value", "skipped"]].astype(ids)
+    with connect_in_memory(SCALES) as connection:
+        connection.executemany(
+            "INSERT INTO rubric_questions VALUES (?, ?, ?, ?, ?)",
+            [(q.id, q.scale.low, q.scale.high, q.scale.values, q.level) for q in rubric],
+        )
+        connection.register("human_labels", plain[~plain["skipped"]])
+        connection.register("skipped_labels", plain[plain["skipped"]])
+        return measured_quality(connection, sources)
 
 
 def stored_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

@@ -916,14 +916,6 @@ FROM (
 )
 GROUP BY ALL;
 
--- Labels of responses that others labelled too, beside the mean of the others.
-CREATE OR REPLACE VIEW labels_beside_others AS
-SELECT response_id, question_id, rater_id, value, (total - value) / (n - 1) AS others_mean
-FROM human_labels JOIN (
-    SELECT response_id, question_id, sum(value) AS total, count(*) AS n
-    FROM human_labels GROUP BY ALL HAVING n > 1
-) USING (response_id, question_id);
-
 -- What judges are compared with: the consensus on a response if there is one, else the mean of its
 -- ratings. Agreement between people never uses it.
 CREATE OR REPLACE VIEW reference_values AS

@@ -110,14 +110,29 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
     )
 
 
+BESIDE_OTHERS = """
+    beside_others AS (
+        SELECT question_id, response_id, rater_id, value, (total - value) / (n - 1) AS others_mean,
+               lowest, highest
+        FROM human_labels JOIN (
+            SELECT question_id, response_id, sum(value) AS total, count(*) AS n,
+                   min(value) AS lowest, max(value) AS highest
+            FROM human_labels GROUP BY ALL HAVING n > 1
+        ) USING (question_id, response_id)
+    )
+"""
+"""Labels of responses that others labelled too: the mean of the others, and the ends of all."""
+
 _LARGEST_SPREAD = "largest standard deviation of the question"
 _N_LARGEST = 10
 
 _RULE = {"n_largest": _N_LARGEST, "largest": _LARGEST_SPREAD, "noise": TOLERANCE}
-_SCALES = """
+SCALES = """
     CREATE TABLE rubric_questions (question_id VARCHAR, scale_min DOUBLE, scale_max DOUBLE,
                                    scale_values DOUBLE[], level VARCHAR)
 """
+"""What is known of the questions of labels outside of a database."""
+
 _DISAGREEMENTS = """
     WITH question AS (
         SELECT question_id, scale_values = [0, 1] AS is_binary,
@@ -200,7 +215,7 @@ def disagreements_of(rubric: Iterable[RubricQuestion], labels: pd.DataFrame) -> 
         or any("\0" in x for x in labels[column].cat.categories)
     }
     labels = labels.astype(refused)
-    with connect_in_memory(_SCALES) as connection:
+    with connect_in_memory(SCALES) as connection:
         connection.execute("SET threads = 1")  # more of them take longer in all
         connection.executemany("INSERT INTO rubric_questions VALUES (?, ?, ?, ?, ?)", scales)
         connection.register("human_labels", labels)

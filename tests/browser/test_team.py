@@ -1,7 +1,7 @@
 """Ten raters, three for each response, from `assign` to the verdict of the gates.
 
-As in docs/labelling.md: a calibration, attention checks, five raters in browsers and five in
-terminals. One leaves half-way, and the others take over.
+As in docs/labelling.md: a calibration, five raters in browsers and five in terminals. One leaves
+half-way, and the others take over.
 """
 
 import json
@@ -34,15 +34,15 @@ pytestmark = pytest.mark.slow
 N_RESPONSES = 60
 RATERS = [f"r{number}" for number in range(1, 11)]
 IN_BROWSER, IN_TERMINAL = RATERS[:5], RATERS[5:]
-LEAVES, INATTENTIVE = "r4", "r2"
+LEAVES = "r4"
 HALF = 9
 DECLARED = f"""\
 name: team
 rubric:
   - {{id: helpful, question: How helpful is the response?, scale: likert5}}
-labelling: {{raters: [{", ".join(RATERS)}], calibration: gold.csv, attention: obvious.csv}}
+labelling: {{raters: [{", ".join(RATERS)}], calibration: gold.csv}}
 """
-TEXT = re.compile(r"(text|gold|choose) (\d+)")
+TEXT = re.compile(r"(text|gold) (\d+)")
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Team:
     labels: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def write(self) -> None:
-        """Write the evaluation, the gold answers and the attention check."""
+        """Write the evaluation and the gold answers."""
         self.folder.mkdir()
         (self.folder / "evaluation.yaml").write_text(DECLARED)
         header = "response_id,prompt_text,response_text"
@@ -68,14 +68,13 @@ class Team:
         (self.folder / "responses.csv").write_text("\n".join([f"{header},model_name", *rows, ""]))
         gold = "g2,Ask,gold 2,2\ng4,Ask,gold 4,4\n"
         (self.folder / "gold.csv").write_text(f"{header},helpful\n{gold}")
-        (self.folder / "obvious.csv").write_text(f"{header},helpful\no5,Ask,choose 5,5\n")
 
     def key(self, rater: str, screen: str) -> str:
         """Return the key for the response on a screen: the truth, or a value beside it."""
         kind, digits = TEXT.findall(screen)[-1]
         number = int(digits)
         if kind != "text":
-            return "1" if rater == INATTENTIVE and kind == "choose" else str(number)
+            return str(number)
         truth = 1 + number % 5
         rating = truth if self.rng.random() < 0.8 else truth + self.rng.choice((-1, 1))
         self.labels[rater, f"a{number}"] = min(5, max(1, rating))
@@ -219,7 +218,7 @@ def test_ten_raters_label_from_assignments_to_the_gate(
     printed = team.call("run")
     assert_every_label_is_stored(team)
     assert_gate_is_decided_by_them(team)
-    assert_checks_are_reported(team, served, browser)
+    assert_calibrations_are_stored(team)
     assert "human_a_hh" in printed
 
 
@@ -251,23 +250,11 @@ def assert_gate_is_decided_by_them(team: Team) -> None:
     assert expected > 0.75
 
 
-def assert_checks_are_reported(team: Team, served: Serving, browser: "Browser") -> None:
-    """The lead learns of the failed attention check and nobody else; calibrations are stored."""
+def assert_calibrations_are_stored(team: Team) -> None:
     with connect(team.folder / "out" / "eval.duckdb", is_reading=True) as connection:
         rows = connection.execute(
-            "SELECT rater_id, measure, value FROM label_quality WHERE measure IN "
-            "('attention', 'calibration')"
+            "SELECT value FROM label_quality WHERE measure = 'calibration'"
         ).fetchall()
-    attention = {rater: value for rater, measure, value in rows if measure == "attention"}
-    assert {rater for rater, value in attention.items() if value < 1} == {INATTENTIVE}
-    assert sum(measure == "calibration" and value == 1 for _, measure, value in rows) == 10
-    context = new_context(browser, **WIDE)
-    page = context.new_page()
-    page.goto(served.links["(lead)"])
-    assert f"{INATTENTIVE} failed 1 of 1 attention checks" in page.inner_text("main")
-    page.goto(served.links[INATTENTIVE])
-    page.wait_for_selector("body.ready")
-    assert "attention" not in page.content()
-    context.close()
+    assert rows == 10 * [(1,)]
     sessions = [json.loads(p.read_text()) for p in (team.folder / "sessions").glob("*.json")]
     assert sum(len(session["labels"]) for session in sessions) == 3 * N_RESPONSES

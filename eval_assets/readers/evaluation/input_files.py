@@ -93,7 +93,7 @@ def named_states(evaluation: Evaluation) -> list[FileState]:
     """Return the state of each file that an evaluation names, wherever it lies."""
     sources = chain.from_iterable(source_files(evaluation).values())
     labelling = evaluation.labelling
-    single = (evaluation.judge_prompt, labelling.calibration, labelling.attention)
+    single = (evaluation.judge_prompt, labelling.calibration)
     return sorted(map(file_state, {*sources, *evaluation.prompts, *filter(None, single)}))
 
 

@@ -36,8 +36,8 @@ from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, counted, percent_text
 
 _QUALITY = (
-    "Severity and agreement compare a rater with the others on the responses that they share. The "
-    "table label_quality has every figure with the number of labels behind it."
+    "Severity compares a rater with the others on the responses that they share. The table "
+    "label_quality has the number of labels behind each figure."
 )
 _SPREAD = (
     "Responses by the standard deviation of their ratings, in bands relative to the scale. Perfect "
@@ -64,17 +64,13 @@ def _plain(value: float) -> str:
 
 _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "completeness": ("Done", _share),
-    "mean": ("Mean", _plain),
+    "skipped_share": ("Skipped", _share),
     "most_frequent_share": ("Most frequent value", _share),
     "severity": ("Severity", _signed_share),
-    "agreement": ("Agreement with others", _plain),
-    "expert_agreement": ("With experts", _plain),
-    "alpha_without": ("Alpha without", _plain),
-    "self_agreement": ("With oneself", _plain),
-    "control_agreement": ("On controls", _plain),
-    "skipped_share": ("Skipped", _share),
+    "opposite_ends": ("At opposite ends", _share),
+    "identical_share": ("Like another rater", _share),
     "seconds": ("Seconds", _plain),
-    "too_fast_share": ("Too fast", _share),
+    "calibration": ("Calibration", _share),
 }
 """Column and form of each measure of a rater."""
 

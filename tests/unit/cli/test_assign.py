@@ -1,13 +1,11 @@
 import csv
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from eval_assets.cli.assign import assign
-from eval_assets.labelling.adjudication import Adjudication, add_adjudication
 
 DECLARED = """\
 name: made-up
@@ -82,25 +80,6 @@ def test_assignments_stay_byte_for_byte_when_responses_are_added(folder: Path) -
     assert after.startswith(before)
     added = rows(folder)[len(before.splitlines()) - 1 :]
     assert {row["response_id"] for row in added} == {"r40", "r41", "r42", "r43"}
-
-
-def test_settled_responses_are_mixed_in_as_controls(folder: Path) -> None:
-    for k in range(3):
-        step = Adjudication(
-            response_id=f"r{k}",
-            question_id="clear",
-            step="consensus",
-            by="lea",
-            at=datetime(2026, 11, 21, tzinfo=UTC),
-            value=1.0,
-            reason="clear enough",
-        )
-        add_adjudication(folder, step)
-    run(folder, "--responses", "10", "--controls", "2")
-
-    controls = [row for row in rows(folder) if row["purpose"] == "control"]
-    assert Counter(row["rater_id"] for row in controls) == {"anna": 2, "ben": 2}
-    assert {row["response_id"] for row in controls} <= {"r0", "r1", "r2"}
 
 
 def test_responses_go_to_teams_of_raters(folder: Path) -> None:

@@ -1,37 +1,29 @@
-"""Calibration and attention checks: answers with right ones, which never count as labels."""
+"""Calibration: answers with right ones, which never count as labels."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eval_assets.cli.study_files import StudyFiles, quality_now, read_study
-from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_queue import RaterQueue, now
-from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.sessions import UNDO, Answer
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels
-from tests.unit.labelling.conftest import CLARITY, study_of
-from tests.unit.labelling.test_multi_select import FAULTS, IDS
 
 HEADER = "response_id,prompt_text,response_text"
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> StudyFiles:
-    """Four responses, a calibration of two rounds with two responses each, and two checks."""
+    """Four responses, and a calibration of two rounds with two responses each."""
     (tmp_path / "evaluation.yaml").write_text(
         "name: e\nrubric:\n  - {id: clarity, question: Is it clear?, scale: likert5}\n"
-        "labelling: {raters: [anna, ben], calibration: gold.csv, attention: obvious.csv}\n"
+        "labelling: {raters: [anna, ben], calibration: gold.csv}\n"
     )
     rows = [f"a{number},Ask,Text {number},m" for number in range(4)]
     (tmp_path / "responses.csv").write_text("\n".join([f"{HEADER},model_name", *rows, ""]))
     gold = ["g1,Ask,One,4,1", "g2,Ask,Two,2|3,1", "g3,Ask,Three,5,2", "g4,Ask,Four,1,2"]
     (tmp_path / "gold.csv").write_text("\n".join([f"{HEADER},clarity,round", *gold, ""]))
-    (tmp_path / "obvious.csv").write_text(
-        f"{HEADER},clarity\no1,Ask,Choose 5.,5\no2,,Choose 1.,1\n"
-    )
     return read_study(tmp_path)
 
 
@@ -62,7 +54,7 @@ def test_work_opens_once_a_round_of_the_calibration_is_passed(files: StudyFiles)
     answer(second, g3=5, g4=1)
 
     work = study.queue("anna")
-    assert names(work) == {"a0", "a1", "a2", "a3", "o1", "o2"}
+    assert names(work) == {"a0", "a1", "a2", "a3"}
     assert work.notice == "Calibration, round 2: 2 of 2 matched. The other responses are open."
     assert names(study.queue("ben")) == {"g1", "g2"}
     answer(work, a0=3)
@@ -124,10 +116,10 @@ def test_lead_lets_a_rater_in_with_a_lower_pass_mark(files: StudyFiles) -> None:
     assert "a0" in names(study.queue("anna"))
 
 
-def test_answers_to_checks_are_no_labels(files: StudyFiles) -> None:
+def test_answers_of_a_calibration_are_no_labels(files: StudyFiles) -> None:
     study = files.study
     answer(study.queue("anna"), g1=4, g2=3)
-    answer(study.queue("anna"), a0=3, a1=4, o1=1, o2=1)
+    answer(study.queue("anna"), a0=3, a1=4)
 
     labels = read_labels(read_evaluation(files.evaluation.folder), files.responses).ratings
     assert set(labels["response_id"]) == {"a0", "a1"}
@@ -136,57 +128,14 @@ def test_answers_to_checks_are_no_labels(files: StudyFiles) -> None:
     }
 
 
-def test_failed_attention_check_is_reported_to_the_lead(files: StudyFiles) -> None:
-    study = files.study
-    answer(study.queue("anna"), g1=4, g2=3)
-    answer(study.queue("anna"), o1=1, o2=1)
-    answer(study.queue("ben"), g1=4)
+def test_share_of_matches_is_a_figure_of_the_rater(files: StudyFiles) -> None:
+    answer(files.study.queue("anna"), g1=4, g2=3)
+    answer(files.study.queue("ben"), g1=1)
 
-    measures = {(f.rater_id, f.measure): f for f in quality_now(files)}
-    attention = measures["anna", "attention"]
-    assert (attention.value, attention.n) == (0.5, 2)
-    assert attention.advice.startswith("anna failed 1 of 2 attention checks")
-    assert measures["anna", "calibration"].value == 1
-    assert measures["anna", "completeness"].n == 4
-    assert ("ben", "attention") not in measures
-
-
-def test_attention_checks_lie_among_the_work_at_places_of_each_rater(tmp_path: Path) -> None:
-    views = [ResponseView(f"c{n}", "p", "r", (CLARITY,)) for n in range(3)]
-    checks = [Check(view, {"clarity": frozenset({5.0})}) for view in views]
-    study = replace(study_of(tmp_path, [{}] * 40, rubric=(CLARITY,)), attention=checks)
-    places = {
-        rater: [n for n, unit in enumerate(study.work(rater).units) if unit.gold_answers]
-        for rater in ("anna", "ben")
-    }
-
-    assert places["anna"] != places["ben"]
-    assert all(len(of_rater) == 3 and min(of_rater) < 39 for of_rater in places.values())
-    assert places["anna"] == [
-        n for n, unit in enumerate(study.work("anna").units) if unit.key.kind == "attention"
-    ]
-
-
-@pytest.mark.parametrize("one_at_a_time", [True, False])
-def test_attention_check_looks_like_the_work(tmp_path: Path, *, one_at_a_time: bool) -> None:
-    study = study_of(
-        tmp_path, [{}] * 20, rubric=(CLARITY, FAULTS), one_question_at_a_time=one_at_a_time
-    )
-    questions = study.evaluation.rubric
-    views = [ResponseView(f"c{n}", "p", "r", questions) for n in range(9)]
-    right = {question.id: frozenset({1.0}) for question in questions}
-    study = replace(study, attention=[Check(view, right) for view in views])
-
-    queue = study.queue("anna")
-    screens = [queue.of_screen(n) for n in range(len(queue.screens))]
-    requested = [[unit.question.id for unit in screen] for screen in screens]
-    responses = [screen[0].response.response_id for screen in screens]
-    if one_at_a_time:
-        assert requested == [["clarity"]] * 29 + [IDS] * 29
-    else:
-        assert requested == [["clarity"], IDS] * 29
-        assert responses[::2] == responses[1::2]
-    assert [u.question.id for u in queue.units if u.key.kind][-3:] == IDS
+    measures = {(f.rater_id, f.measure): (f.value, f.n) for f in quality_now(files)}
+    assert measures["anna", "calibration"] == (1, 2)
+    assert measures["ben", "calibration"] == (0, 1)
+    assert measures["anna", "completeness"] == (0, 4)
 
 
 def test_damaged_check_session_spares_the_figures_of_others(files: StudyFiles) -> None:
@@ -195,9 +144,9 @@ def test_damaged_check_session_spares_the_figures_of_others(files: StudyFiles) -
     answer(study.queue("ben"), g1=4)
     (study.sessions.path / "calibration" / "anna+clarity+r1.json").write_text("{")
 
-    results = read_study(files.evaluation.folder).study.check_results()
-    assert ("anna", "clarity", "calibration") not in results
-    assert results["ben", "clarity", "calibration"].n_right == 1
+    results = read_study(files.evaluation.folder).study.calibration_results()
+    assert ("anna", "clarity") not in results
+    assert results["ben", "clarity"].n_right == 1
     [problem] = study.sessions.readable("calibration")[1]
     assert problem.file == "sessions/calibration/anna+clarity+r1.json"
 
@@ -209,5 +158,5 @@ def test_possible_units_hold_every_check(files: StudyFiles) -> None:
     answer(study.queue("anna"), g1=4, g2=3)
     assert {unit.code for unit in study.queue("anna").units} <= set(codes)
     assert {unit.response.response_id for unit in codes.values()} == {
-        *("g1", "g2", "g3", "g4", "a0", "a1", "a2", "a3", "o1", "o2")
+        *("g1", "g2", "g3", "g4", "a0", "a1", "a2", "a3")
     }

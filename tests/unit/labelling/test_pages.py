@@ -29,9 +29,9 @@ def test_a_page_holds_the_work_of_its_rater_and_no_ids_of_responses(
     assert "said 5" not in json.dumps(task)
 
 
-def test_repeats_and_controls_look_like_any_other_unit(tmp_path: Path) -> None:
+def test_repeats_look_like_any_other_unit(tmp_path: Path) -> None:
     assignments = [
-        Assignment("a0", "anna", purpose="control"),
+        Assignment("a0", "anna"),
         Assignment("a1", "anna"),
         Assignment("a1", "anna", purpose="repeat"),
     ]

@@ -144,18 +144,6 @@ def test_every_response_can_be_repeated() -> None:
     assert all(place[name, False] < place[name, True] for name in repeats)
 
 
-def test_controls_are_mixed_in_silently_and_once() -> None:
-    plan = AssignmentPlan(raters=["anna"], n_responses=40, n_controls=3)
-    settled = [f"settled{k}" for k in range(10)]
-    assignments = assign(STRATA, plan, existing=[], controls=settled)
-    places = [k for k, one in enumerate(assignments) if one.purpose == "control"]
-
-    assert len(places) == 3
-    assert places != [40, 41, 42]
-    repeat = assign(STRATA, plan, existing=assignments, controls=settled)
-    assert not {a.response_id for a in repeat} & {assignments[k].response_id for k in places}
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

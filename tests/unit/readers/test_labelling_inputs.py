@@ -1,6 +1,5 @@
 """Files of responses with gold answers."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from eval_assets.errors import InputError, leaves
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
-from eval_assets.readers.labelling_inputs import read_assignments, with_checks
+from eval_assets.readers.labelling_inputs import read_assignments, with_calibration
 
 DECLARED = """\
 name: e
@@ -20,14 +19,14 @@ labelling: {raters: [anna], show: [topic], calibration: gold.csv}
 """
 
 
-def study(folder: Path, gold: str, *, declared: str = DECLARED, checks: bool = True) -> Study:
+def study(folder: Path, gold: str, *responses: str, declared: str = DECLARED) -> Study:
     (folder / "evaluation.yaml").write_text(declared)
     (folder / "responses.csv").write_text(
         "response_id,prompt_text,response_text,model_name,topic\na,p,r,m,law\n"
     )
     (folder / "gold.csv").write_text(gold)
-    result = Study(read_evaluation(folder), {})
-    return with_checks(result) if checks else result
+    views = {name: ResponseView(name, "p", "r") for name in responses}
+    return with_calibration(Study(read_evaluation(folder), views))
 
 
 def test_each_column_of_a_question_asks_it_with_its_gold_answers(tmp_path: Path) -> None:
@@ -55,18 +54,13 @@ def test_columns_that_raters_see_are_required(tmp_path: Path) -> None:
     )
 
 
-def test_ids_of_checks_are_used_once(tmp_path: Path) -> None:
+def test_ids_of_responses_are_not_used_again(tmp_path: Path) -> None:
     header = "response_id,prompt_text,response_text,topic,clarity\n"
-    (tmp_path / "obvious.csv").write_text(f"{header}g1,Ask,Two,law,1\no1,Ask,Two,law,1\n")
-    declared = DECLARED.replace("calibration", "attention: obvious.csv, calibration")
-    responses = {name: ResponseView(name, "p", "r") for name in ("a", "o1")}
-    loaded = study(tmp_path, f"{header}g1,Ask,One,law,4\n", declared=declared, checks=False)
     with pytest.raises(ExceptionGroup) as error:
-        with_checks(replace(loaded, responses=responses))
+        study(tmp_path, f"{header}g1,Ask,One,law,4\ng2,Ask,Two,law,1\n", "a", "g2")
 
     assert [str(one) for one in leaves(error.value)] == [
-        'obvious.csv:2:response_id: "g1" is also in gold.csv. Use another id.',
-        'obvious.csv:3:response_id: "o1" is also in the responses. Use another id.',
+        'gold.csv:3:response_id: "g2" is also in the responses. Use another id.',
     ]
 
 
@@ -75,7 +69,7 @@ def test_unknown_columns_and_files_without_rows_are_refused(tmp_path: Path) -> N
         study(tmp_path, "response_id,prompt_text,response_text,topic,clarity,rond\n")
 
     assert [str(one) for one in leaves(error.value)] == [
-        'gold.csv:1:rond: no check has such a column. Write "round", or remove it.',
+        'gold.csv:1:rond: a calibration has no such column. Write "round", or remove it.',
         "gold.csv: there are no responses. Add rows, or remove the file's key.",
     ]
 
@@ -116,7 +110,8 @@ def test_every_bad_place_is_named(tmp_path: Path) -> None:
 
 
 def test_problems_of_assignments_name_headers_of_the_file(tmp_path: Path) -> None:
-    evaluation = study(tmp_path, "response_id\n", checks=False).evaluation
+    gold = "response_id,prompt_text,response_text,topic,clarity\ng1,Ask,One,law,4\n"
+    evaluation = study(tmp_path, gold).evaluation
     (tmp_path / "assignments.csv").write_text(
         "Response ID,Rater ID,Question ID,Round,Purpose\n,anna,clarity,1,shared\n"
         "r1,,clarity,1,shared\nr1,anna,clarty,1,shared\nr1,anna,clarity,x,shared\nr1,anna,,1,fun\n"

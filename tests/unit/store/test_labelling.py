@@ -11,7 +11,6 @@ from eval_assets.labelling.session_frames import HISTORY_COLUMNS
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.labelling import (
-    stored_labels,
     stored_responses,
     write_adjudicated_labels,
     write_label_history,
@@ -151,18 +150,6 @@ def test_history_holds_what_sessions_say_and_ratings_of_earlier_rounds(
         ("a1", "clarity", "anna", 2, "round", 2.0, 4.0, "2026-11-21"),
         ("a2", "clarity", "ben", 2, "change", 1.0, None, "2026-11-20"),
     ]
-
-
-def test_labels_and_skips_are_read_back_together(connection: duckdb.DuckDBPyConnection) -> None:
-    inputs = labels(("a1", "clarity", "anna", 4), ("a2", "clarity", "anna", np.nan))
-    write_labels(connection, inputs.assign(skipped=[False, True]))
-
-    result = stored_labels(connection, "clarity")
-    assert result["response_id"].tolist() == ["a1", "a2"]
-    assert result["rater_id"].tolist() == ["anna", "anna"]
-    assert result["skipped"].tolist() == [False, True]
-    assert result["value"].isna().tolist() == [False, True]
-    assert result["labelled_at"].tolist() == [None, None]
 
 
 def test_responses_are_read_back_as_the_readers_give_them(

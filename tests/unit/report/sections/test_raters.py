@@ -25,13 +25,12 @@ def quality(*rows: tuple[str, str, str, float | None, int, str]) -> pd.DataFrame
 
 def test_figures_of_a_rater_stand_in_one_row() -> None:
     figures = quality(
-        ("clarity", "anna", "mean", 3.25, 40, ""),
+        ("clarity", "anna", "most_frequent_share", 0.25, 40, ""),
         ("clarity", "anna", "severity", -0.05, 30, ""),
         ("clarity", "anna", "skipped_share", 0.1, 44, "Read the reasons."),
-        ("clarity", "ben", "mean", 3.5, 40, ""),
         ("clarity", "ben", "severity", None, 0, ""),
         ("clarity", "ben", "skipped_share", 0.0, 40, ""),
-        ("clarity", "ben", "drift", 0.2, 40, "Take breaks."),
+        ("clarity", "ben", "opposite_ends", 0.2, 40, "Adjudicate these."),
     )
     section = raters.label_quality(with_tables(Case().data(), label_quality=figures))
     assert section is not None
@@ -41,19 +40,20 @@ def test_figures_of_a_rater_stand_in_one_row() -> None:
         "Rater": "anna",
         "Question": "clarity",
         "Labels": "44",
-        "Mean": "3.25",
-        "Severity": "-5.0 %",
         "Skipped": "10.0 %",
+        "Most frequent value": "25.0 %",
+        "Severity": "-5.0 %",
+        "At opposite ends": "undefined",
     }
     assert (ben["Severity"], ben["Skipped"]) == ("undefined", "0 %")
-    assert items(cards(section)[""], "What to do") == ["Read the reasons.", "Take breaks."]
+    assert items(cards(section)[""], "What to do") == ["Read the reasons.", "Adjudicate these."]
 
 
 def test_responses_are_counted_by_how_far_their_ratings_lie_apart() -> None:
     section = raters.label_quality(
         with_tables(
             Case().data(),
-            label_quality=quality(("clarity", "anna", "mean", 3.25, 40, "")),
+            label_quality=quality(("clarity", "anna", "severity", 0.25, 40, "")),
             label_spread=pd.DataFrame(
                 [("clarity", "perfect", 30), ("clarity", "very high", 2)],
                 columns=["question_id", "band", "n_responses"],
@@ -72,7 +72,7 @@ def test_ratings_without_order_do_not_lie_apart() -> None:
     section = raters.label_quality(
         with_tables(
             Case(measured=(Measured(topic),)).data(),
-            label_quality=quality(("topic", "anna", "agreement", 0.8, 40, "")),
+            label_quality=quality(("topic", "anna", "skipped_share", 0.8, 40, "")),
             label_spread=pd.DataFrame(
                 [("topic", "perfect", 30)], columns=["question_id", "band", "n_responses"]
             ),
