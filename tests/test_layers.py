@@ -68,6 +68,7 @@ LIBRARIES = {
     "store": {"duckdb", "numpy", "pandas", "sqlalchemy"},
     "judges": {
         *VENDORS,
+        "genai_prices",
         "httpx2",
         "jinja2",
         "numpy",

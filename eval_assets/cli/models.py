@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import json_option, print_json
 
-COLUMNS = ("model", "family", "input", "cached", "output", "since", "source", "takes", "ends")
+COLUMNS = ("model", "family", "input", "cached", "output", "takes", "ends")
 
 
 @click.command()
@@ -22,21 +23,21 @@ COLUMNS = ("model", "family", "input", "cached", "output", "since", "source", "t
 @click.option("--all", "with_retired", is_flag=True, help="Retired models as well.")
 @json_option
 def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
-    """List the models whose price or end is known; with NAMEs those that contain one of them.
+    """List models of OpenAI and Anthropic; with NAMEs those that contain one of them.
 
-    Prices are USD per million tokens, half of it in a batch. A price marked with * is second-hand:
-    compare it with the vendor's page before you rely on budget_usd. `prices` and `capabilities`
-    in evaluation.yaml win over this table; a model that is not listed can be asked all the same,
-    without a cap.
+    Models of other vendors are named in full. Prices are USD per million tokens, half of it in a
+    batch, as the installed genai-prices has them: compare one with the vendor's page before you
+    rely on budget_usd. An end is the last day of requests, if it is announced. `prices` and
+    `capabilities` in evaluation.yaml win over this table. A model without a price can be asked all
+    the same, without a cap.
     """
     from eval_assets.cli.terminal_tables import print_table
-    from eval_assets.judges.catalogue.models import known_models, price_sources
+    from eval_assets.judges.catalogue.models import known_models
 
     known = [
         model
-        for model in known_models(on=datetime.now(tz=UTC).date())
-        if (with_retired or names or model.lifecycle.state != "retired")
-        and (not names or any(name.lower() in model.name for name in names))
+        for model in known_models(on=datetime.now(tz=UTC).date(), names=names)
+        if with_retired or names or model.lifecycle.state != "retired"
     ]
     if as_json:
         print_json([asdict(model) for model in known])
@@ -46,10 +47,7 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
         return DONE
     rows = [_row(model) for model in known]
     print_table("Models", COLUMNS, rows, numbers=("input", "cached", "output"))
-    sources = {model.source for model in known}
-    for name, message in price_sources().items():
-        if name in sources:
-            click.echo(f"{name}: {message}")
+    click.echo(f"Prices: genai-prices {version('genai-prices')}")
     return DONE
 
 
@@ -69,8 +67,6 @@ def _row(model: KnownModel) -> tuple[str, ...]:
         "" if price is None else f"{price.input_usd:g}",
         "" if price is None or price.cached_input_usd is None else f"{price.cached_input_usd:g}",
         "" if price is None else f"{price.output_usd:g}",
-        "" if model.priced_since is None else f"{model.priced_since}",
-        f"{model.source}*" if model.is_second_hand else model.source,
         ", ".join(name for name, is_taken in settings.items() if is_taken),
         f"{ends} ended" if model.lifecycle.state == "retired" else ends,
     )

@@ -123,7 +123,7 @@ class Evaluation:
         dual_judge: Target for the agreement of two judges, and limits of listed differences.
         generators: Models that respond to the prompts; empty if there are responses.
         prompts: Prompt files for the generators.
-        prices: Prices by model, which take precedence over those that ship.
+        prices: Prices by model, which take precedence over those of genai-prices.
         capabilities: Capabilities by model, which take precedence over those that ship.
         tuning: Settings of judge tuning.
         labelling: Settings of labelling.

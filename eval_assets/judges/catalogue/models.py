@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from datetime import date, timedelta
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from importlib import resources
 from typing import Any, Literal, TypeVar
 
 import yaml
 
+from eval_assets.config.judges import VENDORS
 from eval_assets.config.models import Capabilities, Price
 
 UNKNOWN_FAMILY = "unknown"
@@ -36,18 +37,12 @@ class Lifecycle:
 
 @dataclass(frozen=True)
 class KnownModel:
-    """A row of the tables that ship; the price holds from `priced_since`.
-
-    It is second hand if the source is not the vendor's own page.
-    """
+    """A model with its settings, its price on a day and its end."""
 
     name: str
     capabilities: Capabilities
     lifecycle: Lifecycle
     price: Price | None
-    priced_since: date | None
-    source: str
-    is_second_hand: bool
 
 
 def capabilities_of(
@@ -67,8 +62,8 @@ def capabilities_of(
         False
     """
     values: dict[str, Any] = {"family": UNKNOWN_FAMILY}
-    values |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
-    values |= _table("models.yaml")["hosts"].get(host) or {}
+    values |= _fitting(model, _table()["capabilities"]) or {}
+    values |= _table()["hosts"].get(host) or {}
     values |= _fitting(model, overrides) or {}
     try:
         return Capabilities(**values)
@@ -78,7 +73,10 @@ def capabilities_of(
 
 
 def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price | None:
-    """Return the price of a model on a day; None if it is unknown. Overrides win over the table.
+    """Return the price of a model on a day; None if it is unknown.
+
+    Overrides win over the prices of genai-prices, which are those of its release: it asks no server
+    unless its `UpdatePrices` is started.
 
     Examples:
         >>> price_of("gpt-4o-mini", on=date(2026, 11, 1), overrides={}).input_usd
@@ -88,53 +86,76 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
     """
     if (override := _snapshot_of(model, overrides)) is not None:
         return override
-    entry = in_force(_snapshot_of(model, _table("prices.yaml")["prices"]) or [], on=on)
-    return None if entry is None else _price(entry)
+    name = _bare(model)
+    if ":" in name:  # a tag of Ollama, which serves without a price what vendors sell
+        return None
+    from genai_prices import Usage, calc_price
+    from genai_prices.types import TieredPrices
+
+    try:
+        # At noon (UTC): discounts by time of day are at night.
+        at = datetime.combine(on, time(12), tzinfo=UTC)
+        prices = calc_price(Usage(), name, genai_request_timestamp=at).model_price
+    except LookupError:
+        return None
+    long_prompt_tokens, factors, usd = None, [1.0], []
+    for unit in (
+        prices.input_mtok,
+        prices.output_mtok,
+        prices.cache_read_mtok,
+        prices.cache_write_mtok,
+    ):
+        base = unit.base if isinstance(unit, TieredPrices) else unit
+        usd.append(None if base is None else float(base))
+        if isinstance(unit, TieredPrices) and base:
+            long_prompt_tokens = unit.tiers[0].start
+            factors += [float(tier.price / base) for tier in unit.tiers]
+    input_usd, output_usd, cached_input_usd, cache_write_usd = usd
+    if input_usd is None or output_usd is None:  # of embeddings, pictures or speech
+        return None
+    return Price(
+        input_usd,
+        output_usd,
+        cached_input_usd,
+        cache_write_usd,
+        long_prompt_tokens,
+        # Vendors raise output by less than input: the factor of the input is never too little.
+        long_prompt_factor=max(factors),
+    )
 
 
-def known_models(*, on: date) -> list[KnownModel]:
-    """Return the models with a known price or end, at the prices of a day, by family and name."""
-    prices: dict[str, list[dict[str, Any]]] = _table("prices.yaml")["prices"]
-    sources: dict[str, dict[str, Any]] = _table("prices.yaml")["sources"]
-    names = {*prices, *_table("models.yaml")["retirements"]}
-    models = []
-    for name in names:
-        entry = in_force(_snapshot_of(name, prices) or [], on=on)
-        models.append(
-            KnownModel(
-                name=name,
-                capabilities=capabilities_of(name, overrides={}),
-                lifecycle=lifecycle_of(name, on=on),
-                price=None if entry is None else _price(entry),
-                priced_since=None if entry is None else entry["since"],
-                source="" if entry is None else entry["source"],
-                is_second_hand=entry is not None and sources[entry["source"]]["second_hand"],
-            )
-        )
-    return sorted(models, key=lambda model: (model.capabilities.family, model.name))
+def known_models(*, on: date, names: Iterable[str]) -> list[KnownModel]:
+    """Return models with their prices of a day, by family and name.
 
-
-def price_sources() -> dict[str, str]:
-    """Return the descriptions of the sources of prices, by name."""
-    sources: dict[str, dict[str, Any]] = _table("prices.yaml")["sources"]
-    return {name: source["what"] for name, source in sources.items()}
-
-
-def _price(entry: Mapping[str, Any]) -> Price:
-    names = {field.metadata.get("alias", field.name): field.name for field in fields(Price)}
-    return Price(**{names[key]: value for key, value in entry.items() if key in names})
-
-
-def in_force(entries: Iterable[Mapping[str, Any]], *, on: date) -> Mapping[str, Any] | None:
-    """Return the entry that holds on a day: the latest whose `since` is not after it.
-
-    Examples:
-        >>> old, new = {"since": date(2026, 1, 1)}, {"since": date(2026, 7, 1)}
-        >>> in_force([new, old], on=date(2026, 6, 30)) is old
-        True
+    Args:
+        on: The day.
+        names: Parts of names to look for, and names of other vendors' models; empty for all models
+            of the two vendors that have a price or an end.
     """
-    current = [entry for entry in entries if entry["since"] <= on]
-    return max(current, key=lambda entry: entry["since"], default=None)
+    from genai_prices.data import providers
+
+    sold = {model.id for of in providers if of.id in VENDORS for model in of.models}
+    listed = _table()["retirements"].keys() | {
+        name
+        for name in sold
+        # Others are patterns of names, or neither read nor write text.
+        if name[-1].isalnum()
+        and capabilities_of(name, overrides={}).family != UNKNOWN_FAMILY
+        and price_of(name, on=on, overrides={})
+    }
+    if names := [name.lower() for name in names]:
+        priced = {name for name in names if price_of(name, on=on, overrides={})}
+        listed = {name for name in listed if any(part in name for part in names)} | priced
+    models = [
+        KnownModel(
+            name=name,
+            capabilities=capabilities_of(name, overrides={}),
+            lifecycle=lifecycle_of(name, on=on),
+            price=price_of(name, on=on, overrides={}),
+        )
+        for name in listed
+    ]
+    return sorted(models, key=lambda model: (model.capabilities.family, model.name))
 
 
 def lifecycle_of(model: str, *, on: date) -> Lifecycle:
@@ -146,7 +167,7 @@ def lifecycle_of(model: str, *, on: date) -> Lifecycle:
         >>> lifecycle_of("gpt-4o", on=date(2026, 11, 21)).state
         'ends_soon'
     """
-    ends_on = _table("models.yaml")["retirements"].get(_bare(model))
+    ends_on = _table()["retirements"].get(_bare(model))
     if ends_on is None:
         return Lifecycle("alive", None)
     if on > ends_on:
@@ -199,8 +220,8 @@ def _bare(model: str) -> str:
 
 
 @cache
-def _table(name: str) -> dict[str, Any]:
-    """Return a table of this package."""
-    text = resources.files("eval_assets.judges.catalogue").joinpath(name).read_text("utf-8")
-    table: dict[str, Any] = yaml.load(text, Loader=_LOADER)  # noqa: S506 - either is a safe one
+def _table() -> dict[str, Any]:
+    """Return models.yaml."""
+    path = resources.files("eval_assets.judges.catalogue").joinpath("models.yaml")
+    table: dict[str, Any] = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - either is a safe one
     return table

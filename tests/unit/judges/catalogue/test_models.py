@@ -4,11 +4,11 @@ from datetime import date, timedelta
 
 import pytest
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
+from genai_prices import wait_prices_updated_sync
 
 from eval_assets.config.models import Price, Usage, cost_usd
 from eval_assets.judges.catalogue.models import (
     capabilities_of,
-    in_force,
     known_models,
     lifecycle_of,
     price_of,
@@ -65,23 +65,33 @@ def test_a_price_holds_for_dated_snapshots_and_for_no_other_model() -> None:
         return price_of(model, on=TODAY, overrides={})
 
     assert known("gpt-4o-mini-2024-07-18") == known("gpt-4o-mini") != known("gpt-4o")
-    assert known("gpt-4o-audio-preview") is None
+    assert known("openai/gpt-4o") == known("gpt-4o")
     assert known("gpt-6-luna-large") is None
-    assert known("llama-3.3-70b") is None
+    assert known("llama3.3") is known("deepseek-r1:7b") is known("text-embedding-3-small") is None
 
 
-def test_every_price_has_a_date_and_a_source_and_every_source_says_what_it_is() -> None:
-    models = known_models(on=TODAY)
-    priced = [model for model in models if model.price]
-    assert len(priced) > 40
-    for model in priced:
-        assert model.price is not None
-        assert 0 < model.price.input_usd < model.price.output_usd
-        assert model.priced_since is not None
-        assert model.priced_since <= TODAY
-        assert model.source
-        assert model.capabilities.family != "unknown"
-    assert {model.source for model in priced if not model.is_second_hand} == {"claude-docs"}
+def test_a_price_has_its_cache_and_its_factor_for_long_prompts() -> None:
+    assert price_of("claude-haiku-5-5", on=TODAY, overrides={}) == Price(
+        0.1,
+        0.5,
+        cached_input_usd=0.01,
+        cache_write_usd=0.125,
+        long_prompt_tokens=100_000,
+        long_prompt_factor=5,
+    )
+    luna = price_of("gpt-6-luna", on=TODAY, overrides={})
+    assert luna is not None  # whose output costs 1.5 times as much, and input twice
+    assert (luna.long_prompt_tokens, luna.long_prompt_factor) == (272_000, 2)
+    assert price_of("gpt-4o", on=TODAY, overrides={}) == Price(2.5, 10, cached_input_usd=1.25)
+
+
+def test_prices_are_those_of_the_installed_release_unless_updates_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The package fetches newer prices only where UpdatePrices is started, which nothing does."""
+    monkeypatch.setattr("httpx2.get", lambda *_, **__: pytest.fail("a server was asked"))
+    assert price_of("gpt-4o", on=TODAY, overrides={})
+    assert wait_prices_updated_sync(timeout=0) is False
 
 
 def test_the_current_models_of_both_vendors_have_a_price() -> None:
@@ -91,11 +101,14 @@ def test_the_current_models_of_both_vendors_have_a_price() -> None:
         assert price_of(model, on=TODAY, overrides={}) is not None, model
 
 
-def test_known_models_are_listed_once_with_snapshots_priced_like_their_model() -> None:
-    models = {model.name: model for model in known_models(on=TODAY)}
-    assert len(models) == len(known_models(on=TODAY))
+def test_models_with_a_price_or_an_end_are_listed_and_others_by_their_full_name() -> None:
+    models = {model.name: model for model in known_models(on=TODAY, names=())}
     assert models["gpt-4o-2024-08-06"].price == models["gpt-4o"].price
+    assert models["claude-haiku-5-5"].price
     assert models["claude-2.1"].lifecycle.state == "retired"
+    assert "gemini-3.5-flash" not in models
+    named = known_models(on=TODAY, names=["GPT-6-luna", "gemini-3.5-flash", "ours"])
+    assert [model.name for model in named] == ["gemini-3.5-flash", "gpt-6-luna"]
 
 
 def test_a_server_that_takes_less_is_known_by_its_host() -> None:
@@ -106,14 +119,6 @@ def test_a_server_that_takes_less_is_known_by_its_host() -> None:
     assert capabilities_of(
         "deepseek-v4-flash", overrides=declared, host="api.deepseek.com"
     ).json_schema
-
-
-def test_a_price_is_the_one_in_force_on_the_day() -> None:
-    entries = [{"since": date(2026, 3, 1), "input": 2}, {"since": date(2026, 1, 1), "input": 1}]
-    assert in_force(entries, on=date(2025, 12, 31)) is None
-    assert in_force(entries, on=date(2026, 1, 1)) == entries[1]
-    assert in_force(entries, on=date(2026, 2, 28)) == entries[1]
-    assert in_force(entries, on=date(2026, 3, 1)) == entries[0]
 
 
 def test_a_declared_price_wins_over_the_one_that_ships() -> None:
