@@ -102,7 +102,7 @@ def _row(kind: str, folder: Path, answers: Answers) -> str:
         for name, label in session_labels.items()
         if label.history or label.rating not in answers.typed.get(name, ())
     ]
-    n_damaged = len(study.sessions.readable()[1]) + sum(s.was_edited for s in study.sessions.all())
+    n_damaged = len(study.sessions.readable()[1])
     counts = (N_FAULTS, len(answers.final), len(lost), len(untyped), n_damaged)
     return f"| {kind} | {' | '.join(map(str, counts))} |"
 

@@ -122,7 +122,6 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             **table,
             "n_changes": int((history["kind"] == "change").sum()),
             "n_repeats": int((history["kind"] == "repeat").sum()),
-            "edited_sessions": [s.key.session_id for s in sessions if s.was_edited],
             "advice": dg.MetadataValue.md(
                 "\n".join(f"- **{figure.question_id}**: {figure.advice}" for figure in advice)
                 or ("Nothing stands out." if figures else "There are no labels yet.")

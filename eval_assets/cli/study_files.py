@@ -10,7 +10,7 @@ import pandas as pd
 
 from eval_assets.cli.exit_codes import error_lines, print_errors
 from eval_assets.config.evaluation import FILE, Evaluation
-from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS, session_journal
+from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import (
@@ -90,8 +90,8 @@ class CurrentLabels:
         self._study = study
         self._folder = study.evaluation.folder
         self._responses = responses
-        self._checked: dict[Path, tuple[_Version, Labels]] = {}
-        self._joined: tuple[dict[Path, _Version], pd.DataFrame] | None = None
+        self._checked: dict[Path, tuple[FileState, Labels]] = {}
+        self._joined: tuple[dict[Path, FileState], pd.DataFrame] | None = None
 
     def ratings(self) -> pd.DataFrame:
         """Return all labels.
@@ -103,12 +103,12 @@ class CurrentLabels:
         problems = self._study.sessions.readable()[1]
         damaged = {evaluation.folder / problem.file for problem in problems}
         paths = tuple(path for path in evaluation.labels.files if path not in damaged)
-        versions = {path: (file_state(path), file_state(session_journal(path))) for path in paths}
+        versions = {path: file_state(path) for path in paths}
         if self._joined is None or self._joined[0] != versions:
             self._joined = versions, self._read(evaluation, versions)
         return self._joined[1]
 
-    def _read(self, evaluation: Evaluation, versions: Mapping[Path, "_Version"]) -> pd.DataFrame:
+    def _read(self, evaluation: Evaluation, versions: Mapping[Path, FileState]) -> pd.DataFrame:
         try:
             parts = [self._labels(evaluation, *item) for item in versions.items()]
         except ExceptionGroup:
@@ -121,7 +121,7 @@ class CurrentLabels:
         )
         return joined.ratings
 
-    def _labels(self, evaluation: Evaluation, path: Path, version: "_Version") -> Labels:
+    def _labels(self, evaluation: Evaluation, path: Path, version: FileState) -> Labels:
         known_version, labels = self._checked.get(path, (None, None))
         if labels is None or known_version != version:
             labels = self._session_labels(evaluation, path)
@@ -159,10 +159,6 @@ class CurrentLabels:
     def _read_labels(self, evaluation: Evaluation, *paths: Path) -> Labels:
         labels = replace(evaluation.labels, files=paths)
         return read_labels(replace(evaluation, labels=labels), self._responses)
-
-
-_Version = tuple[FileState, FileState]
-"""State of a label file, and of its journal if it is a session."""
 
 
 class CurrentStudy:

@@ -31,11 +31,6 @@ def session_paths(folder: Path, kind: str = "") -> list[Path]:
     return sorted((folder / SESSIONS / kind).glob("[!.]*.json"))
 
 
-def session_journal(path: Path) -> Path:
-    """Return the file of changes that are not yet in a session file."""
-    return path.with_suffix(".journal")
-
-
 @dataclass(frozen=True)
 class Labelling:
     """The section `labelling` of evaluation.yaml.

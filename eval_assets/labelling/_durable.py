@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -68,14 +68,19 @@ def append_line(path: Path, line: str) -> None:
         _sync_folder(path.parent)
 
 
-def cut_end(path: Path, length: int) -> None:
-    """Truncate a file to a number of bytes and wait until that is on disk.
+def append_lines(path: Path, lines: Iterable[str], *, at: int) -> None:
+    """Write lines at a byte of a file, in place of what follows, and wait until they are on disk.
+
+    Call it while the folder is `locked`.
 
     Raises:
-        InputError: If the file cannot be written.
+        InputError: If the disk is full or the file cannot be written.
     """
     with _failures_named(path), path.open("rb+") as file:
-        file.truncate(length)
+        file.truncate(at)
+        file.seek(at)
+        file.write("".join(f"{line}\n" for line in lines).encode())
+        file.flush()
         os.fsync(file.fileno())
 
 

@@ -2,17 +2,27 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.assignments import Assignment, chance
 from eval_assets.labelling.rater_view import ResponseView, guideline_hash
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.labelling.sessions import Answer, Label, Session, SessionKey, TextHashes, Unit
+from eval_assets.labelling.sessions import (
+    Answer,
+    Close,
+    Event,
+    Label,
+    Session,
+    SessionKey,
+    TextHashes,
+    Undo,
+    Unit,
+)
 
 
 @dataclass(frozen=True)
@@ -261,6 +271,12 @@ class RaterQueue:
     def _stored(self) -> dict[SessionKey, Session | None]:
         return {key: self.sessions.read(key) for key in self._n_units}
 
+    @cached_property
+    def _is_countable(self) -> bool:
+        """Whether each screen has one unit, any label of which counts."""
+        has_checks = any(unit.gold_answers for unit in self.units)
+        return len(self.screens) == len(self.units) and not has_checks
+
     def n_labels(self) -> int:
         """Return the number of units with a label."""
         n_others = self._n_others
@@ -272,6 +288,8 @@ class RaterQueue:
 
     def n_screens_done(self) -> int:
         """Return the number of screens whose first unit has a label."""
+        if self._is_countable:
+            return self.n_labels()
         labels = self._stored()
         first_units = (self.units[screen[0]] for screen in self.screens)
         return sum(unit.label_in(labels[unit.key]) is not None for unit in first_units)
@@ -291,7 +309,7 @@ class RaterQueue:
             ValueError: If the rating is not on the scale.
         """
         label = replace(label_of(unit, answer, at=at), is_time_known=is_time_known)
-        return self._change(unit, lambda session: session.with_label(label), at=at)
+        return self._append(unit, label, at=at)
 
     def undo(self, unit: WorkUnit, *, at: datetime) -> Session:
         """Take back the last answer about a unit.
@@ -299,18 +317,16 @@ class RaterQueue:
         Raises:
             ValueError: If there is none, or it is older than a minute.
         """
-        return self._change(unit, lambda session: session.without_latest(unit.name, at=at), at=at)
+        return self._append(unit, Undo(unit.name, at), at=at)
 
     def close(self, *, at: datetime) -> None:
         """Store that the rater stopped, so that runs may use the labels without waiting."""
         for key in self._n_units:
             session = self.sessions.read(key)
             if session is not None and session.closed_at is None:
-                self.sessions.change(key, partial(_closed, at=at))
+                self.sessions.append(session, Close(at))
 
-    def _change(
-        self, unit: WorkUnit, change: Callable[[Session], Session], *, at: datetime
-    ) -> Session:
+    def _append(self, unit: WorkUnit, event: Event, *, at: datetime) -> Session:
         if unit.code not in self.by_code:
             self.__dict__.pop("_n_others", None)
         fresh = Session(
@@ -320,17 +336,10 @@ class RaterQueue:
             n_units=0,
             guideline_hash=guideline_hash(unit.question),
         )
-
-        def changed(before: Session | None) -> Session:
-            session = change(before or fresh)
-            # A unit that is not assigned any more counts once it is labelled.
-            n_units = self._n_units.get(unit.key, session.n_units)
-            return replace(session, n_units=max(n_units, len(session.by_unit)))
-
-        if self.has_sequel:  # the rater closes it, to be told the result
-            return self.sessions.change(unit.key, changed)
-        return self.sessions.change(
-            unit.key, lambda before: _closed_if_complete(changed(before), at=at)
+        n_units = self._n_units.get(unit.key, 0)
+        # With a sequel the rater closes the session, to be told the result.
+        return self.sessions.append(
+            fresh, event, n_units=n_units, closes_if_complete=not self.has_sequel
         )
 
 
@@ -367,13 +376,3 @@ def now() -> datetime:
     """
     time = datetime.now(tz=UTC)
     return time.replace(microsecond=time.microsecond // 1000 * 1000)
-
-
-def _closed(session: Session | None, *, at: datetime) -> Session:
-    if session is None:
-        raise FileNotFoundError("the session's file was removed")
-    return replace(session, updated_at=at, closed_at=at)
-
-
-def _closed_if_complete(session: Session, *, at: datetime) -> Session:
-    return replace(session, closed_at=at) if len(session.by_unit) >= session.n_units else session

@@ -1,72 +1,69 @@
-"""Session files: one JSON file for each session, and a journal of later changes."""
+"""Session files: a line of JSON for each thing that a rater did, only ever added to."""
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import TypeAdapter, ValidationError
 
-from eval_assets.config.labelling import SESSIONS, session_journal, session_paths
+from eval_assets.config.labelling import SESSIONS, session_paths
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.labelling._durable import append_line, cut_end, locked, replace_file
+from eval_assets.labelling._durable import append_lines, locked, replace_file
 from eval_assets.labelling.choices import with_fields, without_fields
-from eval_assets.labelling.sessions import Label, Session, SessionKey, Time, Unit, Withdrawn
+from eval_assets.labelling.sessions import (
+    Close,
+    Event,
+    Label,
+    Session,
+    SessionKey,
+    Total,
+    Undo,
+    Unit,
+    time_text,
+)
 
 _LABEL = TypeAdapter(Label)
 _LABELS = TypeAdapter(list[Label])
-_WITHDRAWN = TypeAdapter(list[Withdrawn], config=ConfigDict(defer_build=True))
 _KEY = TypeAdapter(SessionKey)
 _SESSION = TypeAdapter(Session)
-
-SHORT = 100
-"""Number of labels up to which a session file is rewritten after each change."""
-
-REMNANT = ".remnant"
-"""Ending of the file of changes of a session that a crash cut short."""
-
-_FileVersion = tuple[int, int, int]
-"""Inode, time of the last change in nanoseconds, and size."""
+_TIME = TypeAdapter(datetime)
 
 
 @dataclass(frozen=True)
-class _Stored:
-    """A session read from its file and the beginning of its journal.
+class _FileState:
+    """A session with the extent to which its file was read.
 
     Args:
-        session: The session.
-        version: Version of the session file.
-        journal: Version of the journal; None if there is none.
-        end: Length of the journal up to the last complete change, in bytes.
-        n_changes: Changes in the journal.
-        checksum: Checksum of the last of them.
+        session: The session after these events.
+        inode: Number of the file, which another one that replaces it does not have.
+        changed_ns: Time of its last change.
+        size: Bytes up to the end of the last complete line.
+        n_lines: Number of these lines; 0 if an earlier version wrote the file as one object.
     """
 
     session: Session
-    version: _FileVersion
-    journal: _FileVersion | None = None
-    end: int = 0
-    n_changes: int = 0
-    checksum: str = ""
+    inode: int
+    changed_ns: int
+    size: int
+    n_lines: int
 
 
 class SessionFolder:
     """The session files of an evaluation.
 
-    A change is made while the folder is locked, so that two windows or programs of one rater add
-    to each other's labels. A short session is rewritten. For a long one the change is a line at
-    the end of its journal, until the rater stops or the journal is as long as the session; then
-    the session is rewritten and the journal removed. A line holds the labels as they are after
-    the change, so a journal that a crash left beside the rewritten session changes nothing.
+    A line is on disk before the rater is told that the answer is saved. It is appended while the
+    folder is locked, so that two windows or programs of one rater add to each other's labels.
+    A last line that a crash cut short was never confirmed, and is not read.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / SESSIONS
-        self._parsed: dict[Path, _Stored] = {}
+        self._parsed: dict[Path, _FileState] = {}
 
     def read(self, key: SessionKey) -> Session | None:
         """Return the stored session; None if the rater has not started.
@@ -74,16 +71,16 @@ class SessionFolder:
         Raises:
             InputError: If the file is not a session.
         """
-        return self._read(self._file(key))
+        return self._session(self._file(key))
 
     def find(self, session_id: str) -> Session | None:
         """Return the session of that id; None if there is none."""
-        paths = [path for path in self.files() if path.stem == session_id]
-        return self._read(paths[0]) if paths else None
+        sessions = (self._session(path) for path in self.files() if path.stem == session_id)
+        return next(sessions, None)
 
     def all(self) -> list[Session]:
         """Return all sessions of labels, by name."""
-        sessions = (self._read(path) for path in self.files())
+        sessions = map(self._session, self.files())
         return [session for session in sessions if session is not None]
 
     def readable(self, kind: str = "") -> tuple[list[Session], list[InputProblem]]:
@@ -92,7 +89,7 @@ class SessionFolder:
         problems: list[InputProblem] = []
         for path in session_paths(self.path.parent, kind):
             try:
-                session = self._read(path)
+                session = self._session(path)
             except InputError as error:
                 problems.append(error.problem)
             else:
@@ -103,59 +100,88 @@ class SessionFolder:
         """Return all session files of labels, by name."""
         return session_paths(self.path.parent)
 
-    def remnants(self) -> list[Path]:
-        """Return the files of changes that a crash cut short, which no rater was told are saved."""
-        return sorted(self.path.glob(f"[!.]*{REMNANT}"))
+    def append(
+        self,
+        fresh: Session,
+        event: Event,
+        *,
+        n_units: int = 0,
+        closes_if_complete: bool = False,
+    ) -> Session:
+        """Store an event and return the session once it is on disk.
 
-    def change(self, key: SessionKey, change: Callable[[Session | None], Session]) -> Session:
-        """Replace the stored session with `change(session)` and return it once it is on disk."""
+        Args:
+            fresh: The session if there is none stored under its key.
+            event: What the rater did.
+            n_units: Number of units to label; labels of units that are assigned no more count too.
+            closes_if_complete: Whether an answer to the last unit closes the session.
+
+        Raises:
+            ValueError: If there is no answer to undo, or it is older than a minute.
+        """
+        file = self._file(fresh.key)
         with locked(self.path):
-            file = self._file(key)
-            state = self._stored(file)
+            state = self._read(file)
             before = state.session if state else None
-            changed = change(before)
-            if state is not None and before is not None and not _differs(before, changed):
+            session = (before or fresh).after([event])
+            if before is not None and session is before:
                 return before
-            touched, changed = changed.touched, replace(changed, touched=frozenset())
-            journal = session_journal(file)
-            if state is not None and state.journal and state.journal[2] > state.end:
-                _set_aside(journal, end=state.end)
-            if state is None or _is_rewritten(state, changed):
+            events: list[Event] = [event]
+            total = max(n_units or session.n_units, len(session.by_unit))
+            if total != session.n_units:
+                events.append(Total(total))
+            if closes_if_complete and len(session.by_unit) == total:
+                events.append(Close(session.updated_at))
+            if events[1:]:
+                session = session.after(events[1:])
+            if state is None or not state.n_lines:
+                lines = _lines(session)
                 file.parent.mkdir(exist_ok=True)
-                replace_file(file, session_text(changed).encode())
-                journal.unlink(missing_ok=True)
-                self._parsed[file] = _Stored(changed, _version(file))
+                replace_file(file, "".join(f"{line}\n" for line in lines).encode())
+                _journal(file).unlink(missing_ok=True)
             else:
-                line = _change_line(state.session, changed, touched=touched, after=state.checksum)
-                append_line(journal, line)
-                self._parsed[file] = _appended(state, changed, line, _version(journal))
-            return changed
+                lines = [_line(item, session.key) for item in events]
+                append_lines(file, lines, at=state.size)
+            inode, changed_ns, size = _version(file)
+            n_lines = (state.n_lines if state else 0) + len(lines)
+            self._parsed[file] = _FileState(session, inode, changed_ns, size, n_lines)
+        return session
 
     def _file(self, key: SessionKey) -> Path:
         return self.path / f"{key.session_id}.json"
 
-    def _read(self, file: Path) -> Session | None:
-        state = self._stored(file)
+    def _session(self, file: Path) -> Session | None:
+        state = self._read(file)
         return state.session if state else None
 
-    def _stored(self, file: Path) -> _Stored | None:
-        """Return the session with its journal, of which only new lines are read."""
-        journal, name = session_journal(file), str(file.relative_to(self.path.parent))
+    def _read(self, file: Path) -> _FileState | None:
+        """Return the session of a file, of which only what was added is parsed."""
+        state = self._parsed.get(file)
         try:
-            while True:
-                version, journal_version = _version(file), _version_if_any(journal)
-                state = self._parsed.get(file)
-                if state is None or not _continues(state, version, journal_version):
-                    text = file.read_text(encoding="utf-8")
-                    state = _Stored(parse_session(text, file=name), version)
-                if journal_version != state.journal:
-                    state = _with_changes(state, journal, journal_version)
-                # Another program may have rewritten the session meanwhile.
-                if _version(file) == version:
-                    self._parsed[file] = state
-                    return state
+            inode, changed_ns, size = _version(file)
+            if state and (state.inode, state.changed_ns, state.size) == (
+                inode,
+                changed_ns,
+                size,
+            ):
+                return state
+            if state and (state.inode != inode or state.size >= size):  # another, or edited
+                state = None
+            with file.open("rb") as stream:
+                stream.seek(state.size if state else 0)
+                *lines, _ = stream.read().split(b"\n")
         except FileNotFoundError:
             return None
+        name = str(file.relative_to(self.path.parent))
+        if state is None and not _is_head(lines):
+            session = _earlier_session(file, name)
+            return _FileState(session, inode, changed_ns, size, n_lines=0)
+        before, n_lines = (state.session, state.n_lines) if state else (None, 0)
+        session = _with_lines(before, lines, file=name, n_before=n_lines)
+        n_bytes = (state.size if state else 0) + sum(len(line) + 1 for line in lines)
+        state = _FileState(session, inode, changed_ns, n_bytes, n_lines + len(lines))
+        self._parsed[file] = state
+        return state
 
 
 @lru_cache(maxsize=8)
@@ -164,242 +190,145 @@ def session_folder(folder: Path) -> SessionFolder:
     return SessionFolder(folder)
 
 
-def _continues(state: _Stored, version: _FileVersion, journal: _FileVersion | None) -> bool:
-    """Return whether the files still have the content that was read, except for added changes."""
-    if state.version != version:
+def _is_head(lines: Sequence[bytes]) -> bool:
+    """Return whether the first line names a session, and does not hold all of it."""
+    try:
+        return "labels" not in json.loads(lines[0])
+    except (IndexError, TypeError, ValueError):
         return False
-    if state.journal is None or state.journal == journal:
-        return True
-    (inode, _, size) = state.journal
-    return journal is not None and journal[0] == inode and journal[2] > size
 
 
-def _differs(before: Session, changed: Session) -> bool:
-    """Return whether a session was changed, without comparing all labels."""
-    if changed.touched or changed is before:
-        return changed is not before
-    return replace(changed, by_unit={}) != replace(before, by_unit={})
-
-
-def _is_rewritten(state: _Stored, changed: Session) -> bool:
-    before, n_labels = state.session, len(changed.by_unit)
-    return (
-        n_labels <= SHORT
-        or state.n_changes >= n_labels
-        or (changed.closed_at is not None and before.closed_at is None)
-        or changed.started_at != before.started_at
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Change:
-    """A line of a journal: the new state of the units that a change touched.
-
-    `removed` are units without any answer left.
-    """
-
-    __pydantic_config__ = ConfigDict(alias_generator=to_camel, extra="ignore", defer_build=True)
-
-    updated_at: Time
-    closed_at: Time | None
-    n_units: int
-    removed: tuple[Unit, ...]
-    withdrawn: tuple[Withdrawn, ...]
-
-
-_CHANGE = TypeAdapter(_Change)
-
-
-def _change_line(before: Session, changed: Session, *, touched: Iterable[Unit], after: str) -> str:
-    """Return a change as a line of a journal that follows the line with the checksum `after`."""
-    units = sorted(touched)
-    change = _Change(
-        updated_at=changed.updated_at,
-        closed_at=changed.closed_at,
-        n_units=changed.n_units,
-        removed=tuple(unit for unit in units if unit not in changed.by_unit),
-        withdrawn=tuple(changed.withdrawn - before.withdrawn),
-    )
-    labels = [changed.by_unit[unit] for unit in units if unit in changed.by_unit]
-    line = {
-        **_CHANGE.dump_python(change, mode="json", by_alias=True),
-        "labels": [_label_json(label, changed.key) for label in labels],
-    }
-    content = json.dumps(line, ensure_ascii=False)[:-1]
-    return f'{content}{_LINE_CHECKSUM}{_checksum(after + content)}"}}'
-
-
-_LINE_CHECKSUM = ', "checksum": "'
-
-
-def _with_changes(state: _Stored, journal: Path, version: _FileVersion | None) -> _Stored:
-    """Return a session with the new changes of its journal.
+def _with_lines(
+    session: Session | None, lines: Sequence[bytes], *, file: str, n_before: int
+) -> Session:
+    """Return the session after further lines of its file, of which the first names it.
 
     Raises:
-        InputError: If a line other than the last is not a change.
+        InputError: If a line is none of a session.
     """
-    lines = _complete_lines(journal, start=state.end)
-    session, checksum = state.session, state.checksum
-    was_edited = session.was_edited
-    labels, withdrawn = dict(session.by_unit), set(session.withdrawn)
-    head: dict[str, Any] = {}
-    for number, line in enumerate(lines, start=state.n_changes + 1):
-        try:
-            parsed = json.loads(line)
-            change = _CHANGE.validate_python(parsed)
-            changed = [_plain_label(label, session.key) for label in parsed["labels"]]
-            labels |= {label.unit: label for label in map(_LABEL.validate_python, changed)}
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise InputError(_not_a_change(journal, number)) from error
-        for unit in change.removed:
-            labels.pop(unit, None)
-        withdrawn |= {*change.withdrawn}
-        content, line_checksum = _line_checksum(line.decode())
-        was_edited |= line_checksum != _checksum(checksum + content)
-        checksum = line_checksum
-        head = {name: getattr(change, name) for name in ("updated_at", "closed_at", "n_units")}
-    session = replace(
-        session, by_unit=labels, withdrawn=frozenset(withdrawn), was_edited=was_edited, **head
-    )
-    return replace(
-        state,
-        session=session,
-        journal=version,
-        end=state.end + sum(len(line) + 1 for line in lines),
-        n_changes=state.n_changes + len(lines),
-        checksum=checksum,
-    )
+    number = n_before
 
+    def events(key: SessionKey, start: int) -> Iterator[Event]:
+        nonlocal number
+        for number in range(n_before + start + 1, n_before + len(lines) + 1):
+            yield _event(json.loads(lines[number - n_before - 1]), key)
 
-def _appended(state: _Stored, changed: Session, line: str, journal: _FileVersion) -> _Stored:
-    return replace(
-        state,
-        session=changed,
-        journal=journal,
-        end=journal[2],
-        n_changes=state.n_changes + 1,
-        checksum=_line_checksum(line)[1],
-    )
-
-
-def _line_checksum(line: str) -> tuple[str, str]:
-    """Return the content of a line of a journal, and the checksum at its end."""
-    content, _, end = line.rpartition(_LINE_CHECKSUM)
-    return content, end.partition('"')[0]
-
-
-def _complete_lines(journal: Path, *, start: int) -> list[bytes]:
-    """Return the lines of a journal from a byte on, without a last one that was cut short."""
     try:
-        with journal.open("rb") as file:
-            file.seek(start)
-            *lines, _ = file.read().split(b"\n")
-    except FileNotFoundError:
-        return []
-    return lines if not lines or _is_json(lines[-1]) else lines[:-1]
+        if session is not None:
+            return session.after(events(session.key, 0))
+        number = 1
+        session = _session_of(json.loads(lines[0]), by_unit={})
+        return session.after(events(session.key, 1))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        message = f"this is not a line of a labelling session ({_reason(error)})"
+        remedy = "Restore the line from a backup, or remove it"
+        raise InputError(InputProblem(file, number, None, message, remedy)) from error
 
 
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
+def _event(parsed: dict[str, Any], key: SessionKey) -> Event:
+    if "totalScenarios" in parsed:
+        return Total(int(parsed["totalScenarios"]))
+    if "closedAt" in parsed:
+        return Close(_TIME.validate_python(parsed["closedAt"]))
+    if "undoneAt" in parsed:
+        unit = (str(parsed["scenarioId"]), bool(parsed["repeat"]))
+        return Undo(unit, _TIME.validate_python(parsed["undoneAt"]))
+    return _LABEL.validate_python(_plain_label(parsed, key))
 
 
-def _set_aside(journal: Path, *, end: int) -> None:
-    """Move the remnant after the last complete change of a journal to another file."""
-    with journal.open("rb") as file:
-        file.seek(end)
-        remnant = file.read()
-    append_line(journal.with_suffix(REMNANT), remnant.decode(errors="backslashreplace").strip())
-    cut_end(journal, end)
+def _lines(session: Session) -> list[str]:
+    """Return a session as the lines of its file, each event in a line of its own."""
+    head = _head(replace(session, updated_at=session.started_at, closed_at=None))
+    labels = chain.from_iterable(label.events for label in session.labels)
+    events: list[Event] = [*labels]
+    if session.closed_at is not None:
+        events.append(Close(session.closed_at))
+    lines = [_line(event, session.key) for event in events]
+    return [json.dumps(head, ensure_ascii=False), *lines]
 
 
-def session_text(session: Session) -> str:
-    """Return the session as JSON, a line for each label."""
-    lines = ",\n".join(f"  {_label_line(label, session.key)}" for label in session.labels)
-    head = json.dumps(_head(session), ensure_ascii=False, indent=1)
-    content = f'{head[:-2]},\n "labels": [\n{lines}\n ]'
-    return f'{content}{_CHECKSUM}{_checksum(content)}"\n}}\n'
-
-
-_CHECKSUM = ',\n "checksum": "'
-
-
-def _checksum(content: str) -> str:
-    """Return a checksum that detects edits, but does not protect against forgery."""
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
-def _is_edited(text: str) -> bool:
-    """Return whether the content of a session file does not match its checksum."""
-    content, _, end = text.rpartition(_CHECKSUM)
-    return end.partition('"')[0] != _checksum(content)
+def _line(event: Event, key: SessionKey) -> str:
+    match event:
+        case Label():
+            content = _label_json(event, key)
+        case Undo((response_id, is_repeat), undone_at):
+            content = {"scenarioId": response_id, "repeat": is_repeat}
+            content |= {"undoneAt": time_text(undone_at)}
+        case Close(closed_at):
+            content = {"closedAt": time_text(closed_at)}
+        case Total(n_units):
+            content = {"totalScenarios": n_units}
+    return json.dumps(content, ensure_ascii=False)
 
 
 def session_json(session: Session) -> dict[str, Any]:
-    """Return the session as the JSON object of its file."""
+    """Return the session as one JSON object, as `label --export` prints it."""
+    n_rated = sum(label.rating is not None for label in session.labels)
+    counts = {
+        "completedScenarios": n_rated,
+        "skippedScenarios": len(session.labels) - n_rated,
+    }
     labels = [_label_json(label, session.key) for label in session.labels]
-    return {**_head(session), "labels": labels}
+    return {**_head(session), **counts, "labels": labels}
 
 
 def _head(session: Session) -> dict[str, Any]:
-    kind = session.key.kind
-    withdrawn = sorted(session.withdrawn, key=lambda label: (label.labelled_at, label.response_id))
-    n_rated = sum(label.rating is not None for label in session.labels)
-    fields = _SESSION.dump_python(
-        session, mode="json", by_alias=True, exclude={"key", "by_unit", "withdrawn", "touched"}
-    )
-    guideline_hash = fields.pop("guidelineHash")
-    was_edited = {"wasEdited": True} if fields.pop("wasEdited") else {}
+    unused = set[str]() if session.key.kind else {"kind"}
     return {
         "sessionId": session.key.session_id,
-        **_KEY.dump_python(session.key, by_alias=True, exclude=None if kind else {"kind"}),
-        **fields,
-        "completedScenarios": n_rated,
-        "skippedScenarios": len(session.labels) - n_rated,
-        "guidelineHash": guideline_hash,
-        **was_edited,
-        "withdrawn": _WITHDRAWN.dump_python(withdrawn, mode="json", by_alias=True),
+        **_KEY.dump_python(session.key, by_alias=True, exclude=unused),
+        **_SESSION.dump_python(session, mode="json", by_alias=True, exclude={"key", "by_unit"}),
     }
 
 
-def parse_session(text: str, *, file: str) -> Session:
-    """Return the session of a file.
+def _session_of(head: dict[str, Any], *, by_unit: object) -> Session:
+    return _SESSION.validate_python({**head, "key": _KEY.validate_python(head), "byUnit": by_unit})
+
+
+def _journal(file: Path) -> Path:
+    return file.with_suffix(".journal")
+
+
+def _earlier_session(file: Path, name: str) -> Session:
+    """Return a session as earlier versions stored it: one object, and a journal of later changes.
 
     Raises:
         InputError: If it is not the JSON of a session.
     """
+    journal = _journal(file)
     try:
-        parsed = json.loads(text)
+        parsed = json.loads(file.read_text(encoding="utf-8"))
         key = _KEY.validate_python(parsed)
-        labels = _LABELS.validate_python([_plain_label(label, key) for label in parsed["labels"]])
-        session = _SESSION.validate_python({**parsed, "key": key, "byUnit": _by_unit(labels)})
-        # Files of earlier versions have no checksum.
-        was_edited = session.was_edited or ("checksum" in parsed and _is_edited(text))
-        return replace(session, was_edited=was_edited)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise InputError(_not_a_session(file, f"{location}: {first['msg']}")) from error
-    except json.JSONDecodeError as error:
-        raise InputError(_not_a_session(file, f"line {error.lineno}: {error.msg}")) from error
+        by_unit = _by_unit(parsed["labels"], key)
+        lines = journal.read_bytes().split(b"\n")[:-1] if journal.exists() else []
+        for line in map(json.loads, lines):
+            for unit in line["removed"]:
+                by_unit.pop((unit[0], unit[1]), None)
+            by_unit |= _by_unit(line["labels"], key)
+            parsed["lastUpdatedAt"], parsed["closedAt"] = line["updatedAt"], line["closedAt"]
+        return _session_of(parsed, by_unit=by_unit)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(_not_a_session(file, f"{type(error).__name__}: {error}")) from error
+        message = f"this is not a labelling session ({_reason(error)})"
+        remedy = "Restore the file from a backup, or move it elsewhere"
+        raise InputError(InputProblem(name, None, None, message, remedy)) from error
 
 
-def _by_unit(labels: Sequence[Label]) -> dict[Unit, Label]:
-    by_unit = {label.unit: label for label in labels}
+def _reason(error: Exception) -> str:
+    match error:
+        case ValidationError():
+            first = error.errors(include_url=False)[0]
+            return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        case json.JSONDecodeError():
+            return f"line {error.lineno}: {error.msg}"
+    return f"{type(error).__name__}: {error}"
+
+
+def _by_unit(labels: Sequence[dict[str, Any]], key: SessionKey) -> dict[Unit, Label]:
+    parsed = _LABELS.validate_python([_plain_label(label, key) for label in labels])
+    by_unit = {label.unit: label for label in parsed}
     if len(by_unit) < len(labels):
         raise ValueError("two labels of one response")
     return by_unit
-
-
-@lru_cache(maxsize=10_000)
-def _label_line(label: Label, key: SessionKey) -> str:
-    """Return one label as a line of JSON."""
-    return json.dumps(_label_json(label, key), ensure_ascii=False)
 
 
 def _label_json(label: Label, key: SessionKey) -> dict[str, Any]:
@@ -437,24 +366,7 @@ def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:
     return plain
 
 
-def _version(file: Path) -> _FileVersion:
-    """Return the version of a file. A replaced file has another inode."""
+def _version(file: Path) -> tuple[int, int, int]:
+    """Return inode, time of the last change in nanoseconds and size of a file."""
     status = file.stat()
     return status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def _version_if_any(file: Path) -> _FileVersion | None:
-    try:
-        return _version(file)
-    except FileNotFoundError:
-        return None
-
-
-def _not_a_change(journal: Path, line: int) -> InputProblem:
-    file, remedy = f"{SESSIONS}/{journal.name}", "Restore the line from a backup, or remove it"
-    return InputProblem(file, line, None, "this is not a change of a session", remedy)
-
-
-def _not_a_session(file: str, reason: str) -> InputProblem:
-    remedy = "Restore the file from a backup, or move it elsewhere"
-    return InputProblem(file, None, None, f"this is not a labelling session ({reason})", remedy)

@@ -1,6 +1,6 @@
 """Labelling sessions: the answers of one rater in one round of one question."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -152,17 +152,6 @@ def json_key(record: type, name: str) -> str:
     return next(filter(None, aliases), None) or to_camel(name)
 
 
-@dataclass(frozen=True)
-class Withdrawn:
-    """A label that its rater undid at once, stored so that merging does not restore it."""
-
-    __pydantic_config__ = _IN_JSON
-
-    response_id: Annotated[str, Field(alias="scenarioId")]
-    is_repeat: Annotated[bool, Field(alias="repeat")]
-    labelled_at: Annotated[AwareDatetime, Field(alias="timestamp")]
-
-
 def time_text(time: datetime) -> str:
     """Return a time in UTC as session files write it.
 
@@ -220,6 +209,32 @@ class SessionKey:
         return f"{self.kind}/{name}" if self.kind else name
 
 
+@dataclass(frozen=True)
+class Undo:
+    """Withdrawal of the last answer about a unit, in UTC."""
+
+    unit: Unit
+    undone_at: datetime
+
+
+@dataclass(frozen=True)
+class Close:
+    """The rater stopped, in UTC; a later answer opens the session again."""
+
+    closed_at: datetime
+
+
+@dataclass(frozen=True)
+class Total:
+    """The number of units to label, from now on."""
+
+    n_units: int
+
+
+Event = Label | Undo | Close | Total
+"""A change of a session."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Session:
     """Labels of one rater, question, round and run, one for each response labelled.
@@ -233,9 +248,6 @@ class Session:
         guideline_hash: Hash of the question and guidelines as they were at the start.
         by_unit: The label of each unit. Of several answers about a unit the first rating decides;
             the others are its history.
-        withdrawn: Labels taken back within a minute.
-        was_edited: Whether anything else than this program changed the file.
-        touched: Units whose answers changed since the session was read.
     """
 
     __pydantic_config__ = _SESSION_IN_JSON
@@ -247,9 +259,6 @@ class Session:
     n_units: Annotated[int, Field(alias="totalScenarios")]
     guideline_hash: str = ""
     by_unit: Mapping[Unit, Label] = field(default_factory=dict)
-    withdrawn: frozenset[Withdrawn] = field(default_factory=frozenset)
-    was_edited: bool = False
-    touched: frozenset[Unit] = field(default_factory=frozenset, compare=False)
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
@@ -257,127 +266,66 @@ class Session:
         labels = self.by_unit.values()
         return tuple(sorted(labels, key=lambda label: (_time(label.events[0]), label.unit)))
 
-    def with_label(self, label: Label) -> "Session":
-        """Return the session with one more answer.
+    def after(self, events: Iterable[Event]) -> "Session":
+        """Return the session after more events; the same session if they change nothing.
 
         An equal answer changes nothing. An answer within a minute of the last one about the unit
         replaces it; a later one is kept beside it.
+
+        Raises:
+            ValueError: If there is no answer to undo, or it is older than a minute.
         """
-        events = self._events(label.unit)
-        if events and events[-1].says_the_same(label):
+        by_unit = dict(self.by_unit)
+        updated_at, closed_at, n_units = self.updated_at, self.closed_at, self.n_units
+        is_changed = False
+        for event in events:
+            match event:
+                case Close(at):
+                    updated_at, closed_at = at, at
+                case Total():
+                    n_units = event.n_units
+                case Undo(unit, at):
+                    _undo(by_unit, unit, at=at)
+                    updated_at, closed_at = max(updated_at, at), None
+                case Label():
+                    if not _add(by_unit, event):
+                        continue
+                    updated_at, closed_at = max(updated_at, event.labelled_at), None
+            is_changed = True
+        if not is_changed:
             return self
-        if events and _is_recent(events[-1], label.labelled_at):
-            return self.without_latest(label.unit, at=label.labelled_at).with_label(label)
-        return self._with_events(label.unit, [*events, label], at=label.labelled_at)
-
-    def without_latest(self, unit: Unit, *, at: datetime) -> "Session":
-        """Return the session without the last answer about a unit, given within the last minute.
-
-        Raises:
-            ValueError: If there is none, or it is older than a minute.
-        """
-        events = self._events(unit)
-        if not events:
-            raise ValueError("there is no label to take back")
-        if not _is_recent(events[-1], at):
-            raise ValueError(
-                f"the label is older than {UNDO.seconds} seconds. Answer again to change it"
-            )
-        withdrawal = Withdrawn(*unit, events[-1].labelled_at)
-        session = self._with_events(unit, events[:-1], at=at)
-        return replace(session, withdrawn=self.withdrawn | {withdrawal})
-
-    def merged(self, other: "Session") -> "Session":
-        """Return the union of two sessions. Merging a session twice adds nothing.
-
-        Raises:
-            ValueError: If the sessions are of different raters, questions, rounds or runs, or
-                differ on one answer.
-        """
-        if self.key != other.key:
-            raise ValueError(f"it is the session {other.key.session_id}, not {self.key.session_id}")
-        withdrawn = self.withdrawn | other.withdrawn
-        events: dict[Withdrawn, Label] = {}
-        for event in (e for label in (*self.labels, *other.labels) for e in label.events):
-            name = Withdrawn(*event.unit, event.labelled_at)
-            if events.setdefault(name, event) != event:
-                raise ValueError(
-                    f"it answers differently about {event.response_id} at one and the same time"
-                )
-        by_unit: dict[Unit, list[Label]] = {}
-        for name, event in events.items():
-            if name not in withdrawn:
-                by_unit.setdefault(event.unit, []).append(event)
-        latest = max(self, other, key=lambda session: session.updated_at)
-        labels = {unit: _decided(events) for unit, events in by_unit.items()}
-        units = {*labels, *self.by_unit}
         return replace(
             self,
-            started_at=min(self.started_at, other.started_at),
-            updated_at=latest.updated_at,
-            closed_at=latest.closed_at,
-            n_units=max(self.n_units, other.n_units),
-            by_unit=labels,
-            touched=frozenset(u for u in units if labels.get(u) != self.by_unit.get(u)),
-            withdrawn=withdrawn,
-            was_edited=self.was_edited or other.was_edited,
-        )
-
-    def _events(self, unit: Unit) -> tuple[Label, ...]:
-        return self.by_unit[unit].events if unit in self.by_unit else ()
-
-    def _with_events(self, unit: Unit, events: Sequence[Label], *, at: datetime) -> "Session":
-        return replace(
-            self,
-            by_unit=_with_entry(self.by_unit, unit, _decided(events) if events else None),
-            touched=self.touched | {unit},
-            updated_at=max(self.updated_at, at),
-            closed_at=None,
+            by_unit=by_unit,
+            updated_at=updated_at,
+            closed_at=closed_at,
+            n_units=n_units,
         )
 
 
-class _Overlay(Mapping[Unit, Label]):
-    """Labels shared by versions of a session, with the changes of one version.
-
-    Adding a label to a long session therefore does not copy the others.
-    """
-
-    def __init__(self, shared: Mapping[Unit, Label], changes: Mapping[Unit, Label | None]) -> None:
-        self.shared = shared
-        self.changes = changes
-        removed = sum(label is None for label in changes.values())
-        n_replaced = sum(unit in shared for unit in changes)
-        self._length = len(shared) + len(changes) - n_replaced - removed
-
-    def __getitem__(self, unit: Unit) -> Label:
-        label = self.changes[unit] if unit in self.changes else self.shared[unit]
-        if label is None:
-            raise KeyError(unit)
-        return label
-
-    def __iter__(self) -> Iterator[Unit]:
-        yield from (unit for unit in self.shared if unit not in self.changes)
-        yield from (unit for unit, label in self.changes.items() if label is not None)
-
-    def __len__(self) -> int:
-        return self._length
+def _add(by_unit: dict[Unit, Label], label: Label) -> bool:
+    """Add an answer; return False if it says what the last one about the unit says."""
+    events = by_unit[label.unit].events if label.unit in by_unit else ()
+    if events and events[-1].says_the_same(label):
+        return False
+    if events and _is_recent(events[-1], label.labelled_at):
+        events = events[:-1]
+    by_unit[label.unit] = _decided([*events, label])
+    return True
 
 
-_MOST_CHANGES = 100
-"""Number of changes of an overlay at which all labels are copied."""
-
-
-def _with_entry(
-    labels: Mapping[Unit, Label], unit: Unit, label: Label | None
-) -> Mapping[Unit, Label]:
-    """Return labels with that of one unit replaced, or removed."""
-    shared, changes = labels, {unit: label}
-    if isinstance(labels, _Overlay):
-        shared, changes = labels.shared, {**labels.changes, unit: label}
-    if label is None and unit not in shared:
-        del changes[unit]
-    overlay = _Overlay(shared, changes)
-    return overlay if len(changes) <= _MOST_CHANGES else dict(overlay)
+def _undo(by_unit: dict[Unit, Label], unit: Unit, *, at: datetime) -> None:
+    if unit not in by_unit:
+        raise ValueError("there is no label to take back")
+    *events, last = by_unit[unit].events
+    if not _is_recent(last, at):
+        raise ValueError(
+            f"the label is older than {UNDO.seconds} seconds. Answer again to change it"
+        )
+    if events:
+        by_unit[unit] = _decided(events)
+    else:
+        del by_unit[unit]
 
 
 def _is_recent(label: Label, at: datetime) -> bool:

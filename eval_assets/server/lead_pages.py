@@ -105,9 +105,9 @@ class _LeadPages:
     def overview(self, _: Request) -> Response:
         """Show the progress and label quality of every rater, with advice."""
         figures = self._sources.quality()
-        sessions, damaged = self._study.sessions.readable()
-        for kind in KINDS:
-            damaged += self._study.sessions.readable(kind)[1]
+        damaged = [
+            problem for kind in ("", *KINDS) for problem in self._study.sessions.readable(kind)[1]
+        ]
         return self._page(
             "lead.html.jinja",
             progress=rater_progress(self._study, at=now()),
@@ -116,8 +116,6 @@ class _LeadPages:
             calibrating=_calibrating(self._study),
             advice=[figure for figure in figures if figure.advice],
             damaged=damaged,
-            edited=[session.key.session_id for session in sessions if session.was_edited],
-            remnants=[path.name for path in self._study.sessions.remnants()],
             n_open=sum(case.decision is None for case in self._queue("").cases()),
         )
 

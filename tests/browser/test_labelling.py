@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from eval_assets.cli.serve import serve
 from eval_assets.cli.study_files import read_study
 from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.session_files import SessionFolder, session_json
 from eval_assets.labelling.sessions import Answer
 from tests.browser.conftest import CHROMIUM, follow, new_context, violations
 from tests.browser.serving import ATTACK, DECLARED, Serving, write_evaluation
@@ -67,8 +68,8 @@ def opened(browser: "Browser") -> Iterator[Opened]:
 
 
 def labels(folder: Path, question: str, rater: str = "anna") -> list[dict[str, Any]]:
-    path = folder / "sessions" / f"{rater}+{question}+r1.json"
-    return json.loads(path.read_text())["labels"] if path.exists() else []
+    session = SessionFolder(folder).find(f"{rater}+{question}+r1")
+    return session_json(session)["labels"] if session else []
 
 
 def page_with_profile(browser: "Browser", profile: Path, link: str) -> "Page":
@@ -523,9 +524,9 @@ def test_a_later_answer_is_kept_beside_the_first(served: Serving, opened: Opened
     page = opened(served.links["anna"])
     press(page, "4")
     path = served.folder / "sessions" / "anna+helpful+r1.json"
-    session = json.loads(path.read_text())
-    session["labels"][0]["timestamp"] = "2026-01-01T00:00:00Z"
-    path.write_text(json.dumps(session))
+    path.write_text(
+        re.sub('"timestamp": "[^"]*"', '"timestamp": "2026-01-01T00:00:00Z"', path.read_text())
+    )
     page.reload()
     page.wait_for_selector("body.ready")
     page.keyboard.press("ArrowLeft")

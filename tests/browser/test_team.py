@@ -4,7 +4,6 @@ As in docs/labelling.md: a calibration, five raters in browsers and five in term
 half-way, and the others take over.
 """
 
-import json
 import random
 import re
 import subprocess
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.stats import human_agreement
 from eval_assets.store.connection import connect
 from tests.browser.conftest import new_context
@@ -256,5 +256,5 @@ def assert_calibrations_are_stored(team: Team) -> None:
             "SELECT value FROM label_quality WHERE measure = 'calibration'"
         ).fetchall()
     assert rows == 10 * [(1,)]
-    sessions = [json.loads(p.read_text()) for p in (team.folder / "sessions").glob("*.json")]
-    assert sum(len(session["labels"]) for session in sessions) == 3 * N_RESPONSES
+    sessions = SessionFolder(team.folder).all()
+    assert sum(len(session.labels) for session in sessions) == 3 * N_RESPONSES

@@ -2,7 +2,6 @@
 
 import csv
 import html
-import json
 import os
 import re
 import shutil
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_assets.labelling.rater_view import response_views
+from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labelling_inputs import read_assignments
@@ -70,8 +70,8 @@ def keys_of(folder: Path, rater: str, value: Given) -> list[str]:
 
 
 def labelled(folder: Path, rater: str) -> int:
-    sessions = sorted((folder / "sessions").glob(f"{rater}+*.json"))
-    return sum(len(json.loads(path.read_text())["labels"]) for path in sessions)
+    sessions = SessionFolder(folder).all()
+    return sum(len(session.labels) for session in sessions if session.key.rater_id == rater)
 
 
 def picture(page: "Page", name: str, folder: Path) -> None:

@@ -1,11 +1,11 @@
 """`eval-assets label` on a real pseudo-terminal, as raters use it."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
+from eval_assets.labelling.session_files import SessionFolder, session_json
 from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
 from tests.terminal import Terminal
 
@@ -39,8 +39,9 @@ def labelling(folder: Evaluated, *options: str, columns: int = 80) -> Terminal:
 
 
 def session(folder: Evaluated, question: str, rater: str = "anna") -> dict[str, object]:
-    text = (folder.path / "sessions" / f"{rater}+{question}+r1.json").read_text()
-    return json.loads(text)  # type: ignore[no-any-return]
+    state = SessionFolder(folder.path).find(f"{rater}+{question}+r1")
+    assert state is not None
+    return session_json(state)
 
 
 def ratings(folder: Evaluated, question: str) -> list[object]:

@@ -116,16 +116,12 @@ def test_sheets_are_written_for_every_rater_and_kept_once_filled(labelled: Evalu
 
 def test_changes_and_repeats_are_history(labelled: Evaluated) -> None:
     path = labelled.path / "sessions" / "r1+clarity+r1.json"
-    session = json.loads(path.read_text())
-    first, second = session["labels"][:2]
-    first["history"] = [
-        {k: v for k, v in first.items() if k not in {"dimension", "labelerId", "skipped"}}
-        | {"rating": 5, "timestamp": "2027-01-01T00:00:00Z"}
-    ]
-    session["labels"].append(
-        {**second, "repeat": True, "rating": 1, "timestamp": "2027-01-01T00:00:00Z"}
-    )
-    path.write_text(json.dumps(session))
+    lines = map(json.loads, path.read_text().splitlines())
+    first, second, *_ = [line for line in lines if "rating" in line]
+    later = {"timestamp": "2027-01-01T00:00:00Z"}
+    with path.open("a") as file:
+        for line in (first | later | {"rating": 5}, second | later | {"rating": 1, "repeat": True}):
+            file.write(f"{json.dumps(line)}\n")
     assert labelled.materialize(*MEASURED, checks=False).success
 
     result = labelled.rows("SELECT kind, before, after FROM label_history ORDER BY kind")

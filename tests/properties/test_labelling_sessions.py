@@ -1,11 +1,14 @@
-"""Merging sessions, whatever raters do in several windows and copies."""
+"""Sessions, whatever raters do in them."""
+
+import tempfile
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.labelling.session_files import parse_session, session_text
-from eval_assets.labelling.sessions import Session
-from tests.unit.labelling.conftest import after, label, session
+from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.sessions import Event, Session, Undo
+from tests.unit.labelling.conftest import KEY, after, label, session
 
 ACTIONS = st.lists(
     st.tuples(
@@ -17,46 +20,37 @@ ACTIONS = st.lists(
 )
 
 
-def played(actions: list[tuple[str, object, bool]], *, offset: float) -> Session:
-    """A session after some labels, repeats and undos, 25 seconds apart."""
-    state = session()
+def events_of(actions: list[tuple[str, object, bool]]) -> list[Event]:
+    """Labels, repeats and possible undos, 25 seconds apart."""
+    state, events = session(), list[Event]()
     for step, (response, text, repeat) in enumerate(actions):
-        at = offset + 25 * step
-        if text != "undo":
-            state = state.with_label(label(response, text, at=at, repeat=repeat))  # type: ignore[arg-type]
-            continue
-        events = [e for one in state.labels if one.unit == (response, repeat) for e in one.events]
-        if events and (after(at) - events[-1].labelled_at).total_seconds() <= 60:
-            state = state.without_latest((response, repeat), at=after(at))
-    return state
-
-
-@given(ACTIONS, ACTIONS, ACTIONS)
-def test_merging_is_idempotent_and_does_not_depend_on_the_order(
-    one: list[tuple[str, object, bool]],
-    two: list[tuple[str, object, bool]],
-    three: list[tuple[str, object, bool]],
-) -> None:
-    a, b, c = played(one, offset=0), played(two, offset=7), played(three, offset=13)
-
-    assert a.merged(a) == a
-    assert a.merged(b).merged(b) == a.merged(b)
-    assert a.merged(b).labels == b.merged(a).labels
-    assert a.merged(b).merged(c).labels == a.merged(b.merged(c)).labels
+        unit, at = (response, repeat), 0.25 + 25 * step
+        event: Event = label(response, text, at=at, repeat=repeat)  # type: ignore[arg-type]
+        if text == "undo":
+            earlier = state.by_unit[unit].events if unit in state.by_unit else ()
+            if not earlier or (after(at) - earlier[-1].labelled_at).total_seconds() > 60:
+                continue
+            event = Undo(unit, after(at))
+        state = state.after([event])
+        events.append(event)
+    return events
 
 
 @given(ACTIONS)
 def test_a_session_is_read_back_as_it_was_written(actions: list[tuple[str, object, bool]]) -> None:
-    state = played(actions, offset=0.25)
+    with tempfile.TemporaryDirectory() as folder:
+        sessions, state = SessionFolder(Path(folder)), session()
+        for event in events_of(actions):
+            state = sessions.append(session(), event)
 
-    assert parse_session(session_text(state), file="x.json") == state
+        assert (SessionFolder(Path(folder)).read(KEY) or session()) == state
 
 
 @given(ACTIONS)
 def test_one_label_a_unit_decides_and_it_is_its_first_rating(
     actions: list[tuple[str, object, bool]],
 ) -> None:
-    state = played(actions, offset=0)
+    state: Session = session().after(events_of(actions))
 
     assert len({one.unit for one in state.labels}) == len(state.labels)
     for one in state.labels:

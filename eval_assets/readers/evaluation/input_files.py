@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from eval_assets.config.evaluation import SHIPPED_PROMPTS, Evaluation
-from eval_assets.config.labelling import ADJUDICATIONS, session_journal, session_paths
+from eval_assets.config.labelling import ADJUDICATIONS
 from eval_assets.errors import KeyPath
 from eval_assets.readers.evaluation.validation import Checks, type_at
 from eval_assets.readers.formats.files import is_working_file, source_fingerprint
@@ -47,10 +47,9 @@ def files_in_folder(folder: Path, noun: str) -> tuple[Path, ...]:
 def source_files(evaluation: Evaluation) -> dict[str, tuple[Path, ...]]:
     """Return the files behind each table that is read from files."""
     adjudications = evaluation.folder / ADJUDICATIONS
-    journals = map(session_journal, session_paths(evaluation.folder))
     return {
         "responses": evaluation.responses,
-        "human_labels": (*evaluation.labels.files, *(path for path in journals if path.exists())),
+        "human_labels": evaluation.labels.files,
         "adjudicated_labels": (adjudications,) if adjudications.exists() else (),
         "judge_scores": tuple(judge.scores for judge in evaluation.judges if judge.scores),
     }

@@ -30,8 +30,8 @@ _KEYS = {
 }
 _TIME_KNOWN = json_key(Label, "is_time_known")
 _PROGRESS = {
-    *("startedAt", "lastUpdatedAt", "closedAt", "withdrawn"),
-    *("totalScenarios", "completedScenarios", "skippedScenarios", "checksum", "wasEdited"),
+    *("startedAt", "lastUpdatedAt", "closedAt", "withdrawn", "checksum"),
+    *("totalScenarios", "completedScenarios", "skippedScenarios"),
 }
 """Keys of a session that every further label changes, and that say nothing of the others."""
 _READ_OF_SESSION = {"labels", "dimension", "labelerId", "round", *_PROGRESS}

@@ -1,5 +1,6 @@
 """Label files to one table of human ratings."""
 
+import json
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.labelling import SESSIONS, session_journal
+from eval_assets.config.labelling import SESSIONS
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS
 from eval_assets.readers._problems import quoted
@@ -120,14 +121,14 @@ def without_models(
 
 
 def _table(path: Path, folder: Path) -> FileTable:
-    """Return the rows of a label file; of a session also the labels in its journal."""
-    if path.parent == folder / SESSIONS and session_journal(path).exists():
-        from eval_assets.labelling.session_files import session_folder, session_text  # pydantic
+    """Return the rows of a label file, or of the session in it."""
+    if path.parent != folder / SESSIONS:
+        return read_table(path, folder=folder)
+    from eval_assets.labelling.session_files import session_folder, session_json  # loads pydantic
 
-        session = session_folder(folder).find(path.stem)
-        if session is not None:
-            return parse_json(session_text(session), file=named(path, folder=folder))
-    return read_table(path, folder=folder)
+    session = session_folder(folder).find(path.stem)
+    content = json.dumps([] if session is None else session_json(session))
+    return parse_json(content, file=named(path, folder=folder))
 
 
 def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation

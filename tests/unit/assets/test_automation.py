@@ -19,7 +19,7 @@ from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.labelling.sessions import Session, SessionKey
+from eval_assets.labelling.sessions import Close, Label, Session, SessionKey, TextHashes
 from eval_assets.readers.evaluation.read import read_evaluation
 
 
@@ -145,15 +145,13 @@ def test_files_in_out_start_no_run(tmp_path: Path) -> None:
 def label(folder: Path, *, at: datetime, closed: bool) -> None:
     """Write a session of anna's, changed at that time."""
     key = SessionKey(rater_id="anna", question_id="clarity")
-    session = Session(
-        key=key,
-        started_at=at,
-        updated_at=at,
-        closed_at=at if closed else None,
-        n_units=9,
-        guideline_hash="g",
-    )
-    SessionFolder(folder).change(key, lambda _: session)
+    hashes = TextHashes(prompt="p", response="r", guidelines="g")
+    answer = Label(response_id="a", rating=1, labelled_at=at, hashes=hashes)
+    fresh = Session(key=key, started_at=at, updated_at=at, n_units=9, guideline_hash="g")
+    sessions = SessionFolder(folder)
+    sessions.append(fresh, answer)
+    if closed:
+        sessions.append(fresh, Close(at))
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,7 @@ def session(*labels: Label) -> Session:
     begun = Session(
         key=KEY, started_at=START, updated_at=START, n_units=10, guideline_hash="g" * 12
     )
-    for one in labels:
-        begun = begun.with_label(one)
-    return begun
+    return begun.after(labels)
 
 
 def response_rows(rows: Sequence[dict[str, object]]) -> pd.DataFrame:

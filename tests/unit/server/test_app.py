@@ -320,32 +320,6 @@ def test_a_damaged_file_is_named_to_the_lead_only(study: Study) -> None:
     assert "sessions/anna+clarity+r1.json: this is not a labelling session" in to_lead.text
 
 
-def test_answer_that_a_crash_cut_short_is_named_to_the_lead(study: Study) -> None:
-    study.sessions.path.mkdir(exist_ok=True)
-    (study.sessions.path / "anna+clarity+r1.remnant").write_text('{"updatedAt')
-    lead = LeadSources(disagreements=list, quality=list)
-    with TestClient(make_app(study, hosts=["testserver"], lead=lead)) as client:
-        to_lead = client.get(f"/lead/{lead_token(study)}").text
-
-    assert "sessions/anna+clarity+r1.remnant has answers that a crash cut short." in to_lead
-
-
-def test_edited_session_file_is_named_to_the_lead(client: TestClient, study: Study) -> None:
-    label(client, study, "anna", units(client, study, "anna")[0])
-    lead = LeadSources(disagreements=list, quality=list)
-    app = make_app(study, hosts=["testserver"], lead=lead)
-    with TestClient(app) as to_lead:
-        before = to_lead.get(f"/lead/{lead_token(study)}").text
-        [path] = study.sessions.files()
-        path.write_text(path.read_text().replace('"rating": 4', '"rating": 5'))
-        label(client, study, "anna", units(client, study, "anna")[1], rating=1)
-        after = to_lead.get(f"/lead/{lead_token(study)}").text
-
-    message = "sessions/anna+clarity+r1.json was changed by something else than this program."
-    assert message not in before
-    assert message in after
-
-
 def test_calibration_opens_the_work_and_tells_its_result(client: TestClient, study: Study) -> None:
     gold = [ResponseView(f"g{n}", "", f"Gold {n}", (CLARITY,)) for n in range(2)]
     checks = [Check(view, {"clarity": frozenset({4.0})}) for view in gold]

@@ -9,14 +9,14 @@ import pytest
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_queue import RaterQueue
 from eval_assets.labelling.rater_view import response_views
-from eval_assets.labelling.session_files import SHORT, SessionFolder
+from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
-from tests.unit.labelling.conftest import KEY, after, label, session
+from tests.unit.labelling.conftest import after, label, session
 
 DECLARED = """\
 name: made-up
@@ -125,19 +125,13 @@ def test_the_latest_round_decides(folder: Path) -> None:
     assert result["a", "clarity", "anna"]["round"] == 2
 
 
-def test_labels_in_the_journal_of_a_session_are_read(folder: Path) -> None:
+def test_label_that_is_added_to_a_session_is_read(folder: Path) -> None:
     sessions = SessionFolder(folder)
-    long = session(*(label(f"x{n}", at=n) for n in range(SHORT + 1)))
-    sessions.change(KEY, lambda _: replace(long, n_units=1000))
-    evaluation = read_evaluation(folder)
-    before = source_fingerprints(evaluation)["human_labels"]
-    sessions.change(KEY, lambda before: before.with_label(label("a", 5, at=1000)))  # type: ignore[union-attr]
-    header = "response_id,prompt_text,response_text,model_name"
-    rows = [f"{name},p,r,m" for name in ("a", *(f"x{n}" for n in range(SHORT + 1)))]
-    (folder / "responses.csv").write_text("\n".join([header, *rows]))
+    sessions.append(session(), label("b", 2, at=0))
+    before = source_fingerprints(read_evaluation(folder))["human_labels"]
+    sessions.append(session(), label("a", 5, at=1000))
     result = ratings(folder)
 
-    assert sum(rater == "anna" for _, _, rater in result) == SHORT + 2
     assert result["a", "clarity", "anna"]["value"] == 5
     assert result["a", "clarity", "anna"]["file"] == "sessions/anna+clarity+r1.json"
     assert source_fingerprints(read_evaluation(folder))["human_labels"] != before
