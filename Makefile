@@ -11,7 +11,7 @@ export DAGSTER_DISABLE_TELEMETRY = 1
 export PYTHONDONTWRITEBYTECODE =
 
 BIN := .venv/bin
-SOURCES := eval_assets tests documentation benchmarks data
+SOURCES := eval_assets tests docs benchmarks data
 
 # Dagster treats TERM as it treats INT, which a shell ignores in what it starts with `&`.
 define INTERRUPTIBLE

@@ -25,7 +25,7 @@ def trees() -> dict[Path, ast.Module]:
     """All modules of the project."""
     return {
         path: ast.parse(path.read_text("utf-8"))
-        for folder in (PACKAGE, ROOT / "tests", ROOT / "benchmarks", ROOT / "documentation")
+        for folder in (PACKAGE, ROOT / "tests", ROOT / "benchmarks", ROOT / "docs" / "_generate")
         for path in sorted(folder.rglob("*.py"))
     }
 

@@ -4,7 +4,7 @@
 Written by hand: the responses (sample/responses.csv); what each is worth on every question, how it
 treats the user, how it helps and a remark (quality.csv); how judges close a rationale
 (verdicts.csv); what raters and judges wrote in place of a rating (exceptions.csv). Drawn here:
-what every rater and judge makes of a response. Run it as `python data/make_ratings.py`.
+what every rater and judge makes of a response. Run it as `python data/_generate/make_ratings.py`.
 """
 
 import csv
@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-DATA = Path(__file__).parent
+HERE = Path(__file__).parent
+DATA = HERE.parent
 SEED = 20261121
 
 Row = dict[str, str]
@@ -281,12 +282,12 @@ def replies(
 def main() -> None:
     """Write labels and judge replies of both folders, and the responses they share."""
     given = read(DATA / "sample" / "responses.csv")
-    quality = {row["response_id"]: row for row in read(DATA / "quality.csv")}
+    quality = {row["response_id"]: row for row in read(HERE / "quality.csv")}
     responses = [response | quality[response["response_id"]] for response in given]
-    verdicts = read(DATA / "verdicts.csv")
+    verdicts = read(HERE / "verdicts.csv")
     exceptions = {
         (row["rater"], row["response_id"], row["question_id"]): row["written"]
-        for row in read(DATA / "exceptions.csv")
+        for row in read(HERE / "exceptions.csv")
     }
     judged = [row for judge in JUDGES for row in replies(judge, responses, verdicts, exceptions)]
     for folder, raters in RATERS.items():

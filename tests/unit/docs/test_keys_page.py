@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from documentation.keys import keys_page
+from docs._generate.keys import keys_page
 
 TOP = Path(__file__).parents[3]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from documentation.imports import EXPORTS, imports_page
+from docs._generate.imports import EXPORTS, imports_page
 from eval_assets.readers.importers import TOOLS
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from documentation.methods import methods_html
+from docs._generate.methods import methods_html
 from eval_assets.figures import (
     HumanFigures,
     JudgeFigures,

@@ -9,12 +9,12 @@ TOP = Path(__file__).parents[3]
 
 
 def test_every_generated_page_is_up_to_date() -> None:
-    """If not: python -m documentation.
+    """If not: python -m docs._generate.
 
     In a Python of its own, because click keeps the help option of a command's first use.
     """
     code = (
-        "import json; from documentation.__main__ import pages; "
+        "import json; from docs._generate.__main__ import pages; "
         "print(json.dumps({str(path): text for path, text in pages().items()}))"
     )
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, cwd=TOP)

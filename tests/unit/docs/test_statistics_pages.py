@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from documentation.statistics import statistics_pages, words
+from docs._generate.statistics import statistics_pages, words
 from eval_assets import stats
 
 METHODS = Path(__file__).parents[3] / "docs" / "methods.md"

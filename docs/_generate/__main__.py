@@ -1,14 +1,14 @@
-"""Write every generated page: `python -m documentation`, at the top level of the checkout."""
+"""Write every generated page: `python -m docs._generate`, at the top level of the checkout."""
 
 from pathlib import Path
 
-from documentation.commands import commands_page
-from documentation.imports import imports_page
-from documentation.keys import keys_page
-from documentation.methods import methods_html
-from documentation.statistics import statistics_pages
+from docs._generate.commands import commands_page
+from docs._generate.imports import imports_page
+from docs._generate.keys import keys_page
+from docs._generate.methods import methods_html
+from docs._generate.statistics import statistics_pages
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1]
 METHODS = DOCS.parent / "eval_assets" / "report" / "templates" / "methods.html"
 
 

@@ -3,7 +3,7 @@
 
 Clone the three repositories at the commits below, then
 
-    python data/make_studies.py --codegen-metrics DIR --ice-score DIR --hanna DIR
+    python data/_generate/make_studies.py --codegen-metrics DIR --ice-score DIR --hanna DIR
 
 writes responses, labels and judge scores; running it again changes no byte. evaluation.yaml is
 written by hand.
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1]
 
 SYSTEMS = ("baseline", "tranx-annot", "best-tranx", "best-tranx-rerank", "codex")
 REFERENCE = "snippet"

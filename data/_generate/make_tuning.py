@@ -6,8 +6,8 @@ that it takes, and chatter that makes it longer without making it better. Three 
 judges rate how complete it is: `harsh` sees what people see and uses only the values 1 to 3,
 `steady` rates as people do, `verbose` goes by length. People rated the answers to 150 questions.
 
-`python data/make_tuning.py` writes the folder; `python data/make_tuning.py --compare` says how
-far what a run measured is from what was planted (planted.csv).
+`python data/_generate/make_tuning.py` writes the folder; with `--compare` it says how far what a
+run measured is from what was planted (planted.csv).
 """
 
 import argparse
@@ -23,7 +23,7 @@ from eval_assets.stats import best_monotone_map, concordance, non_inferiority
 from eval_assets.store.connection import connect
 from eval_assets.store.schema import read_table
 
-FOLDER = Path(__file__).parent / "tuning"
+FOLDER = Path(__file__).parents[1] / "tuning"
 SEED = 20261122
 
 N_RATED, N_PROMPTS = 150, 200

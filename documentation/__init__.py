@@ -1,1 +1,0 @@
-"""The generated pages of the documentation; `python -m documentation` writes them."""
