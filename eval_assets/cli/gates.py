@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any, Literal, assert_never
-from xml.etree import ElementTree as ET
 
 import click
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
 
-Format = Literal["table", "json", "markdown", "junit"]
+Format = Literal["table", "json", "markdown"]
 
 
 @click.command()
@@ -26,10 +25,10 @@ Format = Literal["table", "json", "markdown", "junit"]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "json", "markdown", "junit"]),
+    type=click.Choice(["table", "json", "markdown"]),
     default="table",
     show_default=True,
-    help="markdown for the summary of a build, with certificates; junit for a build server.",
+    help="markdown for the summary of a build, with certificates.",
 )
 @click.option("--json", "form", flag_value="json", help="Short for --format json.")
 def gates(data: Path, database: str | None, form: Format) -> int:
@@ -57,15 +56,9 @@ def gates(data: Path, database: str | None, form: Format) -> int:
         case "markdown":
             certificates = stored_certificates(data, path)
             click.echo(_markdown(evaluation.name, outcomes, certificates))
-        case "junit":
-            click.echo(_junit(evaluation.name, outcomes))
         case _:
             assert_never(form)
     return GATE_CLOSED if any(outcome.is_closed for outcome in outcomes) else DONE
-
-
-def _verdicts(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
-    return (outcome.overall, *outcome.questions)
 
 
 def _markdown(
@@ -103,7 +96,7 @@ def _markdown(
             verdict.reason,
         )
         for outcome in outcomes
-        for verdict in _verdicts(outcome)
+        for verdict in (outcome.overall, *outcome.questions)
     ]
     head = ("gate", "state", "question", "verdict", "value", "95 % interval", "minimum", "reason")
     parts = [f"### {escape_markdown(name)}: gates {state}", table(head, *gates)]
@@ -125,28 +118,3 @@ def _markdown(
         columns = ("judge", "question", "fit to stand in for a rater", "better by tuning", "remark")
         parts += ["#### Certificates", table(columns, *rows)]
     return "\n\n".join(parts)
-
-
-def _junit(name: str, outcomes: Sequence[GateOutcome]) -> str:
-    """Return JUnit XML with a test case for each gate and question.
-
-    Only a closed gate fails: a question that an open gate leaves out of tuning is skipped.
-    """
-    suite = ET.Element("testsuite", name=f"eval-assets gates: {name}")
-    for outcome in outcomes:
-        for verdict in _verdicts(outcome):
-            case = ET.SubElement(
-                suite,
-                "testcase",
-                classname=f"{name}.{outcome.gate}",
-                name=verdict.question_id or "all questions",
-                time="0",
-            )
-            if verdict.question_id is None and outcome.is_closed:
-                ET.SubElement(case, "failure", message=outcome.reason)
-            elif verdict.verdict != "pass":
-                ET.SubElement(case, "skipped", message=verdict.reason)
-    for attribute, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
-        suite.set(attribute, str(len(list(suite.iter(tag)))))
-    ET.indent(suite)
-    return ET.tostring(suite, encoding="unicode", xml_declaration=True)
