@@ -98,11 +98,9 @@ def _own_definitions(
     try:
         evaluation = read_evaluation(folder.path)
     except* InputError:
-        owners: tuple[str, ...] = ()
         schedule, split, pool = None, Judging(), None
     else:
-        owners, schedule = evaluation.owners, evaluation.schedule
-        split, pool = evaluation.judging, pool_of(evaluation)
+        schedule, split, pool = evaluation.schedule, evaluation.judging, pool_of(evaluation)
     prefix = name or None
     all_assets: dg.AssetSelection = (
         dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
@@ -111,7 +109,7 @@ def _own_definitions(
         all_assets -= dg.AssetSelection.assets(folder.key("judge_replies"))
     jobs = jobs_of(folder, before, all_assets)
     definitions = dg.Definitions(
-        assets=_own_assets(folder, split, before=before, owners=owners, pool=pool),
+        assets=_own_assets(folder, split, before=before, pool=pool),
         asset_checks=[
             of_evaluation(check, folder.identifier)
             for check in dg.load_asset_checks_from_modules(
@@ -128,7 +126,6 @@ def _own_assets(
     split: Judging,
     *,
     before: str,
-    owners: Sequence[str],
     pool: str | None,
 ) -> Sequence[Any]:
     """Return the assets of one evaluation, with judging split as it declares.
@@ -137,7 +134,6 @@ def _own_assets(
         folder: The evaluation folder.
         split: How judging is split.
         before: Prefix of the names of its groups.
-        owners: Owners of the assets.
         pool: Pool of the assets that ask models; None if none is asked.
     """
     assets = dg.load_assets_from_modules(MODULES, key_prefix=folder.name or None)
@@ -163,7 +159,6 @@ def _own_assets(
     described = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
             group_name=f"{before}{spec.group_name}",
-            owners=owners,
             code_version=code_version_of(spec.group_name or ""),
         ),
         assets,  # type: ignore[arg-type] # neither sources nor cacheable assets are among them

@@ -22,7 +22,6 @@ from eval_assets.config.operations import (
     Drift,
     Judging,
     Schedule,
-    is_owner,
 )
 from eval_assets.config.rubric import PAIR_COLUMNS, RubricQuestion
 from eval_assets.config.tuning import Tuning
@@ -127,7 +126,6 @@ class Evaluation:
         capabilities: Capabilities by model, which take precedence over those that ship.
         tuning: Settings of judge tuning.
         labelling: Settings of labelling.
-        owners: Owners of the assets in Dagster: e-mail addresses, or `team:name`.
         schedule: Times of automatic runs; None for no schedule.
         alerts: Changes to report.
         judging: Division of the work of live judges.
@@ -161,7 +159,6 @@ class Evaluation:
     capabilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
     tuning: Tuning = field(default_factory=Tuning)
     labelling: Labelling = field(default_factory=Labelling)
-    owners: tuple[Text, ...] = ()
     schedule: Schedule | None = None
     alerts: Alerts = field(default_factory=Alerts)
     judging: Judging = field(default_factory=Judging)
@@ -181,7 +178,6 @@ class Evaluation:
             *_gate_faults(self.gates),
             *self._jury_faults(),
             *self._writer_faults(),
-            *_owner_faults(self.owners),
         ]
         if None not in (self.budget_usd_per_month, self.currency.limit_per_month):
             message = "budget_usd_per_month limits a month as well"
@@ -327,10 +323,3 @@ def _gate_faults(gates: Mapping[GateName, Gate]) -> Iterator[Fault]:
         if name == "human_a_hh" and gate.level is not None:
             message = "A^HH has no level of measurement"
             yield Fault(("gates", name, "level"), message, "Remove it")
-
-
-def _owner_faults(owners: Sequence[str]) -> Iterator[Fault]:
-    for index, owner in enumerate(owners):
-        if not is_owner(owner):
-            message = f'"{owner}" is neither an e-mail address nor a team'
-            yield Fault(("owners", index), message, "Write anna@example.org or team:evaluation")

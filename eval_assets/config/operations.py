@@ -112,11 +112,6 @@ class Currency:
         raise_faults(faults)
 
 
-def is_owner(text: str) -> bool:
-    """Return whether a text is an owner in Dagster's form: an e-mail address, or a team."""
-    return bool(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+|team:[\w-]+", text))
-
-
 def _cron_faults(cron: str) -> Iterator[Fault]:
     """Yield faults of a cron expression."""
     from croniter import CroniterError, croniter

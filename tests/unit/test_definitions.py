@@ -112,19 +112,11 @@ def test_a_broken_file_takes_down_its_own_evaluation_only(several: Path) -> None
     assert done.asset_key == dg.AssetKey(["sample", "rubric_questions"])
 
 
-def test_owners_and_schedule_are_those_of_the_file(several: Path) -> None:
+def test_schedule_is_that_of_the_file(several: Path) -> None:
     inputs = several / "sample" / "evaluation.yaml"
     with inputs.open("a") as lines:
-        lines.write('owners: [anna@example.org, "team:evaluation"]\n')
         lines.write('schedule: {cron: "30 5 * * 1", timezone: Europe/Berlin}\n')
     result = definitions(several)
-    graph = result.resolve_asset_graph()
-
-    assert list(graph.get(dg.AssetKey(["sample", "human_labels"])).owners) == [
-        "anna@example.org",
-        "team:evaluation",
-    ]
-    assert list(graph.get(dg.AssetKey(["contested", "human_labels"])).owners) == []
     schedule = result.resolve_schedule_def("sample_scheduled_rerun")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 5 * * 1", "Europe/Berlin")
 

@@ -1,8 +1,8 @@
-"""Schedules, alerts and owners as evaluation.yaml declares them."""
+"""Schedules as evaluation.yaml declares them."""
 
 import pytest
 
-from eval_assets.config.operations import Schedule, is_owner
+from eval_assets.config.operations import Schedule
 from eval_assets.errors import DeclarationError
 
 
@@ -42,9 +42,3 @@ def test_other_expressions_are_refused(cron: str, fault: str) -> None:
 def test_a_time_zone_that_does_not_exist_is_refused() -> None:
     with pytest.raises(DeclarationError, match='"Berlin" is not a time zone'):
         Schedule(timezone="Berlin")
-
-
-def test_owners_are_addresses_or_teams() -> None:
-    owners = ["anna@example.org", "team:evaluation", "anna", "team:", "anna@example"]
-
-    assert [is_owner(owner) for owner in owners] == [True, True, False, False, False]

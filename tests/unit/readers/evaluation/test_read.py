@@ -69,7 +69,7 @@ budget_usd: 5
                 "extra: there is no such key. Use one of name, rubric, responses, labels, "
                 "judges, gates, budget_usd, budget_usd_per_month, currency, judge_prompt, staged, "
                 "dual_judge, generators, prompts, prices, capabilities, tuning, labelling, "
-                "owners, schedule, alerts, judging, drift, executive_summary"
+                "schedule, alerts, judging, drift, executive_summary"
             ),
         ),
         ("judge: []", 'judge: there is no such key. Write "judges"'),
@@ -275,7 +275,7 @@ gates:
                 "evaluation.yaml:1: nothing is not a mapping. Write keys, each with a value: name, "
                 "rubric, responses, labels, judges, gates, budget_usd, budget_usd_per_month, "
                 "currency, judge_prompt, staged, dual_judge, generators, prompts, prices, "
-                "capabilities, tuning, labelling, owners, schedule, alerts, judging, "
+                "capabilities, tuning, labelling, schedule, alerts, judging, "
                 "drift, executive_summary."
             ),
         ),
