@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import dagster as dg
 import duckdb
@@ -39,11 +39,6 @@ from eval_assets.store.inputs import (
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.schema import read_rows, replace_rows
-
-RECENT = dg.FreshnessPolicy.time_window(
-    fail_window=timedelta(days=7), warn_window=timedelta(days=2)
-)
-"""Age at which the observation of files counts as late."""
 
 _INPUT_FILES = {
     "evaluation_file": ("yaml", "The declaration of the evaluation."),

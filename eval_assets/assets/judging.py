@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.inputs import RECENT, model_responses, rubric_questions, unchanged
+from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.judge_versions import (
     VersionsInUse,
     log_versions,
@@ -62,7 +62,6 @@ from eval_assets.store.scores import (
     group_name="judge_scores",
     kinds={"duckdb"},
     deps=[model_responses, rubric_questions, "judge_score_files"],
-    freshness_policy=RECENT,
 )
 def judge_scores(
     context: dg.AssetExecutionContext, folder: EvaluationFolder

@@ -5,7 +5,7 @@ import logging
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.inputs import RECENT, model_responses, rubric_questions, unchanged
+from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -40,7 +40,6 @@ logger = logging.getLogger(__name__)
     group_name="human_labels",
     kinds={"csv", "duckdb"},
     deps=[model_responses, rubric_questions, "label_files"],
-    freshness_policy=RECENT,
 )
 def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Ratings by humans, each checked against its question's scale."""

@@ -10,7 +10,7 @@ import warnings
 import dagster as dg
 
 from eval_assets.assets.dagster_internals import BACKFILL_ID_TAG
-from eval_assets.assets.inputs import RECENT, partitions_name
+from eval_assets.assets.inputs import partitions_name
 from eval_assets.assets.judging import fill_ledger, judge_scores, scored
 from eval_assets.assets.resources import AGAIN, EvaluationFolder, clear_failures
 from eval_assets.store.scores import Part
@@ -53,7 +53,6 @@ def judge_scores_in_shards(
             group_name="judge_scores",
             kinds={"duckdb"},
             description=judge_scores.descriptions_by_key[judge_scores.key],
-            freshness_policy=RECENT,
         ),
         [definition],
     )[0]
