@@ -84,7 +84,6 @@ LIBRARIES = {
         "dagster",
         "celery",
         "dagster_celery",
-        "dagster_graphql",
         "duckdb",
         "kombu",
         "numpy",

@@ -53,7 +53,7 @@ class AutomatedEvaluation:
 
     folder: EvaluationFolder
     before: str
-    evaluate: UnresolvedAssetJobDefinition | dg.JobDefinition
+    evaluate: UnresolvedAssetJobDefinition
     schedule: Schedule | None
 
 

@@ -9,7 +9,8 @@ block by partition yet; and figures are plotted over time, not over partitions.
 import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -31,8 +32,8 @@ from eval_assets.assets import (
     tuning,
 )
 from eval_assets.assets.automation import AutomatedEvaluation, automation_of, names_before
+from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.executors import executor, pool_of
-from eval_assets.assets.jobs import jobs_of, jobs_of_each
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
 from eval_assets.assets.step_names import of_evaluation
@@ -70,11 +71,13 @@ def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
     names = [only] if only else evaluations_in(root.root)
     parts = [_own_definitions(root, name) for name in names or [""]]
     evaluations = [evaluation for _, evaluation in parts]
-    starting = jobs_of_each([of.before for of in evaluations]) if names else []
+    selections = [of.evaluate.selection for of in evaluations]
+    befores = [of.before for of in evaluations]
+    jobs = _jobs(reduce(or_, selections), befores, before="", folder=root) if names else []
     sensors, schedules = automation_of(evaluations)
     return dg.Definitions.merge(
         dg.Definitions(
-            jobs=starting,
+            jobs=jobs,
             sensors=sensors,
             schedules=schedules,
             resources={"folder": root},
@@ -107,7 +110,7 @@ def _own_definitions(
     )
     if split.partition_by:  # a run is of one partition: a backfill starts them
         all_assets -= dg.AssetSelection.assets(folder.key("judge_replies"))
-    jobs = jobs_of(folder, before, all_assets)
+    jobs = _jobs(all_assets, [before], before=before, folder=folder)
     definitions = dg.Definitions(
         assets=_own_assets(folder, split, before=before, pool=pool),
         asset_checks=[
@@ -119,6 +122,34 @@ def _own_definitions(
         jobs=jobs,
     )
     return definitions, AutomatedEvaluation(folder, before, jobs[0], schedule)
+
+
+def _jobs(
+    selection: dg.AssetSelection, befores: Sequence[str], *, before: str, folder: EvaluationFolder
+) -> list[UnresolvedAssetJobDefinition]:
+    """Return the jobs that run everything, and everything but tuning.
+
+    Args:
+        selection: The assets of one evaluation, or of all.
+        befores: Prefix of the names of each evaluation's groups.
+        before: Prefix of the names of the jobs.
+        folder: The evaluation folder, or the folder of several.
+    """
+    tuning = dg.AssetSelection.groups(*(f"{group}judge_tuning" for group in befores))
+    return [
+        dg.define_asset_job(
+            f"{before}evaluate",
+            selection=selection,
+            tags=folder.run_tags,
+            description="Everything: inputs, agreement, gates, report, and tuning past open gates.",
+        ),
+        dg.define_asset_job(
+            f"{before}score",
+            selection=selection - tuning,
+            tags=folder.run_tags,
+            description="Everything through agreement and its gates; no tuning.",
+        ),
+    ]
 
 
 def _own_assets(

@@ -30,7 +30,7 @@ AGAIN = dg.RetryPolicy(max_retries=4, delay=8, backoff=dg.Backoff.EXPONENTIAL)
 """Retry policy of steps that only fill the ledger: four times within two minutes if it is lost."""
 
 UI = "EVAL_UI_URL"
-"""Variable with the address of Dagster's UI, for links to runs and for starting runs."""
+"""Variable with the address of Dagster's UI, for links to runs."""
 
 CONTENT = "content"
 """Metadata of a stored table: a fingerprint of its rows."""

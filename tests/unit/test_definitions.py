@@ -57,9 +57,12 @@ def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Pat
     assert sorted(names) == ["check_alerts", "ended_batches", "new_files"]
     asset_keys = result.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
     assert {key.path[0] for key in asset_keys} == {"sample"}
-    assert result.resolve_job_def("evaluate").description == (
-        "Starts contested_evaluate, sample_evaluate, each as a run."
-    )
+    for job in ("evaluate", "score"):
+        parts = [result.resolve_job_def(f"{name}_{job}") for name in ("contested", "sample")]
+        keys_of_parts = [part.asset_layer.selected_asset_keys for part in parts]
+        of_all = result.resolve_job_def(job).asset_layer.selected_asset_keys
+        assert of_all == set().union(*keys_of_parts)
+        assert len(of_all) == 2 * len(keys_of_parts[0])
 
 
 def test_each_step_has_the_name_of_its_evaluation(several: Path) -> None:

@@ -26,10 +26,7 @@ from eval_assets.readers.evaluation.read import read_evaluation
 def automated(
     folder: EvaluationFolder, *, before: str = "", schedule: Schedule | None = None
 ) -> AutomatedEvaluation:
-    @dg.job(name=f"{before}evaluate")
-    def evaluate() -> None:
-        pass
-
+    evaluate = dg.define_asset_job(f"{before}evaluate")
     return AutomatedEvaluation(folder, before, evaluate, schedule)
 
 
