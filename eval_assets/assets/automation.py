@@ -1,7 +1,6 @@
 """Sensors and schedules of an evaluation, or of a folder of several."""
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,9 +9,7 @@ from typing import TypeVar
 
 import dagster as dg
 
-import eval_assets
 from eval_assets.assets.alerting import alert_channels, send_alerts
-from eval_assets.assets.check_history import last_run_state
 from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.file_versions import assets_of_files
 from eval_assets.assets.live_judging import n_batches_to_collect
@@ -24,17 +21,12 @@ from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.readers.evaluation.input_files import (
     FileState,
     file_state,
-    folder_states,
-    named_states,
 )
-from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
+from eval_assets.readers.evaluation.read import evaluations_in
 from eval_assets.readers.formats.files import is_working_file
 
 _OTHER = "other files"
 """Files of no input asset, such as prompts."""
-
-INPUTS_TAG = "eval_assets/inputs"
-"""Run tag with a fingerprint of the inputs of a scheduled run."""
 
 REST = timedelta(minutes=10)
 """Idle time of an open labelling session before a run reads its labels."""
@@ -102,14 +94,13 @@ def automation_of(
 
 def _schedule_of(of: AutomatedEvaluation) -> dg.ScheduleDefinition:
     timing = of.schedule or Schedule()
-    job_name = f"{of.before}evaluate"
     return dg.ScheduleDefinition(
         name=f"{of.before}scheduled_rerun",
-        job_name=job_name,
+        job_name=f"{of.before}evaluate",
         cron_schedule=timing.cron,
         execution_timezone=timing.timezone,
-        description="Runs everything again, unless nothing changed since the last such run.",
-        execution_fn=lambda context: scheduled_run(context, of.folder, job_name),
+        description="Runs everything again.",
+        tags=of.folder.run_tags,
         default_status=dg.DefaultScheduleStatus[_sensor_status(is_running=bool(of.schedule)).name],
     )
 
@@ -169,58 +160,6 @@ def names_before(prefix: str, root: EvaluationFolder) -> str:
     An evaluation on its own has none.
     """
     return f"{identifiers_of(evaluations_in(root.root))[prefix]}_" if prefix else ""
-
-
-def scheduled_run(
-    context: dg.ScheduleEvaluationContext, folder: EvaluationFolder, job_name: str
-) -> dg.RunRequest | dg.SkipReason:
-    """Request a run of everything, unless it would repeat the last one.
-
-    That is only known of evaluations that ask no models and whose ledger is a file.
-    """
-    inputs = _inputs_of_run(folder)
-    if inputs is None:
-        return dg.RunRequest(tags=folder.run_tags)
-    last = _last_run_with(inputs, context.instance, folder, job_name)
-    if last is not None:
-        return dg.SkipReason(f"nothing changed since run {last}")
-    return dg.RunRequest(tags=folder.run_tags | {INPUTS_TAG: inputs})
-
-
-def _inputs_of_run(folder: EvaluationFolder) -> str | None:
-    """Return a fingerprint of a run's inputs except the ledger; None if it asks models.
-
-    The date counts because models end on a day.
-    """
-    try:
-        evaluation = read_evaluation(folder.path)
-    except* InputError:
-        evaluation = None  # the run reports what is wrong with the file
-    if evaluation is None or evaluation.asks_models or os.environ.get("EVAL_LEDGER"):
-        return None
-    return version_of(
-        sorted(_state_by_asset(folder.path).items()),
-        named_states(evaluation),
-        folder_states(Path(eval_assets.__file__).parent, besides="__pycache__"),
-        sorted((name, text) for name, text in os.environ.items() if name.startswith("EVAL_")),
-        datetime.now(tz=UTC).date(),
-    )
-
-
-def _last_run_with(
-    inputs: str, instance: dg.DagsterInstance, folder: EvaluationFolder, job_name: str
-) -> str | None:
-    """Return the last run of everything if it had these inputs and its results are still valid.
-
-    Closed gates are no failure. Whatever changes results writes to the ledger.
-    """
-    last = last_run_state(instance, folder, job_name=job_name)
-    run = instance.get_run_by_id(last.run_id) if last and last.state == "passed" else None
-    if last is None or run is None or run.tags.get(INPUTS_TAG) != inputs:
-        return None
-    ledgers = folder.path.glob("ledger.sqlite*")
-    is_written = any(path.stat().st_mtime > last.at for path in ledgers)
-    return None if is_written or not folder.stored_in.exists() else run.run_id
 
 
 def look_for_files_of_all(

@@ -16,12 +16,11 @@ _LATEST = 20
 
 @dataclass(frozen=True)
 class RecordedState:
-    """State of a check or of the runs, and the run and time that it is of."""
+    """State of a check or of the runs, and the run that it is of."""
 
     state: State
     reason: str
     run_id: str
-    at: float
 
 
 def latest_state(
@@ -37,38 +36,28 @@ def latest_state(
         event = record.event.dagster_event if record.event else None
         if run is None or event is None or not folder.owns(run):
             continue
-        at = record.create_timestamp
         if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             checked = event.asset_check_evaluation_data
             is_error = checked.severity is dg.AssetCheckSeverity.ERROR
             state: State = "passed" if checked.passed else "failed" if is_error else "warned"
-            return RecordedState(state, checked.description or "", record.run_id, at)
+            return RecordedState(state, checked.description or "", record.run_id)
         # Of a check that raised, only the plan is recorded.
         if run.is_finished and event.step_key in _failures(instance, record.run_id):
             reason = "the check ended without a verdict"
-            return RecordedState("crashed", reason, record.run_id, at)
+            return RecordedState("crashed", reason, record.run_id)
     return None
 
 
-def last_run_state(
-    instance: dg.DagsterInstance, folder: EvaluationFolder, *, job_name: str | None = None
-) -> RecordedState | None:
-    """Return whether the last run of this evaluation failed, except by a closed gate.
-
-    Args:
-        instance: Dagster's history.
-        folder: The evaluation.
-        job_name: The job that it was of; None for any.
-    """
+def last_run_state(instance: dg.DagsterInstance, folder: EvaluationFolder) -> RecordedState | None:
+    """Return whether the last run of this evaluation failed, except by a closed gate."""
     tags = {EVALUATION_TAG: [str(folder.path.resolve()), str(folder.root.resolve())]}
     ended = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-    run_filter = dg.RunsFilter(tags=tags, statuses=ended, job_name=job_name)
+    run_filter = dg.RunsFilter(tags=tags, statuses=ended)
     for record in instance.get_run_records(run_filter, limit=_LATEST):
         run_id = record.dagster_run.run_id
         steps = _own_steps(instance, run_id, folder)
         if not steps:
             continue
-        at = record.end_time or record.update_timestamp.timestamp()
         failures = _failures(instance, run_id)
         lines = [
             line
@@ -79,8 +68,8 @@ def last_run_state(
         if record.dagster_run.is_failure and not failures:
             lines = ["The run ended before all of its steps did: see its log."]
         if lines:
-            return RecordedState("failed", "\n".join(dict.fromkeys(lines)), run_id, at)
-        return RecordedState("passed", "The last run reached its end.", run_id, at)
+            return RecordedState("failed", "\n".join(dict.fromkeys(lines)), run_id)
+        return RecordedState("passed", "The last run reached its end.", run_id)
     return None
 
 

@@ -13,14 +13,12 @@ from eval_assets.assets.automation import (
     automation_of,
     look_for_files_of_all,
     names_before,
-    scheduled_run,
 )
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Close, Label, Session, SessionKey, TextHashes
-from eval_assets.readers.evaluation.read import read_evaluation
 
 
 def automated(
@@ -236,56 +234,3 @@ def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None
     selected = {key.to_user_string() for key in second.asset_selection or ()}
     assert selected >= {"human_labels", "human_agreement", "judge_splits", "agreement_report"}
     assert not selected & {"judge_scores", "model_responses", "label_files"}
-
-
-@pytest.mark.slow
-def test_a_scheduled_run_is_skipped_if_nothing_changed_since_the_last_one(tmp_path: Path) -> None:
-    sample = Path(__file__).parents[3] / "data" / "sample"
-    path = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
-    folder = EvaluationFolder(data=str(path))
-    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
-        job = definitions_of(folder).resolve_job_def("evaluate")
-
-        def request() -> dg.RunRequest | dg.SkipReason:
-            with dg.build_schedule_context(instance) as context:
-                return scheduled_run(context, folder, "evaluate")
-
-        def ended_run(*assets: str) -> str:
-            requested = request()
-            assert isinstance(requested, dg.RunRequest)
-            return job.execute_in_process(
-                instance=instance,
-                tags=requested.tags,
-                asset_selection=[dg.AssetKey(name) for name in assets] or None,
-                raise_on_error=False,
-            ).run_id
-
-        run_id = ended_run()
-        repeated = request()
-        with (path / "labels.csv").open("a") as labels:
-            labels.write("\n")
-        ended_run("human_labels")
-        (path / "ledger.sqlite").touch()  # as `dual-judge` and others do
-        ended_run("human_labels")
-        (path / "out" / "eval.duckdb").unlink()
-        ended_run("human_labels")
-        declared = (path / "evaluation.yaml").read_text()
-        (path / "evaluation.yaml").write_text(declared.replace("min: 0", "min: zero"))
-        broken = request()
-
-    assert isinstance(repeated, dg.SkipReason)
-    assert repeated.skip_message == f"nothing changed since run {run_id}"
-    assert isinstance(broken, dg.RunRequest)
-
-
-def test_evaluations_that_ask_models_run_as_scheduled(tmp_path: Path) -> None:
-    (tmp_path / "responses.csv").write_text("response_id,response_text\n1,Yes\n")
-    (tmp_path / "evaluation.yaml").write_text(
-        "name: live\nrubric: [{id: q, question: Is it?, scale: binary}]\n"
-        "judges: [{id: gpt, provider: openai, model: gpt-6-luna}]\n"
-    )
-    folder = EvaluationFolder(data=str(tmp_path))
-
-    assert read_evaluation(tmp_path).asks_models
-    with dg.build_schedule_context() as context:
-        assert scheduled_run(context, folder, "evaluate") == dg.RunRequest(tags=folder.run_tags)
