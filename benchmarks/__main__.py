@@ -27,7 +27,6 @@ SIMULATIONS = (
     "label_kills",
     "out_of_core",
     "pass_rates",
-    "planner",
     "promises",
     "scale",
 )

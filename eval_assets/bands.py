@@ -4,7 +4,7 @@ import math
 from typing import Protocol
 
 from eval_assets.scale import TOLERANCE
-from eval_assets.wording import UNDEFINED, rounded_up
+from eval_assets.wording import UNDEFINED
 
 GOOD_A_HH, MODERATE_A_HH, FAIR_A_HH = 0.75, 0.60, 0.50
 """Lower ends of the bands, which also determine the colours."""
@@ -169,9 +169,6 @@ def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, default: 
 FEWEST_GROUPS = 10
 """With fewer groups an interval on both sides of a minimum is not evaluable."""
 
-_MOST_TIMES = 100
-"""Largest factor by which it is realistic to rate more responses for a verdict."""
-
 
 class HasInterval(Protocol):
     """A value with the ends of its interval."""
@@ -187,45 +184,3 @@ class HasInterval(Protocol):
     @property
     def high(self) -> float:
         """Return the upper end."""
-
-
-def more_responses(
-    n_responses: int, figure: HasInterval, *, n_groups: int, limit: float
-) -> int | None:
-    """Return the number of further responses that decide on a limit, if the figure stays.
-
-    It is None with too few response groups, and where `more_to_decide` is.
-    """
-    if n_groups < FEWEST_GROUPS:
-        return None
-    return more_to_decide(n_responses, figure, limit=limit)
-
-
-def more_to_decide(n: int, figure: HasInterval, *, limit: float) -> int | None:
-    """Return the number of further units that decide on a limit, if its figure stays.
-
-    An interval narrows with the square root of the number of independent units.
-
-    Args:
-        n: Units, or groups of them, so far.
-        figure: The figure.
-        limit: The limit, between the ends of its interval.
-
-    Returns:
-        The number to two digits; None if the figure is so close to the limit that it takes more
-        than a hundred times the units, or has no interval.
-
-    Examples:
-        >>> from eval_assets.stats import Interval
-        >>> more_to_decide(30, Interval(0.8, 0.6, 0.9, 0.95, "score", 30, 30), limit=0.7)
-        90
-        >>> figure = Interval(0.7001, 0.6, 0.8, 0.95, "score", 30, 30)
-        >>> more_to_decide(30, figure, limit=0.7) is None
-        True
-    """
-    value = figure.value
-    end = figure.low if value > limit else figure.high
-    if math.isnan(value + end) or abs(value - limit) < TOLERANCE:
-        return None
-    factor = ((value - end) / (value - limit)) ** 2
-    return max(1, rounded_up(math.ceil(n * (factor - 1)))) if factor <= _MOST_TIMES else None

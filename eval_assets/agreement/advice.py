@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.bands import CONTRADICTING_ALPHA, MOSTLY_EQUAL, SKEWED_SHARE, more_responses
+from eval_assets.bands import CONTRADICTING_ALPHA, MOSTLY_EQUAL, SKEWED_SHARE
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import Interval
-from eval_assets.wording import counted
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
@@ -230,7 +229,6 @@ def suggestions(  # noqa: PLR0913 - the figures for the advice
     adjacent: float,
     alpha: Interval,
     minimum_alpha: float,
-    n_responses: int,
     most_frequent_share: float,
     n_disagreements: int,
 ) -> list[Finding]:
@@ -251,7 +249,7 @@ def suggestions(  # noqa: PLR0913 - the figures for the advice
     elif not is_contradictory and a_hh < GOOD_SHARE:
         findings = _nearer(is_far=a_hh < POOR_SHARE)
     is_skewed = 100 * exact >= MOSTLY_EQUAL and most_frequent_share > SKEWED_SHARE
-    findings += _beyond_chance(alpha, minimum_alpha, n_responses=n_responses, is_skewed=is_skewed)
+    findings += _beyond_chance(alpha, minimum_alpha, is_skewed=is_skewed)
     if n_disagreements:
         findings.append(_discussion(n_disagreements))
     return [Finding(question.id, "suggestion", text) for text in findings]
@@ -289,18 +287,13 @@ def _nearer(*, is_far: bool) -> list[str]:
     return texts
 
 
-def _beyond_chance(
-    alpha: Interval, minimum: float, *, n_responses: int, is_skewed: bool
-) -> list[str]:
+def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[str]:
     if np.isnan(alpha.value) or alpha.value >= minimum - TOLERANCE:
         return []
     if not alpha.high < minimum:
-        limit, open_question = 0.0, "raters agree beyond chance"
-        if alpha.low > 0:
-            limit, open_question = minimum, f"alpha reaches {minimum:g}"
-        n = more_responses(n_responses, alpha, n_groups=alpha.n_groups, limit=limit)
-        responses = "more responses" if n is None else f"about {counted(n, 'more response')}"
-        more = f"Have {responses} rated: the data are inconclusive on whether {open_question}"
+        # The number is that of the gate, which may compare alpha at another level.
+        question = f"alpha reaches {minimum:g}" if alpha.low > 0 else "raters agree beyond chance"
+        more = f"Have more responses rated: the data are inconclusive on whether {question}"
         if is_skewed:
             more += "; choose some that deserve the rarer values"
         return [more]

@@ -105,7 +105,6 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             adjacent=profile.adjacent_agreement.value,
             alpha=profile.alpha,
             minimum_alpha=evaluation.gates["human_alpha"].minimum,
-            n_responses=row.n_responses,
             most_frequent_share=row.most_frequent_share,
             n_disagreements=n_disagreements,
         )

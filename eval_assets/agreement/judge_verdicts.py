@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
-from eval_assets.bands import more_to_decide
 from eval_assets.catalogue import Figure
 from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.scale import TOLERANCE
+from eval_assets.stats import more_to_decide
 from eval_assets.verdicts import GateResult, JudgeVerdict
 from eval_assets.wording import counted, rounded_up
 
@@ -131,10 +131,9 @@ def _is_gap_open(row: JudgeHumanFigures) -> bool:
 
 
 def more_groups(row: JudgeHumanFigures) -> int | None:
-    """Return the number of further response groups that would decide a comparison with people.
+    """Return the further groups with which four of five studies decide a comparison with people.
 
-    Its interval narrows with the square root of the number of groups; its figure is assumed to
-    stay.
+    Its figure is taken for the true value.
 
     Returns:
         The number; None if the verdict is certain, if another comparison leaves it open, or if it
@@ -145,7 +144,8 @@ def more_groups(row: JudgeHumanFigures) -> int | None:
         return None
     matches = gap.value > -CLOSE
     limit = -CLOSE if matches else 0.0
-    return more_to_decide(row.n_groups, gap, limit=limit)
+    n_more = more_to_decide(gap.value, low=gap.low, high=gap.high, limit=limit, n=row.n_groups)
+    return None if n_more is None else rounded_up(n_more)
 
 
 def more_groups_sentence(row: JudgeHumanFigures) -> str:

@@ -51,6 +51,11 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
 @click.option(
     "--repeat", type=click.FloatRange(0, 1), default=0.0, help="Share that comes back once more."
 )
+@click.option(
+    "--unlabelled",
+    is_flag=True,
+    help="Only responses that no rater has labelled: after a rewording raters remember the others.",
+)
 @click.option("--question", help="Only this question.  [default: all]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Source of the order.")
 def assign(  # noqa: PLR0913 - one parameter per option
@@ -66,6 +71,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
     stratify: tuple[str, ...],
     equal: bool,
     repeat: float,
+    unlabelled: bool,
     question: str | None,
     seed: int,
 ) -> int:
@@ -84,6 +90,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
     from eval_assets.config.labelling import ASSIGNMENTS
     from eval_assets.labelling.assignments import AssignmentPlan, add_assignments, strata_of
     from eval_assets.labelling.assignments import assign as assigned
+    from eval_assets.readers.labels.read import read_labels
 
     files = read_study(data, database=resolve_database(data, database))
     labelling = files.evaluation.labelling
@@ -117,6 +124,10 @@ def assign(  # noqa: PLR0913 - one parameter per option
         )
     except ValueError as error:
         raise click.UsageError(f"{error}.") from error
+    if unlabelled:
+        labels = read_labels(files.evaluation, files.responses)
+        labelled = {*labels.ratings["response_id"], *labels.earlier["response_id"]}
+        strata = {name: of for name, of in strata.items() if name not in labelled}
     added = assigned(strata, plan, existing=files.study.assignments or ())
     if added:
         add_assignments(data, added)

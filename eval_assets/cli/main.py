@@ -22,7 +22,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "serve": "Serve results, or labelling pages, in the browser.",
         "sheet": "Write annotation sheets for raters.",
         "adjudicate": "Settle disagreements in the terminal, the worst first.",
-        "plan": "Simulate the effect of more labels.",
+        "plan": "Say how many more responses decide each gate.",
     },
     "Evaluate": {
         "run": "Materialize the assets and print the figures.",

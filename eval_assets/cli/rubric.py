@@ -60,7 +60,8 @@ def draft(question: str, data: Path, database: str | None, judge: str | None) ->
     click.echo(
         f"Edit it, then name it in evaluation.yaml: guidelines: guidelines/{path.name}\n"
         "Labels given after that are a new version. Have new responses labelled, because raters "
-        f"remember the old ones: eval-assets plan --question {question} --draw --data {folder}"
+        "remember the old ones: "
+        f"eval-assets assign --unlabelled --question {question} --data {folder}"
     )
     return DONE
 

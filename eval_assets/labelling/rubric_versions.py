@@ -147,26 +147,6 @@ def by_rubric_version(
     return VersionedLabels(labelled[is_counted], labelled[~is_counted], tuple(notes))
 
 
-def labels_before_rewording(
-    labels: VersionedLabels, question: RubricQuestion, wordings: Iterable[RubricWording]
-) -> pd.DataFrame:
-    """Return the labels of a question under the newest version before the one declared now.
-
-    Versions that are declared equivalent to it are not before it. Without another version there are
-    no labels.
-    """
-    current = next(
-        wording.version
-        for wording in wordings
-        if (wording.question_id, wording.fingerprint) == (question.id, guideline_hash(question))
-    )
-    all_labels = pd.concat([labels.ratings, labels.older])
-    is_other = ~all_labels["rubric_version"].isin([current, *question.equivalent_versions])
-    older = all_labels[(all_labels["question_id"] == question.id) & is_other]
-    newest: pd.DataFrame = older[older["rubric_version"] == older["rubric_version"].max()]
-    return newest
-
-
 def _versions(
     labels: pd.DataFrame, question: RubricQuestion, wordings: Sequence[RubricWording]
 ) -> NDArray[np.int64]:

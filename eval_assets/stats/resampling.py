@@ -150,6 +150,69 @@ def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:
     return math.ceil(n_groups * (detectable / effect) ** 2 - 1e-9)
 
 
+MOST_TIMES = 100
+"""Largest factor by which it is realistic to rate more responses for a verdict (a choice)."""
+
+
+def more_to_decide(value: float, *, low: float, high: float, limit: float, n: int) -> int | None:
+    """Return the further units with which four of five studies decide on which side a value lies.
+
+    A study decides if its 95 % interval leaves out the limit. If `value` is true, the figure of a
+    study of m units varies around it with the standard error s(value), and its interval leaves out
+    the limit where the figure lies 1.96 s(limit) from it. So the study decides in 80 % of tries if
+
+        m = n ((1.96 s(limit) + 0.84 s(value)) / (value - limit))^2,
+
+    the sample size of a test whose standard errors differ under both hypotheses, where n units have
+    the errors s. The ends of an interval lie 1.96 of their own standard errors from the value, as
+    Wilson's do; between the ends, the variance is interpolated.
+
+    Args:
+        value: The figure, taken for the true value.
+        low: Lower end of its 95 % interval.
+        high: Upper end.
+        limit: The limit.
+        n: Units of the figure.
+
+    Returns:
+        m - n: 0 if the interval leaves out the limit. None if it is undefined, and where more than
+        a hundred times the units are required because the value is so close to the limit.
+
+    Raises:
+        ValueError: If `low` is above `high`.
+
+    References:
+        Lachin (1981), doi:10.1016/0197-2456(81)90001-5.
+
+    Examples:
+        >>> more_to_decide(0.8, low=0.6, high=0.9, limit=0.7, n=30)
+        154
+        >>> more_to_decide(0.7001, low=0.6, high=0.8, limit=0.7, n=30) is None
+        True
+    """
+    if low > high:
+        raise ValueError(f"low must not be above high, got {low:g} and {high:g}")
+    if math.isnan(value + low + high):
+        return None
+    if not low < limit < high:
+        return 0
+    distance = abs(value - limit)
+    if distance == 0:
+        return None
+    quantile = NormalDist().inv_cdf(0.975)
+    at_low, at_high = ((end - value) ** 2 for end in (low, high))
+
+    def reach(point: float) -> float:
+        """Return 1.96 standard errors of a figure whose true value is `point`."""
+        share = (point - low) / (high - low)
+        return math.sqrt((1 - share) * at_low + share * at_high)
+
+    detectable = reach(limit) + POWER_QUANTILE / quantile * reach(value)
+    if detectable**2 > MOST_TIMES * distance**2:
+        return None
+    return max(1, groups_to_detect(distance, detectable=detectable, n_groups=n) - n)
+
+
 MAX_DELETIONS = 200
 """Evaluations of the statistic spent on the acceleration."""
 

@@ -195,7 +195,7 @@ def _groups_wanted(compared: NonInferiority, *, margin: float, significance: flo
     equal = np.log((distance + margin) / distance) if distance > 0 else np.inf
     statistic = compared.shortfall
     detectable = statistic.detectable(significance=fitness_significance(significance))
-    n_groups = statistic.n_groups * (detectable / equal) ** 2
+    n_groups = groups_to_detect(equal, detectable=detectable, n_groups=statistic.n_groups)
     return int(np.ceil(max(n_groups, statistic.n_groups + 1) / 10) * 10)
 
 

@@ -6,7 +6,7 @@ back only what is directly downstream in the same run.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eval_assets.agreement.gates.declarations import (
     GATES,
@@ -15,12 +15,13 @@ from eval_assets.agreement.gates.declarations import (
     discussion,
     too_little,
 )
-from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS, more_responses
+from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
+from eval_assets.stats import more_to_decide
 from eval_assets.stats.intervals import FEWEST_DELETIONS
 from eval_assets.verdicts import GateResult, GateState, Tone
-from eval_assets.wording import counted, figure_text, interval_text, or_none
+from eval_assets.wording import counted, figure_text, interval_text, or_none, rounded_up
 
 _FEWEST_UNITS = 2
 """One unit, or one group of units, cannot show agreement beyond chance."""
@@ -51,6 +52,17 @@ class GateFigure:
     by_chance: float = 0.0
     settled: float = math.nan
     repetition: str = ""
+
+    def n_more(self, minimum: float) -> int | None:
+        """Return the further units with which four of five studies have a clear verdict.
+
+        It is rounded up to two digits. None with too few groups, and where `more_to_decide` is.
+        """
+        n_groups = self.n_units if self.n_groups is None else self.n_groups
+        n_more = more_to_decide(
+            self.value, low=self.low, high=self.high, limit=minimum, n=self.n_units
+        )
+        return rounded_up(n_more) if n_groups >= FEWEST_GROUPS and n_more is not None else None
 
 
 @dataclass(frozen=True)
@@ -283,6 +295,11 @@ def evaluate_gates(
         ]
         for name, of_gate in evidence.items()
     }
+    for of_gate in verdicts.values():
+        if len(of_gate) == 2 and all(verdict.is_inconclusive for verdict in of_gate):  # noqa: PLR2004
+            # An only question has one number, though its alpha may be at another level.
+            overall, only = of_gate
+            of_gate[1] = replace(only, remedy=overall.remedy)
     blocking = [
         of_gate
         for name, of_gate in verdicts.items()
@@ -484,8 +501,7 @@ def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
     """
     if figure.by_chance > 1 - TOLERANCE:  # all ratings are equal
         return Remedy(RemedyKind.ADD_VARIETY)
-    n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
-    n_more = more_responses(figure.n_units, figure, n_groups=n_groups, limit=minimum)
+    n_more = figure.n_more(minimum)
     is_low = figure.value < minimum - TOLERANCE
     if GATES[name].raters == "judge":
         rare = RemedyKind.SCORE_RARE_VALUES

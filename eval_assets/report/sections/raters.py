@@ -45,8 +45,8 @@ _SPREAD = (
 )
 _BANDS = ("perfect", "close", "good", "moderate", "high", "very high")
 _NEXT = (
-    "eval-assets rubric draft QUESTION writes new guidelines with examples, and eval-assets plan "
-    "--question QUESTION --gain 0.1 --draw assigns new responses that show whether they help."
+    "eval-assets rubric draft QUESTION writes new guidelines with examples, and eval-assets assign "
+    "--unlabelled --question QUESTION gives raters responses that they do not remember."
 )
 
 

@@ -305,7 +305,7 @@ def test_an_interval_that_holds_the_minimum_is_named_whichever_side_the_value_li
     assert (above.is_closed, below.is_closed) == (False, True)
     assert above.reason == (
         "0.779 reaches the minimum 0.75, but this is inconclusive: the 95 % interval is 0.729 to "
-        "0.829. Have about 99 more responses rated by two raters or more"
+        "0.829. Have about 260 more responses rated by two raters or more"
     )
     assert below.reason.startswith(
         "0.720 is below the minimum 0.75, but this is inconclusive: the 95 % interval is 0.670 to "
@@ -377,7 +377,7 @@ def test_a_stale_gate_does_not_close_the_others_for_want_of_questions() -> None:
         ),
         (
             {"half_width": 0.3},
-            "Revise the rubric, or have about 54 more responses rated by two raters or more to",
+            "Revise the rubric, or have about 170 more responses rated by two raters or more to",
         ),
     ],
 )

@@ -82,6 +82,16 @@ def test_assignments_stay_byte_for_byte_when_responses_are_added(folder: Path) -
     assert {row["response_id"] for row in added} == {"r40", "r41", "r42", "r43"}
 
 
+def test_responses_that_a_rater_labelled_are_left_out(folder: Path) -> None:
+    (folder / "labels.csv").write_text(
+        "response_id,rater_id,question_id,rating\nr0,cleo,deep,1\nr1,anna,clear,1\n"
+    )
+    run(folder, "--question", "clear", "--unlabelled")
+
+    assert {row["response_id"] for row in rows(folder)} == {f"r{k}" for k in range(2, 40)}
+    assert {row["question_id"] for row in rows(folder)} == {"clear"}
+
+
 def test_responses_go_to_teams_of_raters(folder: Path) -> None:
     declared = (folder / "evaluation.yaml").read_text()
     (folder / "evaluation.yaml").write_text(declared.replace("[anna, ben]", "[a, b, c, d, e]"))

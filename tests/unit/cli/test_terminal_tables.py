@@ -182,14 +182,14 @@ def test_values_without_order_have_no_rank_correlation_and_no_bias(
 def test_inconclusive_judges_say_how_many_more_groups_would_tell(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """From 0.05 to 0.02 on either side takes 6.25 times the 80 groups."""
+    """From 0.05 to 0.02 on either side takes 6.25 times the 80 groups, for 80 % twice as many."""
     case = Case(verdicts={("gpt", "safe"): JudgeVerdict.INCONCLUSIVE})
     data = case.data()
     rows = [replace(row, a_ha_above_people=Figure(-0.03, -0.08, 0.02)) for row in data.judge_humans]
 
     print_judges(rows, data.gates, data.evaluation)
     sentence = (
-        "gpt on safe: about 420 more response groups (420 responses), rated and scored like those "
+        "gpt on safe: about 950 more response groups (950 responses), rated and scored like those "
         "so far, would tell whether it matches human agreement."
     )
     assert capsys.readouterr().out.count("more response groups (") == 1
@@ -208,11 +208,11 @@ def test_inconclusive_judges_say_how_many_more_groups_would_tell(
     data = Case(verdicts=verdicts).data()
     rows = [replace(row, a_ha_above_people=Figure(-0.03, -0.08, 0.02)) for row in data.judge_humans]
     screen = first_screen(replace(data, judge_humans=tuple(rows)))
-    assert screen.next_step.text.endswith("About 420 further response groups on safe would tell.")
+    assert screen.next_step.text.endswith("About 950 further response groups on safe would tell.")
     rows[-1] = replace(rows[-1], a_ha_above_people=Figure(-0.03, -0.07, 0.01))
     screen = first_screen(replace(data, judge_humans=tuple(rows)))
     assert screen.next_step.text.endswith(
-        "About 240 to 420 further response groups on safe would tell, depending on the judge."
+        "About 580 to 950 further response groups on safe would tell, depending on the judge."
     )
 
 

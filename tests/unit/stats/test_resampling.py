@@ -5,7 +5,17 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from eval_assets.stats import Jackknife, bootstrap_interval, detectable_gain
+from eval_assets.scale import LIKERT5
+from eval_assets.stats import (
+    Alpha,
+    HumanAgreement,
+    Interval,
+    Jackknife,
+    bootstrap_interval,
+    coefficient_interval,
+    detectable_gain,
+    more_to_decide,
+)
 from eval_assets.stats.resampling import _bca_ends, groups_to_detect
 
 
@@ -66,6 +76,63 @@ def test_four_times_the_groups_have_half_the_error() -> None:
 def test_halving_the_effect_takes_four_times_the_groups() -> None:
     assert groups_to_detect(0.04, detectable=0.08, n_groups=50) == 200
     assert groups_to_detect(0.08, detectable=0.08, n_groups=50) == 50
+
+
+def test_size_of_a_study_of_a_share_is_the_textbook_one() -> None:
+    """152 of a share of .8 against .7: ((1.96 sqrt(.7 x .3) + .84 sqrt(.8 x .2)) / .1)^2."""
+    low, high = stats.binomtest(48, 60).proportion_ci(method="wilson")
+    n_more = more_to_decide(0.8, low=low, high=high, limit=0.7, n=60)
+
+    assert n_more is not None
+    assert 60 + n_more == pytest.approx(152, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("noise", "coefficient", "limit"),
+    [
+        (0.5, Alpha("interval"), 0.667),
+        (0.7, Alpha("interval"), 0.667),
+        (0.5, Alpha("ordinal"), 0.8),
+        (0.8, Alpha("nominal"), 0.5),
+        (0.7, HumanAgreement(LIKERT5), 0.77),
+    ],
+)
+def test_four_of_five_studies_of_the_planned_size_decide(
+    noise: float, coefficient: Alpha | HumanAgreement, limit: float
+) -> None:
+    """Studies of three raters, planned from intervals of 60 responses around the true value."""
+    rng = np.random.default_rng(1)
+    n_cuts = 1 if coefficient == Alpha("nominal") else 4
+    cuts = np.linspace(-1.2, 1.2, n_cuts) if n_cuts > 1 else np.zeros(1)
+
+    def interval(n_responses: int) -> Interval:
+        latent = rng.normal(size=(n_responses, 1)) + noise * rng.normal(size=(n_responses, 3))
+        return coefficient_interval(np.digitize(latent, cuts) + 1.0, coefficient, confidence=0.95)
+
+    truth = interval(500_000).value
+    planned = []
+    for _ in range(100):
+        pilot = interval(60)
+        shift = truth - pilot.value
+        n_more = more_to_decide(
+            truth, low=pilot.low + shift, high=pilot.high + shift, limit=limit, n=60
+        )
+        planned.append(60 + (n_more or 0))
+    n_planned = int(np.median(planned))
+    assert n_planned > 60
+    studies = [interval(n_planned) for _ in range(300)]
+    share = np.mean([not study.low < limit < study.high for study in studies])
+
+    assert share == pytest.approx(0.8, abs=0.08)
+
+
+def test_decided_and_undefined_figures_take_no_more() -> None:
+    assert more_to_decide(0.8, low=0.71, high=0.9, limit=0.7, n=30) == 0
+    assert more_to_decide(0.6, low=0.5, high=0.7, limit=0.7, n=30) == 0
+    assert more_to_decide(0.7, low=0.6, high=0.8, limit=0.7, n=30) is None
+    assert more_to_decide(0.7, low=math.nan, high=math.nan, limit=0.6, n=30) is None
+    with pytest.raises(ValueError, match=r"low must not be above high, got 0\.8 and 0\.6"):
+        more_to_decide(0.7, low=0.8, high=0.6, limit=0.6, n=30)
 
 
 def test_uneven_weights_lower_the_degrees_of_freedom_and_not_the_error() -> None:
