@@ -6,16 +6,17 @@ from pathlib import Path
 import click
 
 from eval_assets.cli.exit_codes import DONE, MISUSED
-from eval_assets.cli.options import data_option, database_option, rater_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, resolve_database
 
 
 @click.command()
 @data_option
 @database_option
-@rater_option(
-    help_text="Who adjudicates.  [default: $USER]",
-    former_name="--by",
+@click.option(
+    "--rater",
     default=lambda: os.environ.get("USER"),
+    show_default=False,
+    help="Who adjudicates.  [default: $USER]",
 )
 @click.option("--judges", is_flag=True, help="Settle disagreements between judges as well.")
 @click.option("--list", "as_list", is_flag=True, help="Print the queue and how each was settled.")

@@ -46,14 +46,12 @@ _CHECKOUT = Path(__file__).parents[2] / "data"
     "plugins, with guidelines for raters; relevance: documents and queries; pairwise: which of two "
     "answers is better.  [default: minimal]",
 )
-@click.option("--template", type=click.Choice(list(_EXAMPLES)), hidden=True)
 def init(
     path: Path,
     target: Path | None,
     *,
     options: RatingsOptions,
     example: str | None,
-    template: str | None,
 ) -> int:
     """Write an evaluation folder to start from; it runs as it is.
 
@@ -66,9 +64,6 @@ def init(
     from eval_assets.readers.drafts import Draft, write_ratings_draft
     from eval_assets.readers.folder_drafts import complete_folder
 
-    if template:
-        click.echo("Warning: --template is deprecated. Use --example.", err=True)
-    example = example or template
     folder, draft = target or path, None
     if path.is_file():
         folder = target or path.with_name(path.name.split(".")[0])

@@ -14,7 +14,6 @@ from eval_assets.cli.options import (
     data_option,
     database_option,
     question_of,
-    rater_option,
     resolve_database,
 )
 
@@ -43,7 +42,7 @@ _CSV_COLUMNS = (
 @click.command()
 @data_option
 @database_option
-@rater_option(help_text="Who labels.", former_name="--labeler")
+@click.option("--rater", help="Who labels.")
 @click.option("--dimension", help="Question to label.  [default: all, one after the other]")
 @click.option("--run-id", help="Run whose responses are labelled, if there are several.")
 @click.option("--resume", is_flag=True, help="Continue the session that --session-id names.")

@@ -53,37 +53,6 @@ def database_option(command: Command) -> Command:
     )(command)
 
 
-def rater_option(
-    *,
-    help_text: str,
-    former_name: str,
-    default: Callable[[], str | None] | None = None,
-) -> Callable[[Command], Command]:
-    """Return a decorator that adds `--rater`, whose former name still works, with a warning."""
-
-    def warn(context: click.Context, _: click.Parameter, value: str | None) -> None:
-        if value is not None:
-            click.echo(f"Warning: {former_name} is deprecated. Use --rater.", err=True)
-            context.meta[_RATER] = value
-
-    def rater() -> str | None:
-        former = click.get_current_context().meta.get(_RATER)
-        return former or (default() if default else None)
-
-    def decorator(command: Command) -> Command:
-        former = click.option(
-            former_name, hidden=True, is_eager=True, expose_value=False, callback=warn
-        )
-        return former(
-            click.option("--rater", default=rater, show_default=False, help=help_text)(command)
-        )
-
-    return decorator
-
-
-_RATER = "eval_assets.rater"
-
-
 def server_options(name: str, help_text: str) -> Callable[[Command], Command]:
     """Return a decorator that adds `--from` or `--to`, a running tool, and `--project`."""
 

@@ -87,13 +87,6 @@ def test_published_study_is_written_as_an_evaluation(
     assert "MIT License" in (tmp_path / "LICENSES.md").read_text("utf-8")
 
 
-def test_former_option_of_init_still_works(tmp_path: Path) -> None:
-    outcome = CliRunner().invoke(init, [str(tmp_path), "--template", "pairwise"])
-
-    assert outcome.exit_code == 0
-    assert outcome.stderr == "Warning: --template is deprecated. Use --example.\n"
-
-
 def write_published_layout(folder: Path) -> None:
     """Write responses_merged, hij_scores and llm_scores as a published pipeline lays them out."""
     key = "indicator_id,convo_id,turn_index,seed"

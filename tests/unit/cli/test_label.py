@@ -69,13 +69,6 @@ def test_misuse_is_named_with_what_is_possible(
     assert message in str(run(folder, *options).exception)
 
 
-def test_former_option_name_works_with_a_warning(folder: Path) -> None:
-    done = run(folder, "--labeler", "anna")
-
-    assert "Name the run: --run-id (one of one, two)" in str(done.exception)
-    assert done.stderr == "Warning: --labeler is deprecated. Use --rater.\n"
-
-
 def test_a_session_is_exported_as_json_with_the_fields_of_its_dimension(folder: Path) -> None:
     exported = json.loads(run(folder, "--export", "--session-id", labelled(folder)).stdout)
 
