@@ -118,22 +118,3 @@ class Fitness(StrEnum):
         return {self.FIT: Tone.GOOD, self.UNFIT: Tone.POOR, self.UNDECIDED: Tone.FAIR}.get(
             self, Tone.NONE
         )
-
-
-class Improvement(StrEnum):
-    """Verdict of a sealed test on the gain of a tuned judge."""
-
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-    INCONCLUSIVE = "inconclusive"
-    UNCHANGED = "unchanged"
-    NOT_EVALUABLE = "not_evaluable"
-
-    @property
-    def tone(self) -> Tone:
-        """Its colour."""
-        return {
-            self.ACCEPTED: Tone.GOOD,
-            self.REJECTED: Tone.POOR,
-            self.INCONCLUSIVE: Tone.FAIR,
-        }.get(self, Tone.NONE)
