@@ -50,15 +50,6 @@ class LabelSpreadRow(StoredRow, table="label_spread"):
 
 
 @dataclass(frozen=True)
-class WordingRow(StoredRow, table="rubric_versions"):
-    """A wording of a question."""
-
-    question_id: str
-    version: int
-    n_labels: int
-
-
-@dataclass(frozen=True)
 class RejectedLabelsRow(StoredRow, table="rejected_labels"):
     """Rejected labels of a rater."""
 

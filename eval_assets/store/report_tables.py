@@ -21,7 +21,6 @@ _WHOLE = (
     "label_quality",
     "label_spread",
     "no_longer_paired",
-    "rubric_versions",
     "results_by_model",
     "judge_certificates",
     "stand_in_parts",

@@ -3,9 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from eval_assets.agreement.gates.decision import GateOutcome
-from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.agreement.rounds import change_text
 from eval_assets.bands import (
     FEW_GROUPS,
     FEW_RARE_GROUPS,
@@ -13,19 +10,16 @@ from eval_assets.bands import (
     MOSTLY_EQUAL,
     SKEWED_SHARE,
 )
-from eval_assets.catalogue import ALPHA
-from eval_assets.figures import HumanFigures, JudgeFigures, Scope
+from eval_assets.figures import HumanFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import ReportData, groups_text
 from eval_assets.report.stored_rows import (
     JudgeStateRow,
     LostPairsRow,
     RejectedLabelsRow,
-    WordingRow,
 )
 from eval_assets.scale import TOLERANCE
-from eval_assets.verdicts import JudgeVerdict
-from eval_assets.wording import counted, figure_text, interval_text, listed, percent_text
+from eval_assets.wording import counted, figure_text, listed, percent_text
 
 _MOST_NAMED = 5
 
@@ -33,7 +27,7 @@ _MUCH_SKIPPED = 0.2
 """Share of skips from which the rated responses may be the easier ones: one in five."""
 
 _MANY_EQUAL = 20
-"""Number of units from which equal ratings throughout are reported although units differ."""
+"""Number of responses from which equal ratings throughout are reported."""
 
 
 def section(data: ReportData) -> Section | None:
@@ -50,22 +44,18 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _stopped_judges(data)
     yield from _other_models(data)
     yield from _rater_patterns(data)
-    yield from _undecided(data)
-    yield from _pooled(data)
     yield from _unordered(data)
     yield from _paradoxes(data)
     yield from _easy_by_chance(data)
     yield from _small_samples(data)
     yield from _rare_values(data)
     yield from _guessed_scales(data)
-    yield from _reworded(data)
     yield from _rejected_labels(data)
     yield from _no_longer_paired(data)
     yield from _skipped(data)
     yield from _poor_coverage(data)
     yield from _never_different(data)
     yield from _dependent_judges(data)
-    yield from _too_few_judges(data)
 
 
 def _stopped_judges(data: ReportData) -> Iterator[Definition]:
@@ -101,61 +91,6 @@ def _rater_patterns(data: ReportData) -> Iterator[Definition]:
                 f"{question.id}: something stands out in the ratings",
                 f"{'. '.join(text[0].upper() + text[1:] for text in patterns)}.",
             )
-
-
-def _undecided(data: ReportData) -> Iterator[Definition]:
-    """Yield gates whose minimum lies within an interval."""
-    for outcome in data.gates:
-        undecided = _undecided_figures(outcome)
-        if undecided:
-            more = (
-                "More units scored by two judges or more"
-                if outcome.gate == "judge_alpha"
-                else "More responses rated by two raters or more"
-            )
-            rule = (
-                "The gate uses the value, and the true value may lie on the other side."
-                if data.evaluation.gates[outcome.gate].by == "value"
-                else "The gate uses the lower end of the interval."
-            )
-            yield Definition(
-                f"{outcome.title}: inconclusive",
-                f"The 95 % interval reaches both sides of the minimum "
-                f"{outcome.overall.minimum:g} for {_some(undecided)}. {rule} {more} narrow the "
-                "interval.",
-            )
-
-
-def _undecided_figures(outcome: GateOutcome) -> list[str]:
-    """Return the figures that the data leave open; of a single question only the gate's own."""
-    is_single = len(outcome.questions) == 1
-    return [
-        f"{verdict.question_id or 'all questions together'} "
-        f"({figure_text(verdict.value, limits=[verdict.minimum])}, "
-        f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum])})"
-        for verdict in (outcome.overall, *outcome.questions)
-        if verdict.is_inconclusive and not (is_single and verdict.question_id)
-    ]
-
-
-def _pooled(data: ReportData) -> Iterator[Definition]:
-    """Yield gates that are open only because pooled alpha counts differences between questions."""
-    for gate, declared in GATES.items():
-        if declared.statistic is not ALPHA:
-            continue
-        minimum = _minimum(data, gate)
-        for row in data.humans if declared.raters == "human" else data.judges:
-            pooled, within = row.alpha.value, row.alpha_within.value
-            if row.scope is Scope.OVERALL and within < minimum <= pooled:
-                yield Definition(
-                    f"{declared.title}: part of alpha is differences between questions",
-                    f"Alpha over all questions is {figure_text(pooled, limits=[minimum])}; with "
-                    f"chance taken within each question it is "
-                    f"{figure_text(within, limits=[minimum])}, below the minimum {minimum:g}. "
-                    "Ratings that are high on one question and low on another raise the first, "
-                    "even if raters cannot tell the responses to a question apart. Go by the "
-                    "questions one by one.",
-                )
 
 
 def _unordered(data: ReportData) -> Iterator[Definition]:
@@ -231,10 +166,7 @@ def _small_samples(data: ReportData) -> Iterator[Definition]:
         yield Definition(
             f"Fewer than {FEW_GROUPS} response groups: use the intervals, not the values",
             f"Rated by two raters or more: {_some(few)}. Responses to one prompt, or of one "
-            "conversation, are not independent, so groups of them count, not responses. So few "
-            "leave every figure uncertain. In simulations 95 % intervals held the true value 93 "
-            f"times in 100 or more from {FEW_GROUPS} groups on (90 where few of these hold the "
-            "rarer values), and less reliably with fewer.",
+            "conversation, are not independent, so groups of them count, not responses.",
         )
 
 
@@ -249,8 +181,7 @@ def _rare_values(data: ReportData) -> Iterator[Definition]:
         yield Definition(
             f"Fewer than {FEW_RARE_GROUPS} response groups hold the rarer values",
             f"A rating other than the most frequent one is in few groups: {_some(rare)}. Alpha, "
-            "kappa and correlations rest on these, so their intervals are wide, and held the true "
-            "value 9 times in 10 in simulations. Rate more responses of the rarer kind.",
+            "kappa and correlations rest on these. Rate more responses of the rarer kind.",
         )
 
 
@@ -267,43 +198,6 @@ def _guessed_scales(data: ReportData) -> Iterator[Definition]:
                 f"One stray rating changes the guess and every figure with it: declare the scale "
                 f"in evaluation.yaml.",
             )
-
-
-def _reworded(data: ReportData) -> Iterator[Definition]:
-    """Yield questions whose labels were given under several wordings, or under an earlier one."""
-    by_question: dict[str, list[WordingRow]] = {}
-    for row in data.rows(WordingRow):
-        by_question.setdefault(row.question_id, []).append(row)
-    for question in data.evaluation.rubric:
-        versions = by_question.get(question.id, [])
-        older = [
-            row
-            for row in versions[:-1]
-            if row.n_labels and row.version not in question.equivalent_versions
-        ]
-        if not older:
-            continue
-        numbers = [
-            f"version {row.version} has {counted(row.n_labels, 'label')}" for row in versions
-        ]
-        yield Definition(
-            f"{question.id} was reworded",
-            f"Labels of different wordings are not pooled: {listed(numbers)}. The newest with "
-            "labels counts. If the meaning did not change, declare equivalent_versions in "
-            "evaluation.yaml." + _gain(data, question.id),
-        )
-
-
-def _gain(data: ReportData, question_id: str) -> str:
-    """Return the change of agreement between wordings whose responses overlap."""
-    changes = [
-        f" From version {row.previous_version} to {row.rubric_version} "
-        f"{change_text(row.alpha_gain, row.a_hh_gain)} on "
-        f"{counted(row.n_in_both, 'response')} rated under both."
-        for row in data.rubric_versions
-        if row.question_id == question_id and row.n_in_both
-    ]
-    return "".join(changes)
 
 
 def _rejected_labels(data: ReportData) -> Iterator[Definition]:
@@ -370,51 +264,16 @@ def _dependent_judges(data: ReportData) -> Iterator[Definition]:
 
 
 def _never_different(data: ReportData) -> Iterator[Definition]:
-    """Yield raters and judges whose ratings are equal throughout."""
-    sources = [
-        ("Raters", f"{row.n_responses:,} responses", "rater's labels are their own")
-        for row in data.humans
-        if _never_differ(row, row.n_responses)
-    ] + [
-        ("Judges", f"{row.n_units:,} units", "judge's scores are its own")
-        for row in data.judges
-        if _never_differ(row, row.n_units)
-    ]
-    for raters, units, independence in sources:
-        yield Definition(
-            f"{raters} never differ",
-            f"Of {units} not one is rated differently. Independent ratings seldom agree so well: "
-            f"check that each {independence}, not one set under several names.",
-        )
-    for row in data.judge_humans:
-        if row.verdict is JudgeVerdict.REPEATS_A_RATER:
+    """Yield raters whose ratings are equal throughout."""
+    for row in data.humans:
+        is_equal = row.alpha.value >= 1 - TOLERANCE
+        if row.scope is Scope.OVERALL and row.n_responses >= _MANY_EQUAL and is_equal:
             yield Definition(
-                f"{row.judge_id} repeats a rater on {row.question_id}",
-                "All its scores equal those of one rater. Check that they were not made from the "
-                "labels. It gets no certificate.",
+                "Raters never differ",
+                f"All ratings of {row.n_responses:,} responses are equal. Independent ratings "
+                "seldom agree so well: check that each rater's labels are their own, not one set "
+                "under several names.",
             )
-        is_equal = row.a_ha.value >= 1 - TOLERANCE > row.a_ha_constant
-        if is_equal and row.n_units >= _MANY_EQUAL:
-            yield Definition(
-                f"{row.judge_id} never differs from people on {row.question_id}",
-                f"Its scores equal all ratings of {row.n_units:,} units. Check that "
-                "they were not made from the labels.",
-            )
-
-
-def _never_differ(row: HumanFigures | JudgeFigures, n: int) -> bool:
-    is_equal = row.alpha.value >= 1 - TOLERANCE
-    return row.scope is Scope.OVERALL and n >= _MANY_EQUAL and is_equal
-
-
-def _too_few_judges(data: ReportData) -> Iterator[Definition]:
-    n_judges = len(data.evaluation.primary_judges)
-    if n_judges < 2:  # noqa: PLR2004 - two judges can agree
-        yield Definition(
-            "No judge is declared" if n_judges == 0 else "Only one judge is declared",
-            "Agreement among judges takes two, so the gate on it does not apply. Declare "
-            "judges of two independent vendors under judges in evaluation.yaml.",
-        )
 
 
 def _questions(data: ReportData) -> Iterator[HumanFigures]:

@@ -267,7 +267,7 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
         yield _remedy_cell(outcome.advice, outcome)
     if not data.evaluation.judges:
         words = "Declare two judges of different vendors under judges in evaluation.yaml."
-        yield Cell(words, link="cautions")
+        yield Cell(words, link="gates")
     if data.stale:
         yield Cell(data.stale, link="judge-human")
     judges = [judge.id for judge in data.evaluation.judges]
@@ -318,7 +318,9 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
     yield from _uses(data, [j.id for j in data.evaluation.judges if matched_questions(data, j.id)])
     if repeated := _questions_with(best, JudgeVerdict.REPEATS_A_RATER):
         words = "Have judges score without the labels: the scores of every judge on"
-        yield Cell(f"{words} {named_questions(repeated)} are those of one rater.", link="cautions")
+        yield Cell(
+            f"{words} {named_questions(repeated)} are those of one rater.", link="judge-human"
+        )
     yield Cell("Have the judges score responses that humans rated.", link="judges")
 
 

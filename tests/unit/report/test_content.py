@@ -45,7 +45,7 @@ def test_sections_without_content_are_left_out() -> None:
     assert full == [
         *("gates", "humans", "judges", "judge-human", "disagreements", "scores", "glossary"),
     ]
-    assert bare == ["gates", "cautions", "humans", "disagreements", "scores", "glossary"]
+    assert bare == ["gates", "humans", "disagreements", "scores", "glossary"]
 
 
 def test_a_report_on_empty_tables_says_what_to_run() -> None:
