@@ -178,7 +178,7 @@ def test_the_web_server_refuses_tuning_alone_and_shows_why(
         for event in refused["eventConnection"]["events"]
         if event["__typename"] == "ExecutionStepFailureEvent"
     ]
-    assert failure["stepKey"] == "judge_splits"
+    assert failure["stepKey"] == f"{closed_folder.path.name}__judge_splits"
     assert "Gate human_a_hh of " in failure["failureMetadata"]["description"]
     assert "revise the rubric" in failure["failureMetadata"]["description"]
     assert empty == []
