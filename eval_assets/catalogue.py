@@ -273,14 +273,3 @@ STANDARD_DEVIATION = Statistic(
     "sample standard deviation between responses, in scale points",
     MeasurementUnit.POINTS,
 )
-PRECISION_AT_K = Statistic(
-    "precision",
-    "Precision at k",
-    "mean over prompts of the share of relevant responses among the k with the highest scores; "
-    "relevant: reference value above the middle of the scale",
-)
-RECALL_AT_K = Statistic(
-    "recall",
-    "Recall at k",
-    "mean over prompts of the share of the relevant responses that are among these k",
-)

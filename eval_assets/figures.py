@@ -341,21 +341,6 @@ class ScoreFigures(FigureRecord):
     bias: Annotated[float, c.BIAS]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RetrievalFigures(FigureRecord):
-    """Precision and recall of the k responses to a prompt that a judge scores highest."""
-
-    table = "judge_retrieval"
-    subject = "question_id"
-
-    judge_id: Annotated[str | None, "NULL: by the mean score of the first two judges"]
-    question_id: str
-    k: int
-    n_prompts: Annotated[int, "with at least k, and at least two, responses that all rated"]
-    precision: Annotated[float, c.PRECISION_AT_K]
-    recall: Annotated[float, c.RECALL_AT_K]
-
-
 RECORDS: tuple[type[FigureRecord], ...] = (
     HumanFigures,
     RoundFigures,
@@ -366,6 +351,5 @@ RECORDS: tuple[type[FigureRecord], ...] = (
     JudgeHumanFigures,
     JudgeHumanFiguresWithExcluded,
     ScoreFigures,
-    RetrievalFigures,
 )
 """Records of every view on `figures`."""

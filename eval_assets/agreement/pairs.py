@@ -1,4 +1,4 @@
-"""Agreement of judges pair by pair, and the precision of the responses that they score highest."""
+"""Agreement of judges pair by pair."""
 
 import itertools
 import math
@@ -17,10 +17,8 @@ from eval_assets.agreement.pooled_coefficients import (
 )
 from eval_assets.agreement.ratings import JudgedUnits
 from eval_assets.config.judges import DualJudge, judge_set_fingerprint
-from eval_assets.figures import RetrievalFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import wilcoxon_signed_rank
-from eval_assets.stats.association import hits_at_k
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,19 +79,14 @@ def measure_pairs(judged: JudgedUnits, limits: DualJudge, *, at: datetime) -> Pa
     return PairMeasures(first[0], listed, first[1])
 
 
-def on_unit_scale(judged: JudgedUnits, values: Floats) -> Floats:
-    """Return values of all units on the scale taken to [0, 1], NaN if missing."""
-    low = judged.units["scale_min"].to_numpy(dtype=np.float64)
-    high = judged.units["scale_max"].to_numpy(dtype=np.float64)
-    scaled: Floats = (values - low) / (high - low)
-    return scaled
-
-
 def _pair_on_unit_scale(
     judged: JudgedUnits, first_judge: str, second_judge: str
 ) -> tuple[Floats, Floats]:
+    """Return the scores of two judges on the scale taken to [0, 1], NaN if missing."""
+    low = judged.units["scale_min"].to_numpy(dtype=np.float64)
+    high = judged.units["scale_max"].to_numpy(dtype=np.float64)
     first, second = (
-        on_unit_scale(judged, judged.scores[judge]) for judge in (first_judge, second_judge)
+        (judged.scores[judge] - low) / (high - low) for judge in (first_judge, second_judge)
     )
     return first, second
 
@@ -276,65 +269,3 @@ def _notes(
             f"{abs(median):.2f}): split its scores at {threshold:.2f} instead of {MIDDLE}"
         )
     return notes
-
-
-CUTOFFS = (1, 3, 5, 10)
-"""Responses to a prompt that count, from the highest score on."""
-
-
-def measure_retrieval(judged: JudgedUnits) -> tuple[RetrievalFigures, ...]:
-    """Return precision and recall of every judge, and of the mean of the first two.
-
-    A response is relevant if its reference value is above the middle of the scale. Responses
-    without a reference value are left out, and so are prompts with fewer than two left.
-    """
-    scores: dict[str | None, Floats] = {
-        judge: on_unit_scale(judged, judged.scores[judge]) for judge in judged.scores
-    }
-    pair = list(itertools.islice(scores.values(), 2))
-    if len(pair) == 2:  # noqa: PLR2004 - a pair
-        scores[None] = (pair[0] + pair[1]) / 2
-    reference = on_unit_scale(judged, judged.references)
-    is_labelled = ~np.isnan(reference)
-    rows: list[RetrievalFigures] = []
-    for question_id in judged.units["question_id"].unique():
-        is_own = is_labelled & (judged.units["question_id"] == question_id).to_numpy()
-        query, prompts = pd.factorize(judged.units["prompt_id"][is_own])
-        is_relevant = reference[is_own] > MIDDLE
-        for judge_id, values in scores.items():
-            for k in CUTOFFS:
-                figures = _mean_at(k, is_relevant, values[is_own], query, n_queries=len(prompts))
-                n_prompts, precision, recall = figures
-                if n_prompts:
-                    rows.append(
-                        RetrievalFigures(
-                            judge_id=judge_id,
-                            question_id=str(question_id),
-                            k=k,
-                            n_prompts=n_prompts,
-                            precision=precision,
-                            recall=recall,
-                        )
-                    )
-    return tuple(rows)
-
-
-def _mean_at(
-    k: int,
-    is_relevant: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    scores: Floats,
-    query: np.ndarray[tuple[int], np.dtype[np.int64]],
-    *,
-    n_queries: int,
-) -> tuple[int, float, float]:
-    """Return the prompts with k scored responses, and mean precision and recall over them."""
-    hits, n_scored, n_relevant = hits_at_k(is_relevant, scores, query, n_queries=n_queries, k=k)
-    counts = n_scored >= max(k, 2)
-    has_relevant = counts & (n_relevant > 0)
-    precision = float((hits[counts] / k).mean()) if counts.any() else np.nan
-    recall = (
-        float((hits[has_relevant] / n_relevant[has_relevant]).mean())
-        if has_relevant.any()
-        else np.nan
-    )
-    return int(counts.sum()), precision, recall

@@ -138,13 +138,11 @@ class JudgedUnits:
     Args:
         units: prompt_id, query, response_id, question_id, scale_min, scale_max; the units of one
             question and prompt stand together.
-        references: Reference value of each unit in scale points, NaN if there is none.
         scores: Each judge's scores of these units in scale points, NaN if there is none; judges
             as declared.
     """
 
     units: pd.DataFrame
-    references: Floats
     scores: Mapping[str, Floats]
     models: Mapping[str, str | None]
     fingerprints: Mapping[str, str]

@@ -17,7 +17,7 @@ from eval_assets.agreement.judges import (
     measure_judges_against_humans,
     measure_leave_one_judge_out,
 )
-from eval_assets.agreement.pairs import measure_pairs, measure_retrieval
+from eval_assets.agreement.pairs import measure_pairs
 from eval_assets.agreement.rounds import measure_rewordings, measure_rounds
 from eval_assets.agreement.slices import measure_slices
 from eval_assets.assets.judging import judge_scores
@@ -42,7 +42,6 @@ from eval_assets.figures import (
     JudgeHumanFigures,
     JudgeHumanFiguresWithExcluded,
     LeaveOneJudgeOutFigures,
-    RetrievalFigures,
     RoundFigures,
     RubricVersionFigures,
     SliceFigures,
@@ -94,7 +93,6 @@ _WITHOUT_COLUMNS = (
     "mean_difference",
     "n_units",
 )
-_RETRIEVAL_COLUMNS = ("judge_id", "question_id", "k", "precision", "recall", "n_prompts")
 _JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
 _JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
 """Columns of each table that the UI shows, narrow enough for its page."""
@@ -298,7 +296,6 @@ def _judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]
         with folder.connect() as connection:
             units = judged_units(connection)
         measures = measure_pairs(units, evaluation.dual_judge, at=datetime.now(tz=UTC))
-        retrieval = measure_retrieval(units)
         validation = measures.validation
         if validation is not None:
             append_history(ledger, "dual_judge_validation", [asdict(validation)])
@@ -307,7 +304,6 @@ def _judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]
                 write_pair_measures(
                     connection, prompts=measures.prompts, disagreements=measures.disagreements
                 )
-                replace_figures(connection, RetrievalFigures, retrieval)
                 copy_ledger(ledger, connection, "dual_judge_validation")
             table = table_metadata(connection, "judge_disagreements")
         history = history_of(ledger, "dual_judge_validation").iloc[::-1].head(_MOST_SHOWN)
@@ -320,7 +316,6 @@ def _judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]
             "notes": validation.notes if validation else "Fewer than two judges are declared.",
             "worst": rows_as_metadata(measures.disagreements.head(_MOST_SHOWN)),
             "history": rows_as_metadata(history),
-            "retrieval": figures_as_metadata(retrieval, _RETRIEVAL_COLUMNS),
         },
     )
 

@@ -42,7 +42,7 @@ _MODULES = {
     ),
     "association": (
         "Correlation bias confusion_matrix kendall_tau_b mean_absolute_error pearson "
-        "precision_at_k recall_at_k spearman wilcoxon_signed_rank"
+        "spearman wilcoxon_signed_rank"
     ),
     "beside_people": "NonInferiority non_inferiority partial_non_inferiority",
     "corrected_means": "prediction_powered_difference prediction_powered_mean rogan_gladen",

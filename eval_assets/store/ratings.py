@@ -243,10 +243,6 @@ _SCORES_SQL = """
     FROM judge_scores WHERE judge_id = $judge AND status = 'ok'
 """
 
-_REFERENCES_SQL = """
-    SELECT response_id, question_id, value FROM unsealed_reference_values WHERE NOT excluded
-"""
-
 _UNIT_SQL = """
     SELECT response_id, prompt_id, prompt_text,
            row_number() OVER (ORDER BY response_id)::INTEGER - 1 AS response
@@ -286,7 +282,6 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     def values_of(sql: str, **parameters: str) -> NDArray[np.float64]:
         return _values(connection, sql, unit, names, place=index, n_units=len(order), **parameters)
 
-    references = values_of(_REFERENCES_SQL)
     scores = {judge_id: values_of(_SCORES_SQL, judge=judge_id) for judge_id, _, _ in judges}
     release_memory(connection)
     return JudgedUnits(
@@ -303,7 +298,6 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
                 "scale_max": questions["scale_max"].to_numpy()[question],
             }
         ),
-        references=references,
         scores=scores,
         models={judge_id: model for judge_id, model, _ in judges},
         fingerprints={judge_id: fingerprint for judge_id, _, fingerprint in judges},
