@@ -25,7 +25,6 @@ _WHOLE = (
     "judge_certificates",
     "stand_in_parts",
     "sealed_test_plans",
-    "executive_summary",
 )
 """Tables whose length depends on questions, raters and slices, not on responses."""
 
