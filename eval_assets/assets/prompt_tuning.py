@@ -12,7 +12,7 @@ import pandas as pd
 
 from eval_assets.assets.live_judging import declared_live_judges
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.assets.writing import write_text
+from eval_assets.assets.summarizing import write_text
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.judges.calling.live_model import LiveModel, unbatched

@@ -23,6 +23,7 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
 )
+from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
 from eval_assets.figures import (
@@ -54,6 +55,7 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ratings import human_ratings, judge_ratings
 from eval_assets.store.report_tables import read_report_tables, read_slices
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import judged_models, status_counts
 from eval_assets.wording import or_none
 
@@ -86,8 +88,16 @@ def agreement_report(
             )
             append_history(ledger, "agreement_history", list(rows))
             with transaction(connection):
+                replace_rows(connection, "executive_summary", pd.DataFrame())
                 copy_ledger(ledger, connection, "agreement_history")
             data = report_data(connection, folder, evaluation, measured)
+        if evaluation.executive_summary is not None:
+            summary = written_summary(data, folder, run_id=context.run.run_id)
+            with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+                with transaction(connection):
+                    replace_rows(connection, "executive_summary", pd.DataFrame([summary]))
+                    copy_ledger(ledger, connection, "judge_calls")
+                data = report_data(connection, folder, evaluation, measured)
         written = write_report(data, folder.out)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(report_content(data).version),

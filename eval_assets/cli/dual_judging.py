@@ -42,6 +42,7 @@ _NUMBER_TOKENS = 10
 _WITHOUT_OTHER_JUDGES: Mapping[str, Any] = {
     "staged": None,
     "tuning": Tuning(),
+    "executive_summary": None,
 }
 """Defaults of the declarations that may refer to judges other than the pair."""
 

@@ -108,7 +108,7 @@ def _worded(prompt: str, evaluation: Evaluation, judge_id: str) -> str:
         StoreError: If there is no usable reply.
     """
     from eval_assets.assets.resources import EvaluationFolder
-    from eval_assets.assets.writing import text_by
+    from eval_assets.assets.summarizing import text_by
     from eval_assets.errors import StoreError
 
     judges = {judge.id: judge for judge in evaluation.live_judges}

@@ -25,7 +25,7 @@ from eval_assets.config.operations import (
 )
 from eval_assets.config.rubric import PAIR_COLUMNS, RubricQuestion
 from eval_assets.config.tuning import Tuning
-from eval_assets.config.types import NotNegative, Text, set_by_reader
+from eval_assets.config.types import Name, NotNegative, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
 from eval_assets.scale import TOLERANCE, Level
 
@@ -92,6 +92,17 @@ def default_gates() -> dict[GateName, Gate]:
 
 
 @dataclass(frozen=True)
+class ExecutiveSummary:
+    """A few paragraphs at the top of the report, written by a judge from its figures alone.
+
+    Args:
+        judge: Id of the live judge that writes them.
+    """
+
+    judge: Name
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Everything that evaluation.yaml declares, checked.
 
@@ -119,6 +130,7 @@ class Evaluation:
         alerts: Changes to report.
         judging: Division of the work of live judges.
         drift: Monitoring of live judges for changes; None to judge nothing again.
+        executive_summary: Judge that writes a summary of the report; None for no summary.
         seals_figures: Whether judges' figures leave out responses under a seal, as where the file
             declares tuning.
 
@@ -151,6 +163,7 @@ class Evaluation:
     alerts: Alerts = field(default_factory=Alerts)
     judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None
+    executive_summary: ExecutiveSummary | None = None
     seals_figures: bool = field(default=False, metadata=set_by_reader("seals figures"))
 
     def __post_init__(self) -> None:
@@ -190,7 +203,7 @@ class Evaluation:
     @property
     def asks_models(self) -> bool:
         """Whether a run sends requests to models."""
-        return bool(self.live_judges or self.generators)
+        return bool(self.live_judges or self.generators) or self.executive_summary is not None
 
     @property
     def month_cap_usd(self) -> float | None:
@@ -258,11 +271,15 @@ class Evaluation:
             yield Fault(("judges",), 'the id "jury" is the jury\'s own', "Rename that judge")
 
     def _writer_faults(self) -> Iterator[Fault]:
-        """Yield that the writer of tuned prompts is no live judge."""
-        writer, live = self.tuning.writer, [judge.id for judge in self.live_judges]
-        if writer is not None and writer not in live:
-            remedy = f"Use {', '.join(live)}" if live else "Declare a live judge"
-            yield Fault(("tuning", "writer"), f'no live judge has the id "{writer}"', remedy)
+        """Yield faults of declared writers, of prompts and of the summary."""
+        live = [judge.id for judge in self.live_judges]
+        writers = {("tuning", "writer"): self.tuning.writer}
+        if self.executive_summary is not None:
+            writers["executive_summary", "judge"] = self.executive_summary.judge
+        for path, writer in writers.items():
+            if writer is not None and writer not in live:
+                remedy = f"Use {', '.join(live)}" if live else "Declare a live judge"
+                yield Fault(path, f'no live judge has the id "{writer}"', remedy)
 
     def question(self, question_id: str) -> RubricQuestion:
         """Return the question with that id.

@@ -153,6 +153,14 @@ class Definitions:
 
 
 @dataclass(frozen=True)
+class Quote:
+    """A text from the data, shown verbatim."""
+
+    text: str
+    is_small: bool = False
+
+
+@dataclass(frozen=True)
 class Fold:
     """Folded blocks; `subject` completes the summary for screen readers."""
 
@@ -187,7 +195,7 @@ class Card:
     figure: CardFigure | None = None
 
 
-Block = Text | Bullets | Definitions | Table | Fold | Card
+Block = Text | Bullets | Definitions | Quote | Table | Fold | Card
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from eval_assets.render.document import (
     Cell,
     Definitions,
     Fold,
+    Quote,
     Table,
     TableRow,
     Text,
@@ -51,6 +52,8 @@ def markdown_blocks(blocks: Sequence[Block]) -> Iterator[str]:
         match block:
             case Text():
                 yield escape_markdown(block.text)
+            case Quote():
+                yield f"> {escape_markdown(block.text) or '(empty)'}"
             case Bullets():
                 if block.heading:
                     yield f"{escape_markdown(block.heading)}:"

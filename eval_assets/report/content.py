@@ -32,11 +32,13 @@ from eval_assets.report.sections import (
     raters,
     runs,
     single_responses,
+    summary,
 )
 from eval_assets.report.sections.first_screen import FirstScreen, first_screen
 from eval_assets.wording import counted
 
 SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    summary.section,
     gates.section,
     cautions.section,
     humans.section,

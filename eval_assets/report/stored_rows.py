@@ -170,6 +170,16 @@ class SealedTestPlanRow(StoredRow, table="sealed_test_plans"):
 
 
 @dataclass(frozen=True)
+class SummaryRow(StoredRow, table="executive_summary"):
+    """An executive summary by a judge."""
+
+    judge_id: str
+    model: str
+    summary: str
+    refused_because: str
+
+
+@dataclass(frozen=True)
 class RunRow(StoredRow, table="agreement_history"):
     """Overall figures of a run."""
 

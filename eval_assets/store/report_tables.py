@@ -25,6 +25,7 @@ _WHOLE = (
     "judge_certificates",
     "stand_in_parts",
     "sealed_test_plans",
+    "executive_summary",
 )
 """Tables whose length depends on questions, raters and slices, not on responses."""
 

@@ -716,6 +716,14 @@ CREATE TABLE IF NOT EXISTS run_spending (
     recorded_at TIMESTAMPTZ NOT NULL
 );
 
+-- What a judge wrote from the report's figures, if evaluation.yaml asks for it.
+CREATE TABLE IF NOT EXISTS executive_summary (
+    judge_id VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    summary VARCHAR,                       -- NULL if it is not shown
+    refused_because VARCHAR                -- no reply, or a number that is not among the figures
+);
+
 -- How agreement went from run to run.
 CREATE TABLE IF NOT EXISTS agreement_history (
     run_id VARCHAR NOT NULL,
@@ -778,7 +786,7 @@ SELECT started_at AS timestamp,
            WHEN asset = 'dual-judge' THEN 'dual_judge_evaluation'
            WHEN asset = 'tuned_judges' THEN 'tuning'
            WHEN asset = 'judge_drift' THEN 'drift'
-           WHEN asset = 'rubric_draft' THEN 'rubric_draft'
+           WHEN asset IN ('agreement_report', 'executive_summary', 'rubric_draft') THEN 'summary'
            ELSE operation
        END AS operation,
        input_tokens + output_tokens AS token_count,

@@ -69,7 +69,7 @@ budget_usd: 5
                 "extra: there is no such key. Use one of name, rubric, responses, labels, "
                 "judges, gates, budget_usd, budget_usd_per_month, currency, judge_prompt, staged, "
                 "dual_judge, generators, prompts, prices, capabilities, tuning, labelling, "
-                "schedule, alerts, judging, drift"
+                "schedule, alerts, judging, drift, executive_summary"
             ),
         ),
         ("judge: []", 'judge: there is no such key. Write "judges"'),
@@ -276,7 +276,7 @@ gates:
                 "rubric, responses, labels, judges, gates, budget_usd, budget_usd_per_month, "
                 "currency, judge_prompt, staged, dual_judge, generators, prompts, prices, "
                 "capabilities, tuning, labelling, schedule, alerts, judging, "
-                "drift."
+                "drift, executive_summary."
             ),
         ),
         (

@@ -1,7 +1,8 @@
-"""Texts that a judge's model writes: proposed prompts and wordings of questions."""
+"""Texts that a judge's model writes, such as the executive summary of the report."""
 
 import asyncio
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -13,10 +14,41 @@ from eval_assets.judges.calling.live_model import live_generators
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import GenerationSummary, generate_responses
+from eval_assets.report.data import ReportData
+from eval_assets.report.sections.summary import summary_prompt, unknown_numbers
 from eval_assets.store.ledger.workers import Worker
 
 _NOT_THE_WRITERS = {"max_tokens"}
 """Settings of a judge that do not hold for a text: a score needs fewer tokens."""
+
+
+def written_summary(
+    data: ReportData, folder: EvaluationFolder, *, run_id: str
+) -> Mapping[str, object]:
+    """Return the row of `executive_summary`, written by the judge that the evaluation names.
+
+    The same figures are never asked about twice: the reply is in the ledger.
+    """
+    evaluation = data.evaluation
+    declared = evaluation.executive_summary
+    [judge] = [
+        candidate for candidate in evaluation.judges if declared and candidate.id == declared.judge
+    ]
+    prompt = summary_prompt(data)
+    status, words = text_by(
+        judge, prompt, evaluation, folder, purpose="executive_summary", run_id=run_id
+    )
+    refused = None
+    if status != "ok":
+        refused = f"{status.replace('_', ' ')}. {words}".strip(" .")
+    elif unknown := unknown_numbers(words, data):
+        refused = f"it has numbers that are not among the figures: {', '.join(unknown)}"
+    return {
+        "judge_id": judge.id,
+        "model": judge.model,
+        "summary": words if refused is None else None,
+        "refused_because": refused,
+    }
 
 
 def text_by(  # noqa: PLR0913 - who, what, of what and what for
