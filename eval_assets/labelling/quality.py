@@ -28,7 +28,7 @@ MEASURES: Mapping[str, str] = {
     "completeness": "share of the assigned responses that were rated or skipped",
     "skipped_share": "share of the answers that say that the response is unclear",
     "most_frequent_share": "share of the ratings that are equal to the most frequent one",
-    "severity": "mean difference from the other raters of a response, in share of the scale",
+    "severity": "how much higher the rater rates than the others, in share of the scale",
     "opposite_ends": "share of the responses that another rater put at the other end",
     "identical_share": "share of the responses rated like the rater who is most alike",
     "seconds": "median time between seeing a response and answering",

@@ -113,9 +113,9 @@ def _paradoxes(data: ReportData) -> Iterator[Definition]:
         if a_hh >= a_hh_minimum and alpha < alpha_minimum:
             yield Definition(
                 f"{row.question_id}: high A^HH, low alpha",
-                f"A^HH is {figure_text(a_hh, limits=[a_hh_minimum])}, of which chance alone gives "
-                f"{figure_text(row.a_hh_by_chance, limits=[])}; alpha, which takes "
-                f"chance out, is {figure_text(alpha, limits=[alpha_minimum])}. "
+                f"{figure_text(a_hh, limits=[a_hh_minimum])} looks good, but raters who never read "
+                f"a response would reach {figure_text(row.a_hh_by_chance, limits=[])}. Alpha takes "
+                f"chance out: {figure_text(alpha, limits=[alpha_minimum])}, too low. "
                 f"{_why_alpha_is_low(row)}",
             )
 
@@ -123,21 +123,14 @@ def _paradoxes(data: ReportData) -> Iterator[Definition]:
 def _why_alpha_is_low(row: HumanFigures) -> str:
     """Return the cause of a low alpha beside a high A^HH, by the interval of alpha."""
     share = row.most_frequent_share
-    if row.alpha.low <= 0:
-        return (
-            "Its interval reaches down to chance: raters may share nothing but their habits. Go "
-            "by alpha."
-        )
-    if share > SKEWED_SHARE and row.exact_agreement.value >= MOSTLY_EQUAL:
+    is_skewed = share > SKEWED_SHARE and row.exact_agreement.value >= MOSTLY_EQUAL
+    if row.alpha.low > 0 and is_skewed:
         return (
             f"One value makes up {percent_text(100 * share)} of all ratings, so the few pairs that "
-            f"differ decide alpha. Have some responses rated that deserve the rarer values before "
-            f"you revise the rubric."
+            "differ decide alpha. Have some responses rated that deserve the rarer values before "
+            "you revise the rubric."
         )
-    return (
-        "A^HH counts what raters reach by habit; alpha asks how well they tell one response from "
-        "another. Go by alpha."
-    )
+    return "Go by alpha."
 
 
 def _easy_by_chance(data: ReportData) -> Iterator[Definition]:
