@@ -186,7 +186,7 @@ def more_to_decide(value: float, *, low: float, high: float, limit: float, n: in
 
     Examples:
         >>> more_to_decide(0.8, low=0.6, high=0.9, limit=0.7, n=30)
-        154
+        135
         >>> more_to_decide(0.7001, low=0.6, high=0.8, limit=0.7, n=30) is None
         True
     """
