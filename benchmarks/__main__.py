@@ -21,11 +21,9 @@ SECTIONS = (
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
 SIMULATIONS = (
-    "collecting",
     "coverage",
     "informative_groups",
     "label_kills",
-    "out_of_core",
     "pass_rates",
     "promises",
     "scale",

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,29 +70,40 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
     """
     if not ratings.rater_ids:
         return []
-    sums = _RaterSums.of(ratings)
-    names = ratings.rater_ids
-    compared = np.flatnonzero(sums.n >= _FEWEST_SHARED).tolist()
-    constant = [index for index in compared if sums.low[index] == sums.high[index]]
+    ratings = ratings.shared()
+    rater, value, names = ratings.rater, ratings.value, ratings.rater_ids
+    n = np.bincount(rater, minlength=len(names))
+    low, high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+    np.minimum.at(low, rater, value)
+    np.maximum.at(high, rater, value)
+    compared = np.flatnonzero(n >= _FEWEST_SHARED).tolist()
+    constant = [index for index in compared if low[index] == high[index]]
     texts = [
-        f"{names[index]} gives {_named(question, float(sums.low[index]))} every time, while others "
-        f"vary on the same {sums.n[index]} responses"
+        f"{names[index]} gives {_named(question, float(low[index]))} every time, while others "
+        f"vary on the same {n[index]} responses"
         for index in _beside_varying(ratings, constant)
     ]
-    equal: defaultdict[tuple[int, int, float], list[int]] = defaultdict(list)
-    for index in compared:
-        if sums.n[index] >= _MANY_EQUAL:
-            total = round(float(sums.value[index]), 6)
-            equal[int(sums.n[index]), int(sums.unit[index]), total].append(index)
+    # Raters whose ratings are all equal have equal sums.
+    sums = zip(
+        np.bincount(rater, ratings.unit, len(names)).tolist(),
+        np.bincount(rater, value, len(names)).round(6).tolist(),
+        strict=True,
+    )
+    equal: defaultdict[tuple[int, float, float], list[int]] = defaultdict(list)
+    for index, (sum_of_units, sum_of_values) in enumerate(sums):
+        if n[index] >= _MANY_EQUAL:
+            equal[int(n[index]), sum_of_units, sum_of_values].append(index)
     for first, second in chain.from_iterable(pairwise(alike) for alike in equal.values()):
         if _never_differ(ratings, first, second):
             texts.append(
-                f"{names[first]} and {names[second]} gave equal ratings to all {sums.n[first]} "
+                f"{names[first]} and {names[second]} gave equal ratings to all {n[first]} "
                 "responses: check that each of them rated"
             )
+    starts, length = _runs(ratings.unit)
+    means = np.add.reduceat(value, starts) / length if len(starts) else value
+    deviation = np.bincount(rater, value - np.repeat(means, length), len(names))
     leaning = {
-        names[index]: (float(sums.deviation[index] / sums.n[index]), int(sums.n[index]))
-        for index in compared
+        names[index]: (float(deviation[index] / n[index]), int(n[index])) for index in compared
     }
     texts += _between_others(question, ratings)
     if len(leaning) > 1 and not question.scale.is_binary and question.level != "nominal":
@@ -110,49 +121,15 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
     return [Finding(question.id, "pattern", text) for text in texts]
 
 
-@dataclass(frozen=True)
-class _RaterSums:
-    """Shared ratings of each rater: their number, sums and extremes.
-
-    Attributes:
-        deviation: Sum of the differences from the mean of all raters of the response.
-    """
-
-    n: Integers
-    unit: Floats
-    value: Floats
-    deviation: Floats
-    low: Floats
-    high: Floats
-
-    @classmethod
-    def of(cls, ratings: LongRatings) -> Self:
-        """Return the sums of all raters."""
-        n_raters = len(ratings.rater_ids)
-        n = np.zeros(n_raters, np.int64)
-        units, values, deviations = np.zeros((3, n_raters))
-        low, high = np.full(n_raters, np.inf), np.full(n_raters, -np.inf)
-        for part in ratings.shared():
-            first, length = _runs(part.unit)
-            means = np.add.reduceat(part.value, first) / length if len(first) else part.value
-            rater = part.rater.astype(np.intp)
-            n += np.bincount(rater, minlength=n_raters)
-            units += np.bincount(rater, part.unit, n_raters)
-            values += np.bincount(rater, part.value, n_raters)
-            deviations += np.bincount(rater, part.value - np.repeat(means, length), n_raters)
-            np.minimum.at(low, rater, part.value)
-            np.maximum.at(high, rater, part.value)
-        return cls(n, units, values, deviations, low, high)
-
-
 def _beside_varying(ratings: LongRatings, raters: Sequence[int]) -> list[int]:
     """Return the raters on whose responses the other raters differ."""
-    values: dict[int, set[float]] = {index: set() for index in raters}
-    for part in ratings.shared() if raters else ():
-        for index, ratings_beside in values.items():
-            is_beside = np.isin(part.unit, part.unit[part.rater == index])
-            ratings_beside.update(np.unique(part.value[is_beside & (part.rater != index)]).tolist())
-    return [index for index, ratings_beside in values.items() if len(ratings_beside) > 1]
+    varying = []
+    for index in raters:
+        is_own = ratings.rater == index
+        is_beside = np.isin(ratings.unit, ratings.unit[is_own]) & ~is_own
+        if len(np.unique(ratings.value[is_beside])) > 1:
+            varying.append(index)
+    return varying
 
 
 def _between_others(question: RubricQuestion, ratings: LongRatings) -> list[str]:
@@ -160,11 +137,9 @@ def _between_others(question: RubricQuestion, ratings: LongRatings) -> list[str]
     if not question.has_order:
         return []
     rater_ids = ratings.rater_ids
-    n_differing, n_between = np.zeros((2, len(rater_ids)), dtype=np.int64)
-    for part in ratings.shared():
-        differ, is_between = _between_in(part.unit, part.value)
-        n_differing += np.bincount(part.rater[differ], minlength=len(rater_ids))
-        n_between += np.bincount(part.rater[is_between], minlength=len(rater_ids))
+    differ, is_between = _between_in(ratings.unit, ratings.value)
+    n_differing = np.bincount(ratings.rater[differ], minlength=len(rater_ids))
+    n_between = np.bincount(ratings.rater[is_between], minlength=len(rater_ids))
     has_enough = n_differing >= _FEWEST_BETWEEN
     always = has_enough & (n_between == n_differing)
     if always.sum() != 1 or not (has_enough & (n_between < _SELDOM_BETWEEN * n_differing)).any():
@@ -210,15 +185,12 @@ def _never_differ(ratings: LongRatings, rater: int, peer: int) -> bool:
 
     Two careful raters may never differ on yes and no.
     """
-    values: set[float] = set()
-    for part in ratings.shared():
-        first, second = part.rater == rater, part.rater == peer
-        if not np.array_equal(part.unit[first], part.unit[second]):
-            return False
-        if not np.array_equal(part.value[first], part.value[second]):
-            return False
-        values.update(np.unique(part.value[first]).tolist())
-    return len(values) > 2  # noqa: PLR2004 - yes and no
+    first, second = ratings.rater == rater, ratings.rater == peer
+    return (
+        np.array_equal(ratings.unit[first], ratings.unit[second])
+        and np.array_equal(ratings.value[first], ratings.value[second])
+        and len(np.unique(ratings.value[first])) > 2  # noqa: PLR2004 - yes and no
+    )
 
 
 def suggestions(  # noqa: PLR0913 - the figures for the advice

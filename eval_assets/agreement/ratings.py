@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import pandas as pd
 
@@ -74,25 +73,15 @@ class LongRatings:
         """Return the raters who rated this question, sorted."""
         return [self.rater_ids[index] for index in np.flatnonzero(np.bincount(self.rater))]
 
-    def shared(self) -> Iterator[LongRatings]:
-        """Yield the ratings of responses with two of them, some responses at a time.
-
-        The arrays of a large evaluation would not fit into memory together.
-        """
-        n_portions = max(1, -(-self.n_responses // _PORTION))
-        last = (_PORTION * np.arange(1, n_portions + 1)).astype(self.unit.dtype)
-        ends = np.searchsorted(self.unit, last)  # of one dtype: another would copy the units
-        for index, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
-            unit = self.unit[start:end]
-            offset = unit - index * _PORTION
-            rows = start + np.flatnonzero((np.bincount(offset) > 1)[offset])
-            yield replace(
-                self, unit=self.unit[rows], rater=self.rater[rows], value=self.value[rows]
-            )
-
-
-_PORTION = 1_000_000
-"""Responses of a portion of ratings."""
+    def shared(self) -> LongRatings:
+        """Return the ratings of responses with two of them."""
+        is_shared = (np.bincount(self.unit, minlength=self.n_responses) > 1)[self.unit]
+        return replace(
+            self,
+            unit=self.unit[is_shared],
+            rater=self.rater[is_shared],
+            value=self.value[is_shared],
+        )
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,6 @@ from eval_assets.store.report_tables import judge_costs
 from eval_assets.store.scores import (
     JudgeRow,
     Part,
-    ScoresOnDisk,
     other_models,
     status_counts,
     write_judge_scores,
@@ -92,37 +91,36 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
                 return unchanged(table_metadata(connection, "judge_scores"))
             check_imported(connection, "model_responses", evaluation.folder)
             responses = response_keys(connection, further=evaluation.filter_columns)
-        with ScoresOnDisk(folder.out) as scores:
-
-            def keep(rows: pd.DataFrame) -> None:
-                scores.add(mapped_scores(rows, in_use))
-
-            for _ in map(keep, _sound_scores(evaluation, responses)):
-                pass  # a loop over the rows would hold those of a judge while the next is read
-            prompts = prompts_in_use(in_use)
-            live = judge_live(evaluation, folder, prompts=prompts, run_id=run_id, keep=keep)
-            with folder.connect() as connection, transaction(connection):
-                write_judge_scores(connection, scores.portions())
-                statuses = status_counts(connection)
-                model_names = other_models(connection)
-                rows = [
-                    replace(
-                        row,
-                        stopped=live.reasons.get(row.judge_id),
-                        other_models=model_names.get((row.judge_id, row.model or "")),
-                    )
-                    for row in _judge_rows(evaluation, statuses, fingerprints, in_use)
-                ]
-                write_judges(connection, rows)
-                table = table_metadata(connection, "judge_scores")
-                record_import(
-                    connection,
-                    "judge_scores",
-                    fingerprint=fingerprint,
-                    sources=files,
-                    n_rows=int(statuses["n"].sum()),
+        scores = [mapped_scores(rows, in_use) for rows in _sound_scores(evaluation, responses)]
+        live = judge_live(
+            evaluation,
+            folder,
+            prompts=prompts_in_use(in_use),
+            run_id=run_id,
+            keep=lambda rows: scores.append(mapped_scores(rows, in_use)),
+        )
+        with folder.connect() as connection, transaction(connection):
+            write_judge_scores(connection, scores)
+            statuses = status_counts(connection)
+            model_names = other_models(connection)
+            rows = [
+                replace(
+                    row,
+                    stopped=live.reasons.get(row.judge_id),
+                    other_models=model_names.get((row.judge_id, row.model or "")),
                 )
-                costs = judge_costs(connection)
+                for row in _judge_rows(evaluation, statuses, fingerprints, in_use)
+            ]
+            write_judges(connection, rows)
+            table = table_metadata(connection, "judge_scores")
+            record_import(
+                connection,
+                "judge_scores",
+                fingerprint=fingerprint,
+                sources=files,
+                n_rows=int(statuses["n"].sum()),
+            )
+            costs = judge_costs(connection)
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={

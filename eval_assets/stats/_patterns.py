@@ -10,7 +10,6 @@ ratings.
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -37,9 +36,6 @@ from eval_assets.stats._units import Units, sums_by_code
 
 BLOCK_ENTRIES = 1 << 15
 """Numbers treated at once, so that temporary arrays stay in the processor's cache."""
-
-_BLOCK_UNITS = 1_000_000
-"""Units whose ratings are counted together, since those of all may not fit in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,47 +283,18 @@ def _by_row(matrix: Floats) -> tuple[Indices, _Entries]:
 
 def _by_unit(unit: Indices, ratings: Floats, *, n_units: int) -> tuple[Indices, _Entries]:
     """Return the same of ratings in the order of their units."""
-    blocks = _unit_blocks(unit, ratings, n_units=n_units)
-    distinct = [distinct_values(block.ratings)[0] for block in blocks]
-    values = distinct_values(np.concatenate(distinct))[0]
-    base = 1 + max(int(block.n_ratings().max(initial=0)) for block in blocks)
+    values = distinct_values(ratings)[0]
+    base = 1 + int(np.bincount(unit, minlength=n_units).max(initial=0))
     if len(values) * math.log2(base) <= EXACT_BITS:
         powers = np.power(float(base), np.arange(len(values)))
-        sums = (block.sums(powers[_codes(block.ratings, values)]) for block in blocks)
-        keys = np.concatenate([keys.astype(np.int64) for keys in sums])
-        return _from_keys(keys, values, base=base)
+        keys = sums_by_code(unit, powers[_codes(ratings, values)], n_codes=n_units)
+        return _from_keys(keys.astype(np.int64), values, base=base)
     is_rated = np.bincount(unit, minlength=n_units) > 0  # a pattern for each unit
     index = np.where(is_rated, np.cumsum(is_rated) - 1, -1)
     cells = index[unit] * len(values) + _codes(ratings, values)
     entries, count = np.unique(cells, return_counts=True)
     pattern, code = np.divmod(entries, len(values))
     return index, (values, pattern, code, count)
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Some of the units, from `start` on, and the unit of each of their ratings."""
-
-    start: int
-    n_units: int
-    unit: Indices
-    ratings: Floats
-
-    def n_ratings(self) -> Integers:
-        return np.bincount(self.unit - self.start, minlength=self.n_units)
-
-    def sums(self, terms: Floats) -> Floats:
-        return sums_by_code(self.unit - self.start, terms, n_codes=self.n_units)
-
-
-def _unit_blocks(unit: Indices, ratings: Floats, *, n_units: int) -> list[_Block]:
-    starts = range(0, max(n_units, 1), _BLOCK_UNITS)
-    # of the dtype of the units, which would otherwise be copied to a wider one
-    bounds = np.searchsorted(unit, np.array([*starts, n_units], dtype=unit.dtype)).tolist()
-    return [
-        _Block(start, min(_BLOCK_UNITS, n_units - start), unit[first:last], ratings[first:last])
-        for start, (first, last) in zip(starts, pairwise(bounds), strict=True)
-    ]
 
 
 def _codes(ratings: Floats, values: Floats) -> Integers:

@@ -8,7 +8,7 @@ import duckdb
 from eval_assets.figures import RaterKind
 from eval_assets.store.connection import n_openings
 from eval_assets.store.long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
-from eval_assets.store.schema import content_fingerprint, count_rows, spare_memory
+from eval_assets.store.schema import content_fingerprint, count_rows
 
 
 def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, str]:
@@ -105,7 +105,6 @@ _LIMIT_COLUMNS = ("question_id", "column_name", "value")
 
 def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     """Compute the data version of one kind; see `rating_versions`."""
-    spare_memory(connection)
     ratings = RATINGS_SQL[kind]
     ratings += f" UNION ALL {OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
     settled_sql = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"

@@ -7,7 +7,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import numpy as np
 
 from eval_assets.errors import StoreError
 from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
@@ -16,7 +15,6 @@ from eval_assets.store.schema import (
     count_rows,
     empty_table,
     insert_rows,
-    release_memory,
     replace_rows,
 )
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    from numpy.typing import NDArray
 
     from eval_assets.config.operations import Currency
     from eval_assets.config.rubric import RubricQuestion
@@ -190,22 +187,14 @@ def response_keys(
     connection: duckdb.DuckDBPyConnection, *, further: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Return the columns by which labels and scores name a response; turns are Int64."""
-    import pandas as pd
-
     key_columns = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
     relation = connection.table("responses")
     selected = [
         _cells(relation, column).alias(column) for column in dict.fromkeys((*key_columns, *further))
     ]
-    keys = relation.select(*selected).order("response_id").fetchnumpy()
-    columns = {
-        name: pd.Series(_as_objects(np.ma.asarray(cells)), dtype=object, copy=False)
-        for name, cells in keys.items()
-    }
-    turns = pd.Series(np.ma.asarray(keys["turn_index"]).filled(0), dtype="Int64")
-    turns = turns.mask(np.ma.getmaskarray(np.ma.asarray(keys["turn_index"])))
-    release_memory(connection)
-    return pd.DataFrame({**columns, "turn_index": turns}, copy=False)
+    keys = relation.select(*selected).order("response_id").df()
+    turns = keys["turn_index"].astype("Int64")
+    return keys.astype(object).where(keys.notna(), None).assign(turn_index=turns)
 
 
 NO_VALUE = "(no value)"
@@ -242,16 +231,6 @@ def _cells(responses: duckdb.DuckDBPyRelation, column: str) -> duckdb.Expression
         duckdb.ColumnExpression("attributes"),
         duckdb.ConstantExpression(column),
     )
-
-
-def _as_objects(cells: np.ma.MaskedArray[Any, Any]) -> NDArray[np.object_]:
-    """Return cells with None for NULL; a column of nothing else takes no memory for its rows."""
-    missing = np.ma.getmaskarray(cells)
-    if missing.all():
-        return np.broadcast_to(np.array([None], dtype=object), len(cells))
-    values = np.array(cells.data, dtype=object)
-    values[missing] = None
-    return values
 
 
 def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:

@@ -1,6 +1,7 @@
 """Ratings of humans or judges as arrays, also by round and by version of the question."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, Literal
 
 import duckdb
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.rounds import RewordedRatings
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.store.schema import release_memory, spare_memory
 
 _UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,
                            human_labels.value
@@ -105,82 +105,41 @@ def ratings_from(
     group: NDArray[np.integer[Any]],
 ) -> dict[str, LongRatings]:
     """Return the ratings that a query gives: response_id, question_id, rater_id, value."""
-    spare_memory(connection)
     names = list(question_ids)
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
     ).fetchall()
-    rater_ids = [rater for (rater,) in raters]
-    unit = """SELECT response_id, (row_number() OVER (ORDER BY response_id) - 1)::INTEGER AS i
-              FROM responses"""
-    portions = [unit]
-    if len(group) > _PORTION:
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE _unit AS {unit}")  # numbered once
-        starts = range(0, len(group), _PORTION)
-        portions = [f"FROM _unit WHERE i >= {i} AND i < {i + _PORTION}" for i in starts]
-    kind = "TINYINT" if len(rater_ids) <= np.iinfo(np.int8).max else "INTEGER"
-    rows = []
-    for portion in portions:
-        spare_memory(connection)
-        round_ratings = connection.execute(
-            f"""
-            SELECT (list_position($questions, question_id) - 1)::USMALLINT AS question,
-                   unit.i AS unit, (list_position($raters, rater_id) - 1)::{kind} AS rater,
-                   value
-            FROM ({source}) JOIN ({portion}) AS unit USING (response_id)
-            WHERE question IS NOT NULL
-            """,  # noqa: S608 - constants of ours
-            {"questions": names, "raters": rater_ids},
-        ).fetchnumpy()
-        release_memory(connection)  # of the database's copy, before these rows are sorted
-        rows.append(_in_order(round_ratings))
-    bounds = [np.searchsorted(of.pop("question"), np.arange(len(names) + 1)) for of in rows]
-    columns: dict[str, list[NDArray[Any]]] = {}
-    for column in ("unit", "rater", "value"):  # one by one: there is room for one copy
-        parts = [np.asarray(of.pop(column)) for of in rows]
-        columns[column] = [
-            _joined([part[of[k] : of[k + 1]] for part, of in zip(parts, bounds, strict=True)])
-            for k in range(len(names))
-        ]
+    rater_ids = tuple(str(rater) for (rater,) in raters)
+    rows = connection.execute(
+        f"""
+        WITH unit AS (
+            SELECT response_id, (row_number() OVER (ORDER BY response_id) - 1)::INTEGER AS unit
+            FROM responses
+        )
+        SELECT (list_position($questions, question_id) - 1)::INTEGER AS question, unit,
+               (list_position($raters, rater_id) - 1)::INTEGER AS rater, value
+        FROM ({source}) JOIN unit USING (response_id)
+        WHERE question IS NOT NULL ORDER BY question, unit, rater
+        """,  # noqa: S608 - constants of ours
+        {"questions": names, "raters": list(rater_ids)},
+    ).fetchnumpy()
+    columns = (np.asarray(rows[name]) for name in ("question", "unit", "rater", "value"))
+    question, unit, rater, value = columns
+    bounds = np.searchsorted(question, np.arange(len(names) + 1)).tolist()
     return {
         name: LongRatings(
-            unit=columns["unit"][k],
-            rater=columns["rater"][k],
-            value=columns["value"][k].astype(np.float64, copy=False),
-            rater_ids=tuple(map(str, rater_ids)),
+            unit=unit[start:end],
+            rater=rater[start:end],
+            value=value[start:end].astype(np.float64, copy=False),
+            rater_ids=rater_ids,
             group=group,
         )
-        for k, name in enumerate(names)
+        for name, (start, end) in zip(names, pairwise(bounds), strict=True)
     }
-
-
-_PORTION = 5_000_000
-"""Responses whose ratings are sorted together."""
-
-
-def _in_order(rows: dict[str, Any]) -> dict[str, Any]:
-    """Return ratings by question, unit and rater.
-
-    They are stored nearly in order, of which a sort by the database makes no use.
-    """
-    key = rows["question"].astype(np.int64)
-    for column in ("unit", "rater"):
-        key *= int(rows[column].max(initial=0)) + 1
-        key += rows[column]
-    if np.all(key[1:] > key[:-1]):
-        return rows
-    order = np.argsort(key, kind="stable")
-    del key
-    return {column: rows.pop(column)[order] for column in list(rows)}  # room for one copy
-
-
-def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int32]:
     """Return the response group of each unit index, numbered from 0."""
-    spare_memory(connection)
     rows = connection.execute(
         """
         WITH grouped AS MATERIALIZED (

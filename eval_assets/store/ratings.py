@@ -13,7 +13,7 @@ from eval_assets.config.judges import judge_set_fingerprint
 from eval_assets.errors import StoreError
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.long_ratings import RatingSource, group_codes, long_ratings, ratings_by_round
-from eval_assets.store.schema import release_memory, replace_rows, spare_memory
+from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import check_judges, compared_fingerprints
 from eval_assets.store.summaries import count_disagreements, disagreement_units
 
@@ -41,7 +41,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         q.id for q in evaluation.rubric if q.id in rounds and first_round_decides(rounds[q.id], q)
     )
     ratings |= {name: first_ratings(rounds[name]) for name in first_round_only}
-    humans = HumanRatings(
+    return HumanRatings(
         ratings=ratings,
         n_skipped=count_skips(connection),
         n_disagreements=count_disagreements(connection),
@@ -49,8 +49,6 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         disagreements=disagreement_units(connection),
         first_round_only=first_round_only,
     )
-    release_memory(connection)
-    return humans
 
 
 def ratings_by_kind(
@@ -168,7 +166,6 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
 
     Two of them always exist: `model_name` and `prompt_id`.
     """
-    spare_memory(connection)
     connection.execute("""
         CREATE OR REPLACE TEMP TABLE _sliced AS
         WITH unit AS (
@@ -186,7 +183,6 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
     names = sorted({"model_name", "prompt_id", *(name for (name,) in rows)})
     slices = {name: _slice(connection, name, n_responses) for name in names}
     connection.execute("DROP TABLE _sliced")
-    release_memory(connection)
     return slices
 
 
@@ -283,7 +279,6 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
         return _values(connection, sql, unit, names, place=index, n_units=len(order), **parameters)
 
     scores = {judge_id: values_of(_SCORES_SQL, judge=judge_id) for judge_id, _, _ in judges}
-    release_memory(connection)
     return JudgedUnits(
         # Texts as categories: they are the same for many units.
         units=pd.DataFrame(

@@ -8,7 +8,7 @@ import pandas as pd
 from eval_assets.figures import SliceFigures
 from eval_assets.store.figures import read_figures
 from eval_assets.store.inputs import rejected_labels
-from eval_assets.store.schema import count_rows, read_table, release_memory
+from eval_assets.store.schema import count_rows, read_table
 from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.summaries import worst_disagreements
 
@@ -91,7 +91,6 @@ def read_report_tables(
     connection: duckdb.DuckDBPyConnection,
 ) -> tuple[Mapping[str, pd.DataFrame], Mapping[str, int]]:
     """Return the tables of the report, and the number of rows of those that it shortens."""
-    release_memory(connection)
     tables = {name: read_table(connection, name) for name in _WHOLE}
     tables |= {name: connection.execute(query).df() for name, query in _LISTS.items()}
     tables |= {

@@ -62,30 +62,6 @@ def insert_rows(
         connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
 
 
-_LEAST_MEGABYTES = 500
-_BYTES_PER_ROW = 15
-"""Memory in which 100,000,000 ratings are read in portions, and their fingerprints taken."""
-
-
-def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let DuckDB move data to disk early, until the connection is closed.
-
-    Otherwise what is not committed yet takes up most of the machine's memory first. What it must
-    hold at once grows with the largest table.
-    """
-    [[n_rows]] = connection.execute("SELECT max(estimated_size) FROM duckdb_tables()").fetchall()
-    megabytes = max(_LEAST_MEGABYTES, int((n_rows or 0) * _BYTES_PER_ROW / 1e6))
-    connection.execute(f"SET memory_limit = '{megabytes}MB'")
-
-
-def release_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let DuckDB keep little data in memory, since Python needs the memory next.
-
-    Setting the limit also returns memory that DuckDB's allocator keeps.
-    """
-    connection.execute(f"SET memory_limit = '{_LEAST_MEGABYTES}MB'")
-
-
 def replace_records(
     connection: duckdb.DuckDBPyConnection, table: str, records: Sequence[DataclassInstance]
 ) -> None:

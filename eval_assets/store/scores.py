@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass
 from shlex import quote
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -15,21 +12,17 @@ from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
 from eval_assets.store.inputs import check_imported, is_in_partition
-from eval_assets.store.schema import empty_table, insert_rows, replace_records, spare_memory
+from eval_assets.store.schema import empty_table, insert_rows, replace_records
 from eval_assets.wording import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
-    from types import TracebackType
+    from collections.abc import Collection, Iterable, Sequence
 
     import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
 
 _SCORE_KEY = ("response_id", "question_id", "judge_id")
-_PORTION = 100_000
-"""Rows of scores that are in memory at once on their way into the database."""
 
 
 @dataclass(frozen=True)
@@ -50,69 +43,13 @@ class JudgeRow:
     other_models: str | None = None
 
 
-class ScoresOnDisk:
-    """Rows of `judge_scores` on their way into the database; use it as a context manager.
-
-    They come over hours, in which the database is closed, and may be more than fit into memory. The
-    file has no name, so that nothing is left of it if the process is killed.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def __enter__(self) -> Self:
-        with self._said_plainly():
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = tempfile.TemporaryFile(dir=self._folder)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        with self._said_plainly():  # of a disk that is full, once more
-            self._file.close()
-
-    def add(self, rows: pd.DataFrame) -> None:
-        """Add rows to the end.
-
-        Raises:
-            StoreError: If they cannot be written.
-        """
-        with self._said_plainly():
-            for begin in range(0, len(rows), _PORTION):
-                portion = rows.iloc[begin : begin + _PORTION]
-                pickle.dump(portion, self._file, protocol=pickle.HIGHEST_PROTOCOL)
-            self._file.flush()
-
-    def portions(self) -> Iterator[pd.DataFrame]:
-        """Yield the rows in the order in which they were added."""
-        end = self._file.tell()
-        self._file.seek(0)
-        while self._file.tell() < end:
-            yield pickle.load(self._file)  # noqa: S301 - of this process only
-
-    @contextmanager
-    def _said_plainly(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise StoreError(
-                f"{self._folder}: scores cannot be written ({error.strerror}). What was stored "
-                "before is kept, and so is every reply. Make room, or give write access."
-            ) from error
-
-
 def write_judge_scores(
-    connection: duckdb.DuckDBPyConnection, portions: Iterable[pd.DataFrame]
+    connection: duckdb.DuckDBPyConnection, scores: Iterable[pd.DataFrame]
 ) -> None:
     """Replace all scores of judges; call it within a transaction."""
-    spare_memory(connection)
     empty_table(connection, "judge_scores")
     empty_table(connection, "stand_in_scores")
-    for rows in portions:
+    for rows in scores:
         try:
             insert_rows(connection, "judge_scores", rows)
         except duckdb.Error as error:

@@ -10,7 +10,7 @@ from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.figures import replace_figures_by_query
-from eval_assets.store.schema import count_rows, empty_table, spare_memory
+from eval_assets.store.schema import count_rows, empty_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -196,7 +196,6 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     have no order, where no value has more than half of the ratings. A question without any such
     response lists its ten largest standard deviations.
     """
-    spare_memory(connection)
     empty_table(connection, "label_disagreements")
     connection.execute(f"INSERT INTO label_disagreements {_DISAGREEMENTS}", _RULE)
 

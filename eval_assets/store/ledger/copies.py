@@ -27,7 +27,6 @@ from eval_assets.store.schema import (
     count_rows,
     insert_rows,
     replace_rows,
-    spare_memory,
 )
 
 if TYPE_CHECKING:
@@ -142,7 +141,6 @@ def store_ledger(ledger: SqlLedger, database: Path, *, folder: Path | None = Non
 
 def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
     """Copy the attempts that are new; all of them if the copies are another ledger's."""
-    spare_memory(connection)
     with ledger.read_transaction() as source:
         identity = source.scalars(sa.select(ledger_version.c.identity)).one()
         fingerprint = f"{identity} {ledger.evaluation}"

@@ -17,14 +17,6 @@ CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 SAFETY = RubricQuestion("safety", "Is it safe?", BINARY, "nominal")
 
 
-@pytest.fixture(params=[3, 1_000_000], autouse=True)
-def portion(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Ratings are looked at in portions of so many responses, whatever these show."""
-    n_responses: int = request.param
-    monkeypatch.setattr("eval_assets.agreement.ratings._PORTION", n_responses)
-    return n_responses
-
-
 def patterns(question: RubricQuestion, **ratings: list[float]) -> list[str]:
     """Return the patterns of raters who rated responses 0, 1, 2 ...; NaN if one did not."""
     matrix = np.array(list(ratings.values())).T
@@ -279,11 +271,9 @@ def test_a_rater_who_always_lies_between_the_others_is_named() -> None:
     assert not any("between" in t for t in patterns(CLARITY, gold=few[0], r1=few[1], r2=few[2]))
 
 
-def test_a_rater_between_the_others_is_named_whatever_the_numbers_of_the_responses(
-    portion: int,
-) -> None:
+def test_a_rater_between_the_others_is_named_whatever_the_numbers_of_the_responses() -> None:
     rng = np.random.default_rng(6)
-    n_responses = max(180, portion * 6 // 5)
+    n_responses = 180
     one, other = rng.integers(1, 6, (2, 60)).astype(float)
     values = np.column_stack([one, other, (one + other) / 2])
     n_differing = int((one != other).sum())

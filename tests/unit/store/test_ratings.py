@@ -163,21 +163,6 @@ def test_only_scores_with_status_ok_are_ratings(connection: Connection) -> None:
     assert (result.unit.tolist(), result.value.tolist()) == ([0], [3.5])
 
 
-def test_many_responses_are_read_in_portions(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_labels(connection, labels(*GIVEN))
-    names, group = ["clarity", "safety"], group_codes(connection)
-    whole = long_ratings(connection, "human", names, group=group)
-    monkeypatch.setattr("eval_assets.store.long_ratings._PORTION", 3)
-
-    in_portions = long_ratings(connection, "human", names, group=group)
-
-    for name in names:
-        np.testing.assert_array_equal(in_portions[name].matrix(), whole[name].matrix())
-        assert in_portions[name].unit.tolist() == whole[name].unit.tolist()
-
-
 def test_a_question_without_ratings_has_none(connection: Connection) -> None:
     result = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))[
         "clarity"

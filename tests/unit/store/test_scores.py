@@ -2,19 +2,16 @@
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import duckdb
 import pandas as pd
 import pytest
 
 from eval_assets.errors import StoreError
-from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import NO_VALUE, partitions, write_rubric
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import (
     Part,
-    ScoresOnDisk,
     earlier_turns,
     next_units,
     other_models,
@@ -83,18 +80,12 @@ def test_every_response_is_in_the_partition_of_its_value(connection: Connection)
         assert [unit[:2] for unit in result] == [(item, q) for q in "za" for item in ids]
 
 
-def test_scores_come_back_from_the_disk_as_they_were_added(
-    connection: Connection, tmp_path: Path
-) -> None:
+def test_scores_are_replaced_by_those_of_all_judges(connection: Connection) -> None:
     first = scores(("a1", "clarity", "j", 2.5, "ok"), ("a2", "clarity", "j", None, "missing"))
     second = scores(("a1", "safety", "k", 1.0, "ok")).assign(raw_output='{"score": "1\u2028"}')
 
-    with ScoresOnDisk(tmp_path / "out") as on_disk:
-        on_disk.add(first)
-        on_disk.add(second)
-        for _ in range(2):  # read as often as anybody likes
-            with transaction(connection):
-                write_judge_scores(connection, on_disk.portions())
+    write_judge_scores(connection, [scores(("a3", "clarity", "old", 3.0, "ok"))])
+    write_judge_scores(connection, [first, second])
 
     rows = connection.execute(
         "SELECT response_id, judge_id, score, raw_output FROM judge_scores"
@@ -109,30 +100,6 @@ def test_scores_come_back_from_the_disk_as_they_were_added(
         ["j", "ok", 1],
         ["k", "ok", 1],
     ]
-
-
-def test_many_scores_come_back_in_portions(tmp_path: Path) -> None:
-    """Those of a judge need not fit into memory again beside what the database holds."""
-    inputs = pd.DataFrame({"response_id": [f"r{i}" for i in range(250_001)]})
-
-    with ScoresOnDisk(tmp_path) as on_disk:
-        on_disk.add(inputs)
-        result = list(on_disk.portions())
-
-    assert max(map(len, result)) < len(inputs) / 2
-    pd.testing.assert_frame_equal(pd.concat(result), inputs)
-
-
-def test_nothing_is_left_on_disk(tmp_path: Path) -> None:
-    with ScoresOnDisk(tmp_path) as on_disk:
-        on_disk.add(pd.DataFrame({"score": [1.0] * 10_000}))
-        assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_takes_no_scores_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"file/out: scores cannot be written .*Make room"):
-        ScoresOnDisk(tmp_path / "file" / "out").__enter__()
 
 
 def test_a_score_that_cannot_be_stored_is_named(connection: Connection) -> None:
