@@ -211,8 +211,7 @@ def look_for_files(
         return request, state
     graph = repository.asset_graph
     selection = dg.AssetSelection.assets(*map(folder.key, changed)).downstream().materializable()
-    keys = sorted(key for key in selection.resolve(graph) if graph.get(key).partitions_def is None)
-    return request._replace(asset_selection=keys), state
+    return request._replace(asset_selection=sorted(selection.resolve(graph))), state
 
 
 def _state_by_asset(folder: Path) -> dict[str, str]:

@@ -35,7 +35,7 @@ from eval_assets.assets.automation import AutomatedEvaluation, automation_of, na
 from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.executors import executor, pool_of
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
+from eval_assets.assets.sharding import judge_scores_in_shards
 from eval_assets.assets.step_names import of_evaluation
 from eval_assets.assets.terminal import terminal
 from eval_assets.config.operations import Judging
@@ -108,8 +108,6 @@ def _own_definitions(
     all_assets: dg.AssetSelection = (
         dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
     )
-    if split.partition_by:  # a run is of one partition: a backfill starts them
-        all_assets -= dg.AssetSelection.assets(folder.key("judge_replies"))
     jobs = _jobs(all_assets, [before], before=before, folder=folder)
     definitions = dg.Definitions(
         assets=_own_assets(folder, split, before=before, pool=pool),
@@ -172,8 +170,6 @@ def _own_assets(
         whole = folder.key("judge_scores")
         shards = judge_scores_in_shards(split.shards, folder, pool=pool)
         assets = [shards if _is_of(asset, whole) else asset for asset in assets]
-    if split.partition_by:
-        assets = [*assets, judge_replies_by(split.partition_by, folder, pool=pool)]
     asking = {folder.key(name) for name in _ASKING} if pool else set()
     # With live judges, tuning may take hours, for which the report does not wait.
     last = set() if pool else {folder.key("agreement_report")}

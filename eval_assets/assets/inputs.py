@@ -6,10 +6,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 import dagster as dg
-import duckdb
 import pandas as pd
 
-from eval_assets.assets.dagster_internals import INVALID_PARTITION_SUBSTRINGS
 from eval_assets.assets.file_versions import file_versions
 from eval_assets.assets.generation import generated_responses
 from eval_assets.assets.resources import (
@@ -20,17 +18,14 @@ from eval_assets.assets.resources import (
     version_of,
 )
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling.rubric_versions import new_wordings, wordings_in_order
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import (
-    NO_VALUE,
     import_fingerprint,
     is_imported,
     labels_by_version,
-    partitions,
     read_generated_responses,
     record_import,
     write_currency,
@@ -123,9 +118,7 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
 @dg.asset(
     group_name="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"]
 )
-def model_responses(
-    context: dg.AssetExecutionContext, folder: EvaluationFolder
-) -> dg.MaterializeResult[None]:
+def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Responses of each model: given in files, or generated; a given one takes precedence."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -133,22 +126,19 @@ def model_responses(
         with folder.connect() as connection:
             fingerprint = version_of(files, import_fingerprint(connection, "generated_responses"))
             if is_imported(connection, "responses", fingerprint=fingerprint):
-                declare_partitions(connection, folder, context.instance)
                 return unchanged(table_metadata(connection, "responses"))
             generated = read_generated_responses(connection)
         responses = _merged(read_responses(evaluation, generated=generated), generated)
-        with folder.connect() as connection:
-            with transaction(connection):
-                replace_rows(connection, "responses", responses)
-                record_import(
-                    connection,
-                    "responses",
-                    fingerprint=fingerprint,
-                    sources=files,
-                    n_rows=len(responses),
-                )
-                table = table_metadata(connection, "responses")
-            declare_partitions(connection, folder, context.instance)
+        with folder.connect() as connection, transaction(connection):
+            replace_rows(connection, "responses", responses)
+            record_import(
+                connection,
+                "responses",
+                fingerprint=fingerprint,
+                sources=files,
+                n_rows=len(responses),
+            )
+            table = table_metadata(connection, "responses")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
@@ -176,44 +166,3 @@ def unchanged(table: Mapping[str, dg.TableSchema | int | str]) -> dg.Materialize
         data_version=data_version_in(table),
         metadata={**table, "import": "files unchanged, nothing rewritten"},
     )
-
-
-_MOST = 10_000
-"""Largest number of partitions, each of which is a run and a row of the UI."""
-
-
-def declare_partitions(
-    connection: duckdb.DuckDBPyConnection, folder: EvaluationFolder, instance: dg.DagsterInstance
-) -> None:
-    """Declare the partitions of the stored responses to Dagster, if any.
-
-    Raises:
-        ExceptionGroup: Of an InputError if they cannot be the names of partitions.
-    """
-    column = folder.evaluation().judging.partition_by
-    if column is None:
-        return
-    keys = partitions(connection, column)
-    raise_all(_problems(column, keys), source="the inputs")
-    name = partitions_name(column, folder)
-    known_keys = instance.get_dynamic_partitions(name)
-    for old_key in set(known_keys) - set(keys):
-        instance.delete_dynamic_partition(name, old_key)
-    instance.add_dynamic_partitions(name, [key for key in keys if key not in known_keys])
-
-
-def partitions_name(column: str, folder: EvaluationFolder) -> str:
-    """Return the name of an evaluation's partitions by a column in Dagster."""
-    return "/".join(filter(None, (folder.prefix, column)))
-
-
-def _problems(column: str, keys: list[str]) -> list[InputProblem]:
-    message, remedy = "", "Use a column with few, short values, such as a month"
-    if keys == [NO_VALUE]:
-        message, remedy = f"no response has a {column}", "Name a column of the responses, or add it"
-    elif len(keys) > _MOST:
-        message = f"responses have {len(keys):,} different values of {column}, over {_MOST:,}"
-    elif odd := [key for key in keys if any(part in key for part in INVALID_PARTITION_SUBSTRINGS)]:
-        message = f"{odd[0]!r} cannot be the name of a partition"
-    key_path = "judging.partition_by"
-    return [InputProblem("evaluation.yaml", None, key_path, message, remedy)] if message else []

@@ -16,7 +16,7 @@ from eval_assets.assets.judge_versions import (
     prompts_in_use,
     versions_in_use,
 )
-from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, judge_live, judge_part
+from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, judge_live, judge_shard
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -49,7 +49,7 @@ from eval_assets.store.inputs import (
 from eval_assets.store.report_tables import judge_costs
 from eval_assets.store.scores import (
     JudgeRow,
-    Part,
+    Shard,
     other_models,
     status_counts,
     write_judge_scores,
@@ -135,13 +135,13 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
     )
 
 
-def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJudging:
+def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> LiveJudging:
     """Ask live judges about some of the units, except for replies in the ledger.
 
     Args:
         folder: The evaluation.
-        run_id: The run, or backfill, whose budget is spent.
-        part: Which units.
+        run_id: The run, whose budget is spent.
+        shard: Which units.
     """
     evaluation = folder.evaluation()
     if not evaluation.live_judges:
@@ -153,7 +153,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJud
     for _ in _sound_scores(evaluation, responses):
         pass
     prompts = prompts_in_use(in_use)
-    return judge_part(evaluation, folder, prompts=prompts, run_id=run_id, part=part)
+    return judge_shard(evaluation, folder, prompts=prompts, run_id=run_id, shard=shard)
 
 
 def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:

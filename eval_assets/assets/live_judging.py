@@ -31,7 +31,7 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import write_staged_mode
 from eval_assets.store.ledger.workers import Worker
-from eval_assets.store.scores import Part, earlier_turns, next_units
+from eval_assets.store.scores import Shard, earlier_turns, next_units
 from eval_assets.wording import or_none
 
 logger = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def judge_live(
     if not judges:
         return LiveJudging()
     # The first units are read at once: Ctrl-C ends a wait for the database.
-    portions = _portions(evaluation, folder, part=Part())
+    portions = _portions(evaluation, folder, shard=Shard())
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
         summary = _ask(
@@ -116,13 +116,13 @@ def judge_live(
     )
 
 
-def judge_part(
+def judge_shard(
     evaluation: Evaluation,
     folder: EvaluationFolder,
     *,
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
-    part: Part,
+    shard: Shard,
 ) -> LiveJudging:
     """Ask every live judge about some of the units, except for replies in the ledger.
 
@@ -132,8 +132,8 @@ def judge_part(
         evaluation: Declares the judges.
         folder: Where database and ledger are.
         prompts: Separate prompts, by judge.
-        run_id: The run, or backfill, whose budget is spent.
-        part: Which units.
+        run_id: The run, whose budget is spent.
+        shard: Which units.
     """
     is_used_up = False
 
@@ -141,7 +141,7 @@ def judge_part(
         nonlocal is_used_up
         is_used_up = any(score.status == "budget_stopped" for score in scores)
 
-    portions = _portions(evaluation, folder, part=part)
+    portions = _portions(evaluation, folder, shard=shard)
     portions = itertools.takewhile(lambda _: not is_used_up, portions)
     with folder.ledger(evaluation) as ledger:
         summary = _ask(evaluation, ledger, portions, prompts=prompts, run_id=run_id, keep=look)
@@ -208,16 +208,16 @@ def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _portions(
-    evaluation: Evaluation, folder: EvaluationFolder, *, part: Part
+    evaluation: Evaluation, folder: EvaluationFolder, *, shard: Shard
 ) -> Iterator[list[Unit]]:
-    """Yield the units of a part in portions that fit into memory, with the turns before each.
+    """Yield the units of a shard in portions that fit into memory, with the turns before each.
 
     At least one portion is yielded, which may be empty.
     """
     after, n_before, is_last = None, 0, False
     while not is_last:
         with folder.connect() as connection:
-            rows = next_units(connection, after=after, n=_UNITS_AT_ONCE, part=part)
+            rows = next_units(connection, after=after, n=_UNITS_AT_ONCE, shard=shard)
             history = earlier_turns(connection, of={response_id for response_id, *_ in rows})
         if n_before and not rows:
             return

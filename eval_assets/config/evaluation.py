@@ -185,17 +185,9 @@ class Evaluation:
         if self.staged is not None and len(self.judges) < _PAIR:
             remedy = "Declare a second judge, or remove it"
             faults.append(Fault(("staged",), "staging takes two judges", remedy))
-        if self.staged is not None:
+        if self.staged is not None and self.judging.shards > 1:
             message = "staged judging goes through the units one after the other"
-            split = {
-                "shards": self.judging.shards > 1,
-                "partition_by": self.judging.partition_by is not None,
-            }
-            faults += [
-                Fault(("judging", key), message, f"Remove {key}, or staged")
-                for key, is_split in split.items()
-                if is_split
-            ]
+            faults.append(Fault(("judging", "shards"), message, "Remove shards, or staged"))
         raise_faults(faults)
         measured = tuple(item for question in self.rubric for item in question.measured())
         object.__setattr__(self, "rubric", measured)

@@ -43,17 +43,14 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Judging:
-    """Division of live judging into shards and partitions.
+    """Division of live judging into shards.
 
     Args:
         shards: Parts of the units that are judged separately, each by a step of a run, which
             EVAL_EXECUTOR lets other processes or machines do.
-        partition_by: Column of the responses, such as response_month, by whose values Dagster
-            judges some of them in separate runs; None for no partitions.
     """
 
     shards: Annotated[int, Ge(1), Le(1000)] = 1
-    partition_by: Name | None = None
 
 
 @dataclass(frozen=True)

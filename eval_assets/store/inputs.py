@@ -197,31 +197,6 @@ def response_keys(
     return keys.astype(object).where(keys.notna(), None).assign(turn_index=turns)
 
 
-NO_VALUE = "(no value)"
-"""Partition of the responses that have no value in the column that they are partitioned by."""
-
-
-def partitions(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
-    """Return the values of a column of the responses, or of an attribute, in order of text."""
-    responses = connection.table("responses")
-    result = responses.select(_partition(responses, column).alias("value")).distinct()
-    return [str(value) for (value,) in result.order("value").fetchall()]
-
-
-def is_in_partition(
-    connection: duckdb.DuckDBPyConnection, column: str, *, partition: str
-) -> duckdb.Expression:
-    """Return the condition that a response is in one of the `partitions`."""
-    value = _partition(connection.table("responses"), column)
-    return value == duckdb.ConstantExpression(partition)
-
-
-def _partition(responses: duckdb.DuckDBPyRelation, column: str) -> duckdb.Expression:
-    text = duckdb.FunctionExpression("trim", _cells(responses, column).cast("VARCHAR"))
-    value = duckdb.FunctionExpression("nullif", text, duckdb.ConstantExpression(""))
-    return duckdb.CoalesceOperator(value, duckdb.ConstantExpression(NO_VALUE))
-
-
 def _cells(responses: duckdb.DuckDBPyRelation, column: str) -> duckdb.Expression:
     """Return a column of the responses, or an attribute by that name."""
     if column in responses.columns:

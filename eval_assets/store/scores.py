@@ -11,7 +11,7 @@ import duckdb
 from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
-from eval_assets.store.inputs import check_imported, is_in_partition
+from eval_assets.store.inputs import check_imported
 from eval_assets.store.schema import empty_table, insert_rows, replace_records
 from eval_assets.wording import storable
 
@@ -75,22 +75,14 @@ def write_judges(connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRo
 
 
 @dataclass(frozen=True)
-class Part:
-    """Part of the units that judges rate; all of them unless told otherwise.
+class Shard:
+    """A share of the units that judges rate; all of them unless told otherwise.
 
     A unit's shard follows from its ids alone, today and on any machine.
-
-    Args:
-        shard: Number of the shard, from 0.
-        n_shards: How many shards there are.
-        partition_by: Column of the responses, or one of their attributes; None for all responses.
-        partition: The value that responses of the part have there, as `partitions` returns it.
     """
 
-    shard: int = 0
+    index: int = 0
     n_shards: int = 1
-    partition_by: str | None = None
-    partition: str = ""
 
 
 def next_units(
@@ -98,7 +90,7 @@ def next_units(
     *,
     after: tuple[str, str] | None = None,
     n: int,
-    part: Part = Part(),
+    shard: Shard = Shard(),
 ) -> list[tuple[str, str, str, str]]:
     """Return the next units that judges rate: response_id, question_id, prompt and response.
 
@@ -107,19 +99,14 @@ def next_units(
     `after` are response and question of the last unit before; None for the first `n` units.
     """
     response_id, question_id = after or ("", "")
-    is_of_part = "true"
-    if part.partition_by:
-        is_in = is_in_partition(connection, part.partition_by, partition=part.partition)
-        is_of_part = f"response_id IN (SELECT response_id FROM responses WHERE {is_in})"  # noqa: S608 - quoted by DuckDB
     # Ids first: the texts of all responses need not be read for each portion.
     return connection.execute(
-        f"""
+        """
         WITH following AS (
             SELECT position, question_id, response_id
             FROM asked_units JOIN rubric_questions USING (question_id)
             WHERE scored_by = 'judge'
               AND md5_number_lower(response_id || chr(31) || question_id) % $n_shards = $shard
-              AND {is_of_part}
               AND (position, response_id) > (
                   coalesce((SELECT position FROM rubric_questions
                             WHERE question_id = $question_id), -1), $response_id)
@@ -128,10 +115,10 @@ def next_units(
         SELECT response_id, question_id, coalesce(prompt_text, ''), coalesce(response_text, '')
         FROM following JOIN responses USING (response_id)
         ORDER BY position, response_id
-        """,  # noqa: S608 - likewise
+        """,
         {
-            "shard": part.shard,
-            "n_shards": part.n_shards,
+            "shard": shard.index,
+            "n_shards": shard.n_shards,
             "response_id": response_id,
             "question_id": question_id,
             "n": n,

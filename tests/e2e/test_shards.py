@@ -1,6 +1,4 @@
-"""Judging in parts, by shards and by partitions, with the result of judging in one."""
-
-import json
+"""Judging in shards, with the result of judging in one."""
 
 import dagster as dg
 import pytest
@@ -8,7 +6,6 @@ import pytest
 from eval_assets.assets import live_judging
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.store.ledger.limits import spending_table
 from tests.e2e.conftest import N_RESPONSES, Evaluated, materialized
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
@@ -37,26 +34,16 @@ def live_folder(new_folder: Evaluated, monkeypatch: pytest.MonkeyPatch) -> Evalu
     return new_folder
 
 
-def split(
-    folder: Evaluated,
-    provider: RunningProvider,
-    monkeypatch: pytest.MonkeyPatch,
-    **judging: int | str,
-) -> dg.Definitions:
-    """Return the definitions of the folder with its judging split so, and the provider to ask."""
-    for name, value in provider.environment.items():
-        monkeypatch.setenv(name, value)
-    declared = folder.path / "evaluation.yaml"
-    head, _, _ = declared.read_text().partition("judging:")
-    declared.write_text(f"{head}judging: {json.dumps(judging)}\n")
-    return definitions_of(EvaluationFolder(data=str(folder.path)))
-
-
 def score(
     folder: Evaluated, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch, *, shards: int
 ) -> dg.ExecuteInProcessResult:
     """Run everything through the agreement of judges, in so many shards."""
-    definitions = split(folder, provider, monkeypatch, shards=shards)
+    for name, value in provider.environment.items():
+        monkeypatch.setenv(name, value)
+    declared = folder.path / "evaluation.yaml"
+    head, _, _ = declared.read_text().partition("judging:")
+    declared.write_text(f"{head}judging: {{shards: {shards}}}\n")
+    definitions = definitions_of(EvaluationFolder(data=str(folder.path)))
     selected = dg.AssetSelection.assets("judge_agreement", "judge_human_agreement").upstream()
     return definitions.resolve_job_def("evaluate").execute_in_process(
         asset_selection=sorted(
@@ -144,72 +131,3 @@ def test_a_budget_holds_for_all_shards_together(
     )
     assert isinstance(n_stopped, int)
     assert 0 < n_stopped < N_RATINGS
-
-
-def backfilled(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, *partitions: str
-) -> list[str]:
-    """Judge partitions as the runs of one backfill; return those that Dagster shows as done."""
-    job = definitions.resolve_implicit_global_asset_job_def()
-    inputs = ["model_responses", "rubric_questions"]
-    job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey(key) for key in inputs])
-    for partition in partitions:
-        job.execute_in_process(
-            instance=instance,
-            asset_selection=[dg.AssetKey("judge_replies")],
-            partition_key=partition,
-            raise_on_error=False,
-            tags={"dagster/backfill": "autumn"},
-        )
-    return list(instance.get_materialized_partitions(dg.AssetKey("judge_replies")))
-
-
-def by_month(folder: Evaluated) -> None:
-    """Give the responses a month: one has none, and of the others every second one the same."""
-    path = folder.path / "responses.csv"
-    head, *rows = path.read_text().splitlines()
-    months = ["", *("2026-10" if k % 2 else "2026-11" for k in range(1, len(rows)))]
-    lines = [f"{row},{month}" for row, month in zip(rows, months, strict=True)]
-    path.write_text("\n".join([f"{head},response_month", *lines]) + "\n")
-
-
-def test_a_backfill_asks_about_its_partitions_and_a_run_about_the_rest(
-    live_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    by_month(live_folder)
-    with running(Behaviour()) as provider, dg.DagsterInstance.ephemeral() as instance:
-        definitions = split(live_folder, provider, monkeypatch, partition_by="response_month")
-        assert backfilled(definitions, instance, "2026-10") == ["2026-10"]
-        event = instance.get_latest_materialization_event(dg.AssetKey("judge_replies"))
-        assert event is not None
-        assert event.asset_materialization is not None
-        metadata = event.asset_materialization.metadata
-        assert metadata["n_calls"].value == 2 * 2 * (N_RESPONSES // 2)
-        assert len(provider.log.completions) == 2 * 2 * (N_RESPONSES // 2)
-        backfilled(definitions, instance, "2026-10", "(no value)")
-        assert len(provider.log.completions) == 2 * 2 * (N_RESPONSES // 2 + 1)
-
-        assert score(live_folder, provider, monkeypatch, shards=1).success
-        assert len(provider.log.completions) == N_RATINGS
-    assert live_folder.rows("SELECT count(*) FROM judge_scores WHERE status = 'ok'") == [
-        (N_RATINGS,)
-    ]
-
-
-def test_the_runs_of_a_backfill_share_one_budget(
-    live_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    by_month(live_folder)
-    declared = live_folder.path / "evaluation.yaml"
-    declared.write_text(declared.read_text() + "budget_usd: 0.007\n")
-    with running(Behaviour()) as provider, dg.DagsterInstance.ephemeral() as instance:
-        definitions = split(live_folder, provider, monkeypatch, partition_by="response_month")
-        done = backfilled(definitions, instance, "2026-10", "2026-11", "(no value)")
-        assert set(done) <= {"2026-10", "2026-11"}  # the last one finds nothing left
-    assert len(provider.log.completions) < N_RATINGS
-    folder = EvaluationFolder(data=str(live_folder.path))
-    with folder.ledger(folder.evaluation()) as ledger:
-        [row] = spending_table(ledger, by="run")
-        run, spent = row["run"], row["charged_usd"]
-    assert run == "autumn"
-    assert 0 < spent <= 0.007

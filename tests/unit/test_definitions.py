@@ -124,25 +124,6 @@ def test_schedule_is_that_of_the_file(several: Path) -> None:
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 5 * * 1", "Europe/Berlin")
 
 
-def test_partitions_of_responses_are_an_asset_beside_what_runs_together(several: Path) -> None:
-    declared = several / "sample" / "evaluation.yaml"
-    declared.write_text(declared.read_text() + "judging: {partition_by: difficulty}\n")
-    result = definitions(several)
-
-    key = dg.AssetKey(["sample", "judge_replies"])
-    asset = result.resolve_asset_graph().get(key)
-    assert asset.partitions_def == dg.DynamicPartitionsDefinition(name="sample/difficulty")
-    assert asset.automation_condition is None
-    assert asset.group_name == "sample_judge_scores"
-    assert {parent.path[-1] for parent in asset.parent_keys} == {
-        "model_responses",
-        "rubric_questions",
-    }
-    assert not asset.child_keys
-    for job in ("sample_evaluate", "sample_score"):
-        assert key not in result.resolve_job_def(job).asset_layer.selected_asset_keys
-
-
 def test_shards_are_steps_of_their_own_before_one_that_collects(several: Path) -> None:
     declared = several / "sample" / "evaluation.yaml"
     declared.write_text(declared.read_text() + "judging: {shards: 3}\n")

@@ -1,11 +1,8 @@
 """Names that Dagster does not export mean what the project takes them for."""
 
 import dagster as dg
-import pytest
 
 from eval_assets.assets.dagster_internals import (
-    BACKFILL_ID_TAG,
-    INVALID_PARTITION_SUBSTRINGS,
     NO_COMPUTE_LOGS,
     StepFailureData,
     UnresolvedAssetJobDefinition,
@@ -49,21 +46,10 @@ def test_failed_step_has_failure_data() -> None:
     assert failure.user_failure_data.description == "no"
 
 
-@pytest.mark.parametrize("part", INVALID_PARTITION_SUBSTRINGS)
-def test_partition_key_with_a_forbidden_part_is_refused(part: str) -> None:
-    with pytest.raises(dg.DagsterInvalidDefinitionError):
-        dg.StaticPartitionsDefinition([f"a{part}b"])
-
-
 def test_job_of_assets_is_unresolved() -> None:
     assert isinstance(dg.define_asset_job("all"), UnresolvedAssetJobDefinition)
 
 
-def test_tag_of_backfills_and_logs_are_as_dagster_has_them() -> None:
-    request = dg.PartitionedConfig(
-        dg.StaticPartitionsDefinition(["a"]), run_config_for_partition_key_fn=lambda _: {}
-    )
-    assert request is not None
-    assert BACKFILL_ID_TAG == "dagster/backfill"
+def test_instance_without_compute_logs_keeps_none() -> None:
     with dg.DagsterInstance.local_temp(overrides={"compute_logs": NO_COMPUTE_LOGS}) as instance:
         assert type(instance.compute_log_manager).__name__ == NO_COMPUTE_LOGS["class"]

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from eval_assets.errors import StoreError
-from eval_assets.store.inputs import NO_VALUE, partitions, write_rubric
+from eval_assets.store.inputs import write_rubric
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import (
-    Part,
+    Shard,
     earlier_turns,
     next_units,
     other_models,
@@ -42,7 +42,7 @@ def test_every_unit_is_in_one_shard_and_comes_once_by_question(connection: Conne
 
     def units_of(shard: int, n_shards: int) -> list[tuple[str, str, str, str]]:
         result, after = list[tuple[str, str, str, str]](), None
-        while more := next_units(connection, after=after, n=7, part=Part(shard, n_shards)):
+        while more := next_units(connection, after=after, n=7, shard=Shard(shard, n_shards)):
             assert len(more) <= 7
             result, after = result + more, more[-1][:2]
         return result
@@ -52,32 +52,6 @@ def test_every_unit_is_in_one_shard_and_comes_once_by_question(connection: Conne
     shards = [units_of(shard, 3) for shard in range(3)]
     assert sorted(itertools.chain(*shards)) == sorted(rows)
     assert all(len(shard) > 10 for shard in shards)
-
-
-def test_every_response_is_in_the_partition_of_its_value(connection: Connection) -> None:
-    write_rubric(connection, [replace(CLARITY, id="z"), replace(CLARITY, id="a")])
-    inputs = responses("a1", "a2", "a3", "a4", group_id="g's")
-    inputs["attributes"] = [
-        '{"month": " 2026-10"}',
-        '{"month": "2026-11"}',
-        '{"month": 7}',
-        '{"month": ""}',
-    ]
-    replace_rows(connection, "responses", inputs)
-
-    assert partitions(connection, "month") == [NO_VALUE, "2026-10", "2026-11", "7"]
-    assert partitions(connection, "group_id") == ["g's"]
-    assert partitions(connection, "turn_index") == [NO_VALUE]
-    for column, partition, ids in (
-        ("month", "2026-10", ["a1"]),
-        ("month", "7", ["a3"]),
-        ("month", NO_VALUE, ["a4"]),
-        ("month", "2026-12", []),
-        ("group_id", "g's", ["a1", "a2", "a3", "a4"]),
-    ):
-        part = Part(partition_by=column, partition=partition)
-        result = next_units(connection, n=9, part=part)
-        assert [unit[:2] for unit in result] == [(item, q) for q in "za" for item in ids]
 
 
 def test_scores_are_replaced_by_those_of_all_judges(connection: Connection) -> None:

@@ -139,13 +139,6 @@ def test_a_prompt_that_ships_goes_by_its_name(write: Write) -> None:
             ),
         ),
         (
-            f"judging: {{partition_by: month}}\nstaged: {{}}\n{PAIR}",
-            (
-                "judging.partition_by: staged judging goes through the units one after the other. "
-                "Remove partition_by, or staged"
-            ),
-        ),
-        (
             f"staged: {{kappa: 0.6}}\n{PAIR}",
             "staged.revert_below: 0.7 is above the kappa of 0.6. Use a lower number",
         ),
