@@ -179,7 +179,7 @@ def _settled(
     patterns: RatingPatterns, units: NDArray[np.int64] | None, question: RubricQuestion
 ) -> RatingPatterns | None:
     """Return the patterns with some units settled to one value; None without such units."""
-    if patterns.index is None or units is None:
+    if units is None:
         return None
     units = units[patterns.index[units] >= 0]
     if not len(units):

@@ -37,22 +37,18 @@ _MODULES = {
     "_paired_scores": "CorrelationKind",
     "_patterns": "RatingPatterns",
     "agreement": (
-        "alpha_by_cluster chance_human_agreement fleiss_kappa gwet_ac human_agreement "
+        "alpha_by_cluster fleiss_kappa gwet_ac human_agreement "
         "krippendorff_alpha pairwise_agreement"
     ),
-    "association": (
-        "Correlation bias confusion_matrix kendall_tau_b mean_absolute_error pearson "
-        "spearman wilcoxon_signed_rank"
-    ),
+    "association": ("Correlation kendall_tau_b pearson spearman wilcoxon_signed_rank"),
     "beside_people": "NonInferiority non_inferiority partial_non_inferiority",
     "corrected_means": "prediction_powered_difference prediction_powered_mean rogan_gladen",
     "intervals": "Interval coefficient_interval difference_interval",
     "judge_pairs": (
-        "AlternativeAnnotatorTest alternative_annotator_test judge_human_agreement "
-        "judge_pairwise_agreement repeated_rater"
+        "AlternativeAnnotatorTest alternative_annotator_test judge_human_agreement repeated_rater"
     ),
     "judge_profile": "JudgeHumanProfile judge_human_profile",
-    "kappa": "CohenKappa GroupedKappa KappaWeights cohen_kappa grouped_kappa",
+    "kappa": "CohenKappa KappaWeights cohen_kappa",
     "monotone_map": "MonotoneMap best_monotone_map identity_map isotonic_regression",
     "pair_sums": "AgreementGain agreement_gain concordance",
     "question_profile": "AgreementProfile agreement_profile",

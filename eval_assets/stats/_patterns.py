@@ -52,7 +52,7 @@ class RatingPatterns:
         code: Index in `values` of each entry, ascending within a pattern.
         count: Number of ratings of the pattern with that value.
         units: Number of units with each pattern, and which units are in one group.
-        index: Pattern of each unit, -1 without any rating; None if units were counted elsewhere.
+        index: Pattern of each unit, -1 without any rating.
 
     Examples:
         >>> patterns = RatingPatterns.from_matrix([[4, 5], [5, 4], [3, np.nan]])
@@ -65,7 +65,7 @@ class RatingPatterns:
     code: Integers
     count: Integers
     units: Units
-    index: Indices | None = None
+    index: Indices
 
     @classmethod
     def from_matrix(
@@ -115,53 +115,6 @@ class RatingPatterns:
         index, entries = _by_row(rating_matrix(ratings, text=text))
         return cls._of(index, entries, groups=None), index
 
-    @classmethod
-    def from_counts(
-        cls,
-        values: Column,
-        counts: Column,
-        n_units: Column,
-        *,
-        groups: Column | None = None,
-    ) -> Self:
-        """Return patterns that were counted elsewhere, for instance in a database.
-
-        Args:
-            values: Ratings of shape (n_values,), ascending.
-            counts: Ratings of each value in each row, shape (n_rows, n_values).
-            n_units: Number of units that each row stands for, shape (n_rows,).
-            groups: Group that the units of a row belong to: any label, one for each row.
-
-        Raises:
-            ValueError: If the shapes do not fit, a count is negative or `values` do not ascend.
-        """
-        values = np.asarray(values, dtype=np.float64)
-        n_units = np.asarray(n_units, dtype=np.int64)
-        counts = np.asarray(counts, dtype=np.int64)
-        if not counts.size:
-            counts = counts.reshape(len(n_units), len(values))
-        if not np.isfinite(values).all() or np.any(np.diff(values) <= 0):
-            raise ValueError(f"values must be finite and ascend, got {values}")
-        if counts.shape != (*n_units.shape, *values.shape):
-            raise ValueError(
-                f"counts must have the shape (n_patterns, n_values), "
-                f"here {(*n_units.shape, *values.shape)}, got {counts.shape}"
-            )
-        if counts.min(initial=0) < 0 or n_units.min(initial=0) < 0:
-            raise ValueError("counts and n_units must not be negative")
-        codes = group_codes(groups, n_units=len(n_units))
-        is_counted = (n_units > 0) & counts.any(axis=1)
-        distinct, row = np.unique(counts[is_counted], axis=0, return_inverse=True)
-        return cls(
-            *_entries(distinct, values),
-            Units.of_cells(
-                None if codes is None else codes[is_counted],
-                row,
-                n_units[is_counted],
-                n_kinds=len(distinct),
-            ),
-        )
-
     def with_equal_ratings(self, units: Indices, code: Integers) -> Self:
         """Return the patterns without groups, all ratings of some units being one value.
 
@@ -169,17 +122,12 @@ class RatingPatterns:
             units: Units that have ratings, by their position from 0.
             code: Index in `values` of the value for the units of each pattern, shape (n_patterns,).
 
-        Raises:
-            ValueError: If the patterns were counted elsewhere.
-
         Examples:
             >>> patterns = RatingPatterns.from_matrix([[4, 5], [3, 5], [3, 5]])
             >>> changed = patterns.with_equal_ratings([1], np.array([1, 0]))
             >>> changed.n_units.tolist(), changed.index.tolist()
             ([1, 1, 1], [1, 2, 0])
         """
-        if self.index is None:
-            raise ValueError("units cannot be told apart in patterns that were counted elsewhere")
         of_unit = self.index[units]
         base = int(self.n_ratings.max(initial=0)) + 1
         # A pattern of one value is its code and its count, as one number. Some exist already.

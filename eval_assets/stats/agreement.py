@@ -13,7 +13,6 @@ from eval_assets.stats._coefficients import (
     GwetAC,
     HumanAgreement,
     PairwiseAgreement,
-    chance_agreement,
     estimate,
 )
 from eval_assets.stats._numbers import (
@@ -25,7 +24,7 @@ from eval_assets.stats._numbers import (
     number_arrays,
     without_noise,
 )
-from eval_assets.stats._patterns import RatingPatterns, counted
+from eval_assets.stats._patterns import RatingPatterns
 from eval_assets.stats._units import defined_ratio, sums_by_code
 
 
@@ -40,7 +39,7 @@ def human_agreement(
 
     The mean over responses with at least two ratings of each response's mean over rater pairs of
     1 - |a - b| / (high - low). Every response counts the same, however many raters it had. It is
-    not corrected for chance: see `chance_human_agreement`.
+    not corrected for chance: see `a_hh_by_chance` of `agreement_profile`.
 
     Args:
         ratings: Values of shape (n_units, n_raters), NaN if a rating is missing.
@@ -63,43 +62,6 @@ def human_agreement(
         0.75
     """
     return estimate(HumanAgreement(declared_scale(scale, low, high)), ratings)
-
-
-def chance_human_agreement(
-    ratings: Ratings | RatingPatterns,
-    *,
-    scale: Scale | None = None,
-    low: float | None = None,
-    high: float | None = None,
-) -> float:
-    """Return the A^HH to expect of raters who know only the frequency of each value.
-
-    1 - E|a - b| / (high - low) for two ratings drawn independently, with replacement, from all
-    ratings of the units with at least two, each rating counting the same. An A^HH near this value
-    means that raters share habits, not that they read responses alike.
-
-    Args:
-        ratings: Values of shape (n_units, n_raters), NaN if a rating is missing.
-        scale: The declared scale; or its ends:
-        low: Lowest value of the declared scale.
-        high: Highest value of the declared scale.
-
-    Returns:
-        1 if all ratings are equal, .5 if half of them are `low` and half `high`, the least
-        possible; NaN if no unit has two ratings.
-
-    Raises:
-        ValueError: As `human_agreement`.
-
-    References:
-        docs/methods.md, section A^HH by chance, this project's own figure.
-
-    Examples:
-        >>> each_value_twice = [[1, 2], [3, 4], [5, 5], [1, 2], [3, 4]]
-        >>> round(chance_human_agreement(each_value_twice, low=1, high=5), 3)
-        0.6
-    """
-    return chance_agreement(counted(ratings), declared_scale(scale, low, high))
 
 
 def pairwise_agreement(ratings: Ratings | RatingPatterns, *, within: float) -> float:

@@ -6,7 +6,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from eval_assets.scale import Scale
 from eval_assets.stats._coefficients import Measure
 from eval_assets.stats._numbers import (
     NOISE,
@@ -14,9 +13,7 @@ from eval_assets.stats._numbers import (
     Floats,
     Integers,
     Ratings,
-    category_index,
     group_codes,
-    number_arrays,
     paired_columns,
     paired_values,
     require_literal,
@@ -193,91 +190,6 @@ def wilcoxon_of_differences(differences: Floats, *, noise: float = 1e-12) -> flo
         return float(ways[is_extreme].sum() / 2.0 ** len(differences))
     deviation = math.sqrt(float((doubled_ranks**2).sum()) / 4)
     return 2 * NormalDist().cdf(-abs(rank_sum - middle) / deviation)
-
-
-def mean_absolute_error(reference: Column, scores: Column) -> float:
-    """Return the mean distance of scores from a reference, in scale points.
-
-    Args:
-        reference: What the scores should be, for instance human ratings, shape (n_units,).
-        scores: The scores of the same units; a unit that lacks either is left out.
-
-    Returns:
-        0 at best; NaN without a unit that has both.
-
-    Raises:
-        ValueError: If the shapes differ or a value is infinite.
-
-    References:
-        docs/methods.md, section Mean absolute error and bias.
-
-    Examples:
-        >>> mean_absolute_error([4, 3, 3], [4, 2, 5])
-        1.0
-    """
-    reference, scores = paired_values(reference, scores)
-    return float(np.abs(scores - reference).mean()) if scores.size else math.nan
-
-
-def bias(reference: Column, scores: Column) -> float:
-    """Return the mean of scores less reference, in scale points.
-
-    Args:
-        reference: What the scores should be, for instance human ratings, shape (n_units,).
-        scores: The scores of the same units; a unit that lacks either is left out.
-
-    Returns:
-        Above 0 if the scores are higher (more lenient) than the reference, below 0 if they are
-        lower; NaN without a unit that has both.
-
-    Raises:
-        ValueError: If the shapes differ or a value is infinite.
-
-    References:
-        docs/methods.md, section Mean absolute error and bias.
-
-    Examples:
-        >>> bias([4, 3, 3.5], [4, 3, 5])
-        0.5
-    """
-    reference, scores = paired_values(reference, scores)
-    return float((scores - reference).mean()) if scores.size else math.nan
-
-
-def confusion_matrix(reference: Column, scores: Column, *, categories: Column | Scale) -> Integers:
-    """Return the number of units with each pair of reference value and score.
-
-    Args:
-        reference: True values, for instance human ratings, shape (n_units,), NaN if missing; may
-            be text.
-        scores: Scores of the same units; a unit that lacks either is left out.
-        categories: All values, ascending; or a scale with declared values.
-
-    Returns:
-        Counts of shape (n_categories, n_categories): a row per reference value, a column per score.
-
-    Raises:
-        ValueError: If the shapes differ, or a value is infinite or not one of the categories.
-
-    References:
-        Cohen (1960), doi:10.1177/001316446002000104, of whose kappa it is the table.
-
-    Examples:
-        >>> confusion_matrix([1, 1, 0, 0], [1, 0, 0, 0], categories=[0, 1]).tolist()
-        [[2, 0], [1, 1]]
-    """
-    if isinstance(categories, Scale):
-        if categories.values is None:
-            raise ValueError("categories must be a scale with declared values")
-        categories = categories.values
-    *columns, declared = number_arrays(
-        reference, scores, categories, name="values and categories", text=True
-    )
-    first, second = paired_values(*columns)
-    rows, places = category_index(first, declared), category_index(second, declared)
-    n_categories = len(declared)
-    counts = np.bincount(rows * n_categories + places, minlength=n_categories**2)
-    return counts.reshape(n_categories, n_categories)
 
 
 def _correlation(kind: CorrelationKind, a: Column, b: Column) -> float:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from eval_assets.scale import Scale
 from eval_assets.stats._interval_bounds import t_probability
 from eval_assets.stats._numbers import (
-    NOISE,
     Column,
     Floats,
     Ratings,
@@ -68,39 +67,6 @@ def judge_human_agreement(
     if not rated.any():
         return float("nan")
     return float(np.mean(1 - np.nansum(distances[rated], axis=1) / n_raters[rated]))
-
-
-def judge_pairwise_agreement(ratings: Ratings, judge: Column, *, within: float) -> float:
-    """Return the share of (human rating, judge score) pairs at most `within` apart.
-
-    Args:
-        ratings: Human ratings of shape (n_units, n_raters), NaN if missing; may be text labels if
-            `within` is 0.
-        judge: The judge's scores of shape (n_units,), NaN if missing.
-        within: Greatest distance that counts as agreement, in scale points: 0 for exact.
-
-    Returns:
-        1 if all pairs agree, 0 if none does; NaN if no unit has both.
-
-    Raises:
-        ValueError: If the shapes do not fit, a value is infinite or `within` is below 0.
-
-    References:
-        docs/methods.md, section Exact and adjacent agreement.
-
-    Examples:
-        >>> judge_pairwise_agreement([[3, 4], [2, np.nan]], [4, 2], within=0)
-        0.6666666666666666
-    """
-    if not within >= 0:
-        raise ValueError(f"within must be at least 0, got {within:g}")
-    human, scores = with_judge(ratings, judge, text=within == 0)
-    distances = np.abs(human - scores[:, np.newaxis])
-    known_distances = distances[~np.isnan(distances)]
-    noise = NOISE * max(np.nanmax(np.abs(side), initial=0.0) for side in (human, scores))
-    return (
-        float(np.mean(known_distances <= within + noise)) if known_distances.size else float("nan")
-    )
 
 
 def with_judge(ratings: Ratings, judge: Column, *, text: bool = False) -> tuple[Floats, Floats]:

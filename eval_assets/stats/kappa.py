@@ -1,6 +1,5 @@
 """Cohen's kappa of two raters or judges on the same units."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias, assert_never
 
@@ -14,11 +13,8 @@ from eval_assets.stats._numbers import (
     Integers,
     Ratings,
     distinct_values,
-    group_codes,
-    paired_columns,
     paired_values,
     require_literal,
-    row_blocks,
     two_columns,
 )
 from eval_assets.stats._units import Estimator, defined_ratio, sums_by_code, weighted_sums
@@ -84,91 +80,6 @@ class CohenKappa:
         index = np.full(len(is_known), -1)
         index[is_known] = cell
         return table.measure(self.weights), index
-
-
-@dataclass(frozen=True, eq=False)
-class GroupedKappa:
-    """Cohen's kappa of units that come in groups, such as the documents of a query.
-
-    Attributes:
-        macro: Mean of the groups' kappas; groups whose kappa is undefined are left out.
-        micro: Kappa of all units pooled.
-        by_group: Each group's kappa, in order of the groups' appearance; NaN if undefined.
-        n_units: Units of each group that both raters rated.
-        n_defined: Number of groups in the mean `macro`.
-    """
-
-    macro: float
-    micro: float
-    by_group: Floats
-    n_units: Integers
-    n_defined: int
-
-
-def grouped_kappa(
-    a: Column, b: Column, groups: Column, *, weights: KappaWeights | None
-) -> GroupedKappa:
-    """Return the kappa of each group, their mean, and the kappa of all units pooled.
-
-    Few units leave few possible values (five with two classes: none between .615 and 1), so a
-    gate is better set on `micro`.
-
-    Args:
-        a: One rater's values, shape (n_units,), NaN if missing.
-        b: The other's values of the same units.
-        groups: Group of each unit: any label.
-        weights: As in `cohen_kappa`.
-
-    Returns:
-        The kappas; NaN where a kappa is undefined.
-
-    Raises:
-        ValueError: If the shapes differ, a value is infinite or `weights` is unknown.
-
-    References:
-        Cohen (1960), doi:10.1177/001316446002000104; docs/methods.md, section Kappa, for the mean
-        over groups.
-
-    Examples:
-        >>> a, b = [1, 1, 1, 0, 1], [1, 1, 1, 0, 0]
-        >>> found = grouped_kappa(a, b, ["q1", "q1", "q2", "q2", "q2"], weights=None)
-        >>> found.by_group.round(3).tolist(), round(found.macro, 3), round(found.micro, 3)
-        ([nan, 0.4], 0.4, 0.545)
-    """
-    require_literal(weights, KappaWeights, name="weights", or_none=True)
-    one, other = paired_columns(a, b, text=weights is None)
-    codes = group_codes(groups, n_units=len(one))
-    if codes is None:
-        raise ValueError("groups must name a group for each unit, got None")
-    n_groups = int(codes.max(initial=-1)) + 1
-    is_known = ~(np.isnan(one) | np.isnan(other))
-    order = np.argsort(codes[is_known], kind="stable")
-    group = codes[is_known][order]
-    table, cell = PairTable.of(one[is_known][order], other[is_known][order])
-    first, second = table.first[cell], table.second[cell]
-    distances = _distance(table.values[first] - table.values[second], weights)
-    by_group = np.full(n_groups, math.nan)
-    n_values = len(table.values)
-    for block in row_blocks(n_groups, n_columns=n_values, n_entries=BLOCK_MARGINALS):
-        size = block.stop - block.start
-        in_block = slice(*np.searchsorted(group, [block.start, block.stop]))
-        row = group[in_block] - block.start
-        one_given, other_given = (
-            sums_by_code(
-                row * n_values + code[in_block], np.ones(len(row)), n_codes=size * n_values
-            ).reshape(size, n_values)
-            for code in (first, second)
-        )
-        observed = sums_by_code(row, distances[in_block], n_codes=size)
-        by_group[block] = _kappa(observed, one_given, other_given, table.values, weights)
-    defined = by_group[~np.isnan(by_group)]
-    return GroupedKappa(
-        macro=math.fsum(defined) / len(defined) if len(defined) else math.nan,
-        micro=cohen_kappa(one, other, weights=weights),
-        by_group=by_group,
-        n_units=np.bincount(group, minlength=n_groups),
-        n_defined=len(defined),
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from statsmodels.stats.inter_rater import (
     fleiss_kappa as complete_fleiss_kappa,
 )
 
-from eval_assets.scale import Scale
+from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import (
     AgreementWeights,
     Alpha,
@@ -35,7 +35,7 @@ from eval_assets.stats import (
     Level,
     PairwiseAgreement,
     RatingPatterns,
-    chance_human_agreement,
+    agreement_profile,
     coefficient_interval,
     cohen_kappa,
     fleiss_kappa,
@@ -164,7 +164,8 @@ def test_human_agreement_is_its_definition(ratings: Floats) -> None:
 def test_agreement_by_chance_is_its_definition(ratings: Floats) -> None:
     pooled = [value for unit in pairable(ratings) for value in unit]
     expected = mean([1 - abs(a - b) / 4 for a, b in product(pooled, repeat=2)])
-    assert same(chance_human_agreement(ratings, low=1, high=5), expected)
+    profile = agreement_profile(ratings, scale=LIKERT5, level="ordinal", confidence=0.95)
+    assert same(profile.a_hh_by_chance, expected)
 
 
 @checked

@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import (
     Level,
     Ratings,
+    agreement_profile,
     alpha_by_cluster,
-    chance_human_agreement,
     fleiss_kappa,
     gwet_ac,
     human_agreement,
@@ -128,11 +129,16 @@ def test_skewed_ratings_agree_closely_and_have_low_alpha() -> None:
 def test_agreement_by_chance_follows_from_the_marginals(
     ratings: Ratings, low: float, high: float, expected: float
 ) -> None:
-    assert chance_human_agreement(ratings, low=low, high=high) == pytest.approx(expected)
+    assert by_chance(ratings, Scale(low, high)) == pytest.approx(expected)
+
+
+def by_chance(ratings: Ratings, scale: Scale) -> float:
+    profile = agreement_profile(ratings, scale=scale, level="interval", confidence=0.95)
+    return profile.a_hh_by_chance
 
 
 def test_agreement_by_chance_ignores_units_rated_once() -> None:
-    assert chance_human_agreement(np.array([[0, 1], [0, NAN], [0, NAN]]), low=0, high=1) == 0.5
+    assert by_chance(np.array([[0, 1], [0, NAN], [0, NAN]]), Scale(0, 1)) == 0.5
 
 
 def test_alpha_of_three_points_and_two_judges() -> None:
@@ -220,7 +226,7 @@ def test_a_response_with_two_thousand_raters_costs_no_more_than_its_ratings() ->
 )
 def test_without_two_ratings_of_one_unit_everything_is_undefined(ratings: Ratings) -> None:
     assert math.isnan(human_agreement(ratings, low=1, high=5))
-    assert math.isnan(chance_human_agreement(ratings, low=1, high=5))
+    assert math.isnan(by_chance(ratings, LIKERT5))
     assert math.isnan(pairwise_agreement(ratings, within=0))
     assert math.isnan(fleiss_kappa(ratings))
     for level in ("nominal", "ordinal", "interval", "ratio"):

@@ -11,7 +11,6 @@ from eval_assets.stats import (
     alternative_annotator_test,
     human_agreement,
     judge_human_agreement,
-    judge_pairwise_agreement,
     repeated_rater,
 )
 from eval_assets.stats.judge_pairs import Scoring
@@ -24,8 +23,6 @@ def test_a_judge_is_compared_with_each_rater_of_a_response() -> None:
     scores = [2, 4, 3, NAN]
     # response 1: 1 - 1/4 and 1 - 3/4, mean .5; response 2: 1; the others lack a side
     assert judge_human_agreement(ratings, scores, low=1, high=5) == 0.75
-    assert judge_pairwise_agreement(ratings, scores, within=0) == pytest.approx(1 / 3)
-    assert judge_pairwise_agreement(ratings, scores, within=1) == pytest.approx(2 / 3)
 
 
 def test_with_one_rater_a_judge_is_another_rater() -> None:
@@ -38,13 +35,11 @@ def test_with_one_rater_a_judge_is_another_rater() -> None:
 
 def test_scores_between_the_steps_are_compared_as_they_are() -> None:
     assert judge_human_agreement([[1, 2]], [1.5], low=0, high=2) == 0.75
-    assert judge_pairwise_agreement([[0.3]], [0.1 + 0.2], within=0) == 1.0
 
 
 @pytest.mark.parametrize("scores", [[NAN], [1.0]])
 def test_without_a_pair_it_is_undefined(scores: list[float]) -> None:
     assert math.isnan(judge_human_agreement([[NAN, NAN]], scores, low=0, high=1))
-    assert math.isnan(judge_pairwise_agreement([[NAN, NAN]], scores, within=0))
 
 
 def test_scores_that_do_not_fit_are_refused() -> None:
@@ -53,7 +48,7 @@ def test_scores_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match=r"must lie in \[1, 5\], got 6 to 6"):
         judge_human_agreement([[1, 2]], [6], low=1, high=5)
     with pytest.raises(ValueError, match="got an infinity"):
-        judge_pairwise_agreement([[1, 2]], [math.inf], within=0)
+        judge_human_agreement([[1, 2]], [math.inf], low=1, high=5)
 
 
 DATA = os.environ.get("EVAL_ASSETS_ALT_TEST_DATA", "")

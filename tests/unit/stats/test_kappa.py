@@ -10,8 +10,6 @@ from eval_assets.stats import (
     KappaWeights,
     coefficient_interval,
     cohen_kappa,
-    grouped_kappa,
-    mean_absolute_error,
     spearman,
 )
 
@@ -53,7 +51,6 @@ def test_a_judge_who_is_one_off_now_and_then_has_low_plain_and_high_weighted_kap
     # two of five are exact, P_e = 1/5; squares add up to 3, over all 25 pairings to 105
     assert cohen_kappa(human, judge, weights=None) == pytest.approx(0.25)
     assert cohen_kappa(human, judge, weights="quadratic") == pytest.approx(1 - 5 * 3 / 105)
-    assert mean_absolute_error(human, judge) == pytest.approx(0.6)
     assert spearman(judge, human) == pytest.approx(9 / math.sqrt(10 * 9))
 
 
@@ -114,46 +111,6 @@ def test_five_units_with_two_classes_have_fourteen_kappas() -> None:
         -0.923, -0.667, -0.471, -0.429, -0.364, -0.25, -0.154,
         0.0, 0.118, 0.167, 0.286, 0.545, 0.615, 1.0,
     ]  # fmt: skip
-
-
-def test_groups_with_one_class_do_not_count_as_agreement() -> None:
-    a, b = [1] * 50, [1] * 49 + [0]
-    result = grouped_kappa(a, b, np.repeat(np.arange(10), 5), weights=None)
-    assert result.macro == 0.0
-    assert result.micro == pytest.approx(0.0, abs=1e-12)
-    assert result.n_defined == 1
-    assert np.isnan(result.by_group).sum() == 9
-    assert result.n_units.tolist() == [5] * 10
-
-
-@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
-@pytest.mark.parametrize("block", [1, 1 << 20])
-def test_each_group_has_the_kappa_of_its_own_units(
-    weights: KappaWeights | None, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("eval_assets.stats.kappa.BLOCK_MARGINALS", block)
-    rng = np.random.default_rng(1)
-    a = rng.integers(1, 6, 300).astype(float)
-    b = np.clip(a + rng.integers(-1, 2, 300), 1, 5)
-    a[rng.random(300) < 0.1] = NAN
-    groups = rng.choice(["q3", "q1", "q2", "q9"], 300)
-    actual = grouped_kappa(a, b, groups, weights=weights)
-    names = list(dict.fromkeys(groups))
-    expected = [
-        cohen_kappa(a[groups == name], b[groups == name], weights=weights) for name in names
-    ]
-    assert actual.by_group == pytest.approx(expected, abs=1e-12)
-    assert actual.macro == pytest.approx(np.mean(expected))
-    assert actual.micro == cohen_kappa(a, b, weights=weights)
-    known = ~np.isnan(a)
-    assert actual.n_units.tolist() == [(known & (groups == name)).sum() for name in names]
-
-
-def test_kappa_of_no_groups_is_undefined() -> None:
-    result = grouped_kappa([], [], [], weights=None)
-    assert math.isnan(result.macro)
-    assert math.isnan(result.micro)
-    assert (len(result.by_group), result.n_defined) == (0, 0)
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:

@@ -32,17 +32,6 @@ def test_a_pattern_forgets_who_gave_which_rating() -> None:
     assert patterns.values.tolist() == [3, 4, 5]
 
 
-def test_patterns_counted_elsewhere_are_those_of_the_matrix() -> None:
-    from_counts = RatingPatterns.from_counts(
-        [2, 3, 4, 5],
-        [[0, 0, 2, 1], [0, 1, 0, 0], [0, 2, 1, 0], [1, 0, 0, 0], [0, 0, 2, 1]],
-        [2, 1, 1, 0, 1],
-    )
-    assert shown(from_counts) == EXPECTED
-    assert from_counts.values.tolist() == [3, 4, 5]
-    assert len(from_counts.n_units) == 3
-
-
 def test_pairs_are_those_of_the_ratings_of_a_unit() -> None:
     ratings = np.array([[1, NAN, NAN, NAN], [1, 2, NAN, NAN], [1, 2, 3, NAN], [2, 2, 3, 3]])
     patterns = RatingPatterns.from_matrix(ratings)
@@ -94,26 +83,18 @@ def test_no_ratings_have_no_patterns() -> None:
     patterns = RatingPatterns.from_ratings(np.empty(0, np.int64), np.empty(0), n_units=3)
 
     assert len(patterns.n_units) == 0
-    assert patterns.index is not None
     assert patterns.index.tolist() == [-1] * 3
 
 
 def test_groups_hold_the_patterns_of_their_units() -> None:
     patterns = RatingPatterns.from_matrix(MATRIX, groups=["a", "b", "a", "b", "b", "b"])
-    from_counts = RatingPatterns.from_counts(
-        [3, 4, 5],
-        [[1, 0, 0], [0, 2, 1], [0, 2, 1], [2, 1, 0]],
-        [1, 1, 2, 1],
-        groups=["a", "a", "b", "b"],
-    )
-    assert shown(patterns) == shown(from_counts) == EXPECTED
-    for grouped in (patterns, from_counts):
-        assert grouped.units.group is not None
-        cells = zip(grouped.units.group, grouped.units.count, strict=True)
-        assert sorted((int(group), int(count)) for group, count in cells) == [
-            (0, 1), (0, 1), (1, 1), (1, 2),
-        ]  # fmt: skip
-        assert grouped.units.evidence(grouped.is_pairable) == (4, 2)
+    assert shown(patterns) == EXPECTED
+    assert patterns.units.group is not None
+    cells = zip(patterns.units.group, patterns.units.count, strict=True)
+    assert sorted((int(group), int(count)) for group, count in cells) == [
+        (0, 1), (0, 1), (1, 1), (1, 2),
+    ]  # fmt: skip
+    assert patterns.units.evidence(patterns.is_pairable) == (4, 2)
 
 
 def test_groups_of_one_unit_each_are_no_groups() -> None:
@@ -179,20 +160,10 @@ def test_marginals_are_the_same_for_few_and_for_many_entries() -> None:
     np.testing.assert_allclose(patterns.marginals(weights, per_rating), expected)
 
 
-def test_counts_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="values must be finite and ascend"):
-        RatingPatterns.from_counts([2, 1], [[1, 1]], [1])
-    with pytest.raises(ValueError, match=r"here \(2, 2\), got \(1, 2\)"):
-        RatingPatterns.from_counts([1, 2], [[1, 1]], [1, 2])
-    with pytest.raises(ValueError, match="must not be negative"):
-        RatingPatterns.from_counts([1, 2], [[1, -1]], [1])
-
-
 def test_no_ratings_at_all_are_patterns_too() -> None:
     for empty in (
         RatingPatterns.from_matrix(np.empty((0, 0))),
         RatingPatterns.from_matrix(np.empty((0, 2)), groups=[]),
-        RatingPatterns.from_counts([], [], []),
     ):
         assert len(empty.n_units) == 0
         assert math.isnan(krippendorff_alpha(empty, level="interval"))
@@ -226,11 +197,4 @@ def test_units_with_equal_ratings_join_those_that_had_them() -> None:
     changed = patterns.with_equal_ratings(np.array([0, 3]), patterns.code[patterns.starts])
 
     assert changed.n_units.tolist() == [3, 0, 1]
-    assert changed.index is not None
     assert changed.index.tolist() == [0, 0, 2, 0]
-
-
-def test_units_of_patterns_counted_elsewhere_cannot_be_changed() -> None:
-    patterns = RatingPatterns.from_counts([1, 2], [[1, 1]], [3])
-    with pytest.raises(ValueError, match="counted elsewhere"):
-        patterns.with_equal_ratings(np.array([0]), np.array([0]))

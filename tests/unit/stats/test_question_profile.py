@@ -10,7 +10,6 @@ from eval_assets.stats import (
     RatingPatterns,
     Ratings,
     agreement_profile,
-    chance_human_agreement,
     fleiss_kappa,
     gwet_ac,
     human_agreement,
@@ -34,7 +33,6 @@ def test_a_profile_holds_the_coefficients_that_the_functions_give() -> None:
     profile = profile_of(RATINGS)
     every_step = [1, 2, 3, 4, 5]
     assert profile.a_hh.value == human_agreement(RATINGS, low=1, high=5)
-    assert profile.a_hh_by_chance == chance_human_agreement(RATINGS, low=1, high=5)
     assert profile.exact_agreement.value == pairwise_agreement(RATINGS, within=0)
     assert profile.adjacent_agreement.value == pairwise_agreement(RATINGS, within=1)
     assert profile.alpha.value == krippendorff_alpha(RATINGS, level="ordinal")
