@@ -225,8 +225,9 @@ def _scores_of(
     is_whole = scores.loc[replied, "status"] == UNPARSED_OF_CONVERSATION
     replies = scores.loc[replied, ["raw_output", "question_id"]].itertuples(index=False)
     parsed_replies = [
-        parse_reply(str(reply.raw_output), evaluation.question(str(reply.question_id)).scale)
+        parse_reply(str(reply.raw_output), evaluation.question(question_id).scale, question_id)
         for reply in replies
+        for question_id in [str(reply.question_id)]
     ]
     scores.loc[replied, "score"] = [parsed.score for parsed in parsed_replies]
     scores.loc[replied, "raw_score"] = [parsed.raw_score for parsed in parsed_replies]

@@ -131,9 +131,9 @@ async def _submit_plan(
 
     def left(rating: PendingRating) -> ParsedReply:
         if plan.next_request(rating).key in under_way:
-            return read_outcome(IN_BATCH, rating.unit.question.scale)
+            return read_outcome(IN_BATCH, rating.unit.question)
         outcome = client.unsent if client.summary.stopped else BUDGET_USED_UP
-        return read_outcome(outcome, rating.unit.question.scale)
+        return read_outcome(outcome, rating.unit.question)
 
     plan.leave(left)
 

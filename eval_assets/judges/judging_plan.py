@@ -188,7 +188,7 @@ class JudgingPlan:
         """Parse and keep a stored reply; return the request that is still needed, if any."""
         if reply is None:
             return [(rating, request)]
-        parsed = read_outcome(reply, rating.unit.question.scale)
+        parsed = read_outcome(reply, rating.unit.question)
         if parsed.is_unreadable and rating.unreadable is None:
             return [(replace(rating, unreadable=parsed), self._stricter(request, rating.unit))]
         self.n_from_ledger += 1
@@ -216,7 +216,7 @@ class JudgingPlan:
         """Request one rating within the budget, and keep the result."""
         allowance = await reservations.allowance(rating.unit_key, number)
         if allowance is None:
-            parsed = read_outcome(BUDGET_USED_UP, rating.unit.question.scale)
+            parsed = read_outcome(BUDGET_USED_UP, rating.unit.question)
         else:
             try:
                 parsed = await self._ask(rating, allowance)
@@ -231,12 +231,12 @@ class JudgingPlan:
         request = self.request(unit, rating.replicate)
         if parsed is None:
             outcome = await self.client.reply_to(request, rating.subject, allowance)
-            parsed = read_outcome(outcome, unit.question.scale)
+            parsed = read_outcome(outcome, unit.question)
         if parsed.is_unreadable:
             stricter = self._stricter(request, unit)
             outcome = await self.client.reply_to(stricter, rating.subject, allowance)
             if isinstance(outcome, Reply):
-                parsed = read_outcome(outcome, unit.question.scale)
+                parsed = read_outcome(outcome, unit.question)
         return parsed
 
 

@@ -1,27 +1,41 @@
-"""Reading replies of judges: a score that is certain, or the reason for none."""
+"""Reading replies of judges: a score that is certain, or the reason for none.
 
-import itertools
+One grammar reads all replies. Thoughts (`<think>` ... `</think>`) and quoted text are left out; a
+JSON object stands for the statement `score: VALUE`.
+
+    reply      = NUMBER, decorated | sentences, of which some are statements
+    statement  = LEAD? (LABEL (":" | "=" | "is") NUMBER | JUDGING NUMBER | NUMBER "/" HIGH) TAIL?
+    LABEL      = ("my" | "final" | "overall" ...)? ("score" | "rating" | "grade"), also with the
+                 question's id before it or in its place, or with "(LOW-HIGH)" behind it
+    JUDGING    = "I (would) give | rate | score ... (it) (a | a score of)" | "it deserves a"
+    NUMBER     = digits with at most one decimal point, and "/HIGH" or "out of HIGH"
+    LEAD       = a bullet, words such as "Overall," or "Based on this,", anything before "but"
+    TAIL       = an explanation that has no condition, change or bound, and no other number
+
+A statement in another sentence ("the response says that its score is 5") is doubtful. A label with
+other words before it ("maximum score: 5"), or another one ("Safety: 2"), is not the question's.
+There is a score if all statements give one number, no doubtful one gives another, and nothing
+takes them back. A label with another remainder, as in "Score: 4 or lower", makes the whole reply
+unparsable.
+"""
+
 import json
 import math
 import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
 
 from eval_assets.config.judges import Aggregate
-from eval_assets.judges._statements import (
-    explains,
-    is_closing,
-    reports,
-    stated_score,
-    whole_number,
-    without_scale,
-)
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.requests import Outcome, RequestFailed
 from eval_assets.ledger import Status
 from eval_assets.scale import Scale
-from eval_assets.wording import or_nan, storable
+from eval_assets.wording import storable
 
 
 @dataclass(frozen=True)
@@ -76,53 +90,22 @@ class JudgeScore(ParsedReply):
     spread: float
 
 
-_FENCE = re.compile(r"```(?:json)?", re.IGNORECASE)
-_SCORE_KEY = re.compile(r"(?i)\"score\"")
-_TRAILING_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*[}\]])")
-"""A comma before a closing bracket, outside of texts."""
-
-_THOUGHT_BEGINS = re.compile(
-    r"(?i)<(?:think|thinking|thought|reasoning|reflection)>|\[THINK\]|◁think▷"
-    r"|<\|begin_of_thought\|>|<\|channel\|>analysis"
-)
-_THOUGHT_ENDS = re.compile(
-    r"(?i)</(?:think|thinking|thought|reasoning|reflection)>|\[/THINK\]|◁/think▷"
-    r"|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
-)
-_MOST_OBJECTS = 100
-"""Number of opening braces above which a reply is not parsed."""
-
-_LARGEST = 1e300
-"""Largest JSON number; a larger one is a mistake, and an integer may not fit a float."""
-
-
-def read_outcome(outcome: Outcome, scale: Scale) -> ParsedReply:
+def read_outcome(outcome: Outcome, question: RubricQuestion) -> ParsedReply:
     """Return the rating in an outcome, or the reason for its absence."""
     if isinstance(outcome, RequestFailed):
         return ParsedReply(outcome.status, error=str(outcome))
     if outcome.status != "ok":
         return ParsedReply(outcome.status, raw_output=outcome.text)
-    return parse_reply(outcome.text, scale)
+    return parse_reply(outcome.text, question.scale, question.id)
 
 
-def parse_reply(raw: str, scale: Scale) -> ParsedReply:
-    """Read a judge's whole reply, strictly: a score is certain or there is none.
-
-    Thoughts between `<think>` and `</think>` are left out. Read are, in this order: one JSON
-    object with `score`, which may stand in a fence, after prose or before an explanation, be
-    repeated, or end in a comma too many; a reply that is one number,
-    decoration aside; statements of a score (`Score: 3`, `the score is 3`, or a last line
-    `Usefulness: 3`), if all of them give one number. Restating the scale ("from 1 to 4", "3/4")
-    does no harm.
-
-    What the judge quotes or reports ("the response demands a score of 5"), considers ("a score of
-    1 would be too harsh") or takes back is not its score; nor is a number with another label
-    (`Confidence: 5`). Two numbers, a choice ("3 or 4"), cut-off JSON, NaN and infinity are
-    unparsable: the digit found first is not a score.
+def parse_reply(text: str, scale: Scale, question: str | None = None) -> ParsedReply:
+    r"""Read a judge's whole reply by the grammar above: a score is certain or there is none.
 
     Args:
-        raw: Reply, as received.
+        text: Reply, as received.
         scale: Scale that the judge was given. A score may lie between its steps.
+        question: Id of the question that was asked, which may be the label of a score.
 
     Returns:
         `ok` with the score; `out_of_range` with the number read; `unparsable`; or `missing` if
@@ -132,19 +115,36 @@ def parse_reply(raw: str, scale: Scale) -> ParsedReply:
         >>> four_point = Scale.from_steps(low=1, high=4)
         >>> parse_reply('{"rationale": "Kind.", "score": 3}', four_point).score
         3.0
+        >>> parse_reply("Clarity: 3\nSafety: 1", four_point, "clarity").score
+        3.0
         >>> parse_reply("10", four_point).status
         'out_of_range'
         >>> parse_reply("3 or 4", four_point).status
         'unparsable'
     """
-    if not raw.strip():
-        return ParsedReply("missing", raw_output=storable(raw))
-    # A thought may quote its own end mark, so both ends are tried.
-    parsed_replies = [_parsed(text, scale) for text in _without_thoughts(raw.strip())]
-    certain = [parsed for parsed in parsed_replies if not math.isnan(parsed.raw_score)]
-    is_one = len({(parsed.status, parsed.raw_score) for parsed in certain}) == 1
-    parsed = certain[0] if is_one else ParsedReply("unparsable")
-    return replace(parsed, raw_output=storable(raw), rationale=storable(parsed.rationale))
+    if not text.strip():
+        return ParsedReply("missing", raw_output=storable(text))
+    grammar = _grammar(scale, question)
+    plain = text.strip("\ufeff \t\r\n")
+    starts = [] if _THOUGHT_BEGINS.match(plain) else [0]
+    if not plain.startswith("{"):
+        # A thought may quote its own end mark, so both ends are tried.
+        starts = [mark.end() for mark in _THOUGHT_ENDS.finditer(plain)] or starts
+    certain: dict[float, str] = {}
+    for start in {*starts[:1], *starts[-1:]}:
+        with suppress(_Unparsable):
+            certain |= [grammar.read(plain[start:].strip())]
+    if len(certain) != 1:
+        return ParsedReply("unparsable", raw_output=storable(text))
+    [(value, rationale)] = certain.items()
+    is_score = scale.spans(value)
+    return ParsedReply(
+        status="ok" if is_score else "out_of_range",
+        score=value if is_score else math.nan,
+        raw_score=value,
+        rationale=storable(rationale),
+        raw_output=storable(text),
+    )
 
 
 def combine(
@@ -183,58 +183,280 @@ def combine(
     )
 
 
-def _without_thoughts(text: str) -> Iterator[str]:
-    """Yield the reply without its thoughts: twice, if it is not clear where they end."""
-    ends = [match.end() for match in _THOUGHT_ENDS.finditer(text)]
-    if text.startswith("{") or not (ends or _THOUGHT_BEGINS.match(text)):
-        yield text
-    else:
-        yield from dict.fromkeys(text[end:].strip() for end in ends[:1] + ends[-1:])
+_THOUGHT_BEGINS = re.compile(
+    r"(?i)<(?:think|thinking|thought|reasoning|reflection)>|\[THINK\]|◁think▷"
+    r"|<\|begin_of_thought\|>|<\|channel\|>analysis"
+)
+_THOUGHT_ENDS = re.compile(
+    r"(?i)</(?:think|thinking|thought|reasoning|reflection)>|\[/THINK\]|◁/think▷"
+    r"|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
+)
+_QUOTED = re.compile(
+    r"(?s)<(?P<mark>[\w-]+-[0-9a-f]{16})>.*?(?:</(?P=mark)>|\Z)"  # the prompt's own marks
+    r"|```.*?(?:```|\Z)"
+    r"|(?m:^\s*>[^\n]*$)"
+    r"|\"[^\"\n]*[^\W\d_][^\"\n]*\"|“[^”\n]*[^\W\d_][^”\n]*”|«[^»\n]*»|`[^`\n]*[^\W\d_][^`\n]*`"
+    r"|(?<!\w)'[^'\n]*[^\W\d_][^'\n]*'(?!\w)"
+)
+_FENCE_BEGINS = re.compile(r"(?i)```(?:json)?\s*\Z")
+_FENCE_ENDS = re.compile(r"\s*```")
+_MARKUP = re.compile(r"(?<![\w*_])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\w*_])|(?m:^#+\s)")
+_TAG = re.compile(r"(?i)<(score|rating|grade)>\s*([^<\n]*?)\s*</\1>")
+_TABLE_ROW = re.compile(r"(?m)^[ \t]*\|([^\n]+?)\|?[ \t]*$")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+|(?<![:=])\s*\n\s*|(?<=[:=])\s*\n\s*(?![0-9])")
+
+_OF_HIGH = "\uf8ff"
+"""Sign for "/5" or "out of 5" on a scale up to 5; of the private use area."""
+
+# In the patterns below, names in capitals stand for other patterns; see `_Grammar`.
+_DECORATION = r"[\s*_\"'`“”().,:!=\[\]]*"
+# A point before a number that has one is no decoration: ".5.5" is not 5.5.
+_NUMBER = (
+    r"(?P<number>[-\u2212+]?(?:(?<!\.)[0-9]{1,300}\.[0-9]{1,300}|[0-9]{1,300}(?!\.?[0-9])(?:COMMA)?"
+    r"|(?<![.\d])\.[0-9]{1,300}))"
+)
+# Digits, units or a sign right behind make it another number, a bound or a range.
+_ENDS = r"(?!\.?\w|[,:/][0-9]|\s*[%±~→<>?]|[-+](?:\s|$))"
+_BULLET = r"[-•>#\s\[,]{0,20}(?:\(?[0-9]{1,2}[.)]\s+)?"
+_LEAD = (
+    r"(?:(?:so|thus|therefore|hence|overall|finally|accordingly|in (?:summary|conclusion|sum)"
+    r"|on balance|all in all|as a result|for (?:this|these) reasons?|taken together"
+    r"|(?:based on|given|considering) [^,:]{1,60}(?=,)"
+    r"|on (?:a|the|this) (?:[a-z]+ )?scale(?: of| from)? RANGE)(?!\w)[,:]?\s*"
+    r"|(?:here (?:is|are)\b[^:]{0,40}|sure|gladly|of course|certainly|my [a-z ]{1,40}"
+    r"|(?:the )?(?:final )?(?:evaluation|assessment|verdict|conclusion|result|output)):\s*){0,3}"
+)
+_CONTRAST = r"(?:.*[\s,]but\s+|.*,\s+(?:so|and|hence|therefore|yet)\s+(?=i\b|my\b))?"
+_OBJECT = (
+    r"(?:it|this|that|(?:(?:the|this|that) )?(?:assistant's )?(?:response|reply|answer|output|text"
+    r"|document|code snippet|snippet|code|summary|story|translation|completion|candidate))"
+)
+_SCORE = r"(?:score|rating|grade)"
+_LABEL = (
+    rf"(?:(?:my|the|a|its|final|overall|resulting|numerical|revised|corrected|adjusted) ){{0,3}}"
+    rf"(?:(?:QUESTION )?{_SCORE}|QUESTION|final answer)\b(?: (?:for|of) (?:OBJECT|QUESTION)){{0,2}}"
+    rf"(?:\s*[(\[]?(?:out of HIGH|RANGE)(?: scale)?[)\]]?)?"
+)
+_JUDGING = (
+    r"(?:\bi(?: would| will| am|['\u2019](?:d|ll|m))? (?:giv(?:e|ing)|rat(?:e|ing)|scor(?:e|ing)"
+    r"|grad(?:e|ing)|assign(?:ing)?|award(?:ing)?)"
+    rf"(?: OBJECT| (?:the |its )?QUESTION(?: {_SCORE})?)?(?: (?:for|of) (?:OBJECT|QUESTION))?"
+    r"|\bOBJECT\b[^0-9,:;]{0,80}?(?: (?:deserves|merits|earns|gets|warrants|receives|is rated)"
+    rf"| \((?={_SCORE})))"
+    rf"(?: as| at| with)?(?: an?)?(?:\s?(?:final |overall )?(?:QUESTION )?{_SCORE} of)?\s"
+)
+_STATED = rf"(?:LABEL\s*(?:[:=]|\bis\b){_DECORATION}|on a scale (?:of|from) RANGE:\s*|JUDGING)"
+
+_REASON = re.compile(r"(?i)\W*(?:as(?! (?:long|if|told))|because|since|due to)\b")
+_FURTHER_WORDS = re.compile(
+    r"(?i)\s*[,(:]|\s+[-\u2013\u2014]\s|\s+(?:but|though|although|while|with|to|on|for|rating|score)\b"
+)
+_DOUBTS = re.compile(
+    r"(?i)\b(?:if|unless|only|provided|assuming|suppos\w*|should|would|could|might|instead|rather"
+    r"|actually|correct(?:ed|ion)|revis\w*|changed|lower(?:ed)?|higher|raised|reduced|minus|plus"
+    r"|at (?:best|most|least|worst)|perhaps|maybe|probably|possibly|tentative|wait|sorry|range"
+    r"|or (?:so|less|more|even)|(?:ask|request|demand|instruct|claim)ed)\b|^\W*(?:no|not)\b"
+)
+"""Words of a tail that make its number another one: conditions, changes and bounds."""
+
+_REPORTS = re.compile(
+    r"(?i)\b(?:says?|said|stat(?:es?|ed|ing)|claim\w*|demand\w*|ask(?:s|ed|ing)?|request\w*"
+    r"|instruct\w*|insist\w*|tells?|told|order\w*|writ(?:es?|ten|ing)|wrote|quot\w*|contain\w*"
+    r"|includ\w*|inject\w*|embed\w*|attempt\w*|tr(?:y|ies|ied|ying)|want\w*|pretend\w*|suggest\w*"
+    r"|mention\w*|ignor\w*|manipulat\w*|reads|attack\w*|malicious\w*|refus\w*"
+    r"|(?:begins|starts|ends) with)\b"
+)
+_REFERS = re.compile(
+    r"(?i)\b(?:this|that|these|the above|such an?) (?:score|rating|block|object|json|verdict)\b"
+    r"|\b(?:me|judge|grader|evaluator|prompt)\b|^\W*(?:this|that|which|it) (?:is|was) what\b"
+)
+"""Words that attribute a score to somebody else; those of speech with a reference to it."""
+
+_HYPOTHETICAL = re.compile(
+    r"(?i)\b(?:not|never|almost|nearly|barely|hardly|had|without|if|unless|assuming|suppos\w*|could"
+    r"|might|should|perhaps|maybe)\b|n['\u2019]t\b"
+)
+"""Words before a number that make it the score of another case."""
+
+_RETRACTS = re.compile(
+    r"(?i)^\W*(?:no|or|maybe|perhaps|actually|sorry|correction|rather)\b"
+    r"|\b(?:wait|on (?:second thought|reflection)|reconsider\w*|scratch that|mistaken?"
+    r"|(?:take|make) (?:it|that))\b"
+    r"|^\W*(?:final|revised|corrected|adjusted|updated)\W*[:=]|^\W*out of\b"
+    r"|\b(?:should be|say|give|deserv\w+|fair\w*|better)\b.{0,20}[0-9]"
+    r"|[0-9].{0,20}\b(?:fair\w*|better|more appropriate)\b"
+)
+"""Sentences after a score that withdraw it, or set it off against another."""
+
+_OTHER_SCALE = re.compile(
+    r"(?i)\bscale\b[^.!?:(\n]{0,20}?([0-9]+)|\b([0-9]+)[- ]point\b"
+    r"|\bmax(?:imum)?\b[^.!?\n0-9]{0,20}([0-9]+)"
+)
+_MODIFIED = re.compile(r"\W*(?:(?:the|a|an|its) )?[\w'-]+(?: [\w'-]+)?\s*")
+_OTHER_KEYS = ("criterion", "question", "question_id", "dimension", "metric", "aspect", "name")
+_SCALE_KEYS = ("max_score", "max", "maximum", "out_of", "scale")
+_TRAILING_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*[}\]])")
+"""A comma before a closing bracket, outside of texts."""
+
+_MOST_OBJECTS = 100
+"""Number of opening braces above which a reply is not parsed."""
 
 
-def _parsed(text: str, scale: Scale) -> ParsedReply:
-    """Return the rating in a reply without thoughts."""
-    if _SCORE_KEY.search(text):
-        return _from_object(text, scale)
-    plain = without_scale(text, scale)
-    number = whole_number(plain)
-    if number is not None:
-        return _rated(number, scale)
-    statement = stated_score(plain)
-    return (
-        ParsedReply("unparsable") if statement is None else _rated(statement, scale, rationale=text)
-    )
+class _Unparsable(Exception):  # noqa: N818 - an outcome, not an error
+    """A reply without a score that is certain."""
 
 
-def _from_object(text: str, scale: Scale) -> ParsedReply:
-    """Return the rating of a reply that mentions a JSON object with a score."""
-    text = _TRAILING_COMMA.sub(lambda match: match[1] or "", text)
-    objects = list(_objects(text))
-    outside = "".join(_outside(text, objects))
-    entries = [(entry, span) for entry, span in objects if "score" in entry]
-    if not entries or _SCORE_KEY.search(outside) or not _is_repeated(text, entries):
-        return ParsedReply("unparsable")  # two scores, begun late or cut off, or quoted
-    (entry, first), (_, last) = entries[0], entries[-1]
-    score = _json_score(entry["score"], scale)
-    before, after = (_FENCE.sub("", part) for part in (text[: first.start], text[last.stop :]))
-    statement = stated_score(without_scale(before, scale))
-    if (
-        math.isnan(score)
-        or reports(before)
-        or not (is_closing(after) or explains(after, score, scale))
-        or statement not in (None, score)
-    ):
-        return ParsedReply("unparsable")
-    rationale = entry.get("rationale", "")
-    return _rated(score, scale, rationale=rationale if isinstance(rationale, str) else "")
+class _Grammar:
+    """The grammar of replies on one scale about one question; `RANGE` stands for both ends."""
+
+    def __init__(self, scale: Scale, question: str | None) -> None:
+        self._scale = scale
+        self._question = _words(question or "")
+        low, high = (
+            re.escape(f"{end:g}") + (r"(?:\.0+)?" if float(end).is_integer() else "")
+            for end in (scale.low, scale.high)
+        )
+        names = {
+            "LABEL": _LABEL,
+            "JUDGING": _JUDGING,
+            "OBJECT": _OBJECT,
+            "NUMBER": rf"{_NUMBER}(?: points?| stars?)?{_OF_HIGH}?{_ENDS}",
+            "QUESTION": re.escape(self._question).replace(r"\ ", "[ _-]") or "(?!)",
+            "RANGE": rf"{low}\s*(?:to|and|through|[-\u2013\u2014])\s*{high}(?!\.?\w)",
+            "HIGH": rf"{high}(?!\.?\w)",
+        }
+
+        def compiled(pattern: str, comma: str = ",[0-9]{1,2}") -> re.Pattern[str]:
+            for name, part in names.items():
+                pattern = pattern.replace(name, part)
+            return re.compile(f"(?i){pattern.replace('COMMA', comma)}")
+
+        self._whole = compiled(f"{_DECORATION}{_NUMBER}{_OF_HIGH}?{_DECORATION}", comma="(?!)")
+        self._out_of = compiled(
+            r"(?<=[0-9])( points?| stars?)?\s*\(?(?:/|out of(?: a(?: possible)?)?|of)\s*HIGH\)?"
+        )
+        self._range = compiled(r"(?<![\w.+\u2212-])RANGE")
+        self._statement = compiled(
+            rf"{_BULLET}{_CONTRAST}(?P<lead>{_LEAD}(?:{_STATED}|(?=\W*[0-9.]+{_OF_HIGH}\W*$)))NUMBER"
+        )
+        self._mention = compiled(rf"(?<!\w){_STATED}NUMBER")
+        self._label = compiled(
+            rf"{_BULLET}{_LEAD}LABEL\s*(?:[:=<>~≈≤≥]|\b(?:is|should be)\b).*[0-9]"
+        )
+        self._key = compiled(rf'"(?:{_SCORE}|QUESTION)"\s*:')
+
+    def read(self, text: str) -> tuple[float, str]:
+        """Return the score and its rationale in a reply without thoughts.
+
+        Raises:
+            _Unparsable: If it has none for certain.
+        """
+        plain, rationale = self._without_objects(text)
+        plain = self._out_of.sub(rf"\1{_OF_HIGH}", plain)
+        if match := self._whole.fullmatch(plain):
+            return _value(match), rationale or ""
+        plain = _MARKUP.sub("", _QUOTED.sub(" (quoted) ", _TAG.sub(r"\n\1: \2\n", plain)))
+        plain = _TABLE_ROW.sub(lambda row: row[1].replace("|", ": ", 1).replace("|", "-"), plain)
+        scale_ends = _OTHER_SCALE.findall(self._range.sub("(range)", plain))
+        if any(float(number) != self._scale.high for row in scale_ends for number in row if number):
+            raise _Unparsable
+        return self._stated(plain), text if rationale is None else rationale
+
+    def _stated(self, text: str) -> float:
+        """Return the one score that a text states, which it does not take back."""
+        scores: set[float] = set()
+        doubtful: set[float] = set()
+        before = ""
+        for sentence in _SENTENCE_ENDS.split(text):
+            is_introduced = before.endswith(":") and bool(_REPORTS.search(before))
+            before = sentence or before
+            match = self._statement.match(sentence)
+            lead = match["lead"] if match else ""
+            if match and not (_REPORTS.search(lead) or _HYPOTHETICAL.search(lead)):
+                tail = sentence[match.end() :].rstrip(" .!;,\"')]*")
+                explains = _REASON.match(tail) or (
+                    _FURTHER_WORDS.match(tail) and not re.search("[0-9]", tail)
+                )
+                if tail and (not explains or _DOUBTS.search(tail) or _REPORTS.search(tail)):
+                    raise _Unparsable
+                (doubtful if is_introduced else scores).add(_value(match))
+            elif self._label.match(self._range.sub("", sentence)):
+                raise _Unparsable
+            else:
+                for mention in self._mention.finditer(sentence):
+                    if not _MODIFIED.fullmatch(sentence, 0, mention.start()):
+                        doubtful.add(_value(mention))
+                is_of_another = _REPORTS.search(sentence) and _REFERS.search(sentence)
+                if scores and (is_of_another or _RETRACTS.search(sentence)):
+                    raise _Unparsable
+        if len(scores) != 1 or not doubtful <= scores:
+            raise _Unparsable
+        return scores.pop()
+
+    def _without_objects(self, text: str) -> tuple[str, str | None]:
+        """Return the text with a statement in place of each object, and the first rationale."""
+        if not self._key.search(text):
+            return text, None
+        text = _TRAILING_COMMA.sub(lambda match: match[1] or "", text)
+        parts, end, rationale = [], 0, None
+        for entry, span in _objects(text):
+            statement = self._statement_of(entry)
+            if statement is not None:
+                fence = _FENCE_ENDS.match(text, span.stop)
+                before = text[end : span.start]
+                end = fence.end() if fence else span.stop
+                # What begins a sentence behind an object does not belong to the statement.
+                begins = fence or re.match(r"\s*[A-Z{\n]", text[end : end + 20])
+                parts += [_FENCE_BEGINS.sub("", before), statement, "\n" if begins else ""]
+                reasons = entry.get("rationale", "")
+                if rationale is None and statement:
+                    rationale = reasons if isinstance(reasons, str) else ""
+        plain = "".join([*parts, text[end:]])
+        if self._key.search(plain):
+            raise _Unparsable
+        return plain, rationale
+
+    def _statement_of(self, entry: dict[str, object]) -> str | None:
+        """Return the statement that an object makes: empty about another question, None if none."""
+        values = [
+            value
+            for key, value in entry.items()
+            if _words(key) in ("score", "rating", "grade", self._question or "score")
+        ]
+        if not values:
+            return None
+        if any(
+            isinstance(name := entry.get(key), str) and _words(name) != self._question
+            for key in _OTHER_KEYS
+        ):
+            return ""
+        ends = re.findall(
+            r"[0-9]+(?:\.[0-9]+)?", " ".join(str(entry.get(key)) for key in _SCALE_KEYS)
+        )
+        if not set(map(float, ends)) <= {self._scale.low, self._scale.high}:
+            raise _Unparsable
+        if len(values) == 1 and isinstance(inner := values[0], dict):
+            return self._statement_of(inner)
+        numbers = {self._json_score(value) for value in values}
+        if len(numbers) != 1 or None in numbers:
+            raise _Unparsable
+        return f"score: {numbers.pop()}"
+
+    def _json_score(self, value: object) -> str | None:
+        """Return the text of a JSON value that is a score; None if it is none."""
+        match value:
+            case bool():
+                return str(int(value)) if self._scale.is_binary else None
+            case int() | float():
+                return format(Decimal(repr(value)), "f")
+            case str():
+                match = self._whole.fullmatch(self._out_of.sub(rf"\1{_OF_HIGH}", value))
+                return match["number"] if match else None
+            case _:
+                return None
 
 
-def _is_repeated(text: str, entries: Sequence[tuple[dict[str, object], slice]]) -> bool:
-    """Return whether all objects are the same, with nothing between them."""
-    return all(
-        entry == following and not _FENCE.sub("", text[span.stop : next_span.start]).strip()
-        for (entry, span), (following, next_span) in itertools.pairwise(entries)
-    )
+_grammar = lru_cache(maxsize=64)(_Grammar)
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, object], slice]]:
@@ -251,29 +473,6 @@ def _objects(text: str) -> Iterator[tuple[dict[str, object], slice]]:
         start = text.find("{", stop)
 
 
-def _outside(text: str, objects: Sequence[tuple[dict[str, object], slice]]) -> Iterator[str]:
-    """Yield the texts between the objects of a text."""
-    begin = 0
-    for _, span in objects:
-        yield text[begin : span.start]
-        begin = span.stop
-    yield text[begin:]
-
-
-def _json_score(value: object, scale: Scale) -> float:
-    """Return a JSON value as a score; NaN if it is none."""
-    match value:
-        case bool():
-            return float(value) if scale.is_binary else math.nan
-        case int() | float():
-            return float(value) if abs(value) <= _LARGEST else math.nan
-        case str():
-            number = whole_number(value)
-            return or_nan(number)
-        case _:
-            return math.nan
-
-
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return the pairs by key in lower case; raise ValueError for a repeated key."""
     entry = {key.lower(): value for key, value in pairs}
@@ -282,16 +481,15 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return entry
 
 
-def _refuse(constant: str) -> float:
-    """Raise ValueError: NaN and Infinity are not JSON, though Python reads them."""
-    raise ValueError(f"{constant} is not a number")
+# Not strict: models break lines within texts.
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unique)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
+def _words(name: str) -> str:
+    """Return an id or key as words in lower case."""
+    return " ".join(re.split(r"[\s_-]+", name.lower().strip()))
 
 
-def _rated(value: float, scale: Scale, *, rationale: str = "") -> ParsedReply:
-    """Return the rating for a number read."""
-    if not scale.spans(value):
-        return ParsedReply("out_of_range", raw_score=value, rationale=rationale)
-    return ParsedReply("ok", score=value, raw_score=value, rationale=rationale)
+def _value(match: re.Match[str]) -> float:
+    """Return the matched number."""
+    return float(match["number"].replace("\N{MINUS SIGN}", "-").replace(",", "."))

@@ -173,9 +173,9 @@ def made_up_text(prompt: str, *, model: str) -> str:
 
 
 def prose_verdict(schema: JsonObject | None, *, at: float) -> str:
-    """Return a verdict in a sentence instead of JSON; its first figure is not the score."""
-    low, score, high = _scores(schema, 0.0), _scores(schema, at), _scores(schema, _TOP)
-    return f"Here is my evaluation. On a scale of {low} to {high}, I would give it {score}."
+    """Return a verdict in a sentence instead of JSON, which leaves the score open."""
+    low, score = _scores(schema, 0.0), _scores(schema, at)
+    return f"Hard to say: I would give it {score} if one is generous, else {low}."
 
 
 def verdict_out_of_range(schema: JsonObject | None) -> str:

@@ -5,9 +5,12 @@ import math
 import pytest
 
 from eval_assets.config.judges import Aggregate
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, parse_reply, read_outcome
 from eval_assets.ledger import Reply
 from eval_assets.scale import LIKERT5
+
+CLARITY = RubricQuestion(id="clarity", question="How clear is it?", scale=LIKERT5, level="ordinal")
 
 
 def combined(*parsed_replies: ParsedReply, aggregate: Aggregate = "mean") -> JudgeScore:
@@ -52,7 +55,7 @@ def test_without_any_score_the_commonest_reason_stands() -> None:
 
 
 def test_a_reply_that_is_not_whole_is_never_read() -> None:
-    cut = read_outcome(Reply("4", "truncated"), LIKERT5)
+    cut = read_outcome(Reply("4", "truncated"), CLARITY)
     assert (cut.status, cut.raw_output, cut.is_unreadable) == ("truncated", "4", False)
     assert math.isnan(cut.score)
     assert parsed("").is_unreadable

@@ -1,8 +1,11 @@
 """Strict parsing of judges' replies: a number is certain or there is none."""
 
+import csv
+import gzip
 import json
 import math
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -12,6 +15,7 @@ from eval_assets.judges.replies import ParsedReply, parse_reply
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.wording import storable
 
+TOP = Path(__file__).parents[3]
 FOUR = Scale.from_steps(low=1, high=4)
 UNIT = Scale(low=0, high=1)
 
@@ -30,6 +34,7 @@ UNIT = Scale(low=0, high=1)
         ("Final score = 2.5", 2.5),
         ("Score (1-4): 3", 3),
         ("On a scale of 1 to 4: 3", 3),
+        ("On a scale of 1 to 4, I give 3", 3),
         ("<score>3</score>", 3),
         ("Clear and kind.\n\nUsefulness: 4", 4),
         ("1. It runs.\n2. It is short.\n3. Usefulness: 2", 2),
@@ -41,7 +46,8 @@ UNIT = Scale(low=0, high=1)
     ],
 )
 def test_a_number_that_is_certain_is_the_score(raw: str, score: float) -> None:
-    assert (parse_reply(raw, FOUR).status, parse_reply(raw, FOUR).score) == ("ok", score)
+    parsed = parse_reply(raw, FOUR, "usefulness")
+    assert (parsed.status, parsed.score) == ("ok", score)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,6 @@ def test_a_number_that_is_certain_is_the_score(raw: str, score: float) -> None:
         "\N{ARABIC-INDIC DIGIT THREE}",
         "NaN",
         "Infinity",
-        "On a scale of 1 to 4, I give 3",
         "On a scale of 1 to 10, the score is 3",
         "Score: 2-3",
         "Score: 3 or 4",
@@ -150,7 +155,7 @@ def test_booleans_are_scores_on_a_binary_scale_only() -> None:
 
 
 def test_the_relevance_prompts_echo_is_read() -> None:
-    assert parse_reply("Relevance score (0.0-1.0): 0.7", UNIT).score == 0.7
+    assert parse_reply("Relevance score (0.0-1.0): 0.7", UNIT, "relevance").score == 0.7
     assert parse_reply("1.5", UNIT).status == "out_of_range"
     assert parse_reply("0,7", UNIT).status == "unparsable"
 
@@ -176,7 +181,7 @@ def test_no_number_is_made_up(raw: str) -> None:
 
 ADVERSARIAL = [
     # quoted: what stands between quotation marks, in code or in a block quote is not said
-    ('The response demands "score: 5" but it is wrong. I would give it a 2.', None),
+    ('The response demands "score: 5" but it is wrong. I would give it a 2.', 2),
     ('The response demands "score: 5" but it is wrong.\nScore: 2', 2),
     ("It ends with 'Rating: 5'. Rating: 1", 1),
     ("It ends with “Score: 5”.\n\nScore: 1", 1),
@@ -258,7 +263,7 @@ ADVERSARIAL = [
     ('I would say score: 2.\n{"rationale": "Weak.", "score": 4}', None),
     ('{"score": 5} is what it demands. I give 2.', None),
     ('```json\n{"score": 5}\n```\nThat is what the response asks for.', None),
-    ('{"rationale": "a", "score": 2} {"note": "done"}', None),
+    ('{"rationale": "a", "score": 2} {"note": "done"}', 2),
     ('{"score": 2} I am sure.', 2),
     ('{"score": 4}\n\nThe snippet sorts 10 lists and could be shorter.', 4),
     ('{"rationale": "Kind.", "score": 4}\nExplanation: it is kind, so a 4 is due.', 4),
@@ -273,8 +278,8 @@ ADVERSARIAL = [
     ('{"score": 5}\nThe response asked for this score.', None),
     ('{"score": 5}\nThis is what the text says.', None),
     ('{"score": 4, "Score": 5}', None),
-    ('{"score": 4}\nor\n{"score": 4}', None),
-    ('{"rationale": "a", "score": 4}\n{"rationale": "b", "score": 4}', None),
+    ('{"rationale": "a", "score": 4}\n{"rationale": "b", "score": 4}', 4),
+    ('{"rationale": "a", "score": 4}\n{"rationale": "b", "score": 2}', None),
     ('It embeds {"note": {"score": 5}}', None),
     ('{"verdict": {"score": 4}}', None),
     ('{"score": 4, "rationale": "It says \\"score\\": 1."}', 4),
@@ -323,3 +328,103 @@ def test_a_verdict_stands_whatever_its_rationale_quotes(injected: str) -> None:
     raw = json.dumps({"rationale": f"It demands {injected} </think> ```json", "score": 1})
     assert parse_reply(raw, LIKERT5).score == 1
     assert parse_reply(f"<think>{injected}</think>\n{raw}", LIKERT5).score == 1
+
+
+TONE = [
+    # labels of this question and of others
+    ("Tone: 3\nLength: 5", 3),
+    ("1. Length: 5\n2. Tone: 3", 3),
+    ("**Tone:** 3/5\n**Length:** 5/5", 3),
+    ("| Criterion | Rating |\n|---|---|\n| Length | 1 |\n| Tone | 2 |", 2),
+    ("| score | meaning |\n|---|---|\n| 1 | rude |\n| 5 | kind |", None),
+    ("Length: 5", None),
+    ("Overtone: 5", None),
+    ("Points lost: 1", None),
+    ("Errors found: 2", None),
+    ("Place: 2", None),
+    ("Target score: 5", None),
+    ('{"criterion": "tone", "score": 3}', 3),
+    ('{"criterion": "length", "score": 3}', None),
+    ('{"tone": {"score": 3}, "length": {"score": 5}}', 3),
+    ('[{"aspect": "length", "score": 5}, {"aspect": "tone", "score": 3}]', 3),
+    # what follows a label
+    ("Score: 3 - kind, but short", 3),
+    ("Score: 3 (kind)", 3),
+    ("Score: 3, since 2 of 5 sentences are rude", 3),
+    ("Score: 3 stars out of 5", 3),
+    ("Score: 3 stars out of 10", None),
+    ("Score: 3 points of a possible 100", None),
+    ("Rating: 3 on a 10-point scale", None),
+    ("Score: 3 (ought to be 1)", None),
+    ("Score: 3 (2 for brevity)", None),
+    ("Score: 3 plus 1", None),
+    ("Score: 6 / 2", None),
+    ("Score: 3 or higher", None),
+    ("Score: at least 3", None),
+    ("Score: 3 when spoken aloud", None),
+    ("Score: 3 provided nobody is offended", None),
+    ("Score: 3 for friends, 1 for strangers", None),
+    ("Score: 3,5", 3.5),
+    ("Score: 3, 5", None),
+    ("Score:\n3", 3),
+    # judging sentences
+    ("I'd give it a 3.", 3),
+    ("I would rate this response a 3 out of 5.", 3),
+    ("It deserves a 3.", 3),
+    ("The reply is polite enough and receives a tone score of 3.", 3),
+    ("I started at 5, but my final score is 3.", 3),
+    ("1 = rude, 5 = kind. Rating: 3", 3),
+    ("I would never give it a 3.", None),
+    ("I might give it a 3.", None),
+    ("I would give it a 3 if it were signed.", None),
+    ("It nearly deserves a 3.", None),
+    ("Would I give it a 3?", None),
+    ("You should give it a 5.", None),
+    ("The reply rates itself 5.", None),
+    ("The letter ends with:\nScore: 5", None),
+    # numbers of JSON
+    ('{"rationale": "a line\nand another", "score": 3}', 3),
+    ('{"score": "3/5"}', 3),
+    ('{"score": "3/10"}', None),
+    ('{"score": 3, "max_score": 5}', 3),
+    ('{"score": 3, "scale": "0-10"}', None),
+    ('{"score": 3, "rating": 4}', None),
+    # taken back
+    ("Tone: 3\nTone: 2", None),
+    ("Score: 3\nRevised score: 2", None),
+    ("Score: 3... or perhaps 2.", None),
+]
+
+
+@pytest.mark.parametrize(("raw", "score"), TONE, ids=[raw[:40] for raw, _ in TONE])
+def test_a_score_of_a_question_bears_its_label(raw: str, score: float | None) -> None:
+    parsed = parse_reply(raw, LIKERT5, "tone")
+    assert (None if math.isnan(parsed.score) else parsed.score) == score
+
+
+def test_a_question_of_several_words_is_a_label_in_any_spelling() -> None:
+    for label in ("code_validity", "Code validity", "Code-Validity"):
+        assert parse_reply(f"{label}: 1\nTone: 0", BINARY, "code_validity").score == 1
+
+
+@pytest.mark.parametrize("raw", ["[" * 100_000, "{" * 50_000, "9" * 10_000, "Score: " * 50_000])
+def test_a_reply_without_end_is_parsed_at_once(raw: str) -> None:
+    assert parse_reply(raw, LIKERT5, "tone").status == "unparsable"
+
+
+def test_a_long_rationale_is_parsed() -> None:
+    raw = json.dumps({"rationale": "é" * 1_000_000, "score": 4})
+    assert parse_reply(raw, LIKERT5, "tone").score == 4
+
+
+def test_recorded_replies_are_read_as_their_authors_read_them() -> None:
+    path = TOP / "data" / "code" / "judge_scores.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["judge_model"].endswith("ice-cot-ref")]
+    scale = Scale.from_steps(low=0, high=4)
+    scored = [row for row in rows if row["score"]]
+    parsed = [parse_reply(row["raw_output"], scale, "usefulness") for row in scored]
+    pairs = [(p.score, float(row["score"])) for p, row in zip(parsed, scored, strict=True)]
+    certain = [pair for pair in pairs if not math.isnan(pair[0])]
+    assert all(score == published for score, published in certain)
+    assert len(certain) > 0.9 * len(scored)

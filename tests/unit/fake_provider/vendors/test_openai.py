@@ -150,12 +150,12 @@ def test_a_cut_off_reply_is_not_json_and_says_so(ask_openai: Ask, spoilt: Runnin
         json.loads(choice.message.content or "")
 
 
-def test_prose_names_the_scale_before_the_score(ask_openai: Ask, spoilt: RunningProvider) -> None:
+def test_prose_leaves_the_score_open(ask_openai: Ask, spoilt: RunningProvider) -> None:
     score = score_in(ask_openai())
     choice = ask_openai(on=spoilt, key="sk-prose").choices[0]
     assert choice.finish_reason == "stop"
     text = choice.message.content or ""
-    assert text.endswith(f"On a scale of 0 to 4, I would give it {score}.")
+    assert text.endswith(f"I would give it {score} if one is generous, else 0.")
 
 
 def test_a_score_can_lie_above_the_scale(ask_openai: Ask, spoilt: RunningProvider) -> None:

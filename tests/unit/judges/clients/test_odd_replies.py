@@ -10,12 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eval_assets.config.judges import Vendor
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.requests import RequestFailed
 from eval_assets.judges.replies import read_outcome
 from eval_assets.ledger import Reply
 from eval_assets.scale import LIKERT5
 from tests.unit.judges.clients.scripted import KEY, OTHER_KEY, ScriptedServer, scripted
 
+CLARITY = RubricQuestion(id="clarity", question="How clear is it?", scale=LIKERT5, level="ordinal")
 SCALARS = (
     st.none()
     | st.booleans()
@@ -91,7 +93,7 @@ def anthropic() -> Iterator[ScriptedServer]:
 def check(server: ScriptedServer, body: object) -> None:
     """Whatever arrives is a reply or a failure that can be stored, priced and read."""
     answer = server.answer(json.dumps(body).encode())
-    reading = read_outcome(answer, LIKERT5)
+    reading = read_outcome(answer, CLARITY)
     if isinstance(answer, Reply):
         usage = answer.usage
         assert usage is None or 0 <= usage.input_tokens + usage.output_tokens < 10**8
@@ -158,12 +160,12 @@ def test_content_in_parts_is_joined_and_thoughts_are_left_out(openai: ScriptedSe
     parts = [thought, {"type": "text", "text": '{"score"'}, {"type": "text", "text": ": 4}"}]
     reply = reply_to(openai, completion(content=parts))
     assert (reply.text, reply.status) == ('{"score": 4}', "ok")
-    assert read_outcome(reply, LIKERT5).score == 4
+    assert read_outcome(reply, CLARITY).score == 4
 
 
 def test_content_that_is_the_object_itself_is_read(openai: ScriptedServer) -> None:
     reply = reply_to(openai, completion(content={"score": 2}))
-    assert read_outcome(reply, LIKERT5).score == 2
+    assert read_outcome(reply, CLARITY).score == 2
 
 
 @pytest.mark.parametrize(
@@ -173,14 +175,14 @@ def test_content_that_is_the_object_itself_is_read(openai: ScriptedServer) -> No
 def test_content_without_text_is_no_score(
     openai: ScriptedServer, content: object, status: str
 ) -> None:
-    assert read_outcome(openai.answer(completion(content=content)), LIKERT5).status == status
+    assert read_outcome(openai.answer(completion(content=content)), CLARITY).status == status
 
 
 def test_a_reply_of_unknown_shape_is_kept_as_it_came(openai: ScriptedServer) -> None:
     body = b'{"result": {"score": 5}, "score": 5}'
     reply = reply_to(openai, body)
     assert (reply.text.encode(), reply.status) == (body, "unparsable")
-    reading = read_outcome(reply, LIKERT5)
+    reading = read_outcome(reply, CLARITY)
     assert (reading.status, reading.raw_output.encode()) == ("unparsable", body)
 
 
