@@ -128,16 +128,6 @@ MOST_FREQUENT_SHARE = Statistic(
     "Most frequent value",
     "share of all ratings that have the most frequent value; high means skewed",
 )
-A_HH_GAIN = Statistic(
-    "a_hh_gain",
-    "Gain of A^HH",
-    "A^HH less that of the round before, on the responses rated in both",
-)
-ALPHA_GAIN = Statistic(
-    "alpha_gain",
-    "Gain of alpha",
-    "alpha less that of the round before, on the responses rated in both",
-)
 A_HH_CHANGE = Statistic(
     "a_hh_change",
     "Change of A^HH",

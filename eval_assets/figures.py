@@ -154,36 +154,11 @@ class HumanFigures(FigureRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundFigures(FigureRecord):
-    """Agreement of human raters in one round of labelling a question."""
-
-    table = "agreement_by_round"
-
-    question_id: str
-    round: int
-    n_responses: Annotated[int, "with ratings by two raters or more in this round"]
-    n_groups: _Groups
-    n_raters: int
-    a_hh: Annotated[Figure, c.A_HH]
-    alpha: Annotated[Figure, c.ALPHA]
-    alpha_level: str
-    previous_round: Annotated[int | None, "NULL in the first round, as are the gains"]
-    n_in_both: Annotated[
-        int | None,
-        "responses with ratings by two raters in both rounds; NULL if disagreements were chosen",
-    ]
-    n_groups_in_both: int | None
-    a_hh_gain: Annotated[Figure, c.A_HH_GAIN]
-    alpha_gain: Annotated[Figure, c.ALPHA_GAIN]
-    data_version: _DataVersion
-
-
-@dataclass(frozen=True, kw_only=True)
 class RubricVersionFigures(FigureRecord):
-    """Agreement of human raters under one version of a question, and its gain over the one before.
+    """Agreement of human raters under one version of a question, and its change.
 
-    A gain is measured on the responses that were rated under both, a change on responses whose text
-    was rated under no earlier version. A^HH on another scale is undefined.
+    A change is measured on responses whose text was rated under no earlier version. A^HH on another
+    scale is undefined.
     """
 
     table = "agreement_by_rubric_version"
@@ -196,11 +171,7 @@ class RubricVersionFigures(FigureRecord):
     a_hh: Annotated[Figure, c.A_HH]
     alpha: Annotated[Figure, c.ALPHA]
     alpha_level: str
-    previous_version: Annotated[int | None, "NULL for the first version, as are the gains"]
-    n_in_both: Annotated[int | None, "as in agreement_by_round"]
-    n_groups_in_both: int | None
-    a_hh_gain: Annotated[Figure, c.A_HH_GAIN]
-    alpha_gain: Annotated[Figure, c.ALPHA_GAIN]
+    previous_version: Annotated[int | None, "NULL for the first version, as are the changes"]
     n_new: Annotated[int | None, "responses with two ratings whose text no earlier version has"]
     n_groups_new: int | None
     a_hh_change: Annotated[Figure, c.A_HH_CHANGE]
@@ -343,7 +314,6 @@ class ScoreFigures(FigureRecord):
 
 RECORDS: tuple[type[FigureRecord], ...] = (
     HumanFigures,
-    RoundFigures,
     RubricVersionFigures,
     JudgeFigures,
     LeaveOneJudgeOutFigures,

@@ -1,8 +1,8 @@
-"""Agreement by round of labelling, and its change from round to round."""
+"""Agreement by wording of a question, and which round of labelling decides."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,46 +13,18 @@ from eval_assets.agreement.ratings import LongRatings
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation, Gate
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.figures import RoundFigures, RubricVersionFigures
-from eval_assets.scale import Level
+from eval_assets.figures import RubricVersionFigures
 from eval_assets.stats import (
     Alpha,
     HumanAgreement,
-    Interval,
     coefficient_interval,
     difference_interval,
 )
 from eval_assets.wording import counted, figure_text
 
-_Round = tuple[int, LongRatings]
-
 _SELECTED = 2.58
 """Standard deviations by which relabelled responses must have had more disagreement: p of .005,
 one-sided."""
-
-
-def measure_rounds(
-    rounds: Mapping[str, Mapping[int, LongRatings]], evaluation: Evaluation, *, data_version: str
-) -> tuple[RoundFigures, ...]:
-    """Return the figures of each round of each question that has several.
-
-    Gains are over the round before, on the responses with two ratings or more in both: other
-    responses may be easier. A round that relabels disagreements has no gain, because second ratings
-    of extremes regress to the mean without any discussion.
-    """
-    levels = alpha_levels(evaluation, "human")
-    rows: list[RoundFigures] = []
-    for question in evaluation.rubric:
-        of_question = sorted(rounds.get(question.id, {}).items())
-        if len(of_question) == 1:
-            continue
-        previous: _Round | None = None
-        is_selected = first_round_decides(dict(of_question), question)
-        for current in of_question:
-            row = _figures(current, previous, question, levels[question.id], data_version)
-            rows.append(_without_gain(row) if is_selected else row)
-            previous = current
-    return tuple(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,46 +48,86 @@ def measure_rewordings(
 ) -> tuple[RubricVersionFigures, ...]:
     """Return the figures of each version of each question that has several.
 
-    Gains are as in `measure_rounds`. Changes compare responses whose text was rated under no
-    earlier version, which raters cannot remember, with all responses under the version before.
+    Changes compare responses whose text was rated under no earlier version, which raters cannot
+    remember, with all responses under the version before.
     """
     levels = alpha_levels(evaluation, "human")
-    questions = {question.id: question for question in evaluation.rubric}
     rows = []
-    for row in measure_rounds(reworded.versions, evaluation, data_version=data_version):
-        values = {field.name: getattr(row, field.name) for field in fields(row)}
-        number, previous = values.pop("round"), values.pop("previous_round")
-        changes: tuple[Interval, Interval] | None = None
-        if previous is not None:
-            changes = _changes(
-                reworded.versions[row.question_id],
-                row,
-                questions[row.question_id],
-                levels[row.question_id],
-                reworded.texts,
+    for question in evaluation.rubric:
+        versions = sorted(reworded.versions.get(question.id, {}).items())
+        coefficients = HumanAgreement(question.scale), Alpha(levels[question.id])
+        for index, (number, ratings) in enumerate(versions if len(versions) > 1 else ()):
+            a_hh, alpha = (
+                coefficient_interval(
+                    ratings.matrix(), coefficient, confidence=CONFIDENCE, groups=ratings.group
+                )
+                for coefficient in coefficients
             )
-        figures = RubricVersionFigures(
-            **values,
-            rubric_version=number,
-            previous_version=previous,
-            n_new=changes[0].n_units if changes else None,
-            n_groups_new=changes[0].n_groups if changes else None,
-            a_hh_change=Figure.of(changes[0]) if changes else UNDEFINED_FIGURE,
-            alpha_change=Figure.of(changes[1]) if changes else UNDEFINED_FIGURE,
-        )
-        rows.append(_on_one_scale(figures, reworded.rescaled))
+            row = RubricVersionFigures(
+                question_id=question.id,
+                rubric_version=number,
+                n_responses=a_hh.n_units,
+                n_groups=a_hh.n_groups,
+                n_raters=len(ratings.raters),
+                a_hh=Figure.of(a_hh),
+                alpha=Figure.of(alpha),
+                alpha_level=levels[question.id],
+                previous_version=versions[index - 1][0] if index else None,
+                n_new=None,
+                n_groups_new=None,
+                a_hh_change=UNDEFINED_FIGURE,
+                alpha_change=UNDEFINED_FIGURE,
+                data_version=data_version,
+            )
+            if index:
+                earlier = [of_version for _, of_version in versions[:index]]
+                row = _changed(row, ratings, earlier, coefficients, reworded.texts)
+            rows.append(_on_one_scale(row, reworded.rescaled))
     return tuple(rows)
+
+
+def _changed(
+    row: RubricVersionFigures,
+    ratings: LongRatings,
+    earlier: Sequence[LongRatings],
+    coefficients: tuple[HumanAgreement, Alpha],
+    texts: NDArray[np.int64],
+) -> RubricVersionFigures:
+    """Return the figures with the changes of new responses from all of the version before."""
+    before = earlier[-1]
+    is_known = np.isin(texts, texts[np.concatenate([of.unit for of in earlier])])
+    new, old = ratings.matrix()[~is_known], before.matrix()
+    a_hh, alpha = (
+        difference_interval(
+            new,
+            old,
+            coefficient,
+            paired=False,
+            confidence=CONFIDENCE,
+            groups=ratings.group[~is_known],
+            groups_b=before.group,
+        )
+        for coefficient in coefficients
+    )
+    is_new = _is_rated_twice(new)
+    return replace(
+        row,
+        n_new=int(is_new.sum()),
+        n_groups_new=len(np.unique(ratings.group[~is_known][is_new])),
+        a_hh_change=Figure.of(a_hh),
+        alpha_change=Figure.of(alpha),
+    )
 
 
 def _on_one_scale(
     row: RubricVersionFigures, rescaled: Collection[tuple[str, int]]
 ) -> RubricVersionFigures:
-    """Return the figures without A^HH on another scale and without its differences."""
+    """Return the figures without A^HH on another scale and without its change."""
     if (row.question_id, row.rubric_version) in rescaled:
         row = replace(row, a_hh=UNDEFINED_FIGURE)
     elif (row.question_id, row.previous_version) not in rescaled:
         return row
-    return replace(row, a_hh_gain=UNDEFINED_FIGURE, a_hh_change=UNDEFINED_FIGURE)
+    return replace(row, a_hh_change=UNDEFINED_FIGURE)
 
 
 def rewording_sentences(
@@ -130,12 +142,6 @@ def rewording_sentences(
         pooled = evaluation.question(row.question_id).equivalent_versions
         if row.previous_version is None or {row.previous_version, row.rubric_version} & {*pooled}:
             continue
-        if row.n_in_both is None:
-            yield (
-                f"{row.question_id}, version {row.rubric_version}: mainly responses on which "
-                "raters disagreed were labelled again, which can raise agreement by itself. "
-                "No gain is reported"
-            )
         if not row.n_new:
             continue
         earlier = before[row.question_id, row.previous_version]
@@ -147,7 +153,7 @@ def rewording_sentences(
         ]
         yield (
             f"{row.question_id}, version {row.rubric_version} after version "
-            f"{row.previous_version}: {change_text(row.alpha_change, row.a_hh_change)} on "
+            f"{row.previous_version}: {_change_text(row.alpha_change, row.a_hh_change)} on "
             f"{counted(row.n_new, 'response')} not rated under an earlier one. "
             f"{'; '.join(effects)}"
         )
@@ -163,7 +169,7 @@ def _beside_minimum(figure: Figure, gate: Gate) -> str:
     )
 
 
-def change_text(alpha: Figure, a_hh: Figure) -> str:
+def _change_text(alpha: Figure, a_hh: Figure) -> str:
     """Return the change of alpha, or of A^HH if alpha is undefined, and whether it is clear."""
     named = ((alpha, "alpha"), (a_hh, "A^HH"))
     gain, name = next((pair for pair in named if pair[0].is_defined), named[0])
@@ -237,101 +243,6 @@ def _deviation(values: NDArray[np.float64], is_chosen: NDArray[np.bool_]) -> flo
     variance = n_chosen * (n - n_chosen) / 12 * (n + 1 - ties)
     above = float(ranks[is_chosen].sum()) - n_chosen * (n + 1) / 2
     return above / math.sqrt(variance) if variance > 0 else 0.0
-
-
-def _without_gain(row: RoundFigures) -> RoundFigures:
-    return replace(
-        row,
-        n_in_both=None,
-        n_groups_in_both=None,
-        a_hh_gain=UNDEFINED_FIGURE,
-        alpha_gain=UNDEFINED_FIGURE,
-    )
-
-
-def _figures(
-    current: _Round,
-    previous: _Round | None,
-    question: RubricQuestion,
-    level: Level,
-    data_version: str,
-) -> RoundFigures:
-    number, ratings = current
-    a_hh, alpha = (
-        coefficient_interval(
-            ratings.matrix(), coefficient, confidence=CONFIDENCE, groups=ratings.group
-        )
-        for coefficient in (HumanAgreement(question.scale), Alpha(level))
-    )
-    gains = _gains(previous[1], ratings, question, level) if previous else None
-    return RoundFigures(
-        question_id=question.id,
-        round=number,
-        n_responses=a_hh.n_units,
-        n_groups=a_hh.n_groups,
-        n_raters=len(ratings.raters),
-        a_hh=Figure.of(a_hh),
-        alpha=Figure.of(alpha),
-        alpha_level=level,
-        previous_round=previous[0] if previous else None,
-        n_in_both=gains[0].n_units if gains else None,
-        n_groups_in_both=gains[0].n_groups if gains else None,
-        a_hh_gain=Figure.of(gains[0]) if gains else UNDEFINED_FIGURE,
-        alpha_gain=Figure.of(gains[1]) if gains else UNDEFINED_FIGURE,
-        data_version=data_version,
-    )
-
-
-def _changes(
-    versions: Mapping[int, LongRatings],
-    row: RoundFigures,
-    question: RubricQuestion,
-    level: Level,
-    texts: NDArray[np.int64],
-) -> tuple[Interval, Interval]:
-    """Return the changes of A^HH and alpha of new responses from those of the previous version."""
-    later, before = versions[row.round], versions[row.previous_round or 0]
-    rated = [ratings.unit for number, ratings in versions.items() if number < row.round]
-    is_known = np.isin(texts, texts[np.concatenate(rated)])
-    new, old = later.matrix()[~is_known], before.matrix()
-    a_hh, alpha = (
-        difference_interval(
-            new,
-            old,
-            coefficient,
-            paired=False,
-            confidence=CONFIDENCE,
-            groups=later.group[~is_known],
-            groups_b=before.group,
-        )
-        for coefficient in (HumanAgreement(question.scale), Alpha(level))
-    )
-    is_new = np.flatnonzero(_is_rated_twice(new))
-    n_groups = len(np.unique(later.group[~is_known][is_new]))
-    return (
-        replace(a_hh, n_units=len(is_new), n_groups=n_groups),
-        replace(alpha, n_units=len(is_new), n_groups=n_groups),
-    )
-
-
-def _gains(
-    earlier: LongRatings, later: LongRatings, question: RubricQuestion, level: Level
-) -> tuple[Interval, Interval]:
-    """Return the gains of A^HH and alpha in the later of two rounds."""
-    before, after = earlier.matrix(), later.matrix()
-    in_both = _is_rated_twice(before) & _is_rated_twice(after)
-    a_hh, alpha = (
-        difference_interval(
-            after[in_both],
-            before[in_both],
-            coefficient,
-            paired=True,
-            confidence=CONFIDENCE,
-            groups=later.group[in_both],
-        )
-        for coefficient in (HumanAgreement(question.scale), Alpha(level))
-    )
-    return a_hh, alpha
 
 
 def _is_rated_twice(ratings: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from eval_assets.agreement.judges import (
     measure_leave_one_judge_out,
 )
 from eval_assets.agreement.pairs import measure_pairs
-from eval_assets.agreement.rounds import measure_rewordings, measure_rounds
+from eval_assets.agreement.rounds import measure_rewordings
 from eval_assets.agreement.slices import measure_slices
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels
@@ -42,7 +42,6 @@ from eval_assets.figures import (
     JudgeHumanFigures,
     JudgeHumanFiguresWithExcluded,
     LeaveOneJudgeOutFigures,
-    RoundFigures,
     RubricVersionFigures,
     SliceFigures,
 )
@@ -53,7 +52,7 @@ from eval_assets.store.figures import append_figure_frame, replace_figure_frame,
 from eval_assets.store.inputs import check_imported
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history, history_of
-from eval_assets.store.long_ratings import ratings_by_round, reworded_ratings
+from eval_assets.store.long_ratings import reworded_ratings
 from eval_assets.store.ratings import (
     count_excluded,
     human_ratings,
@@ -81,10 +80,6 @@ _MOST_SHOWN = 50
 logger = logging.getLogger(__name__)
 
 _HUMAN_COLUMNS = ("question_id", "a_hh", "alpha", "exact_agreement", "n_responses", "n_raters")
-_ROUND_COLUMNS = (
-    *("question_id", "round", "n_responses", "a_hh", "alpha", "n_in_both"),
-    *("alpha_gain"),
-)
 _WITHOUT_COLUMNS = (
     "judge_id",
     "question_id",
@@ -110,16 +105,13 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             check_imported(connection, "human_labels", evaluation.folder)
             humans = human_ratings(connection, evaluation)
-            by_round = ratings_by_round(connection, evaluation)
             reworded = reworded_ratings(connection, evaluation)
         measures = measure_humans(humans, evaluation)
-        rounds = measure_rounds(by_round, evaluation, data_version=humans.data_version)
         versions = measure_rewordings(reworded, evaluation, data_version=humans.data_version)
         with folder.connect() as connection:
             with transaction(connection):
                 replace_figures(connection, HumanFigures, measures.agreement)
                 replace_figures(connection, RubricVersionFigures, versions)
-                replace_figures(connection, RoundFigures, rounds)
                 replace_records(connection, "label_findings", measures.findings)
             table = table_metadata(connection, "human_agreement")
     overall = measures.agreement[0]
@@ -139,7 +131,6 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
             ),
-            **({"by_round": figures_as_metadata(rounds, _ROUND_COLUMNS)} if rounds else {}),
         },
     )
 

@@ -32,7 +32,6 @@ from eval_assets.figures import (
     JudgeHumanFigures,
     JudgeHumanFiguresWithExcluded,
     LeaveOneJudgeOutFigures,
-    RoundFigures,
     RubricVersionFigures,
     ScoreFigures,
 )
@@ -171,7 +170,6 @@ def report_data(
         gates=outcomes,
         tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
         humans=measured.figures["human"],
-        rounds=read_figures(connection, RoundFigures),
         rubric_versions=read_figures(connection, RubricVersionFigures),
         findings=measured.findings,
         diagnoses=tuple(

@@ -43,7 +43,6 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     cautions.section,
     humans.section,
     raters.disagreement,
-    raters.rounds,
     raters.rewordings,
     raters.label_quality,
     judges.section,
@@ -230,7 +229,6 @@ def _rows(rows: Iterable[FigureRecord]) -> list[dict[str, object]]:
 def _tables(data: ReportData) -> dict[str, list[dict[str, object]]]:
     """Return the tables behind the other sections; long lists hold the rows that the page shows."""
     figures: tuple[tuple[FigureRecord, ...], ...] = (
-        data.rounds,
         data.rubric_versions,
         data.leave_one_judge_out,
         data.judge_humans_with_excluded,

@@ -16,7 +16,6 @@ from eval_assets.figures import (
     JudgeFigures,
     JudgeHumanFigures,
     LeaveOneJudgeOutFigures,
-    RoundFigures,
     RubricVersionFigures,
     ScoreFigures,
     SliceFigures,
@@ -69,7 +68,6 @@ class ReportData:
     gates: tuple[GateOutcome, ...]
     tunable: tuple[str, ...]
     humans: tuple[HumanFigures, ...]
-    rounds: tuple[RoundFigures, ...]
     rubric_versions: tuple[RubricVersionFigures, ...]
     findings: tuple[Finding, ...]
     diagnoses: tuple[Diagnosis, ...]

@@ -55,7 +55,7 @@ def test_labels_of_the_old_wording_count_until_there_are_new_ones(reworded: Eval
     assert reworded.rows(VERSIONS) == [(1, n_labels), (2, 0)]
 
 
-def test_new_labels_count_alone_and_the_gain_is_measured(reworded: Evaluated) -> None:
+def test_new_labels_count_alone_and_versions_are_compared(reworded: Evaluated) -> None:
     with_rounds(reworded)
     assert reworded.materialize(*INPUTS, checks=False).success
     relabel(reworded, n_responses=len(BASE))
@@ -64,11 +64,12 @@ def test_new_labels_count_alone_and_the_gain_is_measured(reworded: Evaluated) ->
     n_labels = 2 * len(BASE)
     assert reworded.rows(COUNTED) == [(2, n_labels)]
     assert reworded.rows(VERSIONS) == [(1, n_labels), (2, n_labels)]
-    gains = reworded.rows(
-        """SELECT rubric_version, previous_version, n_in_both, alpha_gain > 0
+    versions = reworded.rows(
+        """SELECT rubric_version, previous_version, n_responses, n_new,
+                  alpha > lag(alpha) OVER (ORDER BY rubric_version)
            FROM agreement_by_rubric_version WHERE question_id = 'clarity' ORDER BY 1"""
     )
-    assert gains == [(1, None, None, None), (2, 1, len(BASE), True)]
+    assert versions == [(1, None, len(BASE), None, None), (2, 1, len(BASE), 0, True)]
 
 
 def test_equivalent_wordings_are_pooled(reworded: Evaluated) -> None:

@@ -75,13 +75,6 @@ _GLOSSARY = (
         "alpha-within-questions",
     ),
     Definition(
-        "Gain over the round before",
-        "A^HH or alpha of a round of labelling minus that of the previous round, on the responses "
-        "with two ratings or more in both. If the interval contains 0, it is inconclusive whether "
-        "the figure rose or fell.",
-        "rounds-of-labelling",
-    ),
-    Definition(
         "A^HA",
         "Agreement of a judge with humans: like A^HH, between the judge's score and each human "
         "rating of the response. Two controls stand beside it: constant, the best judge that gives "

@@ -1,4 +1,4 @@
-"""Rounds of labelling side by side."""
+"""Wordings of a question side by side, and the round of labelling that decides."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +13,9 @@ from eval_assets.agreement.rounds import (
     first_ratings,
     first_round_decides,
     measure_rewordings,
-    measure_rounds,
     rewording_sentences,
 )
+from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
@@ -36,59 +36,6 @@ def ratings(matrix: ArrayLike) -> LongRatings:
     return LongRatings(unit, rater, values[unit, rater], ("anna", "ben"), np.arange(len(values)))
 
 
-def test_each_round_is_measured_by_itself_and_compared_with_the_one_before() -> None:
-    rounds = {"clarity": {1: ratings(APART), 2: ratings(CLOSE)}}
-
-    first, second = measure_rounds(rounds, EVALUATION, data_version="v1")
-
-    for row, matrix in ((first, APART), (second, CLOSE)):
-        assert row.alpha.value == pytest.approx(krippendorff_alpha(matrix, level="ordinal"))
-        assert row.a_hh.value == pytest.approx(human_agreement(matrix, low=1, high=5))
-        assert (row.n_responses, row.n_raters) == (8, 2)
-    assert first.previous_round is None
-    assert not first.alpha_gain.is_defined
-    assert (second.previous_round, second.n_in_both) == (1, 8)
-    assert second.alpha_gain.value == pytest.approx(second.alpha.value - first.alpha.value)
-    assert second.a_hh_gain.value == pytest.approx(second.a_hh.value - first.a_hh.value)
-    expected = difference_interval(CLOSE, APART, Alpha("ordinal"), paired=True, confidence=0.95)
-    assert (second.alpha_gain.low, second.alpha_gain.high) == (expected.low, expected.high)
-
-
-def test_a_gain_is_measured_on_responses_rated_twice_in_both_rounds() -> None:
-    """The first two responses were not rated again, the last by one rater only."""
-    repeat = np.array(CLOSE, dtype=float)
-    repeat[:2], repeat[7, 1] = NAN, NAN
-    rounds = {"clarity": {1: ratings(APART), 3: ratings(repeat)}}
-
-    _, second = measure_rounds(rounds, EVALUATION, data_version="v1")
-
-    relabelled = slice(2, 7)
-    gain = krippendorff_alpha(CLOSE[relabelled], level="ordinal") - krippendorff_alpha(
-        APART[relabelled], level="ordinal"
-    )
-    assert (second.previous_round, second.n_in_both) == (1, 5)
-    assert second.alpha_gain.value == pytest.approx(gain)
-
-
-def test_rounds_that_share_no_response_have_no_gain() -> None:
-    first, second = np.array(APART, dtype=float), np.array(CLOSE, dtype=float)
-    first[:4], second[4:] = NAN, NAN
-
-    rounds = {"clarity": {1: ratings(first), 2: ratings(second)}}
-    _, row = measure_rounds(rounds, EVALUATION, data_version="v1")
-
-    assert (row.n_responses, row.n_in_both) == (4, 0)
-    assert not row.a_hh_gain.is_defined
-    assert not row.alpha_gain.is_defined
-
-
-def test_questions_that_were_labelled_once_are_not_listed() -> None:
-    single = {"clarity": {1: ratings(CLOSE)}}
-
-    assert measure_rounds(single, EVALUATION, data_version="v1") == ()
-    assert measure_rounds({}, EVALUATION, data_version="v1") == ()
-
-
 def labelled_again(*, chosen: str) -> dict[int, LongRatings]:
     """Return 60 responses, of which a second round settles 20: the disagreements or any."""
     rng = np.random.default_rng(7)
@@ -101,26 +48,20 @@ def labelled_again(*, chosen: str) -> dict[int, LongRatings]:
     return {1: ratings(first), 2: ratings(second)}
 
 
-def test_a_round_that_relabels_the_disagreements_has_no_gain() -> None:
+def test_the_first_round_decides_if_disagreements_are_relabelled() -> None:
     rounds = labelled_again(chosen="disagreements")
-    _, second = measure_rounds({"clarity": rounds}, EVALUATION, data_version="v1")
 
     assert first_round_decides(rounds, CLARITY)
-    assert (second.previous_round, second.n_in_both) == (1, None)
-    assert not second.alpha_gain.is_defined
-    assert not second.a_hh_gain.is_defined
     result = first_ratings(rounds)
     assert result.matrix() == pytest.approx(rounds[1].matrix())
 
 
-def test_a_round_that_relabels_any_responses_or_all_has_a_gain() -> None:
+def test_the_latest_round_decides_if_any_or_all_responses_are_relabelled() -> None:
     some = labelled_again(chosen="any")
     rows = {1: ratings(APART), 2: ratings(CLOSE)}
 
     assert not first_round_decides(some, CLARITY)
     assert not first_round_decides(rows, CLARITY)
-    _, second = measure_rounds({"clarity": some}, EVALUATION, data_version="v1")
-    assert second.n_in_both == 20
 
 
 def test_first_ratings_keep_responses_that_only_later_rounds_have() -> None:
@@ -154,7 +95,16 @@ def test_new_responses_are_compared_with_those_of_the_wording_before() -> None:
     )
     assert (second.n_new, second.n_groups_new, second.previous_version) == (16, 16, 1)
     assert (first.n_new, first.alpha_change.is_defined) == (None, False)
-    assert second.n_in_both == 0
+    for row, matrix in ((first, APART * 2), (second, CLOSE * 2)):
+        assert row.alpha.value == pytest.approx(krippendorff_alpha(matrix, level="ordinal"))
+        assert row.a_hh.value == pytest.approx(human_agreement(matrix, low=1, high=5))
+        assert (row.n_responses, row.n_raters) == (16, 2)
+
+
+def test_questions_with_one_wording_are_not_listed() -> None:
+    single = RewordedRatings({"clarity": {1: ratings(CLOSE)}}, np.arange(8))
+
+    assert measure_rewordings(single, EVALUATION, data_version="v1") == ()
 
 
 def test_responses_rated_before_are_not_new() -> None:
@@ -167,7 +117,7 @@ def test_responses_rated_before_are_not_new() -> None:
         RewordedRatings(versions, np.arange(32)), EVALUATION, data_version="v1"
     )
 
-    assert (second.n_new, second.n_in_both, second.n_responses) == (8, 16, 24)
+    assert (second.n_new, second.n_responses) == (8, 24)
 
 
 def test_responses_with_the_text_of_one_rated_before_are_not_new() -> None:
@@ -201,25 +151,33 @@ def test_a_change_is_told_with_its_effect_on_the_gates() -> None:
     assert sentence.endswith("at or above the minimum 0.667, under version 2")
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (Figure(0.2, 0.1, 0.3), "alpha rose by 0.200 (95 % interval +0.100 to +0.300)"),
+        (
+            Figure(0.01, -0.1, 0.12),
+            "no clear change of alpha, +0.010 (95 % interval -0.100 to +0.120),",
+        ),
+        (Figure(-0.2, -0.3, -0.1), "alpha fell by 0.200 (95 % interval -0.300 to -0.100)"),
+    ],
+)
+def test_a_rise_beyond_noise_a_fall_and_noise_are_told_apart(change: Figure, words: str) -> None:
+    first, second = measure_rewordings(
+        RewordedRatings(halves(), np.arange(32)), EVALUATION, data_version="v1"
+    )
+    rows = [first, replace(second, alpha_change=change)]
+
+    [sentence] = rewording_sentences(rows, EVALUATION)
+
+    assert f": {words} on 16 responses" in sentence
+
+
 def test_equivalent_wordings_have_no_change() -> None:
     same = replace(EVALUATION, rubric=(replace(CLARITY, equivalent_versions=(1,)), DEPTH))
     rows = measure_rewordings(RewordedRatings(halves(), np.arange(32)), same, data_version="v1")
 
     assert list(rewording_sentences(rows, same)) == []
-
-
-def test_disagreements_that_were_labelled_again_are_no_gain() -> None:
-    before = np.array([[k % 5 + 1, 5 - k % 5 if k % 4 == 0 else k % 5 + 1] for k in range(40)])
-    after = np.where((np.arange(40) % 4 == 0)[:, None], 3.0, NAN) * np.ones((40, 2))
-    versions = {"clarity": {1: ratings(before), 2: ratings(after)}}
-    rows = measure_rewordings(
-        RewordedRatings(versions, np.arange(40)), EVALUATION, data_version="v1"
-    )
-
-    [sentence] = rewording_sentences(rows, EVALUATION)
-
-    assert sentence.startswith("clarity, version 2: mainly responses on which raters disagreed")
-    assert sentence.endswith("No gain is reported")
 
 
 def test_without_new_responses_there_is_no_sentence() -> None:

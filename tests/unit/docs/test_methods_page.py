@@ -10,7 +10,6 @@ from eval_assets.figures import (
     HumanFigures,
     JudgeFigures,
     JudgeHumanFigures,
-    RoundFigures,
     RubricVersionFigures,
     fields_of,
 )
@@ -20,7 +19,6 @@ from tests.unit.report.builder import Case
 TEXT = (Path(__file__).parents[3] / "docs" / "methods.md").read_text("utf-8")
 MEASURED = (
     HumanFigures,
-    RoundFigures,
     RubricVersionFigures,
     JudgeFigures,
     JudgeHumanFigures,

@@ -108,7 +108,6 @@ class Case:
             gates=outcomes,
             tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
             humans=humans,
-            rounds=(),
             rubric_versions=(),
             findings=tuple(
                 Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
