@@ -14,7 +14,6 @@ SECTIONS = (
     "controls",
     "tuning",
     "judging",
-    "http_clients",
     "labelling",
     "studies",
 )
