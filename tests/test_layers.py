@@ -112,7 +112,7 @@ PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
     "certificates": "materialized, and listed by the command",
     "diagnosis": "of disagreement, and its counts in the store",
-    "drift": "measured in agreement/, materialized and stored",
+    "drift": "measured in agreement/, materialized",
     "figures": "records of figures, and how they are stored",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
     "humans": "measured and shown",

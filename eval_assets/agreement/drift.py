@@ -1,9 +1,7 @@
 """Drift of judges' scores on anchors: responses that a judge scores again in each round."""
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -17,16 +15,6 @@ TOTAL_SIGNIFICANCE = 0.05
 """Chance that any round reports a judge that did not change."""
 
 Row = dict[str, object]
-
-
-@dataclass(frozen=True)
-class MeanScores:
-    """Mean scores of other responses, before and since the anchors of a judge were frozen."""
-
-    n_before: int
-    before: float
-    n_since: int
-    since: float
 
 
 def drift_significance(round_: int, *, n_tests: int) -> float:
@@ -45,10 +33,9 @@ def drift_significance(round_: int, *, n_tests: int) -> float:
     return TOTAL_SIGNIFICANCE / (round_ * (round_ + 1)) / n_tests
 
 
-def drift_row(  # noqa: PLR0913 - two measurements, their subject and the level of the test
+def drift_row(
     before: npt.ArrayLike,
     after: npt.ArrayLike,
-    scores: MeanScores,
     *,
     question: RubricQuestion,
     round_: int,
@@ -56,7 +43,7 @@ def drift_row(  # noqa: PLR0913 - two measurements, their subject and the level 
 ) -> Row:
     """Return the row of `judge_drift` of one judge and question in a round.
 
-    `scores` are mean scores of all other answers; a missing one of `after` is NaN.
+    A missing score of `after` is NaN.
     """
     significance = drift_significance(round_, n_tests=n_tests)
     difference = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
@@ -77,13 +64,6 @@ def drift_row(  # noqa: PLR0913 - two measurements, their subject and the level 
             f"the same {shift.n} answers are scored {shift.value:+z.2f} "
             f"[{shift.low:+z.2f}, {shift.high:+z.2f}] from what they were, which may be chance"
         )
-    change = scores.since - scores.before
-    if verdict == "moved" and not math.isnan(change):
-        reason += (
-            f"; the {scores.n_since} answers judged since then have a mean {change:+z.2f} from the "
-            f"{scores.n_before} before, of which {shift.value:+z.2f} [{shift.low:+z.2f}, "
-            f"{shift.high:+z.2f}] is the judge and {change - shift.value:+z.2f} the answers"
-        )
     return {
         "round": round_,
         "n_anchors": shift.n,
@@ -93,11 +73,6 @@ def drift_row(  # noqa: PLR0913 - two measurements, their subject and the level 
         "shift_high": shift.high,
         "p_value": shift.p_value,
         "level": significance,
-        "n_before": scores.n_before,
-        "mean_before": scores.before,
-        "n_since": scores.n_since,
-        "mean_since": scores.since,
-        "score_change": change,
         "verdict": verdict,
         "reason": reason,
     }

@@ -1,11 +1,10 @@
 """The asset of judge drift: a frozen set of responses is scored again within a budget."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
-import duckdb
 import pandas as pd
 
 from eval_assets.agreement.drift import (
@@ -38,12 +37,17 @@ from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.connection import transaction
-from eval_assets.store.drift import anchor_candidates, current_drift, scores_around
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.ledger.workers import Worker
-from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
+from eval_assets.store.scores import (
+    anchor_candidates,
+    current_drift,
+    declared_fingerprints,
+    earlier_turns,
+    judge_fingerprints,
+)
 from eval_assets.tuning.versions import rubric_hash
 
 _ROUND = 1_000
@@ -144,9 +148,21 @@ def _next_round(
             run_id=run_id,
             max_usd=drift.max_usd,
         )
-    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-        rows = _rows(connection, evaluation, scored, n_tests=n_tests)
-        append_history(ledger, "judge_drift", [{**row, "judged_at": now} for row in rows])
+        rows = [
+            {
+                **{name: anchors[name].iloc[0] for name in ANCHOR_KEY},
+                **drift_row(
+                    anchors["score"].astype(float),
+                    anchors["again"].astype(float),
+                    question=evaluation.question(anchors["question_id"].iloc[0]),
+                    round_=int(anchors["round"].iloc[0]),
+                    n_tests=n_tests,
+                ),
+                "judged_at": now,
+            }
+            for anchors in scored
+        ]
+        append_history(ledger, "judge_drift", rows)
 
 
 def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
@@ -212,34 +228,6 @@ def _units(
         )
         for row in anchors.to_dict("records")
     ]
-
-
-def _rows(
-    connection: duckdb.DuckDBPyConnection,
-    evaluation: Evaluation,
-    scored: Sequence[pd.DataFrame],
-    *,
-    n_tests: int,
-) -> Iterator[dict[str, object]]:
-    """Yield the result of the round for each judge and question."""
-    for anchors in scored:
-        first = anchors.iloc[0]
-        scores = scores_around(
-            connection,
-            first["judge_id"],
-            first["question_id"],
-            frozen_at=datetime.fromisoformat(first["frozen_at"]),
-            anchors=anchors["response_id"].tolist(),
-        )
-        row = drift_row(
-            anchors["score"].astype(float),
-            anchors["again"].astype(float),
-            scores,
-            question=evaluation.question(first["question_id"]),
-            round_=int(first["round"]),
-            n_tests=n_tests,
-        )
-        yield {**{name: first[name] for name in ANCHOR_KEY}, **row}
 
 
 def _shifts(rows: Sequence[Mapping[str, object]]) -> dict[str, Figure]:

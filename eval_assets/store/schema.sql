@@ -357,11 +357,6 @@ CREATE TABLE IF NOT EXISTS judge_drift (
     shift_low DOUBLE, shift_high DOUBLE,   -- interval at the round's level
     p_value DOUBLE,                        -- of the sign-flip test
     level DOUBLE NOT NULL,                 -- two-sided; those of all rounds and tests add up to .05
-    n_before BIGINT NOT NULL,              -- other responses judged before the anchors were frozen
-    mean_before DOUBLE,
-    n_since BIGINT NOT NULL,               -- other responses judged since
-    mean_since DOUBLE,
-    score_change DOUBLE,                   -- mean_since - mean_before: shift of it is the judge
     verdict VARCHAR NOT NULL,              -- 'stable', 'moved' or 'not_evaluable'
     reason VARCHAR NOT NULL
 );

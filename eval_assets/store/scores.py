@@ -16,7 +16,7 @@ from eval_assets.store.schema import empty_table, insert_rows, replace_records
 from eval_assets.wording import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -320,3 +320,32 @@ def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
            GROUP BY question_id ORDER BY question_id"""
     ).fetchall()
     return dict(rows)
+
+
+def anchor_candidates(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return all scores of single responses with their texts.
+
+    Returns:
+        judge_id, question_id, response_id, group_id, prompt_text, response_text and score.
+    """
+    return connection.execute(
+        """
+        SELECT judge_id, question_id, response_id, response_groups.group_id,
+               coalesce(prompt_text, '') AS prompt_text,
+               coalesce(response_text, '') AS response_text, raw_score AS score
+        FROM judge_scores
+        JOIN responses USING (response_id) JOIN response_groups USING (response_id)
+        WHERE status = 'ok' ORDER BY ALL
+        """
+    ).df()
+
+
+def current_drift(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, object]]:
+    """Return the rows of `judge_drift` of the judges as they are now, in the order of rounds."""
+    rows = connection.execute("SELECT * FROM judge_drift ORDER BY round").df()
+    now = judge_fingerprints(connection)
+    is_now = [
+        now.get(judge) == fingerprint
+        for judge, fingerprint in zip(rows["judge_id"], rows["fingerprint"], strict=True)
+    ]
+    return rows[is_now].to_dict("records")  # type: ignore[return-value]

@@ -17,12 +17,11 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
 from eval_assets.figures import HumanFigures
 from eval_assets.scale import TOLERANCE
-from eval_assets.store.drift import current_drift
 from eval_assets.store.figures import read_figures
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.schema import count_rows, empty_table, insert_rows, read_table
-from eval_assets.store.scores import declared_fingerprints, versions_rated_as
+from eval_assets.store.scores import current_drift, declared_fingerprints, versions_rated_as
 from eval_assets.store.splits import (
     costs_of_prompts,
     models_returned,

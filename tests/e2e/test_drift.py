@@ -66,8 +66,7 @@ def test_a_judge_that_moved_is_found_and_other_answers_are_not_a_move(
         assert (shifted.passed, n_asked) == (False, 6 + 20)
         assert shifted.description == (
             "gpt on clarity: the same 20 answers are scored -1.00 [-1.00, -1.00] from what they "
-            "were; the 6 answers judged since then have a mean -0.25 from the 4 before, of which "
-            "-1.00 [-1.00, -1.00] is the judge and +0.75 the answers"
+            "were"
         )
         verdicts = "SELECT round, verdict, shift FROM judge_drift ORDER BY round"
         assert folder.rows(verdicts) == [(1, "stable", 0.0), (2, "moved", -1.0)]

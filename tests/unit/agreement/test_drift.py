@@ -6,7 +6,6 @@ import pytest
 
 from eval_assets.agreement.drift import (
     ANCHOR_KEY,
-    MeanScores,
     choose_anchors,
     drift_row,
     drift_significance,
@@ -18,14 +17,11 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 
 QUESTION = RubricQuestion("clarity", "How clear is it?", LIKERT5, "ordinal")
-NONE_SINCE = MeanScores(100, 3.5, 0, float("nan"))
 BEFORE = np.array([2.0, 3, 4, 5] * 5)
 
 
-def row(
-    repeat: np.ndarray, scores: MeanScores = NONE_SINCE, *, round_: int = 1
-) -> dict[str, object]:
-    return drift_row(BEFORE, repeat, scores, question=QUESTION, round_=round_, n_tests=2)
+def row(repeat: np.ndarray, *, round_: int = 1) -> dict[str, object]:
+    return drift_row(BEFORE, repeat, question=QUESTION, round_=round_, n_tests=2)
 
 
 def test_the_levels_of_all_rounds_and_tests_add_up_to_one_in_twenty() -> None:
@@ -44,16 +40,6 @@ def test_a_judge_that_scores_all_anchors_lower_has_moved() -> None:
     assert (
         result["reason"]
         == "the same 20 answers are scored -1.00 [-1.00, -1.00] from what they were"
-    )
-
-
-def test_a_moved_score_is_split_into_what_the_judge_and_what_the_answers_are() -> None:
-    result = row(BEFORE - 1, MeanScores(100, 3.5, 40, 2.25))
-
-    assert result["score_change"] == -1.25
-    assert str(result["reason"]).endswith(
-        "; the 40 answers judged since then have a mean -1.25 from the 100 before, of which -1.00 "
-        "[-1.00, -1.00] is the judge and -0.25 the answers"
     )
 
 
