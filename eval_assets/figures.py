@@ -173,7 +173,6 @@ class RubricVersionFigures(FigureRecord):
     alpha_level: str
     previous_version: Annotated[int | None, "NULL for the first version, as are the changes"]
     n_new: Annotated[int | None, "responses with two ratings whose text no earlier version has"]
-    n_groups_new: int | None
     a_hh_change: Annotated[Figure, c.A_HH_CHANGE]
     alpha_change: Annotated[Figure, c.ALPHA_CHANGE]
     data_version: _DataVersion

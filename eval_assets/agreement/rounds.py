@@ -74,7 +74,6 @@ def measure_rewordings(
                 alpha_level=levels[question.id],
                 previous_version=versions[index - 1][0] if index else None,
                 n_new=None,
-                n_groups_new=None,
                 a_hh_change=UNDEFINED_FIGURE,
                 alpha_change=UNDEFINED_FIGURE,
                 data_version=data_version,
@@ -109,11 +108,9 @@ def _changed(
         )
         for coefficient in coefficients
     )
-    is_new = _is_rated_twice(new)
     return replace(
         row,
-        n_new=int(is_new.sum()),
-        n_groups_new=len(np.unique(ratings.group[~is_known][is_new])),
+        n_new=int(_is_rated_twice(new).sum()),
         a_hh_change=Figure.of(a_hh),
         alpha_change=Figure.of(alpha),
     )

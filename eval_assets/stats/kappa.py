@@ -22,9 +22,6 @@ from eval_assets.stats._units import Estimator, defined_ratio, sums_by_code, wei
 KappaWeights: TypeAlias = Literal["linear", "quadratic"]
 """Blame for disagreement, by |a - b| or by (a - b)**2 in scale points."""
 
-BLOCK_MARGINALS = 1 << 20
-"""Counts of values held at once while groups are measured."""
-
 
 def cohen_kappa(a: Column, b: Column, *, weights: KappaWeights | None) -> float:
     """Return Cohen's kappa: agreement of two raters beyond the chance from their habits.

@@ -93,7 +93,7 @@ def test_new_responses_are_compared_with_those_of_the_wording_before() -> None:
     assert (second.alpha_change.low, second.alpha_change.value, second.alpha_change.high) == (
         pytest.approx((expected.low, expected.value, expected.high))
     )
-    assert (second.n_new, second.n_groups_new, second.previous_version) == (16, 16, 1)
+    assert (second.n_new, second.previous_version) == (16, 1)
     assert (first.n_new, first.alpha_change.is_defined) == (None, False)
     for row, matrix in ((first, APART * 2), (second, CLOSE * 2)):
         assert row.alpha.value == pytest.approx(krippendorff_alpha(matrix, level="ordinal"))

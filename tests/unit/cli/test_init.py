@@ -44,9 +44,6 @@ def test_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "labels.csv").read_text("utf-8") == "mine"
 
 
-DIMENSIONS = ["trigger_accuracy", "code_validity", "technical_accuracy", "completeness"]
-
-
 @pytest.mark.parametrize(
     ("example", "questions", "n_responses"),
     [

@@ -31,7 +31,6 @@ RATINGS = labels(
     ("b1", "clarity", "anna", 3),
     ("b1", "clarity", "ben", 4),
 )
-NO_ANSWERS = pd.DataFrame(columns=list(HISTORY_COLUMNS)).astype({"before": float, "after": float})
 
 
 def settled(response_id: str, value: float | None) -> dict[str, Any]:
