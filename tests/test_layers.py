@@ -25,7 +25,7 @@ BELOW = {
     "labelling": {"stats"},
     "connectors": set[str](),
     "readers": {"agreement", "tuning", "labelling"},
-    "judges": {"agreement"},
+    "judges": {"agreement", "tuning"},
     "store": {"stats", "agreement", "tuning"},
     "render": set[str](),
     "report": {"agreement", "tuning", "render"},

@@ -1,15 +1,17 @@
 """Checks on judging: coverage, models, independence, budget and leaked keys."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 import dagster as dg
 import pandas as pd
 
+from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
+from eval_assets.assets.live_judging import declared_template, judge_fingerprints
 from eval_assets.assets.metadata import number_in, rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -110,6 +112,25 @@ def _judges_answered(
     )
 
 
+def _judges_see_shown_columns(
+    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> dg.AssetCheckResult:
+    """The prompt of each live judge shows the columns that raters are shown."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        template = declared_template(evaluation, folder)
+        versions = versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
+    prompts = prompts_in_use(versions)
+    columns = {
+        judge.id: prompts.get(judge.id, template).columns for judge in evaluation.live_judges
+    }
+    return result_of(
+        unseen_columns(columns, shown=evaluation.labelling.show),
+        default="The judges are shown what raters are shown.",
+        metadata={"labelling.show": list(evaluation.labelling.show)},
+    )
+
+
 def _judges_independent(
     _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> dg.AssetCheckResult:
@@ -179,6 +200,7 @@ _JUDGE_CHECKS = {
     "judges_answered": _judges_answered,
     "judge_coverage": _judge_coverage,
     "judge_models_alive": _judge_models_alive,
+    "judges_see_shown_columns": _judges_see_shown_columns,
     "judges_independent": _judges_independent,
     "within_budget": _within_budget,
     "prompts_not_leaked": _prompts_not_leaked,
@@ -213,6 +235,20 @@ def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
             f"{row.judge_id} scored {row.n_ok:,} of {row.n_attempted:,} units of {row.question_id}"
         )
         for row in missing.itertuples()
+    ]
+
+
+def unseen_columns(
+    columns: Mapping[str, Collection[str]], *, shown: Sequence[str]
+) -> list[CheckFinding]:
+    """Return the columns that raters are shown and a judge is not, by judge."""
+    return [
+        CheckFinding(
+            f"raters are shown {listed(unseen)}, and {judge_id} is not: they answer different "
+            "questions. Show the columns in judge_prompt, or run with --new-prompt if there is none"
+        )
+        for judge_id, seen in columns.items()
+        if (unseen := [column for column in shown if column not in seen])
     ]
 
 

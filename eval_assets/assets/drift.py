@@ -18,7 +18,11 @@ from eval_assets.agreement.drift import (
 from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
-from eval_assets.assets.live_judging import declared_live_judges
+from eval_assets.assets.live_judging import (
+    declared_live_judges,
+    declared_template,
+    shown_texts,
+)
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -124,6 +128,10 @@ def _next_round(
         declared = declared_fingerprints(connection)
         values, history = anchor_candidates(connection), earlier_turns(connection)
     prompts = prompts_in_use(versions_in_use(evaluation, folder, declared))
+    template = declared_template(evaluation, folder)
+    with folder.connect() as connection:
+        columns = [column for item in (template, *prompts.values()) for column in item.columns]
+        shown = shown_texts(connection, columns)
     live = {j.id: fingerprints[j.id] for j in judges if j.id in fingerprints}
     rubrics = {question.id: rubric_hash(question) for question in evaluation.rubric}
     with folder.ledger(evaluation) as ledger:
@@ -144,7 +152,8 @@ def _next_round(
             due,
             judges,
             history=history,
-            prompts=prompts,
+            shown=shown,
+            prompts={judge.id: prompts.get(judge.id, template) for judge in judges},
             run_id=run_id,
             max_usd=drift.max_usd,
         )
@@ -172,6 +181,7 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
     judges: Sequence[LiveModel[Judge]],
     *,
     history: Mapping[str, tuple[tuple[str, str], ...]],
+    shown: Mapping[str, tuple[tuple[str, str], ...]],
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
     max_usd: float | None,
@@ -186,7 +196,6 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
     if due.empty:
         return []
     left_usd, result = max_usd, []
-    declared = PromptTemplate.load(evaluation.judge_prompt)
     for judge in judges:
         anchors = due[due["judge_id"] == judge.id]
         if anchors.empty:
@@ -195,10 +204,10 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
         with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 judge_portions(
-                    [_units(evaluation, anchors, history)],
+                    [_units(evaluation, anchors, history, shown)],
                     [unbatched(judge)],
                     worker,
-                    template=prompts.get(judge.id, declared),
+                    template=prompts[judge.id],
                     options=RequestOptions(api_keys=keys, budget_usd=left_usd),
                 )
             )
@@ -215,6 +224,7 @@ def _units(
     evaluation: Evaluation,
     anchors: pd.DataFrame,
     history: Mapping[str, tuple[tuple[str, str], ...]],
+    shown: Mapping[str, tuple[tuple[str, str], ...]],
 ) -> list[Unit]:
     """Return anchors as units for a judge in the next round."""
     return [
@@ -224,6 +234,7 @@ def _units(
             row["prompt_text"],
             row["response_text"],
             history=history.get(row["response_id"], ()),
+            shown=shown.get(row["response_id"], ()),
             first_replicate=_ROUND * row["round"],
         )
         for row in anchors.to_dict("records")

@@ -5,11 +5,12 @@ import itertools
 import logging
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 import dagster as dg
+import duckdb
 import pandas as pd
 
 from eval_assets.agreement.staged import StageChange
@@ -17,6 +18,7 @@ from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, judge_fingerprint
+from eval_assets.errors import PromptError
 from eval_assets.judges.batching import n_ended_batches
 from eval_assets.judges.calling.live_model import LiveModel, live_judges
 from eval_assets.judges.calling.progress import ModelSummary
@@ -24,15 +26,28 @@ from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
-from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.judges.prompts.prompt import PromptTemplate, is_shipped
 from eval_assets.judges.replies import JudgeScore
+from eval_assets.labelling.rater_view import cell_lines
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import write_staged_mode
+from eval_assets.store.ledger.histories import (
+    accept_columns,
+    history_of,
+    prompt_columns,
+    write_staged_mode,
+)
+from eval_assets.store.ledger.limits import mean_reply_usd
 from eval_assets.store.ledger.workers import Worker
-from eval_assets.store.scores import Shard, earlier_turns, next_units
-from eval_assets.wording import or_none
+from eval_assets.store.scores import (
+    Shard,
+    column_values,
+    earlier_turns,
+    next_units,
+    response_columns,
+)
+from eval_assets.wording import counted, listed, or_none
 
 logger = logging.getLogger(__name__)
 
@@ -83,14 +98,17 @@ def judge_live(
     judges = declared_live_judges(evaluation)
     if not judges:
         return LiveJudging()
+    template = declared_template(evaluation, folder)
     # The first units are read at once: Ctrl-C ends a wait for the database.
-    portions = _portions(evaluation, folder, shard=Shard())
+    portions = _portions(evaluation, folder, [template, *prompts.values()], shard=Shard())
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
+        _accept_first_columns(evaluation, ledger, template)
         summary = _ask(
             evaluation,
             ledger,
             portions,
+            template=template,
             prompts=prompts,
             run_id=run_id,
             keep=lambda scores: keep(pd.DataFrame([asdict(score) for score in scores])),
@@ -105,6 +123,13 @@ def judge_live(
                     judge.estimated_usd,
                     judge.uncertain_usd,
                 )
+        if hidden := columns_to_accept(evaluation, template):
+            logger.warning(
+                "raters are shown %s, and the judges are not, since they replied without before. "
+                "To ask about everything again with them: eval-assets run --new-prompt (%s)",
+                listed(hidden),
+                _cost_again(ledger, summary.models),
+            )
         write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))
         with folder.connect() as connection, transaction(connection):
             copy_ledger(ledger, connection, "judge_calls", "staged_mode")
@@ -141,10 +166,20 @@ def judge_shard(
         nonlocal is_used_up
         is_used_up = any(score.status == "budget_stopped" for score in scores)
 
-    portions = _portions(evaluation, folder, shard=shard)
+    template = declared_template(evaluation, folder)
+    portions = _portions(evaluation, folder, [template, *prompts.values()], shard=shard)
     portions = itertools.takewhile(lambda _: not is_used_up, portions)
     with folder.ledger(evaluation) as ledger:
-        summary = _ask(evaluation, ledger, portions, prompts=prompts, run_id=run_id, keep=look)
+        _accept_first_columns(evaluation, ledger, template)
+        summary = _ask(
+            evaluation,
+            ledger,
+            portions,
+            template=template,
+            prompts=prompts,
+            run_id=run_id,
+            keep=look,
+        )
     stopped = summary.stopped
     if is_used_up:
         stopped += ("the budget is used up. Raise it, then run this again: nothing is asked twice",)
@@ -156,6 +191,7 @@ def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and 
     ledger: SqlLedger,
     portions: Iterable[Sequence[Unit]],
     *,
+    template: PromptTemplate,
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
     keep: Callable[[Sequence[JudgeScore]], None],
@@ -168,7 +204,7 @@ def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and 
                 declared_live_judges(evaluation),
                 worker,
                 keep=keep,
-                template=PromptTemplate.load(evaluation.judge_prompt),
+                template=template,
                 options=RequestOptions(api_keys=api_keys(evaluation.live_judges)),
                 prompts=prompts,
                 staged=evaluation.staged,
@@ -193,9 +229,80 @@ def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
     return live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
 
 
-def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
+def declared_template(evaluation: Evaluation, folder: EvaluationFolder) -> PromptTemplate:
+    """Return the declared prompt of the judges.
+
+    One that ships shows what raters are shown, as far as that was accepted: see `prompt_columns`.
+    """
+    columns: Sequence[str] = ()
+    if evaluation.live_judges and is_shipped(evaluation.judge_prompt) and evaluation.labelling.show:
+        with folder.ledger(evaluation) as ledger:
+            columns = prompt_columns(ledger, evaluation.labelling.show)
+    return PromptTemplate.load(evaluation.judge_prompt, columns=columns)
+
+
+def columns_to_accept(evaluation: Evaluation, template: PromptTemplate) -> tuple[str, ...]:
+    """Return the columns that raters are shown and a prompt that ships is not."""
+    if not is_shipped(evaluation.judge_prompt):
+        return ()
+    return tuple(name for name in evaluation.labelling.show if name not in template.columns)
+
+
+def shown_texts(
+    connection: duckdb.DuckDBPyConnection,
+    columns: Iterable[str],
+    *,
+    of: Collection[str] | None = None,
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return the texts of columns that templates show, by response; `of` are ids, None for all."""
+    values = column_values(connection, sorted(set(columns)), of=of)
+    return {
+        response_id: tuple((name, "\n".join(cell_lines(value))) for name, value in row.items())
+        for response_id, row in values.items()
+    }
+
+
+def _require_columns(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    templates: Iterable[PromptTemplate],
+) -> None:
+    """Raise PromptError if judges or raters are shown a column that the responses do not have."""
+    shown = {"evaluation.yaml:labelling.show": evaluation.labelling.show}
+    shown |= {template.name: template.columns for template in templates}
+    known_columns = response_columns(connection) if any(shown.values()) else frozenset()
+    for place, columns in shown.items() if known_columns else ():
+        for column in columns:
+            if column not in known_columns:
+                raise PromptError(
+                    f"{place}: the responses have no column {column}. "
+                    f"Show one of {', '.join(sorted(known_columns))}."
+                )
+
+
+def _cost_again(ledger: SqlLedger, judges: Iterable[ModelSummary]) -> str:
+    """Return the number and cost of requests about all units, at the mean cost of replies."""
+    numbers = {judge.model_id: judge.statuses.total() for judge in judges}
+    means = {judge_id: mean_reply_usd(ledger, judge_id) for judge_id in numbers}
+    requests = counted(sum(numbers.values()), "request")
+    if None in means.values():
+        return f"{requests}, cost unknown"
+    cost_usd = math.fsum(n * (means[judge_id] or 0.0) for judge_id, n in numbers.items())
+    return f"{requests}, about {cost_usd:.4f} USD"
+
+
+def _accept_first_columns(
+    evaluation: Evaluation, ledger: SqlLedger, template: PromptTemplate
+) -> None:
+    """Keep the columns of the first prompt, so that later ones are asked for."""
+    is_first = not len(history_of(ledger, "prompt_columns"))
+    if is_first and template.columns and is_shipped(evaluation.judge_prompt):
+        accept_columns(ledger, template.columns, at=datetime.now(tz=UTC))
+
+
+def judge_fingerprints(evaluation: Evaluation, folder: EvaluationFolder) -> dict[str, str]:
     """Return the fingerprint of every judge as declared: provider, model, prompt and settings."""
-    prompt = PromptTemplate.load(evaluation.judge_prompt).source
+    prompt = declared_template(evaluation, folder).source
     settings = {judge.id: judge.settings for judge in declared_live_judges(evaluation)}
     return {
         judge.id: judge_fingerprint(
@@ -208,17 +315,25 @@ def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _portions(
-    evaluation: Evaluation, folder: EvaluationFolder, *, shard: Shard
+    evaluation: Evaluation,
+    folder: EvaluationFolder,
+    templates: Sequence[PromptTemplate],
+    *,
+    shard: Shard,
 ) -> Iterator[list[Unit]]:
-    """Yield the units of a shard in portions that fit into memory, with the turns before each.
+    """Yield the units of a shard in portions that fit into memory, with all that templates show.
 
     At least one portion is yielded, which may be empty.
     """
     after, n_before, is_last = None, 0, False
+    columns = {column for template in templates for column in template.columns}
     while not is_last:
         with folder.connect() as connection:
+            _require_columns(connection, evaluation, templates)
             rows = next_units(connection, after=after, n=_UNITS_AT_ONCE, shard=shard)
-            history = earlier_turns(connection, of={response_id for response_id, *_ in rows})
+            response_ids = {response_id for response_id, *_ in rows}
+            history = earlier_turns(connection, of=response_ids)
+            shown = shown_texts(connection, columns, of=response_ids)
         if n_before and not rows:
             return
         is_last = len(rows) < _UNITS_AT_ONCE
@@ -231,6 +346,7 @@ def _portions(
                 prompt_text,
                 response_text,
                 history.get(response_id, ()),
+                shown.get(response_id, ()),
             )
             for response_id, question_id, prompt_text, response_text in rows
         ]

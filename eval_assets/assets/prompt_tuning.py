@@ -52,9 +52,10 @@ class PromptedVersion:
     cost_usd: float
 
 
-def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
+def tune_prompts(  # noqa: PLR0913, PLR0917 - the judges, the data and the storage
     evaluation: Evaluation,
     folder: EvaluationFolder,
+    template: PromptTemplate,
     declared: Sequence[TunedJudge],
     units: Mapping[str, RatedUnits],
     notes: Mapping[str, Notes],
@@ -68,6 +69,7 @@ def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
     Args:
         evaluation: Declares the steps, the writer and the budget.
         folder: Where the ledger is.
+        template: The declared prompt.
         declared: The judges to tune, as declared and numbered, with their scores.
         units: Rated units by question.
         notes: Notes of raters, by question.
@@ -78,7 +80,6 @@ def tune_prompts(  # noqa: PLR0913 - the judges, the data and the storage
     judges = {judge.version.judge_id: judge for judge in declared}
     # Each step of tuning needs the one before, which a batch would delay.
     models = [unbatched(model) for model in declared_live_judges(evaluation) if model.id in judges]
-    template = PromptTemplate.load(evaluation.judge_prompt)
     with folder.ledger(evaluation) as ledger:
         calls = _ModelCalls(evaluation, ledger, run_id=run_id)
         result = [
@@ -286,7 +287,14 @@ def _version(
 def _units(rated: RatedUnits) -> list[Unit]:
     """Return rated units as units of judging."""
     return [
-        Unit(name, rated.question, str(prompt), str(text), rated.history.get(name, ()))
+        Unit(
+            name,
+            rated.question,
+            str(prompt),
+            str(text),
+            rated.history.get(name, ()),
+            rated.shown.get(name, ()),
+        )
         for name, prompt, text in zip(
             map(str, rated.response_ids), rated.prompt_texts, rated.response_texts, strict=True
         )

@@ -15,6 +15,7 @@ from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judge_versions import VersionsInUse, pinned_versions, versions_in_use
 from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.live_judging import declared_template, shown_texts
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
 from eval_assets.assets.resources import (
@@ -26,7 +27,6 @@ from eval_assets.assets.resources import (
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Step
-from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.ledger.copies import copy_ledger
@@ -48,6 +48,7 @@ from eval_assets.tuning.steps import (
     jury_judge,
     jury_version,
 )
+from eval_assets.tuning.tuned_prompts import shown_columns
 from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
 from eval_assets.wording import or_none
 
@@ -119,6 +120,7 @@ def tuned_judges(
     """The version of each judge that its test decides on, made from train and dev alone."""
     with clear_failures():
         evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
+        template = declared_template(evaluation, folder)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             question_ids = questions_past_the_gates(connection, evaluation)
             units = tuning_units(
@@ -128,7 +130,11 @@ def tuned_judges(
                 texts=bool(evaluation.live_judges),
                 keep=True,
             )
-            declared = _declared_judges(connection, evaluation)
+            declared = _declared_judges(connection, evaluation, prompt=template.source)
+            prompts = [v.prompt_text for v in (*declared, *JudgeLedger(ledger).versions())]
+            columns = [column for prompt in prompts for column in shown_columns(prompt)]
+            shown = shown_texts(connection, columns)
+            units = {name: replace(rated, shown=shown) for name, rated in units.items()}
             # What the judges as declared said is in the ledger, whichever version they rate as.
             scores = scores_in_ledger(evaluation, ledger, units, declared)
             names = units if evaluation.tuning.prompt_steps else ()
@@ -142,7 +148,7 @@ def tuned_judges(
             tunable = [registry.judge(v) for v in declared_versions if v.judge_id not in pinned]
         # Models are asked while the database is free for others.
         prompted = tune_prompts(
-            evaluation, folder, tunable, units, notes, run_id=context.run.run_id
+            evaluation, folder, template, tunable, units, notes, run_id=context.run.run_id
         )
         with folder.ledger(evaluation) as ledger:
             known_versions = [*JudgeLedger(ledger).versions(), *(item.version for item in prompted)]
@@ -310,11 +316,10 @@ def _figures_in_words(dev_kappa: str) -> str:
 
 
 def _declared_judges(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, prompt: str
 ) -> list[JudgeVersion]:
     """Return the judges as evaluation.yaml declares them, without their numbers."""
     fingerprints = read_table(connection, "judges").set_index("judge_id")["fingerprint"]
-    prompt = PromptTemplate.load(evaluation.judge_prompt).source
     return [
         declared_version(
             judge.id,

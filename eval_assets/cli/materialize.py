@@ -94,7 +94,7 @@ def _require_versions(folder: EvaluationFolder) -> None:
     """Raise InputErrors of evaluation.yaml, and for versions that judges do not have."""
     evaluation = read_evaluation(folder.path)
     if any(judge.version is not None for judge in evaluation.judges):
-        versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
+        versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
 
 
 def _materialize(

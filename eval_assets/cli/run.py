@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     "judge_splits, or +human_agreement,judge_scores.  [default: all]",
 )
 @click.option("--force", is_flag=True, help="Run although nothing changed since the last run.")
+@click.option(
+    "--new-prompt",
+    is_flag=True,
+    help="Show the judges all columns of labelling.show, and ask again about what they scored "
+    "without.",
+)
 @click.option("--verbose", is_flag=True, help="Show Dagster's own log as well.")
 @click.option(
     "--quiet", "output", flag_value="quiet", help="Print closed gates and failed checks only."
@@ -46,6 +52,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     database: str | None,
     select: str | None,
     force: bool,
+    new_prompt: bool,
     verbose: bool,
     output: Literal["quiet", "json"] | None,
 ) -> int:
@@ -69,6 +76,8 @@ def run(  # noqa: PLR0913 - one parameter per option
     codes = set()
     for name in names or [""]:
         try:
+            if new_prompt:
+                _accept_prompt(data / name, database)
             code = _evaluate(
                 data,
                 name,
@@ -111,6 +120,20 @@ def _evaluate(  # noqa: PLR0913 - one parameter per option
     several, evaluation_name = (data, name) if name else in_project(data, database)
     folder = EvaluationFolder(data=str(several), database=str(database or ""), name=evaluation_name)
     return materialize(folder, select=select, verbose=verbose, output=output)
+
+
+def _accept_prompt(folder: Path, database: str | None) -> None:
+    """Let the judges' prompt show what raters are shown, from this run on."""
+    from datetime import UTC, datetime
+
+    from eval_assets.cli.options import ledger_of, resolve_database
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.ledger.histories import accept_columns
+
+    evaluation = read_evaluation(folder)
+    path = resolve_database(folder, database)
+    with ledger_of(folder, evaluation, database=path) as ledger:
+        accept_columns(ledger, evaluation.labelling.show, at=datetime.now(tz=UTC))
 
 
 def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:

@@ -26,8 +26,8 @@ _NOT_ASKED = ParsedReply("missing", error="it was not asked")
 class Unit:
     """One response to rate on one question.
 
-    The history contains prompt and response of each turn before, oldest first. Another first
-    replicate asks again.
+    The history contains prompt and response of each turn before, oldest first; `shown` has columns
+    of the response with their texts. Another first replicate asks again.
     """
 
     response_id: str
@@ -35,6 +35,7 @@ class Unit:
     prompt_text: str
     response_text: str
     history: tuple[tuple[str, str], ...] = ()
+    shown: tuple[tuple[str, str], ...] = ()
     first_replicate: int = 0
 
 
@@ -148,6 +149,7 @@ class JudgingPlan:
             prompt_text=unit.prompt_text,
             response_text=unit.response_text,
             history=unit.history,
+            shown=dict(unit.shown),
         )
         schema = verdict_schema(unit.question.scale) if self._template.form == "json" else None
         return self.client.request(messages, schema=schema, replicate=replicate)

@@ -116,7 +116,7 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
             run_id=_cell(row.get(labelling.run_column)),
             earlier=earlier.get(row["response_id"], ()),
             facts=tuple(
-                (column, _lines(row[column]))
+                (column, cell_lines(row[column]))
                 for column in labelling.show
                 if row.get(column) not in (None, "", [])
             ),
@@ -178,7 +178,7 @@ def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[EarlierTurn, ...]
     return earlier
 
 
-def _lines(value: object) -> tuple[str, ...]:
+def cell_lines(value: object) -> tuple[str, ...]:
     """Return a cell as lines of text; a list has a line for each entry."""
     if isinstance(value, list):
         return tuple(_text(entry) for entry in value)

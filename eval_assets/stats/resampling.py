@@ -7,13 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from eval_assets.stats._interval_bounds import (
-    TIE,
-    Method,
-    jackknife_df,
-    t_probability,
-    t_quantile,
-)
+from eval_assets.stats._interval_bounds import TIE, Method, t_quantile
 from eval_assets.stats._numbers import (
     Column,
     Floats,
@@ -39,9 +33,7 @@ class Jackknife:
             without one of them.
         n_groups: Groups that were left out in turn.
         n_effective: Groups of equal weight with the same information, at most `n_groups` (Kish
-            1965). The ends of `ends` have one degree of freedom fewer.
-        df: Degrees of freedom by the inequality of the groups' influences (Satterthwaite 1946), of
-            which the one-sided p-values are: the groups that decide count, not all of them.
+            1965). The error has one degree of freedom fewer.
 
     Examples:
         >>> import numpy as np
@@ -55,7 +47,6 @@ class Jackknife:
     standard_error: float
     n_groups: int
     n_effective: float
-    df: int
 
     @classmethod
     def of(cls, value: float, deleted: Floats, *, weights: Floats | None = None) -> "Jackknife":
@@ -69,31 +60,12 @@ class Jackknife:
         """
         n_groups = len(deleted)
         if n_groups < 2:  # noqa: PLR2004 - one group says nothing about others
-            return cls(value, math.nan, n_groups, n_groups, df=1)
-        deviations = (deleted - deleted.mean()) ** 2
-        squares = float(deviations.sum())
-        df = jackknife_df(n_groups, squares=squares, fourth=float((deviations**2).sum()))
+            return cls(value, math.nan, n_groups, n_groups)
+        squares = float(((deleted - deleted.mean()) ** 2).sum())
         error = math.sqrt((n_groups - 1) / n_groups * squares)
         if weights is None:
-            return cls(value, error, n_groups, n_groups, df)
-        return cls(value, error, n_groups, float(weights.sum() ** 2 / (weights**2).sum()), df)
-
-    @property
-    def p_above(self) -> float:
-        """One-sided p-value of a true value above 0; NaN if undefined."""
-        return self._tail(-1)
-
-    @property
-    def p_below(self) -> float:
-        """One-sided p-value of a true value below 0; NaN if undefined."""
-        return self._tail(1)
-
-    def _tail(self, sign: int) -> float:
-        if math.isnan(self.value + self.standard_error):
-            return math.nan
-        if self.standard_error <= TIE:
-            return float(sign * self.value >= 0)
-        return t_probability(sign * self.value / self.standard_error, df=self.df)
+            return cls(value, error, n_groups, n_groups)
+        return cls(value, error, n_groups, float(weights.sum() ** 2 / (weights**2).sum()))
 
     def ends(self, *, significance: float) -> tuple[float, float]:
         """Return the ends of the interval of values that a two-sided t test does not reject.
@@ -119,9 +91,7 @@ class Jackknife:
     def scaled_to(self, n_groups: int) -> "Jackknife":
         """Return the estimate with the error to expect of `n_groups` groups."""
         error = self.standard_error * math.sqrt(self.n_groups / n_groups)
-        ratio = n_groups / self.n_groups
-        df = max(1, min(n_groups - 1, int(self.df * ratio)))
-        return Jackknife(self.value, error, n_groups, self.n_effective * ratio, df)
+        return Jackknife(self.value, error, n_groups, self.n_effective * n_groups / self.n_groups)
 
     def detectable(self, *, significance: float) -> float:
         """Return the smallest true effect that the test finds in 80 % of tries."""
@@ -151,8 +121,7 @@ def detectable_gain(standard_error: float, *, n_groups: int, significance: float
         >>> round(detectable_gain(0.02, n_groups=60, significance=0.05), 4)
         0.0568
     """
-    gain = Jackknife(0.0, standard_error, n_groups, n_groups, df=max(1, n_groups - 1))
-    return gain.detectable(significance=significance)
+    return Jackknife(0.0, standard_error, n_groups, n_groups).detectable(significance=significance)
 
 
 def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:

@@ -933,6 +933,13 @@ CREATE TABLE IF NOT EXISTS sealed_units (
     question_id VARCHAR NOT NULL
 );
 
+-- Columns of the responses in the judges' prompt, as accepted: the latest row holds. A copy of
+-- the ledger.
+CREATE TABLE IF NOT EXISTS prompt_columns (
+    shown_columns VARCHAR[] NOT NULL,      -- columns of the responses that the judges' prompt shows
+    accepted_at TIMESTAMPTZ NOT NULL
+);
+
 -- Rated responses outside the test on which judges were compared with people while tuning was
 -- declared. No later test counts their groups; a copy of the ledger.
 CREATE TABLE IF NOT EXISTS compared_responses (

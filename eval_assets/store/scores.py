@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -124,6 +125,44 @@ def next_units(
             "n": n,
         },
     ).fetchall()
+
+
+def response_columns(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Return the columns that responses have, attributes included; none without responses."""
+    rows = connection.execute(
+        """
+        SELECT column_name FROM duckdb_columns() WHERE table_name = 'responses'
+            AND column_name <> 'attributes' AND EXISTS (FROM responses)
+        UNION SELECT unnest(json_keys(attributes)) FROM responses
+        """
+    ).fetchall()
+    return frozenset(str(name) for (name,) in rows)
+
+
+def column_values(
+    connection: duckdb.DuckDBPyConnection,
+    columns: Sequence[str],
+    *,
+    of: Collection[str] | None = None,
+) -> dict[str, dict[str, object]]:
+    """Return the values of columns by response; without the columns that have none.
+
+    `of` are ids of responses; None stands for all.
+    """
+    if not columns:
+        return {}
+    rows = connection.execute(
+        """SELECT response_id, attributes, * EXCLUDE (response_id, attributes) FROM responses
+           WHERE $all OR response_id IN (SELECT unnest($ids))""",
+        {"all": of is None, "ids": list(of or ())},
+    )
+    names = [item[0] for item in rows.description or ()]
+    values: dict[str, dict[str, object]] = {}
+    for row in rows.fetchall():
+        record = dict(zip(names, row, strict=True))
+        record = {**json.loads(record.pop("attributes") or "{}"), **record}
+        values[row[0]] = {name: record[name] for name in columns if record.get(name) is not None}
+    return values
 
 
 def earlier_turns(

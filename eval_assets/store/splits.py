@@ -209,6 +209,7 @@ def _units(  # noqa: PLR0913 - all ratings and scores
         scores={judge: scores[rated] for judge, scores in judges.items()},
         spreads={judge: spread[rated] for judge, spread in spreads.items()},
         history=history,
+        shown={},
         **{name: np.asarray(values)[selected] for name, values in responses.items()},
     )
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from eval_assets.tuning.tuned_prompts import shown_columns
 from eval_assets.tuning.versions import Fingerprints, JudgeVersion, json_hash
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -228,7 +229,11 @@ class QuestionCertificate(_Record):
 
 
 class CertifiedJudge(_Record):
-    """The version that a certificate is about. Its definition determines its scores."""
+    """The version that a certificate is about. Its definition determines its scores.
+
+    Args:
+        shown_columns: Columns of the responses that its prompt shows beside prompt and response.
+    """
 
     judge_id: str
     version: str
@@ -237,6 +242,7 @@ class CertifiedJudge(_Record):
     prompt_sha256: str
     sources: tuple[str, ...]
     definition: dict[str, Any]
+    shown_columns: tuple[str, ...] = ()
 
 
 class Predicate(_Record):
@@ -287,6 +293,7 @@ class Certificate(_Record):
             prompt_sha256=version.prompt_hash,
             sources=version.sources,
             definition=version.definition,
+            shown_columns=shown_columns(version.prompt_text),
         )
         digest = Digest(sha256=version.definition_hash)
         return cls(

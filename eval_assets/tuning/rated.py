@@ -61,6 +61,7 @@ class RatedUnits:
         prompt_texts: Prompts of the systems; empty unless prompts are tuned or compared.
         spreads: Highest minus lowest score of each judge's replicates; judges without are missing.
         history: By response, prompt and response of each earlier turn, oldest first.
+        shown: By response, columns with their texts that prompts of judges show.
     """
 
     question: RubricQuestion
@@ -75,6 +76,7 @@ class RatedUnits:
     response_texts: Texts
     spreads: Mapping[str, Floats] = field(default_factory=dict)
     history: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    shown: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     @property
     def level(self) -> Level:

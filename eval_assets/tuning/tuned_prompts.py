@@ -24,6 +24,26 @@ _MARKED = re.compile(r"<([a-z-]+-[0-9a-f]{16})>\n.*?\n</\1>", re.DOTALL)
 _BLOCK = re.compile(r"\{%-?\s*(block\s+(?P<name>\w+)|endblock\b[^%]*)\s*-?%\}")
 
 
+_NO_EXPRESSION = re.compile(rf"{_ADDED.pattern}|\{{#.*?#\}}", re.DOTALL)
+_EXPRESSION = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)
+_SHOWN = re.compile(r"\bshown(?:\.(?P<name>\w+)|\[\s*(?P<quote>[\"'])(?P<text>.+?)(?P=quote)\s*\])")
+
+
+def shown_columns(template: str) -> tuple[str, ...]:
+    """Return the columns of the responses that a prompt template shows to judges.
+
+    Examples:
+        >>> shown_columns('{{ shown.expected }} {% if shown["tool use"].text %}')
+        ('expected', 'tool use')
+    """
+    matches = (
+        match
+        for expression in _EXPRESSION.findall(_NO_EXPRESSION.sub("", template))
+        for match in _SHOWN.finditer(expression)
+    )
+    return tuple(dict.fromkeys(match["name"] or match["text"] for match in matches))
+
+
 @dataclass(frozen=True)
 class Example:
     """A response that people agree on, as an example for a judge."""

@@ -1,10 +1,12 @@
 """The judges' prompt: identical for every judge, and safe against instructions in its material."""
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jinja2
@@ -16,9 +18,12 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import PromptError
 from eval_assets.judges.calling.requests import Message
 from eval_assets.scale import Scale
+from eval_assets.tuning.tuned_prompts import shown_columns
 
 DEFAULT_TEMPLATE = "rating"
 _MARK_LENGTH = 16
+_NO_MARK = re.compile(r"[^\w-]+")
+_RESPONSE = re.compile(r"\{\{ response(?:\.named\([^)]*\))? \}\}")
 _FAULTS = (
     jinja2.TemplateError,
     ArithmeticError,
@@ -62,8 +67,22 @@ class Material:
         return f"<{self.name}-{mark}>\n{self.text}\n</{self.name}-{mark}>"
 
 
+class _ShownColumns:
+    """Columns of a response by name, each a Material; a column without a value is empty."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def __getitem__(self, column: str) -> Material:
+        """Return the text of a column."""
+        return Material(self._texts.get(column, ""), _NO_MARK.sub("-", column))
+
+
 class PromptTemplate:
     """A template of the judges' prompt.
+
+    Attributes:
+        columns: Columns of the responses that it shows beside prompt and response.
 
     Args:
         source: Text of the template, with a block `user` and optionally a block `system`.
@@ -78,7 +97,8 @@ class PromptTemplate:
     def __init__(self, source: str, *, name: str, form: ReplyForm = "json") -> None:
         self.source = source
         self.form = form
-        self._name = name
+        self.name = name
+        self.columns = shown_columns(source)
         # Sandboxed, because a template comes with data; strict, because a hole in a prompt would
         # cost the whole run and show in no reply. The prompt is text, so nothing is escaped.
         environment = ImmutableSandboxedEnvironment(
@@ -105,15 +125,19 @@ class PromptTemplate:
             )
 
     @classmethod
-    def load(cls, path: Path | None) -> "PromptTemplate":
+    def load(cls, path: Path | None, *, columns: Sequence[str] = ()) -> "PromptTemplate":
         """Return the template of a file, or one that ships: the default for None, others by name.
+
+        Args:
+            path: The file, or the name of one that ships.
+            columns: Columns of the responses that a template which ships shows as well.
 
         Raises:
             PromptError: If it cannot be read or used.
         """
-        if path is None or (path.name in SHIPPED_PROMPTS and not path.exists()):
+        if path is None or is_shipped(path):
             name = f"{path.name if path else DEFAULT_TEMPLATE}.jinja"
-            return cls(_shipped(name), name=name)
+            return cls(_with_columns(_shipped(name), columns), name=name)
         try:
             return cls(path.read_text("utf-8"), name=str(path))
         except (OSError, UnicodeDecodeError) as error:
@@ -132,10 +156,12 @@ class PromptTemplate:
         prompt_text: str,
         response_text: str,
         history: Sequence[tuple[str, str]] = (),
+        shown: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[Message, ...]:
         """Return the messages about one unit: the system message, if any, and the user's.
 
-        `history` contains prompt and response of each turn before, oldest first.
+        `history` contains prompt and response of each turn before, oldest first; `shown` the texts
+        of the columns.
 
         Raises:
             PromptError: If the template cannot be rendered.
@@ -146,13 +172,15 @@ class PromptTemplate:
             "low": question.scale.low,
             "high": question.scale.high,
             "prompt": Material(prompt_text, name="prompt"),
+            "query": Material(prompt_text, name="query"),
             "response": Material(response_text, name="response"),
             "history": "\n\n".join(map(_turn, history)),
+            "shown": _ShownColumns(shown),
         }
         try:
             system, user = self._block("system", names), self._block("user", names)
         except _FAULTS as error:
-            raise PromptError(f"{self._name}: {error}. Fix the template.") from error
+            raise PromptError(f"{self.name}: {error}. Fix the template.") from error
         messages = (Message("system", system), Message("user", user))
         return messages if system else messages[1:]
 
@@ -162,6 +190,23 @@ class PromptTemplate:
             return ""
         context = self._template.new_context(names)
         return "".join(self._template.blocks[block](context)).strip()
+
+
+def is_shipped(path: Path | None) -> bool:
+    """Return whether `judge_prompt` names a template that ships, as it does by default."""
+    return path is None or (path.name in SHIPPED_PROMPTS and not path.exists())
+
+
+def _with_columns(source: str, columns: Sequence[str]) -> str:
+    """Return a template that ships with columns behind the response; unchanged without any."""
+    if not columns:
+        return source
+    parts = [
+        f"{{% if shown[{name}].text %}}\n\n{{{{ shown[{name}] }}}}{{% endif %}}"
+        for name in map(repr, columns)
+    ]
+    addition = f"\n\nWhat raters are told about it:{''.join(parts)}"
+    return _RESPONSE.sub(lambda response: response[0] + addition, source, count=1)
 
 
 def _shipped(name: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import sqlalchemy as sa
 
-from eval_assets.store.ledger._tables import histories, staged_mode
+from eval_assets.ledger import ReplyStatus
+from eval_assets.store.ledger._tables import attempts, histories, staged_mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ HistoryTable = Literal[
     "judge_drift",
     "rubric_wordings",
     "compared_responses",
+    "prompt_columns",
 ]
 """Tables of the database that the ledger keeps row by row, for ever."""
 
@@ -97,6 +99,30 @@ def history_of(ledger: SqlLedger, table: HistoryTable) -> pd.DataFrame:
     )
     with ledger.read_transaction() as connection:
         return pd.DataFrame(connection.scalars(query).all(), dtype=object)
+
+
+def prompt_columns(ledger: SqlLedger, declared: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of the responses that the judges' prompt shows.
+
+    They are those that were accepted last. Without any they are the declared ones, unless judges
+    have replied to a prompt without them: replies that are paid stay valid.
+    """
+    rows = history_of(ledger, "prompt_columns")
+    if len(rows):
+        return tuple(rows["shown_columns"].iloc[-1])
+    is_reply = (
+        (attempts.c.evaluation == ledger.evaluation)
+        & (attempts.c.operation == "judging")
+        & attempts.c.status.in_(get_args(ReplyStatus))
+    )
+    with ledger.read_transaction() as connection:
+        has_replies = connection.scalar(sa.select(sa.exists().where(is_reply)))
+    return () if has_replies else tuple(declared)
+
+
+def accept_columns(ledger: SqlLedger, columns: Sequence[str], *, at: datetime) -> None:
+    """Let the judges' prompt show these columns from now on."""
+    append_history(ledger, "prompt_columns", [{"shown_columns": list(columns), "accepted_at": at}])
 
 
 def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: datetime) -> None:

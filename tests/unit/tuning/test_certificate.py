@@ -65,6 +65,9 @@ def test_a_certificate_file_is_valid_json_by_its_published_schema() -> None:
     result, _, _ = certified()
     certificate = Certificate.of(VERSION, [result], supersedes=None)
 
+    shown = replace(VERSION, prompt_text="{% block user %}{{ shown.expected }}{% endblock %}")
+    judge = Certificate.of(shown, [result], supersedes=None).predicate.judge
+    assert judge.shown_columns == ("expected",)
     schema = certificate_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(json.loads(json.dumps(certificate.as_json(), allow_nan=False)), schema)

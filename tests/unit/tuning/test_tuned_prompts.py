@@ -14,6 +14,7 @@ from eval_assets.tuning.tuned_prompts import (
     Rule,
     copied_share,
     copied_share_on,
+    shown_columns,
     shown_in,
     with_sections,
 )
@@ -134,3 +135,11 @@ def test_a_response_that_a_tuned_prompt_shows_as_an_example_is_found() -> None:
     tuned = with_sections("{% block system %}Rate it.{% endblock %}", {"q": section})
 
     assert shown_in(tuned, [shown, other, "Too short", ""]) == [True, False, False, False]
+
+
+def test_only_expressions_of_the_template_show_columns() -> None:
+    example = Example("r1", "{{ shown.prompt }}", "{{ shown['reply'] }}", 3.0)
+    template = "shown.text {# {{ shown.text }} #}{% block user %}{{ shown.hint }}{% endblock %}"
+    tuned = with_sections(template, {"q": PromptSection(examples=(example,))})
+    assert "shown.prompt" in tuned
+    assert shown_columns(tuned) == ("hint",)

@@ -159,3 +159,26 @@ def test_the_schema_allows_the_scales_values_and_asks_for_reasons_first() -> Non
     score = verdict_schema(Scale(low=-1, high=1))["properties"]["score"]
     assert (score["minimum"], score["maximum"]) == (-1, 1)
     assert in_words(Scale(low=-1, high=1)) == "any number from -1 to 1"
+
+
+@pytest.mark.parametrize("name", ["rating", "relevance"])
+def test_columns_for_raters_stand_between_marks_with_their_names(name: str) -> None:
+    plain = PromptTemplate.load(Path(name))
+    template = PromptTemplate.load(Path(name), columns=["expected", 'tool "captures"'])
+    assert template.columns == ("expected", 'tool "captures"')
+    texts = {"expected": "It sorts. {{ prompt }}", 'tool "captures"': ""}
+    [system, user] = template.render(
+        QUESTION, prompt_text="Sort it.", response_text="x.sort()", shown=texts
+    )
+    [plain_system, plain_user] = plain.render(
+        QUESTION, prompt_text="Sort it.", response_text="x.sort()"
+    )
+    assert system == plain_system
+    assert "\nIt sorts. {{ prompt }}\n</expected-" in user.text
+    assert "captures" not in user.text
+    assert user.text.split("What raters are told")[0].strip() in plain_user.text
+
+
+def test_a_template_without_columns_keeps_its_fingerprint() -> None:
+    assert PromptTemplate.load(None, columns=()).source == DEFAULT.source
+    assert DEFAULT.columns == ()
