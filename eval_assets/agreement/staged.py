@@ -85,20 +85,20 @@ def next_stage(
 
 
 def spot_checks(response_ids: Collection[str], *, share: float) -> frozenset[str]:
-    """Return the responses that the second judge scores in stage `one`.
+    """Return the responses of a window that the second judge scores in stage `one`.
 
     Chosen by a hash of their ids, so that every run makes the same choice and no user can influence
     it. The share is exact: of 100 responses drawn one by one at 5 %, fewer than five come out in
-    44 % of cases.
+    44 % of cases. Responses that come later change nothing.
 
     Args:
-        response_ids: All responses.
+        response_ids: All responses of the window.
         share: Share to check, in (0, 1].
 
     Examples:
-        >>> len(spot_checks([f"r{i}" for i in range(200)], share=0.05))
-        10
+        >>> len(spot_checks([f"r{i}" for i in range(100)], share=0.05))
+        5
     """
-    n = max(math.ceil(share * len(response_ids) - TOLERANCE), FEWEST_SPOT_CHECKS)
+    n = math.ceil(share * len(response_ids) - TOLERANCE)
     by_hash = sorted(response_ids, key=lambda item: hashlib.sha256(item.encode()).digest())
     return frozenset(by_hash[:n])

@@ -36,6 +36,7 @@ from eval_assets.store.ledger.histories import (
     accept_columns,
     history_of,
     prompt_columns,
+    staged_order,
     write_staged_mode,
 )
 from eval_assets.store.ledger.limits import mean_reply_usd
@@ -44,6 +45,7 @@ from eval_assets.store.scores import (
     Shard,
     column_values,
     earlier_turns,
+    ids_in_order,
     next_units,
     response_columns,
 )
@@ -104,6 +106,11 @@ def judge_live(
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
         _accept_first_columns(evaluation, ledger, template)
+        if evaluation.staged is not None:
+            with folder.connect() as connection:
+                order = staged_order(ledger, ids_in_order(connection))
+            all_units = itertools.chain.from_iterable(portions)
+            portions = iter([sorted(all_units, key=lambda unit: order[unit.response_id])])
         summary = _ask(
             evaluation,
             ledger,

@@ -10,7 +10,7 @@ from eval_assets.agreement.pooled_coefficients import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.judges.batching import claim_pending, plan_after_batches, submit_claimed
-from eval_assets.judges.calling.budget import Budget, JointReservations
+from eval_assets.judges.calling.budget import Budget, JointReservations, UnitKey
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import RunSummary, report_estimates
 from eval_assets.judges.calling.scheduler import run_tasks
@@ -23,6 +23,9 @@ from eval_assets.ledger import BatchLedger, Ledger
 Judges = Sequence[LiveModel[Judge]]
 Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]
 """Returns scores of units by judges, by unit and then by judge."""
+
+Unanswered = Callable[[Sequence[Unit], LiveModel[Judge]], Awaitable[Collection[UnitKey]]]
+"""Returns the units to which a judge has not replied."""
 
 _NOT_IN_LEDGER = ParsedReply("missing", error="the ledger holds no reply")
 
@@ -57,7 +60,8 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
     Backup judges are asked about the units that another judge left without a score.
 
     Args:
-        portions: Units to rate, so many at a time as may be in memory with their replies.
+        portions: Units to rate, so many at a time as may be in memory with their replies; staged
+            ones in the order in which they appeared first.
         judges: Judges, ready to be asked.
         ledger: Ledger of replies, batches and what may be spent.
         template: The prompt of all judges without a separate one.
@@ -100,6 +104,11 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
             (keep or scores_of_run.extend)(scores)
             return scores
 
+        async def unanswered(units: Sequence[Unit], judge: LiveModel[Judge]) -> set[UnitKey]:
+            prompt = prompts.get(judge.id, template)
+            plan = await plan_after_batches(units, by_id[judge.id], ledger, template=prompt)
+            return {rating.unit_key for rating in plan.pending}
+
         stages: tuple[StageChange, ...] = ()
         if staged is None:
             primary = [judge for judge in judges if not judge.declared.backup]
@@ -111,7 +120,7 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
                     await score(failed, backups)
         else:
             all_units = list(itertools.chain.from_iterable(portions))
-            stages = await judge_in_stages(all_units, judges, score, staged=staged)
+            stages = await judge_in_stages(all_units, judges, score, unanswered, staged=staged)
     return JudgingSummary(
         models=tuple(client.summary for client in clients),
         counted_usd=budget.spent_usd,
@@ -137,29 +146,45 @@ async def stored_scores(
 
 
 async def judge_in_stages(
-    units: Sequence[Unit], judges: Judges, score: Score, *, staged: Staged
+    units: Sequence[Unit], judges: Judges, score: Score, unanswered: Unanswered, *, staged: Staged
 ) -> tuple[StageChange, ...]:
     """Judge units window by window; the agreement of the first two judges decides the next stage.
 
-    The stage at a unit follows from the units before it alone. So a rerun comes to the same stages
-    and finds its replies in the ledger, and there is no state to go stale. Units go by response,
-    not by question: agreement on one question says nothing about the next. In stage `one` the
-    second judge is asked about spot checks only.
+    The stage at a unit follows from the units before it alone. So a rerun, also with further units,
+    comes to the same stages and finds its replies in the ledger. In stage `one` the second judge is
+    asked about spot checks only; other replies of it that are paid are used, but decide nothing.
+
+    Args:
+        units: Units in the order in which they appeared first, response by response: agreement on
+            one question says nothing about the next.
+        judges: The judges, of which the first two are staged.
+        score: Asks judges.
+        unanswered: Finds units without a reply.
+        staged: The thresholds.
 
     Returns:
         The stages, from the first.
     """
-    ordered = sorted(units, key=lambda unit: unit.response_id)
-    checked = spot_checks({unit.response_id for unit in units}, share=staged.spot_check)
     stage: Stage = "both"
     changes = [StageChange(0, stage, math.nan, 0, "both judges are asked at first")]
     pairs: list[tuple[float, float]] = []
-    for start in range(0, len(ordered), staged.window):
-        window = ordered[start : start + staged.window]
-        for part, panel in _panels(window, judges, stage=stage, checked=checked):
-            scores = await score(part, panel)
-            if len(panel) == len(judges):
-                pairs += _pairs(part, scores, n_judges=len(judges))
+    for start in range(0, len(units), staged.window):
+        window = units[start : start + staged.window]
+        deciding, rest = window, []
+        if stage == "one":
+            spots = spot_checks({unit.response_id for unit in window}, share=staged.spot_check)
+            deciding = [unit for unit in window if unit.response_id in spots]
+            rest = [unit for unit in window if unit.response_id not in spots]
+        pairs += _pairs(deciding, await score(deciding, judges), n_judges=len(judges))
+        if rest:
+            unpaid = await unanswered(rest, judges[1])
+            for panel in (judges, [*judges[:1], *judges[2:]]):
+                is_paid = len(panel) == len(judges)
+                part = [
+                    u for u in rest if ((u.response_id, u.question.id) not in unpaid) == is_paid
+                ]
+                if part:
+                    await score(part, panel)
         latest = pairs[-staged.window :]
         kappa = pair_kappa([first for first, _ in latest], [second for _, second in latest])
         decision = next_stage(
@@ -190,18 +215,6 @@ def _exact_agreement(pairs: Sequence[tuple[float, float]]) -> float:
     """Return the share of pairs on one side of the middle; NaN without pairs."""
     n_same = sum((first > MIDDLE) == (second > MIDDLE) for first, second in pairs)
     return n_same / len(pairs) if pairs else math.nan
-
-
-def _panels(
-    window: Sequence[Unit], judges: Judges, *, stage: Stage, checked: Collection[str]
-) -> list[tuple[Sequence[Unit], Judges]]:
-    """Return which judges are asked about which units of a window."""
-    if stage == "both":
-        return [(window, judges)]
-    spots = [unit for unit in window if unit.response_id in checked]
-    rest = [unit for unit in window if unit.response_id not in checked]
-    all_but_second = [*judges[:1], *judges[2:]]
-    return [(part, panel) for part, panel in ((spots, judges), (rest, all_but_second)) if part]
 
 
 def _pairs(

@@ -933,6 +933,11 @@ CREATE TABLE IF NOT EXISTS sealed_units (
     question_id VARCHAR NOT NULL
 );
 
+-- Responses in the order in which staged judging came to them. A copy of the ledger.
+CREATE TABLE IF NOT EXISTS staged_responses (
+    response_ids VARCHAR[] NOT NULL        -- those that were new in a run
+);
+
 -- Columns of the responses in the judges' prompt, as accepted: the latest row holds. A copy of
 -- the ledger.
 CREATE TABLE IF NOT EXISTS prompt_columns (

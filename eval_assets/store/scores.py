@@ -127,6 +127,12 @@ def next_units(
     ).fetchall()
 
 
+def ids_in_order(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the ids of the responses in the order of their files."""
+    rows = connection.execute("SELECT response_id FROM responses ORDER BY rowid").fetchall()
+    return [response_id for (response_id,) in rows]
+
+
 def response_columns(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
     """Return the columns that responses have, attributes included; none without responses."""
     rows = connection.execute(

@@ -361,3 +361,13 @@ def test_staged_judges_fall_to_one_and_a_rerun_asks_nothing(live: Evaluated) -> 
     )
     assert counts == (24, True, True)
     assert materialized(second, "judge_scores").metadata["staged_mode"].value == "one"
+
+    # Further responses, first in the alphabet, come last and cost no score that was paid.
+    scored = "SELECT response_id, score FROM judge_scores WHERE judge_id = 'haiku' ORDER BY ALL"
+    paid = live.rows(scored)
+    responses = live.path / "responses.csv"
+    further = [f"a-{k},Further {k},Text {k},m0,g{k},tax" for k in range(12)]
+    responses.write_text("\n".join([responses.read_text().rstrip(), *further]) + "\n")
+    assert live.materialize(*JUDGING).success
+    assert set(paid) <= set(live.rows(scored))
+    assert len(live.rows(scored)) - len(paid) == 4

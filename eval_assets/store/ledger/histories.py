@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -30,6 +31,7 @@ HistoryTable = Literal[
     "rubric_wordings",
     "compared_responses",
     "prompt_columns",
+    "staged_responses",
 ]
 """Tables of the database that the ledger keeps row by row, for ever."""
 
@@ -123,6 +125,27 @@ def prompt_columns(ledger: SqlLedger, declared: Sequence[str]) -> tuple[str, ...
 def accept_columns(ledger: SqlLedger, columns: Sequence[str], *, at: datetime) -> None:
     """Let the judges' prompt show these columns from now on."""
     append_history(ledger, "prompt_columns", [{"shown_columns": list(columns), "accepted_at": at}])
+
+
+def staged_order(ledger: SqlLedger, response_ids: Sequence[str]) -> dict[str, int]:
+    """Return the positions of responses in staged judging; new ones are added at the end.
+
+    Before positions were stored, responses went by their ids.
+    """
+    rows = history_of(ledger, "staged_responses")
+    if len(rows):
+        order = list(chain.from_iterable(rows["response_ids"]))
+    else:
+        is_ours = (attempts.c.evaluation == ledger.evaluation) & (attempts.c.operation == "judging")
+        query = sa.select(attempts.c.response_id).where(is_ours).distinct()
+        with ledger.read_transaction() as connection:
+            order = sorted(filter(None, connection.scalars(query)))
+    known_ids = set(order)
+    new = [name for name in response_ids if name not in known_ids]
+    if new:
+        first = [] if len(rows) else order
+        append_history(ledger, "staged_responses", [{"response_ids": [*first, *new]}])
+    return {name: position for position, name in enumerate([*order, *new])}
 
 
 def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: datetime) -> None:

@@ -31,6 +31,8 @@ class Panel:
     def __init__(self, second: Callable[[int], float]) -> None:
         self.second = second
         self.requests: dict[str, list[str]] = {judge.id: [] for judge in JUDGES}
+        self.replies: set[tuple[str, str]] = set()
+        self.scores: list[JudgeScore] = []
 
     async def score(
         self, units: Sequence[Unit], judges: Sequence[LiveModel[Judge]]
@@ -40,10 +42,23 @@ class Panel:
         for unit in units:
             number = int(unit.response_text)
             for judge in judges:
-                self.requests[judge.id].append(unit.response_id)
+                if (unit.response_id, judge.id) not in self.replies:
+                    self.requests[judge.id].append(unit.response_id)
+                self.replies.add((unit.response_id, judge.id))
                 value = self.second(number) if judge.id == "two" else 1 + number % 5
                 scores.append(scored(unit, judge.id, value))
+        self.scores += scores
         return scores
+
+    async def unanswered(
+        self, units: Sequence[Unit], judge: LiveModel[Judge]
+    ) -> set[tuple[str, str]]:
+        """Return the units that a judge was not asked about."""
+        return {
+            (unit.response_id, unit.question.id)
+            for unit in units
+            if (unit.response_id, judge.id) not in self.replies
+        }
 
 
 def scored(unit: Unit, judge_id: str, value: float) -> JudgeScore:
@@ -61,7 +76,7 @@ def judged(
 ) -> tuple[StageChange, ...]:
     evaluation = Evaluation("t", Path(), (CLARITY,), judges=judges)
     live = live_judges(evaluation, environ={}, today=date(2026, 11, 21))
-    return asyncio.run(judge_in_stages(units, live, panel.score, staged=STAGED))
+    return asyncio.run(judge_in_stages(units, live, panel.score, panel.unanswered, staged=STAGED))
 
 
 def agreeing(number: int) -> float:
@@ -77,9 +92,16 @@ def test_after_a_window_of_agreement_the_second_judge_checks_spots_only() -> Non
     changes = judged(panel)
 
     assert [(item.position, item.mode) for item in changes] == [(0, "both"), (20, "one")]
-    spots = spot_checks({unit.response_id for unit in UNITS}, share=0.2)
     first = [unit.response_id for unit in UNITS[:20]]
-    assert sorted(panel.requests["two"]) == sorted({*first, *spots})
+    spots = [
+        response_id
+        for start in range(20, 200, 20)
+        for response_id in spot_checks(
+            {unit.response_id for unit in UNITS[start : start + 20]}, share=0.2
+        )
+    ]
+    assert len(spots) == 36
+    assert sorted(panel.requests["two"]) == sorted([*first, *spots])
     assert sorted(panel.requests["one"]) == [unit.response_id for unit in UNITS]
 
 
@@ -126,3 +148,26 @@ def test_a_rerun_comes_to_the_same_stages_and_asks_the_same() -> None:
 
     assert str(judged(one)) == str(judged(other))
     assert one.requests == other.requests
+
+
+def test_further_responses_change_no_earlier_stage_and_use_every_paid_reply() -> None:
+    panel = Panel(agreeing)
+    judged(panel, UNITS[:120])
+    scored_before = set(panel.replies)
+    further = [Unit(f"a{k}", CLARITY, "p", str(k)) for k in range(80)]  # before r in the alphabet
+    changes = judged(panel, [*UNITS[:120], *further])
+
+    assert [(item.position, item.mode) for item in changes] == [(0, "both"), (20, "one")]
+    asked_later = [name for name in panel.requests["two"] if name.startswith("a")]
+    assert len(panel.requests["two"]) - len(asked_later) == sum(
+        judge == "two" for _, judge in scored_before
+    )
+    assert len(asked_later) == 16
+
+
+def test_a_paid_reply_of_the_second_judge_is_used_outside_the_spot_checks() -> None:
+    panel = Panel(agreeing)
+    panel.replies |= {(unit.response_id, "two") for unit in UNITS}
+    judged(panel)
+    assert [score.judge_id for score in panel.scores].count("two") == len(UNITS)
+    assert panel.requests["two"] == []
