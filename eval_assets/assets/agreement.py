@@ -35,6 +35,8 @@ from eval_assets.assets.resources import (
     data_version_in,
     table_metadata,
 )
+from eval_assets.assets.terminal import DETAIL
+from eval_assets.bands import ALPHA_TARGETS
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import (
     HumanFigures,
@@ -70,10 +72,11 @@ from eval_assets.store.schema import count_rows, read_table, replace_records, re
 from eval_assets.store.scores import value_counts
 from eval_assets.store.splits import write_sealed_units
 from eval_assets.store.summaries import (
+    unreliable_results,
     write_judge_human_disagreements,
     write_score_summary,
 )
-from eval_assets.wording import or_none
+from eval_assets.wording import figure_text, or_none
 
 _MOST_SHOWN = 50
 
@@ -152,6 +155,14 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 append_figure_frame(connection, JudgeFigures, measures.by_response)
                 replace_figures(connection, LeaveOneJudgeOutFigures, without)
             table = table_metadata(connection, "judge_agreement")
+            for alpha, prompt, model in unreliable_results(connection):
+                logger.warning(
+                    "judges are unreliable: alpha %s on the response of %s to: %s",
+                    figure_text(alpha, limits=ALPHA_TARGETS.values()),
+                    model,
+                    prompt,
+                    extra=DETAIL,
+                )
     overall = measures.agreement[0]
     return dg.MaterializeResult(
         data_version=data_version_in(table),

@@ -7,6 +7,9 @@ from typing import TextIO
 
 import dagster as dg
 
+DETAIL = {"is_detail": True}
+"""Extra of log records that the run's log holds and the terminal leaves out."""
+
 
 def discard_output(stream: TextIO) -> None:
     """Discard all further output: the program that read it has ended, as `head` does.
@@ -50,7 +53,8 @@ class _LineFilter(logging.Filter):
         event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
         if event is None:
             # Errors are printed at the end of the run, a line each.
-            return logging.INFO <= record.levelno < logging.ERROR
+            is_message = logging.INFO <= record.levelno < logging.ERROR
+            return is_message and not getattr(record, "is_detail", False)
         return event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION
 
 

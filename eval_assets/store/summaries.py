@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eval_assets.bands import UNRELIABLE
 from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.connection import connect_in_memory
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eval_assets.config.rubric import RubricQuestion
+
+
+_PROMPT_LENGTH = 80
+"""Characters of a prompt that identify it in a line."""
+
+
+def unreliable_results(connection: duckdb.DuckDBPyConnection) -> list[tuple[float, str, str]]:
+    """Return alpha, prompt and model of the responses on which judges are unreliable."""
+    return connection.execute(
+        """SELECT alpha, left(regexp_replace(coalesce(prompt_text, ''), '\\s+', ' ', 'g'), $n),
+                  coalesce(model_name, response_id)
+           FROM judge_agreement JOIN responses USING (response_id)
+           WHERE scope = 'response' AND interpretation = $unreliable
+           ORDER BY alpha, response_id""",
+        {"n": _PROMPT_LENGTH, "unreliable": UNRELIABLE},
+    ).fetchall()
 
 
 def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:

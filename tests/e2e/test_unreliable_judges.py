@@ -1,0 +1,26 @@
+"""Results on which judges are unreliable are logged, with alpha, prompt and model."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import AGREEING, BASE, OPPOSED, make
+
+N_EXTREME = sum(value in {1, 5} for value in BASE)
+
+
+def test_each_unreliable_result_is_logged_and_not_printed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = make(tmp_path / "data", AGREEING)
+    folder.judge({"clarity": (BASE, OPPOSED), "depth": (BASE, OPPOSED)})
+    result = folder.call("run")
+
+    rows = folder.rows(
+        "SELECT response_id FROM judge_agreement "
+        "WHERE scope = 'response' AND interpretation = 'unreliable'"
+    )
+    lines = [r.getMessage() for r in caplog.records if "judges are unreliable" in r.getMessage()]
+    assert len(lines) == len(rows) >= N_EXTREME
+    assert any("alpha -" in line and "response of m1 to: Prompt " in line for line in lines)
+    assert "judges are unreliable" not in result.stdout
