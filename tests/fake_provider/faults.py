@@ -35,6 +35,7 @@ ReplyFault: TypeAlias = Literal[
     "content_filter",
     "thinking_first",
     "duplicate",
+    "conflict",
     "html_page",
     "odd_shape",
 ]
@@ -53,7 +54,7 @@ class Faults:
 
     Rules 1 and 2 cover every request, of which a reply fault spoils only completions. Rules 3 and 4
     cover completions and the entries of batches: there an error fault makes an entry errored,
-    `hang` makes it expired, `duplicate` returns it twice.
+    `hang` makes it expired, `duplicate` returns it twice, `conflict` with another reply as well.
 
     Args:
         script: 1. For an API key, the faults of its first requests in order of arrival (None

@@ -219,16 +219,18 @@ class FakeProvider:
             key=None, n_before=0, content=ask.content, attempt=ask.attempt, completion=text
         )
         if fault == "hang":
-            return EntryResult(custom_id, ask.request_id, None, {})
+            return EntryResult(custom_id, ask.request_id, None, ({},))
         try:
             self._raise_error("server_error" if fault in {"reset", "html_page"} else fault)
             question = wire.read(body, self._live_model)
             status, answer = 200, self._completed(question, wire, ask, fault, in_batch=True)
+            bodies = (answer, answer) if fault == "duplicate" else (answer,)
+            if fault == "conflict":
+                bodies = (answer, self._completed(question, wire, ask, "prose", in_batch=True))
         except ProviderError as problem:
             status, answer = wire.error(problem, ask.request_id)
-        return EntryResult(
-            custom_id, ask.request_id, status, answer, n_copies=2 if fault == "duplicate" else 1
-        )
+            bodies = (answer,)
+        return EntryResult(custom_id, ask.request_id, status, bodies)
 
     def _live_model(self, name: str) -> Model | None:
         model = self._models.get(name)

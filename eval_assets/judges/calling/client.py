@@ -450,8 +450,8 @@ class ModelClient(Generic[Declared]):
                 output_tokens=self._observed.output_limit,
             )
             return min(reserved_usd, estimate)
-        reply = outcome.reply if isinstance(outcome, CutOff) else outcome
-        if not isinstance(reply, Reply):
+        reply = outcome.reply if isinstance(outcome, RequestFailed) else outcome
+        if reply is None:
             return 0.0
         cost = self.model.cost_usd(reply.usage)
         if cost is None and reply.usage is None:

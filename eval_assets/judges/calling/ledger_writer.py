@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import CutOff, ModelRequest, Outcome
+from eval_assets.judges.calling.requests import ModelRequest, Outcome, RequestFailed
 from eval_assets.ledger import Attempt, CallSubject, ClaimState, Ledger, Refusal, Reply, Request
 
 _Result = TypeVar("_Result")
@@ -150,8 +150,7 @@ def attempt_row(  # noqa: PLR0913 - the columns of a row
     """Return the ledger's row for an attempt."""
     endpoint = model.endpoint
     reply = outcome if isinstance(outcome, Reply) else None
-    cut_off = outcome.reply if isinstance(outcome, CutOff) else None
-    arrived = reply or cut_off
+    arrived = outcome.reply if isinstance(outcome, RequestFailed) else outcome
     usage = arrived.usage if arrived else None
     return Attempt(
         call_key=request_key,

@@ -122,6 +122,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         refused: Parts of a request that the message names, most likely first.
         body: Body that arrived in place of a reply, if it may have been one.
         request_id: The vendor's name of the request.
+        reply: A reply that arrived and does not count, though it is paid.
     """
 
     def __init__(  # noqa: PLR0913 - the data of a ledger row and the limiter
@@ -138,6 +139,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         refused: tuple[Feature, ...] = (),
         body: str | None = None,
         request_id: str | None = None,
+        reply: Reply | None = None,
     ) -> None:
         super().__init__(message)
         self.remedy: Remedy = remedy
@@ -150,6 +152,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         self.refused = refused
         self.body = body
         self.request_id = request_id
+        self.reply = reply
 
 
 class Unsent(RequestFailed):
@@ -175,8 +178,8 @@ class CutOff(RequestFailed):
             http_status=outcome.http_status,
             body=outcome.body,
             request_id=outcome.request_id,
+            reply=outcome if isinstance(outcome, Reply) else None,
         )
-        self.reply = outcome if isinstance(outcome, Reply) else None
 
 
 class BatchRefused(RequestFailed):

@@ -15,7 +15,12 @@ from eval_assets.judges.calling.requests import (
 )
 from eval_assets.judges.clients.failures import named, outcome_of
 from eval_assets.judges.clients.fields import decoded, mapping, status_of, text_of, token_count
-from eval_assets.judges.clients.official import OfficialClient, complete, http_client
+from eval_assets.judges.clients.official import (
+    OfficialClient,
+    complete,
+    http_client,
+    without_conflicts,
+)
 from eval_assets.ledger import Batch, ReplyStatus
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -114,7 +119,8 @@ class AnthropicClient(OfficialClient):
             # Other evaluations of the account have batches of this size as well.
             if not await self.has_ended(batch_id):
                 raise BatchUndecided
-            if not set(batch.call_keys).isdisjoint(await self._results(batch_id)):
+            keys = {key for key, _ in await self._results(batch_id)}
+            if not keys.isdisjoint(batch.call_keys):
                 return batch_id
         return None
 
@@ -126,21 +132,21 @@ class AnthropicClient(OfficialClient):
         """Return the outcomes of a batch."""
         listed = await self._batch(batch_id)
         results = await self._results(batch_id)
-        outcomes = {key: self._outcome(result) for key, result in results.items()}
+        outcomes = without_conflicts((key, self._outcome(result)) for key, result in results)
         return complete(outcomes, n_expected=_n_requests(listed))
 
     async def _batch(self, batch_id: str) -> Mapping[str, Any]:
         response = await self.get(f"{self.batches_path}/{batch_id}")
         return self.batch_in(response, key="processing_status")
 
-    async def _results(self, batch_id: str) -> Mapping[str, Mapping[str, Any]]:
-        """Return the results of a batch by request key."""
+    async def _results(self, batch_id: str) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return the results of a batch, each with its request key."""
         response = await self.get(f"{self.batches_path}/{batch_id}/results")
-        results: dict[str, Mapping[str, Any]] = {}
+        results: list[tuple[str, Mapping[str, Any]]] = []
         for line in response.text.splitlines():
             match decoded(line):
                 case {"custom_id": str(key), "result": dict() as result}:
-                    results[key] = result
+                    results.append((key, result))
         return results
 
     def _outcome(self, result: Mapping[str, Any]) -> Outcome:

@@ -3,7 +3,7 @@
 import json
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
@@ -32,6 +32,7 @@ from eval_assets.wording import storable
 _PAGE_SIZE = 100
 _BAD_GATEWAY = 502
 _LONGEST_HOST = 100
+_LONGEST_CONFLICT = 1000
 
 
 @cache
@@ -195,6 +196,26 @@ class OfficialClient(ABC):
             request_id=_text_or_none(request_id),
             keys=self.keys,
         )
+
+
+def without_conflicts(results: Iterable[tuple[str, Outcome]]) -> dict[str, Outcome]:
+    """Return the results of a batch by request key; of two different ones of a request neither."""
+    outcomes: dict[str, Outcome] = {}
+    for key, outcome in results:
+        first = outcomes.setdefault(key, outcome)
+        texts = [_content(result) for result in (first, outcome)]
+        if texts[0] != texts[1]:
+            message = f"the batch has two results for this request: {' / '.join(texts)}"
+            outcomes[key] = RequestFailed(
+                one_line(message, longest=_LONGEST_CONFLICT),
+                remedy="retry",
+                reply=first if isinstance(first, Reply) else None,
+            )
+    return outcomes
+
+
+def _content(outcome: Outcome) -> str:
+    return outcome.text if isinstance(outcome, Reply) else str(outcome)
 
 
 def complete(outcomes: Mapping[str, Outcome], *, n_expected: int) -> Mapping[str, Outcome]:

@@ -16,7 +16,12 @@ from eval_assets.judges.clients.fields import (
     text_of,
     token_count,
 )
-from eval_assets.judges.clients.official import OfficialClient, complete, http_client
+from eval_assets.judges.clients.official import (
+    OfficialClient,
+    complete,
+    http_client,
+    without_conflicts,
+)
 from eval_assets.ledger import Batch, ReplyStatus
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -130,11 +135,12 @@ class OpenAIClient(OfficialClient):
         batch = await self._batch(batch_id)
         if batch["status"] == "failed":
             raise BatchRefused(named(f"the batch failed: {_reasons(batch)}", keys=self.keys))
-        outcomes: dict[str, Outcome] = {}
+        results: list[tuple[str, Outcome]] = []
         for name in ("output_file_id", "error_file_id"):
             if isinstance(file_id := batch.get(name), str):
                 response = await self.get(f"/files/{file_id}/content")
-                outcomes |= dict(self._outcomes(response.text))
+                results += self._outcomes(response.text)
+        outcomes = without_conflicts(results)
         counts = mapping(batch.get("request_counts"))
         n_expected = sum(token_count(counts.get(name)) or 0 for name in ("completed", "failed"))
         return complete(outcomes, n_expected=n_expected)

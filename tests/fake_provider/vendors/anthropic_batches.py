@@ -67,7 +67,7 @@ class AnthropicBatches:
                 if batch.ended_at is None:
                     raise ProviderError("not_found", f"Batch {id_} has no available results.")
                 lines = b"".join(
-                    _line(batch, result) for result in batch.results[: behaviour.batch_lines]
+                    _lines(batch, result) for result in batch.results[: behaviour.batch_lines]
                 )
                 return Reply(200, lines, content_type="application/x-jsonl")
         raise ProviderError("not_found")
@@ -137,12 +137,9 @@ def _shown(batch: Batch, host: str) -> JsonObject:
     }
 
 
-def _line(batch: Batch, result: EntryResult) -> bytes:
+def _lines(batch: Batch, result: EntryResult) -> bytes:
     outcome = _outcome(batch, result)
-    shown: JsonObject = {"type": outcome}
-    match outcome:
-        case "succeeded":
-            shown["message"] = result.body
-        case "errored":
-            shown["error"] = result.body
-    return (json_bytes({"custom_id": result.custom_id, "result": shown}) + b"\n") * result.n_copies
+    content = {"succeeded": "message", "errored": "error"}.get(outcome)
+    shown = [{"type": outcome} | ({content: body} if content else {}) for body in result.bodies]
+    lines = [json_bytes({"custom_id": result.custom_id, "result": item}) for item in shown]
+    return b"".join(line + b"\n" for line in lines)

@@ -26,15 +26,13 @@ class EntryResult:
         custom_id: The caller's name for it.
         request_id: The vendor's name for it.
         status: The HTTP status it would have had by itself; None if it expired.
-        body: The answer or error, as it would have been by itself; empty if it expired.
-        n_copies: How often it is among the results: 1, or 2 for a duplicate.
+        bodies: The body of each of its results: more than one if it is among them repeatedly.
     """
 
     custom_id: str
     request_id: str
     status: int | None
-    body: JsonObject
-    n_copies: int = 1
+    bodies: tuple[JsonObject, ...]
 
     @property
     def succeeded(self) -> bool:

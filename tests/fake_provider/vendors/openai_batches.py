@@ -235,26 +235,27 @@ def _line_error(number: int) -> JsonObject:
 
 def _lines(results: Iterable[EntryResult]) -> Iterable[bytes]:
     for result in results:
-        response, error = None, None
-        if result.status is None:
-            error = {
-                "code": "batch_expired",
-                "message": "This request could not be executed before the completion window "
-                "expired.",
+        for body in result.bodies:
+            response, error = None, None
+            if result.status is None:
+                error = {
+                    "code": "batch_expired",
+                    "message": "This request could not be executed before the completion window "
+                    "expired.",
+                }
+            else:
+                response = {
+                    "status_code": result.status,
+                    "request_id": result.request_id,
+                    "body": body,
+                }
+            line = {
+                "id": f"batch_{result.request_id}",
+                "custom_id": result.custom_id,
+                "response": response,
+                "error": error,
             }
-        else:
-            response = {
-                "status_code": result.status,
-                "request_id": result.request_id,
-                "body": result.body,
-            }
-        line = {
-            "id": f"batch_{result.request_id}",
-            "custom_id": result.custom_id,
-            "response": response,
-            "error": error,
-        }
-        yield (json_bytes(line) + b"\n") * result.n_copies
+            yield json_bytes(line) + b"\n"
 
 
 def _seconds(moment: datetime | None) -> int | None:

@@ -108,6 +108,21 @@ def test_a_reply_given_twice_counts_once(
     assert len(ledger.attempts) == 8
 
 
+def test_two_results_for_one_request_count_as_none_and_are_named(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_1)": "conflict"}), batch_polls=0))
+    judge_all(units(3), BY_BATCH)
+    provider.behave(Behaviour(batch_polls=0))
+    scores = judge_all(units(3), BY_BATCH).scores
+    assert Counter(score.status for score in scores) == {"ok": 4, "missing": 2}
+    [*conflicts] = [a for a in ledger.attempts if a.error and "two results" in a.error]
+    assert len(conflicts) == 2
+    assert all('"score"' in (a.error or "") and "Hard to say" in (a.error or "") for a in conflicts)
+    assert all(a.cost_usd for a in conflicts)
+    assert {score.status for score in judge_all(units(3), BY_BATCH).scores} == {"ok"}
+
+
 def test_a_reply_that_cannot_be_read_is_asked_for_more_strictly_in_the_next_batch(
     provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
 ) -> None:
