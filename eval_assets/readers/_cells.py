@@ -41,7 +41,7 @@ _NO_OPINION = {
 
 
 @dataclass(frozen=True)
-class RatingCells:
+class ParsedCells:
     """Parsed cells of ratings, not yet compared with a scale.
 
     Args:
@@ -71,15 +71,15 @@ class RatingCells:
         is_boolean: BoolArray = self.parsed[self.texts.codes, 2] > 0
         return is_boolean
 
-    def take(self, rows: BoolArray) -> "RatingCells":
+    def take(self, rows: BoolArray) -> "ParsedCells":
         """Return the cells of some rows."""
-        return RatingCells(self.texts.take(rows), self.parsed)
+        return ParsedCells(self.texts.take(rows), self.parsed)
 
-    def distinct(self) -> tuple["RatingCells", npt.NDArray[np.int64]]:
+    def distinct(self) -> tuple["ParsedCells", npt.NDArray[np.int64]]:
         """Return a cell for each distinct text, and the number of cells with it."""
         counts = np.bincount(self.texts.codes, minlength=len(self.texts.values))
         codes = np.flatnonzero(counts)
-        return RatingCells(FileColumn(self.texts.values, codes), self.parsed), counts[codes]
+        return ParsedCells(FileColumn(self.texts.values, codes), self.parsed), counts[codes]
 
     def values_on(self, scale: Scale) -> FloatArray:
         """Return the value of each cell by a scale, on which it may not lie; NaN if it has none.
@@ -185,7 +185,7 @@ def is_no_opinion(cell: str) -> bool:
 
 def parsed_ratings(
     cells: FileColumn[str | None], *, has_decimal_commas: bool = False
-) -> RatingCells:
+) -> ParsedCells:
     """Return the parsed cells; with decimal commas 4,5 is a number.
 
     Examples:
@@ -193,10 +193,10 @@ def parsed_ratings(
         array([ 3.,  1., nan])
     """
     texts = cells.map(_with_decimal_point) if has_decimal_commas else cells
-    return RatingCells(texts, np.array(list(map(_parsed, texts.values)), float).reshape(-1, 3))
+    return ParsedCells(texts, np.array(list(map(_parsed, texts.values)), float).reshape(-1, 3))
 
 
-def ratings_in(table: FileTable, *names: str) -> RatingCells:
+def ratings_in(table: FileTable, *names: str) -> ParsedCells:
     """Return the parsed cells of the first of these columns that a table has."""
     return parsed_ratings(table.text(*names), has_decimal_commas=table.has_decimal_commas)
 

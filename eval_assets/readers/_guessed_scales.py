@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.readers._cells import RatingCells
+from eval_assets.readers._cells import ParsedCells
 from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.row_files import read_table
 from eval_assets.readers.labels.forms import parsed_labels
@@ -118,7 +118,7 @@ def guessed_scale(values: set[float]) -> Scale | None:
 
 
 def likely_scale(
-    cells: RatingCells, *, file: str, level: Level | None, top: float = math.nan
+    cells: ParsedCells, *, file: str, level: Level | None, top: float = math.nan
 ) -> Scale:
     """Return the scale of a question's ratings, by default the narrowest one.
 
@@ -148,7 +148,7 @@ def likely_scale(
     return _scale_of_numbers(values)
 
 
-def missing_code(cells: RatingCells) -> float:
+def missing_code(cells: ParsedCells) -> float:
     """Return a number that may be a code for no rating, or a typing error; NaN if there is none.
 
     Examples are 99, 9 or -9 beside ratings from 1 to 5. Such a number is rare, and the only one
@@ -169,7 +169,7 @@ def missing_code(cells: RatingCells) -> float:
     return float(values[-1]) if is_rare[-1] and (is_far or is_beyond) and not is_usual else math.nan
 
 
-def _words_of_one_order(cells: RatingCells, counts: npt.NDArray[np.int64]) -> set[str]:
+def _words_of_one_order(cells: ParsedCells, counts: npt.NDArray[np.int64]) -> set[str]:
     """Return the words of distinct cells, without a few that are not in the order of the others.
 
     Those are typing errors, which are reported one by one.
@@ -187,7 +187,7 @@ def _words_of_one_order(cells: RatingCells, counts: npt.NDArray[np.int64]) -> se
     return known if n_unknown <= max(1, _MOST_CODES * sum(words.values())) else {*words}
 
 
-def _words(cells: RatingCells) -> set[str]:
+def _words(cells: ParsedCells) -> set[str]:
     return {(text or "").strip() for text in cells.texts.present()}
 
 

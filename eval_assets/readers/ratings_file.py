@@ -22,7 +22,7 @@ from eval_assets.readers._guessed_scales import (
     wider_scale,
 )
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
-from eval_assets.readers.formats.delimited import Header, named_columns, numbered_names
+from eval_assets.readers.formats.delimited import DelimitedHeader, named_columns, numbered_names
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.row_files import format_of, read_table
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
@@ -532,7 +532,7 @@ def frame_table(frame: pd.DataFrame) -> FileTable:
         FileColumn.of([_cell(cell) for cell in frame.iloc[:, k].tolist()])
         for k in range(len(names))
     ]
-    columns = named_columns(Header(names, None, 0, tuple(notes)), cells, file=_FRAME)
+    columns = named_columns(DelimitedHeader(names, None, 0, tuple(notes)), cells, file=_FRAME)
     return FileTable(_FRAME, columns, range(1, len(frame) + 1), notes=tuple(notes))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._problems import input_error
+from eval_assets.readers.formats import header_rows
 from eval_assets.readers.formats.table import FileColumn, FileTable, numbering, plain
 from eval_assets.readers.formats.unquoted_rows import unquoted_columns
 
@@ -43,7 +44,9 @@ _QUOTE_CELL = (
 )
 
 
-def parse_delimited(text: str, *, file: str, delimiter: str) -> FileTable:
+def parse_delimited(
+    text: str, *, file: str, delimiter: str, skip_rows: int = 0, is_strict: bool = True
+) -> FileTable:
     r"""Return the rows of CSV or TSV text; every cell stays text as it is, "N/A" and "nan" too.
 
     Cells are separated by commas, semicolons, tabs or bars, whichever splits the rows as the
@@ -64,8 +67,12 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> FileTable:
     try:
         start = _reader(data, delimiter)
         filled = ((start.line_num, row) for row in start if _counts(row))
-        header = header_of(list(islice(filled, SAMPLE_ROWS)), file=file)
-        n_left = header.n_rows
+        if is_strict:
+            header = header_of(list(islice(filled, SAMPLE_ROWS)), file=file)
+        else:
+            sample = islice(filled, skip_rows, skip_rows + header_rows.SAMPLE_ROWS)
+            header = DelimitedHeader(*header_rows.header_of(list(sample), file=file))
+        n_left = header.n_rows + skip_rows
         while n_left:
             n_left -= _counts(next(reader))
         width = len(header.names)
@@ -75,7 +82,14 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> FileTable:
             large = unquoted_columns(data, start=first, delimiter=delimiter, n_columns=width)
             if large is not None:
                 numbers_of_lines = range(n_above + 1, n_above + 1 + len(large[0]))
-                return _table(header, large, numbers_of_lines, delimiter=delimiter, file=file)
+                return _table(
+                    header,
+                    large,
+                    numbers_of_lines,
+                    delimiter=delimiter,
+                    file=file,
+                    is_strict=is_strict,
+                )
         numbers = [numbering() for _ in header.names]
         codes = [array("i") for _ in header.names]
         lines = array("q")
@@ -99,19 +113,26 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> FileTable:
         FileColumn(list(number), np.array(code, dtype=np.int32), are_ordered=True)
         for number, code in zip(numbers, codes, strict=True)
     ]
-    table = _table(header, columns, lines, delimiter=delimiter, file=file)
+    table = _table(header, columns, lines, delimiter=delimiter, file=file, is_strict=is_strict)
     return replace(table, bad_rows=tuple(bad_rows))
 
 
-def _table(
-    header: "Header",
+def _table(  # noqa: PLR0913 - what a table is read from
+    header: "DelimitedHeader",
     columns: Sequence[FileColumn[str]],
     lines: Sequence[int],
     *,
     delimiter: str,
     file: str,
+    is_strict: bool,
 ) -> FileTable:
-    columns_by_name = named_columns(header, columns, file=file)
+    columns_by_name = (
+        named_columns(header, columns, file=file)
+        if is_strict
+        else header_rows.named_columns(
+            header_rows.Header(*header), columns, file=file, is_strict=False
+        )
+    )
     is_decimal = delimiter != ","
     return FileTable(
         file, columns_by_name, lines, notes=header.notes, has_decimal_commas=is_decimal
@@ -201,7 +222,7 @@ _FEWEST = 2
 """Numbers of groups of columns and of names in each, from which two rows are one header."""
 
 
-class Header(NamedTuple):
+class DelimitedHeader(NamedTuple):
     """The names of a table's columns, "" if one has none.
 
     Args:
@@ -217,7 +238,7 @@ class Header(NamedTuple):
     notes: tuple[str, ...]
 
 
-def header_of(start: Sequence[Row], *, file: str) -> Header:
+def header_of(start: Sequence[Row], *, file: str) -> DelimitedHeader:
     """Return the header of a table.
 
     Rows with a single cell above it are a title. If its cells span several columns of the next row,
@@ -246,29 +267,31 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
     below = [cell.strip() for cell in rest[1][1]] if len(rest) > 1 else []
     if len(rest) > 2 and any(_IMPORT_ID in cell for cell in rest[2][1]):  # noqa: PLR2004 - the third
         notes.append(f"lines {line} to {rest[2][0]} read as the header of Qualtrics")
-        return Header(names, line, n_titles + 3, tuple(notes))
+        return DelimitedHeader(names, line, n_titles + 3, tuple(notes))
     if len(rest) > 2 and _is_pivoted(names, below, rest[2][1]):  # noqa: PLR2004 - the third
         notes.append(f"lines {line} to {rest[2][0]} read as the header of pandas")
         pairs = zip(names[1:], below[1:], strict=True)
         joined = [rest[2][1][0].strip(), *(f"{group}: {name}" for group, name in pairs)]
-        return Header(joined, rest[2][0], n_titles + 3, tuple(notes))
+        return DelimitedHeader(joined, rest[2][0], n_titles + 3, tuple(notes))
     if below and plain(names[0]) == _RESPONDENT and not below[0]:
         notes.append(f"lines {line} and {rest[1][0]} read as the header of SurveyMonkey")
         pairs = zip(_filled_in(names), below, strict=False)
         joined = [f"{group} [{name}]" if name not in _OPEN else group for group, name in pairs]
-        return Header(joined, rest[1][0], n_titles + 2, tuple(notes))
+        return DelimitedHeader(joined, rest[1][0], n_titles + 2, tuple(notes))
     if _is_data(names, below):
         notes.append(f"line {line} read as ratings: no row names the columns")
         first = [] if _is_number(names[0]) else ["item"]
         numbers = range(1, len(names) - len(first) + 1)
-        return Header([*first, *(f"rater {k}" for k in numbers)], line, n_titles, tuple(notes))
+        return DelimitedHeader(
+            [*first, *(f"rater {k}" for k in numbers)], line, n_titles, tuple(notes)
+        )
     if _spans(names, below):
         notes.append(f"lines {line} and {rest[1][0]} read as one header")
         pairs = zip(_filled_in(names), below, strict=True)
         joined = [f"{group}: {name}" if group and name else group or name for group, name in pairs]
-        return Header(joined, rest[1][0], n_titles + 2, tuple(notes))
+        return DelimitedHeader(joined, rest[1][0], n_titles + 2, tuple(notes))
     names, notes_on_names = numbered_names(names)
-    return Header(names, line, n_titles + 1, (*notes, *notes_on_names))
+    return DelimitedHeader(names, line, n_titles + 1, (*notes, *notes_on_names))
 
 
 def _is_pivoted(names: Sequence[str], below: Sequence[str], third: Sequence[str]) -> bool:
@@ -295,7 +318,7 @@ def numbered_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def named_columns(
-    header: Header, columns: Sequence[FileColumn[Any]], *, file: str
+    header: DelimitedHeader, columns: Sequence[FileColumn[Any]], *, file: str
 ) -> dict[str, FileColumn[Any]]:
     """Return columns by name, without those that have neither name nor content.
 

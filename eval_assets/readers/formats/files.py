@@ -14,6 +14,7 @@ from eval_assets.errors import InputError
 from eval_assets.readers._problems import input_error
 
 BOM = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
 
 _WORKING_FILE = re.compile(r"[.~].*|.*(~|#|\.tmp|\.part|\.partial|\.crdownload|\.swp|\.lock)")
 
@@ -44,7 +45,7 @@ def read_text(path: Path, *, file: str) -> str:
 
 
 def read_bytes(path: Path, *, file: str) -> bytes:
-    """Return the content of the file, unpacked if its name ends in .gz.
+    """Return the content of the file, unpacked if it is packed.
 
     Raises:
         InputError: If the file cannot be read or unpacked, or has no bytes at all.
@@ -52,7 +53,7 @@ def read_bytes(path: Path, *, file: str) -> bytes:
     check_readable(path, file=file)
     with _translate_os_errors(file):
         data = path.read_bytes()
-    if path.suffix.lower() != ".gz":
+    if path.suffix.lower() != ".gz" and data[:2] != _GZIP:
         return data
     try:
         return gzip.decompress(data)

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def read_table(path: Path, *, folder: Path, skip_rows: int = 0) -> FileTable:
             text, notes = _text(path, file)
             return replace(parse_json(text, file=file), notes=notes)
         case ".parquet":
-            return _read_parquet(path, file)
+            return parquet_table(path, file)
         case ".xlsx" | ".xls" | ".ods":
             return _read_spreadsheet(path, file, skip_rows=skip_rows)
         case suffix:
@@ -83,7 +84,12 @@ def _text(path: Path, file: str) -> tuple[str, tuple[str, ...]]:
     return decoded_as_guessed(read_bytes(path, file=file), file=file)
 
 
-def _read_parquet(path: Path, file: str) -> FileTable:
+def parquet_table(path: Path, file: str) -> FileTable:
+    """Return the rows of a Parquet file.
+
+    Raises:
+        InputError: If the file is not Parquet.
+    """
     import duckdb
 
     check_readable(path, file=file)
@@ -130,6 +136,31 @@ def _read_spreadsheet(path: Path, file: str, *, skip_rows: int) -> FileTable:
     sheet_names = ", ".join(name for name, _ in filled if name != sheet)
     notes = (f'only its sheet "{sheet}" is read, not {sheet_names}',) if sheet_names else ()
     return replace(table, notes=(*notes, *table.notes))
+
+
+def sheets_of(data: bytes, *, file: str) -> list[tuple[str, list[tuple[int, list[str]]]]]:
+    """Return the name of each sheet of a workbook, with its rows that have content as text.
+
+    Raises:
+        InputError: If it cannot be read.
+    """
+    try:
+        with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
+            sheets = [
+                (name, _filled_rows(workbook.get_sheet_by_name(name), after=0))
+                for name in workbook.sheet_names
+            ]
+    except CalamineError as error:
+        message = f"the spreadsheet cannot be read ({str(error).splitlines()[0]})"
+        raise input_error(file, message, _SAVE_AGAIN) from error
+    texts = []
+    for name, rows in sheets:
+        if not rows:
+            continue
+        width, first = _width(rows), min(_first_filled(row) for _, row in rows)
+        cells = [(line, [as_text(cell) or "" for cell in row[first:width]]) for line, row in rows]
+        texts.append((name, cells))
+    return texts
 
 
 def _sheet(sheet_rows: list[tuple[int, list[object]]], *, file: str) -> FileTable:

@@ -109,6 +109,13 @@ class FileColumn(Sequence[T]):
         equals: BoolArray = self.array(bool, lambda cell: cell == value)
         return equals
 
+    def has_distinct_texts(self) -> bool:
+        """Return whether the values are distinct texts without blanks around them, all in use."""
+        if not self._are_ordered or not self._are_text:
+            return False
+        texts: list[str] = [*map(str, self.values)]
+        return all(texts) and [*map(str.strip, texts)] == texts
+
     def is_none(self) -> BoolArray:
         """Return whether each cell is None."""
         if None not in self.values:

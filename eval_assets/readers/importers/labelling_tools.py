@@ -237,7 +237,12 @@ _OTHER_SCHEMES = {"annotator_origin", "spans", "links"}
 _SCALE_POINT = re.compile(r"scale_([0-9]+)")
 
 
-@importer("potato", lambda record: "instance_id" in record and "user_id" in record)
+def _is_potato(record: Record) -> bool:
+    is_labelled = isinstance(record.get("labels"), dict) or any("." in key for key in record)
+    return "instance_id" in record and "user_id" in record and is_labelled
+
+
+@importer("potato", _is_potato)
 def read_potato(records: Iterable[Record], export: Export) -> None:
     """Add the label that each annotator gave in each scheme.
 

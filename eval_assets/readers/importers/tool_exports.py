@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 from eval_assets.errors import InputError
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.files import (
-    check_readable,
     decoded_as_guessed,
     is_working_file,
     read_bytes,
@@ -126,9 +126,9 @@ def read_records(path: Path) -> list[Record]:
         ]
     match format_of(path):
         case ".json":
-            return list(_unpaged(_json(path)))
+            return records_in(_json(path))
         case ".eval":
-            return [_zipped_log(path)]
+            return [zipped_log(read_bytes(path, file=str(path)), file=str(path))]
     table = read_table(path, folder=path.parent)
     if table.bad_rows:
         raise InputError(table.bad_rows[0])
@@ -154,6 +154,11 @@ def _json(path: Path) -> object:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
         message = f"the file is not usable JSON ({error})"
         raise input_error(str(path), message, "Export it again", line=line) from error
+
+
+def records_in(document: object) -> list[Record]:
+    """Return the records of a list, of a page of records, or the one that a document is."""
+    return list(_unpaged(document))
 
 
 def _unpaged(value: object) -> Iterator[Record]:
@@ -185,18 +190,25 @@ def _parsed_cell(cell: object) -> object:
         return cell
 
 
-def _zipped_log(path: Path) -> dict[str, Any]:
+def is_zipped_log(data: bytes) -> bool:
+    """Return whether a packed file is a log of inspect_ai."""
+    return b"header.json" in data or b"_journal/start.json" in data
+
+
+def zipped_log(data: bytes, *, file: str) -> dict[str, Any]:
     """Return a zipped log of inspect_ai as the one object that its JSON form is.
 
     Its members are packed with Zstandard, which Python supports from 3.14 on.
+
+    Raises:
+        InputError: If it cannot be read.
     """
     if sys.version_info < (3, 14):
         from backports.zstd import zipfile
     else:
         import zipfile
-    check_readable(path, file=str(path))
     try:
-        with zipfile.ZipFile(path) as packed:
+        with zipfile.ZipFile(BytesIO(data)) as packed:
             names = sorted(packed.namelist())
             head = "header.json" if "header.json" in names else "_journal/start.json"
             log = loaded(packed.read(head).decode())
@@ -205,5 +217,5 @@ def _zipped_log(path: Path) -> dict[str, Any]:
             ]
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         message, remedy = f"the log cannot be read ({error})", "Copy it again, or export it as JSON"
-        raise input_error(str(path), message, remedy) from error
+        raise input_error(file, message, remedy) from error
     return {**(log if isinstance(log, dict) else {}), "samples": samples}

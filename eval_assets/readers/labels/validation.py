@@ -17,7 +17,7 @@ from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.readers._cells import (
     FloatArray,
-    RatingCells,
+    ParsedCells,
     canonical_number,
     in_utc,
     number_in,
@@ -80,7 +80,7 @@ class ParsedLabels:
             self, table=table, units=units, rating_headers=self.rating_headers.take(rows)
         )
 
-    def ratings(self) -> RatingCells:
+    def ratings(self) -> ParsedCells:
         """Return the parsed ratings."""
         return ratings_in(self.table, *FIELDS["rating"])
 
@@ -353,7 +353,7 @@ def _add_rater_problems(
 def _values(
     problems: RowProblems,
     parsed: ParsedLabels,
-    cells: RatingCells,
+    cells: ParsedCells,
     *,
     rubric: Sequence[RubricQuestion],
     questions: PositionArray,

@@ -1,0 +1,348 @@
+"""Columns of a table, profiled by their values.
+
+A column is its distinct values and a code for each row. Profiles and rules look at the values, tens
+or thousands of them, and never loop over cells.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from eval_assets.errors import InputProblem
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
+from eval_assets.readers.names import Role, Who, is_identifier, may_be, names_model, who
+from eval_assets.readers.values import MISSING, number_in, order_of
+
+BLANK = -1
+"""Code of a cell without content."""
+
+Codes = npt.NDArray[np.integer]
+_MANY = 5000
+"""Distinct values from which on a sample tells whether they are numbers."""
+
+_SAMPLE = 500
+_NEARLY_ALL = 0.9
+_LONG_TEXT = 60
+"""Letters of a value, on average, from which on it is a text."""
+
+_FEWEST_TEXTS = 12
+_MOST_CLASSES = 9
+"""Words of a scale without a known order."""
+
+_MOST_WORDS = 40
+_LONGEST_WORD = 40
+_TIME = re.compile(
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
+    r"|\d{4}-\d{2}-\d{2}T.*"
+)
+_ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://.*")
+_UNIX_TIME = 1e8
+
+
+class Kind(Enum):
+    """What the values of a column are."""
+
+    EMPTY = auto()
+    NUMBER = auto()
+    WORD = auto()
+    TEXT = auto()
+    TIME = auto()
+    ADDRESS = auto()
+
+
+class Origin(Enum):
+    """Origin of a column that no cell holds: where its rows come from."""
+
+    FILE = "file"
+    SHEET = "sheet"
+    KEY = "key"
+    POSITION = "position"
+
+
+@dataclass(eq=False)
+class CodedColumn:
+    """A column of a table.
+
+    Args:
+        name: Header, or the path of a field in a nested document.
+        codes: Position of each row's value, `BLANK` without one.
+        values: Distinct values, without blanks around them.
+        level: Depth of the list of a nested document from which the rows come.
+        origin: Origin if no cell holds the column.
+        missing_values: Further words that mean no rating, in lower case.
+        values_of_scale: Words of the scale, which are ratings whatever else they may mean.
+    """
+
+    name: str
+    codes: Codes
+    values: list[str]
+    level: int = 0
+    origin: Origin | None = None
+    missing_values: frozenset[str] = frozenset()
+    values_of_scale: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, name: str, cells: Sequence[object], *, level: int = 0) -> "CodedColumn":
+        """Return the column of cells; equal texts are one value, blank ones none.
+
+        Examples:
+            >>> column = CodedColumn.of("score", ["4", " 4", "", None, 4.0])
+            >>> column.values, column.codes.tolist()
+            (['4'], [0, 0, -1, -1, 0])
+        """
+        column = FileColumn.of(cells)
+        if column.has_distinct_texts():
+            return cls(name, column.codes, [*map(str, column.values)], level)
+        texts = [(as_text(value) or "").strip(" \t\r\n\xa0\ufeff") for value in column.values]
+        present = np.zeros(len(texts), dtype=bool)
+        present[column.codes[column.codes < len(texts)]] = True
+        codes, values = np.full(len(texts) + 1, BLANK, dtype=np.int32), dict[str, int]()
+        for code in np.flatnonzero(present).tolist():
+            if texts[code]:
+                codes[code] = values.setdefault(texts[code], len(values))
+        return cls(name, codes[column.codes], list(values), level)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @cached_property
+    def has_cell(self) -> npt.NDArray[np.bool_]:
+        """Return whether each row has content."""
+        return self.codes >= 0
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Number of rows of each value."""
+        return np.bincount(self.codes[self.has_cell], minlength=len(self.values))
+
+    @cached_property
+    def is_rating(self) -> npt.NDArray[np.bool_]:
+        """Return whether each value may be a rating, and not a word such as N/A.
+
+        Where no value is a number, `none` is a class, and where `+` is one, so is `-`.
+        """
+        missing = {*MISSING, *self.missing_values} - self.values_of_scale
+        if len(self.values) > _MANY:  # names or texts: look for the words, not at each value
+            spelled = {of for word in missing for of in (word, word.upper(), word.capitalize())}
+            if not spelled.intersection(self.values):
+                return np.ones(len(self.values), dtype=bool)
+        words = {value.casefold() for value in self.values if len(value) < _LONGEST_WORD}
+        missing -= {"-"} if "+" in words else set()
+        if 2 < len(words) < _MOST_WORDS and not any(map(_is_number, self.values)):
+            missing -= {"none"} - self.missing_values
+        return np.array([value.casefold() not in missing for value in self.values], dtype=bool)
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """Number that each value is, NaN if it is none."""
+        if len(self.values) > _MANY:
+            sample = self.values[:: len(self.values) // _SAMPLE]
+            if sum(map(_is_number, sample)) < (1 - _NEARLY_ALL) * len(sample):
+                return np.full(len(self.values), np.nan)
+        numbers = np.array(list(map(number_in, self.values)), dtype=float)
+        return np.where(self.is_rating, numbers, np.nan) if len(numbers) else numbers
+
+    @cached_property
+    def kind(self) -> Kind:
+        """Kind of the values."""
+        values = [value for value, ok in zip(self.values, self.is_rating, strict=True) if ok]
+        if not values:
+            return Kind.EMPTY
+        sample = values[:200]
+        if _share(_TIME, sample) > _NEARLY_ALL:
+            return Kind.TIME
+        is_number = ~np.isnan(self.numbers)
+        rated = self.counts[self.is_rating].sum()
+        if self.counts[is_number].sum() > _NEARLY_ALL * rated:
+            is_unix = np.abs(self.numbers[is_number]).max() > _UNIX_TIME
+            return Kind.TIME if is_unix and may_be(self.name, Role.TIME) else Kind.NUMBER
+        if _share(_ADDRESS, sample) > _NEARLY_ALL:
+            return Kind.ADDRESS
+        is_long = np.mean([len(value) for value in sample]) > _LONG_TEXT
+        has_words = np.mean([value.count(" ") >= 3 for value in sample]) > 0.5
+        return Kind.TEXT if is_long or (has_words and len(values) > _FEWEST_TEXTS) else Kind.WORD
+
+    @cached_property
+    def n_distinct(self) -> int:
+        """Number of distinct values that may be ratings."""
+        return int((self.counts[self.is_rating] > 0).sum())
+
+    @cached_property
+    def n_cells(self) -> int:
+        """Number of rows with content."""
+        return int(self.has_cell.sum())
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all numbers are whole."""
+        numbers = self.numbers[~np.isnan(self.numbers)]
+        return bool(len(numbers)) and bool((numbers == np.round(numbers)).all())
+
+    @cached_property
+    def counts_rows(self) -> bool:
+        """Return whether the values count the rows from 0 or 1 on."""
+        if self.kind is not Kind.NUMBER or not len(self.values) == self.n_cells == len(self) > 3:
+            return False
+        row_numbers = self.numbers[self.codes]
+        return bool((np.diff(row_numbers) == 1).all() and abs(row_numbers[0]) <= 1)
+
+    @property
+    def rating_words(self) -> list[str]:
+        """Values that may be ratings."""
+        return [value for value, ok in zip(self.values, self.is_rating, strict=True) if ok]
+
+    @cached_property
+    def order(self) -> tuple[str, ...] | None:
+        """Known order of the words, worst first; None if there is none."""
+        return order_of(self.rating_words) if len(self.values) <= _MOST_WORDS else None
+
+    @cached_property
+    def who(self) -> Who:
+        """Whom the header names."""
+        return who(self.name)
+
+    def may_be(self, *roles: Role) -> bool:
+        """Return whether the header has the name of one of the roles."""
+        return may_be(self.name, *roles)
+
+    @cached_property
+    def can_rate(self) -> bool:
+        """Return whether the values can be ratings: few words, or numbers that repeat or are near.
+
+        Ids, times, addresses and long texts cannot, nor can columns that no cell holds.
+        """
+        if self.origin or self.kind in (Kind.EMPTY, Kind.TIME, Kind.TEXT, Kind.ADDRESS):
+            return False
+        if self.kind is Kind.NUMBER:
+            return not re.search(r"(^|_)(id|uuid)$", plain(self.name)) and self._is_bounded()
+        words = self.rating_words
+        if len(words) > _MOST_WORDS:
+            return False
+        if self.values_of_scale and {word.casefold() for word in words} <= self.values_of_scale:
+            return True
+        return self.order is not None or (
+            self.n_distinct <= _MOST_CLASSES
+            and self.n_cells >= 2 * self.n_distinct
+            and max(map(len, words)) <= _LONGEST_WORD
+            and not all(map(names_model, words))
+        )
+
+    def _is_bounded(self) -> bool:
+        numbers = self.numbers[~np.isnan(self.numbers)]
+        low, high = numbers.min(), numbers.max()
+        if low < -10 or high > 100 or (self.counts_rows and self.n_distinct > 11):
+            return False
+        if not self.is_whole or high - low <= 10:
+            return True
+        repeats = self.n_distinct < 0.7 * self.n_cells and self.n_cells > 20
+        has_name = self.may_be(Role.RATING) or self.who in (Who.PERSON, Who.HUMAN, Who.JUDGE)
+        is_slider = low >= 0 and not self.counts_rows and has_name
+        return repeats or self.n_cells < 12 or is_slider
+
+    @property
+    def is_index(self) -> bool:
+        """Return whether it is a column without a name, as programs write the index of a frame."""
+        return not self.name or bool(re.match(r"unnamed(: ?\d+|$)", self.name.lower()))
+
+    @property
+    def is_identifier(self) -> bool:
+        """Return whether the header is that of ids."""
+        return is_identifier(self.name)
+
+    def take(self, rows: npt.NDArray[np.integer]) -> "CodedColumn":
+        """Return the column with some of its rows."""
+        return CodedColumn(self.name, self.codes[rows], self.values, self.level, self.origin)
+
+    def text(self, row: int) -> str:
+        """Return the content of a row, "" without one."""
+        code = int(self.codes[row])
+        return self.values[code] if code >= 0 else ""
+
+    def texts(self) -> npt.NDArray[np.object_]:
+        """Return the content of each row, "" without one."""
+        values: npt.NDArray[np.object_] = np.array([*self.values, ""], dtype=object)
+        return values[self.codes]
+
+
+def _is_number(value: str) -> bool:
+    return number_in(value) == number_in(value)
+
+
+def _share(pattern: re.Pattern[str], values: Sequence[str]) -> float:
+    return sum(pattern.fullmatch(value) is not None for value in values) / len(values)
+
+
+@dataclass(eq=False)
+class CodedTable:
+    """Rows of one file or of several with the same columns.
+
+    Args:
+        columns: The columns.
+        files: File of each row.
+        lines: Line of each row, counted from 1.
+        sheet: Sheet of a workbook, or place in a document.
+        document: Name of the document if its other tables hold other levels of the same records.
+        bad_rows: Rows that could not be read.
+        notes: How the file was read, as far as that was guessed.
+    """
+
+    columns: list[CodedColumn]
+    files: FileColumn[str]
+    lines: Sequence[int]
+    sheet: str = ""
+    document: str = ""
+    bad_rows: tuple[InputProblem, ...] = ()
+    notes: tuple[str, ...] = ()
+    further: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        """File, as messages name it; the first of several."""
+        return self.files.values[0]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def find(self, name: str) -> CodedColumn | None:
+        """Return the column of that name, in any spelling; None if there is none."""
+        exact = next((c for c in self.columns if c.name == name), None)
+        return exact or next((c for c in self.columns if plain(c.name) == plain(name)), None)
+
+    @classmethod
+    def of(cls, table: FileTable) -> "CodedTable":
+        """Return a table of cells with its columns profiled by their values."""
+        columns = [CodedColumn.of(header, cells) for header, cells in table.columns.items()]
+        files = FileColumn.repeat(table.file, len(table))
+        return cls(columns, files, table.lines, bad_rows=table.bad_rows, notes=table.notes)
+
+
+def combined(columns: Sequence[CodedColumn]) -> npt.NDArray[np.int64]:
+    """Return a number for the combination of values in each row."""
+    code = columns[0].codes.astype(np.int64)
+    for column in columns[1:]:
+        code = code * (len(column.values) + 1) + column.codes + 1
+        if code.max(initial=0) > 2**40:
+            code = pd.factorize(code)[0]
+    return code
+
+
+def n_distinct(code: npt.NDArray[np.integer]) -> int:
+    """Return the number of distinct numbers."""
+    return len(pd.unique(code))
+
+
+def share_constant(column: CodedColumn, groups: npt.NDArray[np.integer]) -> float:
+    """Return the share of groups of several rows in which all cells are equal; NaN without any."""
+    rows = column.has_cell
+    group = groups[rows].astype(np.int64)
+    n_values = len(column.values) + 1
+    pairs = pd.unique(group * n_values + column.codes[rows])
+    size, n_of_pairs = pd.Series(group).value_counts(), pd.Series(pairs // n_values).value_counts()
+    several = size.index[size > 1]
+    return float((n_of_pairs.reindex(several) == 1).mean()) if len(several) else float("nan")

@@ -1,0 +1,257 @@
+"""Headers of tables: below titles, in two rows, without names, or missing."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from eval_assets.readers._problems import input_error
+from eval_assets.readers.formats.table import FileColumn
+
+Row = tuple[int, Sequence[str]]
+"""Line of a row, and its cells."""
+
+SAMPLE_ROWS = 60
+"""Number of rows at the start of a table from which the header is known."""
+
+_FULL = 0.6
+"""Share of the cells of the widest row that a header fills; a title above it fills fewer."""
+
+_IMPORT_ID = "ImportId"
+_SECOND_ROWS = 3
+_SAMPLE_BELOW = 40
+_FEWEST_REPEATED = 3
+"""Number of columns of one name from which they are the items of a form."""
+
+_NO_NAMES = frozenset(("n/a", "na", "nan", "null", "none", "-", "--", "?"))
+_MOST_EMPTY = 0.7
+_RESPONSES = ("", "Response", "Open-Ended Response")
+"""Second row of a question of SurveyMonkey that has one column."""
+
+
+class Header(NamedTuple):
+    """The names of a table's columns, "" if one has none.
+
+    Args:
+        names: The names, without blanks around them.
+        line: Line of the row that they stand in; None if there is none.
+        n_rows: Rows up to the first one of data.
+        notes: How the header was read, if that had to be guessed.
+    """
+
+    names: list[str]
+    line: int | None
+    n_rows: int
+    notes: tuple[str, ...]
+
+
+def header_of(start: Sequence[Row], *, file: str) -> Header:
+    """Return the header of a table, whose first rows without blank ones are `start`.
+
+    Rows above it that are less full are titles. Rows below it that name the columns of numbers, as
+    raters below questions, are part of it. A row of numbers above others is no header, unless it
+    counts.
+
+    Raises:
+        InputError: If no row names anything.
+
+    Examples:
+        >>> start = [(1, ["", "anna", "", "ben", ""]), (2, ["id", "tone", "form", "tone", "form"])]
+        >>> header_of([*start, (3, ["a", "1", "2", "3", "4"])], file="x.csv").names
+        ['id', 'anna: tone', 'anna: form', 'ben: tone', 'ben: form']
+    """
+    rows = [[cell.strip() for cell in cells] for _, cells in start]
+    if not rows or not any(any(row) for row in rows):
+        raise input_error(
+            file,
+            "there is no header",
+            "Name the columns in line 1",
+            line=start[0][0] if start else 1,
+        )
+    first = _first_row(rows)
+    notes = []
+    if first:
+        line = start[first][0]
+        notes.append(f"the header is in line {line}; what stands above it is not read")
+    names, below = rows[first], [row for row in rows[first + 1 :] if any(row)]
+    if _is_data(names, below):
+        notes.append(f"line {start[first][0]} read as ratings: no row names the columns")
+        return Header(_names_of_matrix(names, below), None, first, tuple(notes))
+    width = max(map(len, rows[first:]))
+    names = [*names, *[""] * (width - len(names))] if not any(names[width:]) else names
+    n_second = 0
+    while n_second < _SECOND_ROWS and first + n_second + 1 < len(rows):
+        joined = _with_second_row(names, rows[first + n_second + 1 :], is_first=n_second == 0)
+        if joined is None:
+            break
+        names, n_second = joined, n_second + 1
+    if n_second:
+        lines = f"lines {start[first][0]} to {start[first + n_second][0]}"
+        notes.append(f"{lines} read as one header")
+    names, notes_on_names = numbered_names(names)
+    line = start[first + n_second][0]
+    return Header(names, line, first + n_second + 1, (*notes, *notes_on_names))
+
+
+def _first_row(rows: Sequence[Sequence[str]]) -> int:
+    """Return the position of the header, or of the upper row of a header of two."""
+    filled = [sum(map(bool, row)) for row in rows]
+    widest = max(filled)
+    for k, row in enumerate(rows):
+        if filled[k] < max(min(2, widest), _FULL * widest):
+            continue
+        if k and filled[k - 1] > 1 and not any(map(_is_number, filter(None, rows[k - 1]))):
+            above = rows[k - 1]
+            has_gaps = "" in above[: len(row)] or len(above) < len(row)
+            return k - 1 if has_gaps and not _names_fewer(above) else k
+        return k
+    return 0
+
+
+def _names_fewer(row: Sequence[str]) -> bool:
+    """Return whether a row is a title of several cells, and no upper row of a header."""
+    return bool(row[0]) and not any(row[2:])
+
+
+def _is_data(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row is like those below it: a number over numbers, which do not count."""
+    if not below:
+        return False
+    over_numbers = [
+        cell
+        for k, cell in enumerate(names)
+        if _is_number(cell) and all(_is_number(row[k]) for row in below if k < len(row) and row[k])
+    ]
+    whole = [int(cell) for cell in names if cell.isdigit()]
+    counts = whole == list(range(whole[0], whole[0] + len(whole))) if whole else False
+    # 1, 2 may be ratings; 0, 1 are the names that pandas gives to columns without any.
+    is_header = counts and (len(whole) > 2 or (whole[0] == 0 and len(whole) >= len(names) - 1))  # noqa: PLR2004
+    return bool(over_numbers) and not is_header
+
+
+def _names_of_matrix(names: Sequence[str], below: Sequence[Sequence[str]]) -> list[str]:
+    """Return names for columns without any: an item, and ratings of raters, or just columns."""
+    width = max(map(len, [names, *below]))
+    are_numbers = [_is_number(cell) for cell in names]
+    if len(names) == width and all(are_numbers[1:]):
+        first = [] if are_numbers[0] else ["item"]
+        return [*first, *(f"rater {k}" for k in range(1, width - len(first) + 1))]
+    return [f"column {k}" for k in range(1, width + 1)]
+
+
+def _with_second_row(
+    names: Sequence[str], rest: Sequence[Sequence[str]], *, is_first: bool
+) -> list[str] | None:
+    """Return the names joined with those of a further row of the header; None if it is none."""
+    width = len(names)
+    second, *below = [[*row, *[""] * (width - len(row))] for row in rest]
+    if any(_IMPORT_ID in cell for cell in second):
+        return list(names)
+    below = [row for row in below if not any(_IMPORT_ID in cell for cell in row)][:_SAMPLE_BELOW]
+    if not below or len(second) > width:
+        return None
+    numeric = [k for k in range(width) if _are_numbers([row[k] for row in below])]
+    in_numeric = [second[k] for k in numeric]
+    is_index_name = bool(second[0]) and not any(second[1:]) and not is_first
+    if is_index_name and len(numeric) > 1:
+        return [second[0], *names[1:]]
+    is_named = not any(_is_number(cell) or cell.casefold() in _NO_NAMES for cell in in_numeric)
+    fewest = 2 if "" in [names[k] for k in numeric] else len(numeric)
+    are_named = len(numeric) > 1 and is_named and sum(map(bool, in_numeric)) >= fewest
+    if not are_named and not _is_grid(names, second):
+        return None
+    groups = list(_filled_in(names))
+    is_explained = len({groups[k] for k in numeric}) == len(numeric) > 0 and "" not in [
+        names[k] for k in numeric
+    ]
+    if is_explained and not _is_grid(names, second):
+        return list(names)  # a row of explanations below a full header, as of Qualtrics
+    pairs = zip(groups, second, strict=True)
+    return [
+        f"{group}: {name}" if group and name and name not in _RESPONSES else group or name
+        for group, name in pairs
+    ]
+
+
+def _is_grid(names: Sequence[str], second: Sequence[str]) -> bool:
+    """Return whether each name of a row occurs below every group of the row above."""
+    if any(map(_is_number, filter(None, second))) or not all(
+        map(any, zip(names, second, strict=True))
+    ):
+        return False
+    groups = _filled_in(names)
+    pairs = [(group, name) for group, name in zip(groups, second, strict=True) if group and name]
+    n_groups, n_names = len({a for a, _ in pairs}), len({b for _, b in pairs})
+    return min(n_groups, n_names) > 1 and n_groups * n_names == len(set(pairs)) == len(pairs)
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    filled = list(filter(None, cells))
+    return bool(filled) and sum(map(_is_number, filled)) > _MOST_EMPTY * len(filled)
+
+
+def _filled_in(names: Sequence[str]) -> Iterator[str]:
+    """Yield each name, repeated for the blanks after it, as merged cells are written."""
+    last = ""
+    for name in names:
+        last = name or last
+        yield last
+
+
+def _is_number(cell: str) -> bool:
+    return re.fullmatch(r"-?\d*[.,]?\d+", cell) is not None
+
+
+def numbered_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return names of columns with a number behind those of three or more, and notes on them.
+
+    Examples:
+        >>> numbered_names(["id", "score", "score", "score"])[0]
+        ['id', 'score [1]', 'score [2]', 'score [3]']
+    """
+    numbered, notes = list(names), []
+    for name, n in Counter(names).items():
+        if name and n >= _FEWEST_REPEATED:
+            number = count(1)
+            numbered = [f"{name} [{next(number)}]" if of == name else of for of in numbered]
+            notes.append(f'columns named "{name}" are numbered')
+    return numbered, notes
+
+
+def named_columns(
+    header: Header, columns: Sequence[FileColumn[Any]], *, file: str, is_strict: bool
+) -> dict[str, FileColumn[Any]]:
+    """Return columns by name, without those that have neither name nor content.
+
+    A first column without a name that only counts the rows, as written by pandas, is dropped too;
+    one of distinct texts is named item. If that is not strict, another one is `Unnamed: 4`.
+
+    Raises:
+        InputError: If another column has no name, or two have the same one.
+    """
+    named: dict[str, FileColumn[Any]] = {}
+    for position, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
+        if name in named:
+            message, remedy = "two columns have this name", "Rename or remove one of them"
+            raise input_error(file, message, remedy, line=header.line, column=name)
+        if name:
+            named[name] = cells
+            continue
+        # Without rows, a column is empty if no name comes after it.
+        is_empty = not any(cells) if len(cells) else not any(header.names[position:])
+        is_count = len(cells) and cells == [str(row) for row in range(len(cells))]
+        if position == 0 and not is_count and "item" not in header.names and _names_rows(cells):
+            named["item"] = cells
+        elif not is_empty and not (position == 0 and is_count):
+            if not is_strict:
+                named[f"Unnamed: {position}"] = cells
+                continue
+            message = f"column {position + 1} has no name"
+            raise input_error(file, message, "Name the column or remove it", line=header.line)
+    return named
+
+
+def _names_rows(cells: FileColumn[Any]) -> bool:
+    texts = list(cells)
+    return len(set(texts)) == len(texts) and not any(not text or _is_number(text) for text in texts)

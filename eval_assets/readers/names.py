@@ -1,0 +1,344 @@
+"""Names of columns and raters: the hints that choose between roles which the values leave open."""
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from itertools import pairwise
+
+from eval_assets.readers.formats.table import plain
+
+
+class Role(Enum):
+    """What a column may be by its name."""
+
+    RATER = auto()
+    ITEM = auto()
+    RATING = auto()
+    QUESTION = auto()
+    SYSTEM = auto()
+    RUN = auto()
+    ROUND = auto()
+    TURN = auto()
+    TIME = auto()
+    MEASURE = auto()
+    SUMMARY = auto()
+    FLAG = auto()
+    TEXT = auto()
+    GROUP = auto()
+
+
+class Who(Enum):
+    """Whom, or what, a name names, the weakest hint first."""
+
+    UNKNOWN = auto()
+    CRITERION = auto()
+    PERSON = auto()
+    HUMAN = auto()
+    JUDGE = auto()
+
+    @property
+    def is_human(self) -> bool:
+        """Return whether it names a person, by name or by role."""
+        return self in (Who.PERSON, Who.HUMAN)
+
+
+def _words(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(^|_)({'|'.join(words.split())})(_|$|\d)")
+
+
+_ROLES = {
+    Role.RATER: _words(
+        r"raters? annotators? workers? users? labell?er coder assessors? reviewers? evaluator "
+        r"judges? judge_?id grader scorer marker examiner juror participant respondent subject "
+        r"turker email e_mail mail completed_by person experts? author initials who your_name "
+        r"full_name prolific username \w+ed_by bewerter(?:in)? bewertende gutachter(?:in)? "
+        r"kodierer(?:in)? annot"
+    ),
+    Role.ITEM: _words(
+        r"items? ticket row conv conversation message query task url name sample example doc "
+        r"document dokument case uuid idx interaction response trace prompt id unit instance index "
+        r"question convo indicator instruction story snippet hash text nr number key stimulus "
+        r"external antwort beispiel input turn summary pair comparison record span hit hitid essay "
+        r"nummer thread answer dialogue dialog scenario"
+    ),
+    Role.RATING: _words(
+        r"ratings? scores? labels? values? grades? stars? winner preference preferred votes? "
+        r"verdicts? feedback answer relevance choices? pass passed correct quality annotations? "
+        r"judge?ment decision bewertung einsch\w*tzung urteil punkte evaluation response "
+        r"coverageextent slider_response points?"
+    ),
+    Role.QUESTION: _words(
+        r"questions? criterion criteria dimension metric aspect rubric indicator from_name frage "
+        r"kriterium attribute facet category key_point keypointtext keypoint assertion"
+    ),
+    Role.SYSTEM: _words(
+        r"role language lang country source gender sex category tags? models? system provider bot "
+        r"assistant engine candidate generator variant target condition arm policy config age "
+        r"split"
+    ),
+    Role.RUN: _words(
+        r"runs? trial repeat repetition attempt replica rep replicate sample_?(?:no|idx|index) "
+        r"iteration run_id epoch"
+    ),
+    Role.ROUND: _words(r"round wave session phase pass_no"),
+    Role.TURN: _words(r"turn turn_index turn_id step part sentence segment message_index"),
+    Role.TIME: _words(
+        r"time timestamp date created updated submitted started finished datetime \w+_at zeitpunkt "
+        r"zeitstempel"
+    ),
+    Role.MEASURE: _words(
+        r"time days? week month seconds secs? minutes duration latency tokens? cost price year age "
+        r"seed length lengthy? len chars words count n num trust confidence certainty probability "
+        r"logprob latency_?ms latencyms lead elapsed ms usd temperature top_p position order "
+        r"version batch fold progress split page line level topic cluster difficulty domain flag "
+        r"block"
+    ),
+    Role.SUMMARY: _words(
+        r"mean avg average median mode majority std sd stdev stddev variance var sum totals? "
+        r"consensus final gold ground_?truth truth reference expected adjudicated agreement agree "
+        r"agreed diff difference delta range spread match matches highest lowest rounded same "
+        r"distance mittelwert durchschnitt mittel summe gesamt differenz moyenne resolved count "
+        r"overall_preference max min most least maximum minimum"
+    ),
+    Role.TEXT: _words(
+        r"comments? notes? reason reasoning rationale explanation justification remarks? "
+        r"feedback_text critique kommentar reflection"
+    ),
+    Role.GROUP: _words(
+        r"group group_id prompt_id prompt prompt_text conversation conversation_id convo convo_id "
+        r"thread thread_id dialogue dialogue_id query query_id question_id instruction"
+    ),
+}
+_FLAG = re.compile(
+    r"^(is|has|was|contains|needs)_|(^|_)(flag|success|labeled|labelled|done|completed|status"
+    r"|skipped|error|failed|failure|valid|type|state)(_|$)"
+)
+_IDENTIFIER = re.compile(r"(^|_)(id|uuid|key|hash|index|no|nr)$")
+
+_MODEL = re.compile(
+    r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
+    r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
+    r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
+    r"|nova-|kimi|glm-\d|davinci|(^|[/:])claude",
+    re.IGNORECASE,
+)
+_JUDGE = re.compile(
+    r"(^|_)(judge|llms?|ai|verdict|pred(iction|icted|ictions)?|auto_?rater|autoeval|auto|machine"
+    r"|grading|grader_model|judge_?model(_?id)?|model_(score|rating|label|grade|verdict|judg\w*)"
+    r"|automatic|automated|evaluator_model|claude_(judge|rater|score))(_|$|\d)"
+)
+_HUMAN = re.compile(
+    r"(^|_)(humans?|person|people|experts?|author|annotator|crowd|worker|gold|manual|user|labels?"
+    r"|rater|reviewer|turker|student|ours|sme|ground_truth|truth|reference|expected|adjudicated"
+    r"|coder|assessor)(_|$|\d)"
+)
+_PERSON = re.compile(
+    r"^(r|rater|annotator|reviewer|coder|user|expert|a|p|h|w|u|worker|evaluator|assessor|grader"
+    r"|labell?er|person|participant|human|annot|ann|slot|subject|judge|rating|score|label|scorer"
+    r"|column|student|bewerter)([ _.#-]?[0-9]{1,4}|[ _.#-][a-z])$"
+    r"|^\S+@\S+\.\S+$|(?-i:^[A-Z]$|^[A-Z]{2,3}$)|^\d{1,2}$",
+    re.IGNORECASE,
+)
+_CRITERION = re.compile(
+    r"^(q|question|criterion|frage)[ _-]?\d+|\?"
+    r"|(ness|ity|cy|[ae]nce|tion|ung|keit|ism|ful|able|ible)$"
+    r"|^(tone|style|truth|grammar|overall|quality|safe|form|content|clear|correct|useful|helpful"
+    r"|fluen\w+|toxic\w*|humou?r|empathy|surprise|complexity|engagement|bias|harm\w*|format\w*"
+    r"|structure|depth|detail|length|faithful\w*|score)$",
+    re.IGNORECASE,
+)
+_NOT_A_NAME = (
+    *(Role.ITEM, Role.RATING, Role.SYSTEM, Role.MEASURE, Role.SUMMARY, Role.TIME, Role.TEXT),
+    *(Role.QUESTION, Role.FLAG),
+)
+_LONGEST_NAME = 40
+_MOST_NAMES = 3
+
+
+def may_be(header: str, *roles: Role) -> bool:
+    """Return whether a header has the name of one of the roles.
+
+    Examples:
+        >>> may_be("Ticket ID", Role.ITEM), may_be("annotator_index", Role.RATER)
+        (True, True)
+        >>> may_be("Was the time right?", Role.MEASURE)
+        False
+    """
+    return any(_has_role(header, role) for role in roles)
+
+
+def _has_role(header: str, role: Role) -> bool:
+    name = plain(header)
+    asks = "?" in header  # a question of a form
+    if asks and role in (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM):
+        return False
+    if role is Role.RATING and _IDENTIFIER.search(name):
+        return False
+    pattern = _FLAG if role is Role.FLAG else _ROLES[role]
+    return pattern.search(name) is not None
+
+
+def is_identifier(header: str) -> bool:
+    """Return whether a header ends as those of ids do."""
+    return _IDENTIFIER.search(plain(header)) is not None
+
+
+def is_rating_word(header: str) -> bool:
+    """Return whether a header says no more than that it holds ratings.
+
+    Examples:
+        >>> is_rating_word("score"), is_rating_word("human_score"), is_rating_word("anna")
+        (True, False, False)
+    """
+    return _ROLES[Role.RATING].sub("", plain(header)) == ""
+
+
+def names_model(name: str) -> bool:
+    """Return whether a name is that of a language model.
+
+    Nothing in the values of ratings tells a model from a person, so the name decides. `Claude`
+    alone is a first name.
+
+    Examples:
+        >>> [names_model(name) for name in ("gpt-4o", "Claude 3 Opus", "Claude", "Gemini Pro")]
+        [True, True, False, True]
+    """
+    return _MODEL.search(name.strip()) is not None and name.strip() != "Claude"
+
+
+def names_judge(header: str) -> bool:
+    """Return whether a header names a judge, or a column of the judges' names.
+
+    Examples:
+        >>> names_judge("judge_model"), names_judge("model_score"), names_judge("model")
+        (True, True, False)
+    """
+    return _JUDGE.search(plain(header)) is not None
+
+
+def who(name: str) -> Who:
+    """Return whom a header or a value names.
+
+    Examples:
+        >>> [who(name).name for name in ("anna", "human_label", "llm_label", "Clarity", "RelE")]
+        ['PERSON', 'HUMAN', 'JUDGE', 'CRITERION', 'UNKNOWN']
+    """
+    name = name.strip()
+    words = plain(name)
+    is_model = names_model(name)
+    if (
+        _HUMAN.search(words)
+        and not is_model
+        and not re.search(r"(^|_)(llm|ai|judge_model|auto)(_|$)", words)
+    ):
+        return Who.HUMAN
+    if is_model or _JUDGE.search(words):
+        return Who.JUDGE
+    if _PERSON.match(name):
+        return Who.HUMAN
+    if _CRITERION.search(name):
+        return Who.CRITERION
+    return Who.PERSON if _looks_like_a_name(name) else Who.UNKNOWN
+
+
+def _looks_like_a_name(name: str) -> bool:
+    parts = re.split(r"[ _]+", name)
+    letters = r"[^\W\d_][^\W\d_'.\u2019-]*|[^\W\d_]+['\u2019-][^\W\d_'.\u2019-]+|[^\W\d_]\."
+    return (
+        len(parts) <= _MOST_NAMES
+        and len(name) < _LONGEST_NAME
+        and all(re.fullmatch(letters, part) for part in parts)
+        and not re.search(r"[a-z][A-Z]", name)
+        and not may_be(name, *_NOT_A_NAME)
+    )
+
+
+def are_a_row_of_letters(names: Sequence[str]) -> bool:
+    """Return whether the single letters among names follow each other: V, A, D are no raters."""
+    letters = sorted(name.upper() for name in names if re.fullmatch(r"[A-Za-z]", name))
+    return all(ord(b) - ord(a) == 1 for a, b in pairwise(letters))
+
+
+_SEPARATORS = (":", " - ", "__", "_", ".", "/", "-", " ")
+_BRACKETED = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
+_FEWEST_CROSSED = 4
+_LARGEST_GAP = 0.7
+"""Share of the cells of a grid of headers that are there at least."""
+
+
+def _splits(headers: Sequence[str]) -> list[list[tuple[str, str]]]:
+    """Return the ways in which all headers fall into two parts alike."""
+    ways: list[list[tuple[str, str]]] = []
+    brackets = [_BRACKETED.fullmatch(header) for header in headers]
+    if all(brackets):
+        ways.append([(m[1].strip(), m[2].strip()) for m in brackets if m])
+    for separator in _SEPARATORS:
+        for split in (str.split, str.rsplit):
+            parts = [tuple(p.strip() for p in split(h, separator, 1)) for h in headers]
+            if all(len(part) == 2 and all(part) for part in parts):
+                ways.append([(first, second) for first, second in parts])
+    return ways
+
+
+def distinct_parts(headers: Sequence[str]) -> dict[str, str]:
+    """Return the part of each header that tells it from the others, if they share the other part.
+
+    Examples:
+        >>> distinct_parts(["Anna: Clarity", "Ben: Clarity"])
+        {'Anna: Clarity': 'Anna', 'Ben: Clarity': 'Ben'}
+    """
+    for pairs in _splits(headers) if len(headers) > 1 else ():
+        for part, shared in ((0, 1), (1, 0)):
+            parts = [pair[part] for pair in pairs]
+            if len({pair[shared] for pair in pairs}) == 1 and len(set(parts)) == len(parts):
+                return dict(zip(headers, parts, strict=True))
+    return {}
+
+
+def shared_part(header: str, parts: Mapping[str, str]) -> str | None:
+    """Return what headers share beside their `distinct_parts`; None if they share nothing.
+
+    Examples:
+        >>> shared_part("Anna: Clarity", {"Anna: Clarity": "Anna", "Ben: Clarity": "Ben"})
+        'Clarity'
+    """
+    part = parts.get(header)
+    if part is None:
+        return None
+    start, _, end = header.partition(part)
+    return (start or end).strip(" :-_./[]()") or None
+
+
+def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the two parts of headers of which each first meets each second; empty if none do.
+
+    A few cells of the grid may be missing if one part names people.
+    """
+    if len(headers) < _FEWEST_CROSSED:
+        return []
+    ways = [
+        (pairs, {a for a, _ in pairs}, {b for _, b in pairs})
+        for pairs in _splits(headers)
+        if len(set(pairs)) == len(headers)
+    ]
+    ways = [way for way in ways if min(len(way[1]), len(way[2])) > 1]
+    for pairs, first, second in ways:
+        if len(headers) == len(first) * len(second):
+            return pairs
+    for pairs, first, second in ways:
+        if len(headers) >= _LARGEST_GAP * len(first) * len(second) and any(
+            share_of_people(names) - share_of_criteria(names) > 0.6 for names in (first, second)
+        ):
+            return pairs
+    return []
+
+
+def share_of_people(names: Sequence[str] | set[str], *, with_judges: bool = False) -> float:
+    """Return the share of names of people, and of judges if they count."""
+    kinds = [who(name) for name in names]
+    return sum(k.is_human or (with_judges and k is Who.JUDGE) for k in kinds) / max(1, len(kinds))
+
+
+def share_of_criteria(names: Sequence[str] | set[str]) -> float:
+    """Return the share of names of criteria."""
+    return sum(who(name) is Who.CRITERION for name in names) / max(1, len(names))

@@ -1,0 +1,512 @@
+"""Nested documents as tables, by one rule.
+
+Lists of objects become rows, with the fields of their parents repeated. Objects under one parent
+with the same fields are a list with their names as key. Lists that are equally long in every record
+go together. Each column keeps the depth of the list that it comes from.
+"""
+
+import ast
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eval_assets.errors import InputProblem
+from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
+from eval_assets.readers.formats.header_rows import SAMPLE_ROWS, header_of, named_columns
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text
+from eval_assets.readers.names import Who, who
+from eval_assets.readers.values import number_in, order_of
+
+Path = tuple[str, ...]
+Row = dict[Path, Any]
+
+_LINE: Path = ("\0line",)
+_POSITION, _KEY, _EACH = "#", " key", "*"
+_DEEPEST = 8
+_ALIKE = 0.5
+"""Share of common fields from which on objects are of one form."""
+
+_MESSAGE = {"role", "content"}
+_CROSSES = frozenset(("x", "\u00d7", "\u2713", "\u2714", "\u2611", "\u2612", "\u25cf", "\u25a0"))
+_TICKS = _CROSSES | {"true", "1", "yes"}
+_NO_TICKS = frozenset(("false", "0", "no", "\u2610", "\u25cb", "\u25a1"))
+_VALUE_AT_END = re.compile(r"(.*?)[ ._:\[-]*([^ ._:\[\]]+)\]?")
+_FEWEST_CHOICES = 3
+_MOST_TICKS = 4
+_LIST_OF_NUMPY = re.compile(r"\[\s*([-\d.\s]+)\]")
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+_OF_ONE_VALUE = ("value", _POSITION, "id", "label", "text", "key")
+
+
+def tables_of_document(document: object, *, file: str) -> list[CodedTable]:
+    """Return the tables of a document in JSON: one for each level of its records."""
+    match _records(document):
+        case [dict(), *_] as records if all(isinstance(record, dict) for record in records):
+            return tables_of_records(
+                records,  # type: ignore[arg-type] # they are objects
+                range(1, len(records) + 1),
+                file=file,
+            )
+        case dict() as record:
+            return tables_of_records([record], None, file=file)
+        case [list(), *_] as rows if all(isinstance(row, list) for row in rows):
+            return [CodedTable.of(_table_of_lists(rows, file=file))]  # type: ignore[arg-type] # they are lists
+        case _:
+            return []
+
+
+def _table_of_lists(rows: Sequence[list[object]], *, file: str) -> FileTable:
+    """Return the table of rows that are lists; the first may name the columns."""
+    start = [(line, [as_text(cell) or "" for cell in row]) for line, row in enumerate(rows, 1)]
+    header = header_of(start[:SAMPLE_ROWS], file=file)
+    body = start[header.n_rows :]
+    cells = [
+        FileColumn.of([row[k] if k < len(row) else "" for _, row in body])
+        for k in range(len(header.names))
+    ]
+    columns = named_columns(header, cells, file=file, is_strict=False)
+    return FileTable(file, columns, [line for line, _ in body], notes=header.notes)
+
+
+def tables_of_records(
+    records: Sequence[Mapping[str, Any]], lines: Sequence[int] | None, *, file: str
+) -> list[CodedTable]:
+    """Return the tables of records, whose rows keep the line of their record.
+
+    Without lines, the records of the first list are counted.
+    """
+    rows: list[Row] = [{(str(key),): value for key, value in of.items()} for of in records]
+    for row, line in zip(rows, lines or (), strict=False):
+        row[_LINE] = line
+    tables = list(_tables(rows, {}, 0, (), file))
+    for table in tables:
+        _shorten_names(table)
+    return [with_lists_unfolded(with_choices(table)) for table in tables if len(table)]
+
+
+def _records(document: object) -> object:
+    """Return a document without the ways in which pandas writes a frame."""
+    match document:
+        case {"columns": [*names], "data": [*rows]}:
+            return [dict(zip(map(str, names), row, strict=False)) for row in rows]
+        case {"schema": dict(), "data": [*rows]}:
+            return [{k: v for k, v in row.items() if k != "index"} for row in rows]
+        case dict() if len(document) > 1:
+            return _turned(document)
+        case _:
+            return document
+
+
+def _turned(document: dict[str, Any]) -> object:
+    """Return the rows of an object of columns, or of a matrix of which the longer side are rows."""
+    values = list(document.values())
+    if all(isinstance(v, list) for v in values) and len({len(v) for v in values}) == 1:
+        if not any(isinstance(item, dict | list) for value in values for item in value):
+            return [dict(zip(document, cells, strict=True)) for cells in zip(*values, strict=True)]
+        return document
+    if not all(isinstance(value, dict) and value for value in values):
+        return document
+    if any(isinstance(item, dict | list) for value in values for item in value.values()):
+        return document
+    keys = list(dict.fromkeys(key for value in values for key in value))
+    counts = [str(k) for k in range(len(keys))]
+    is_full = sum(map(len, values)) > 0.6 * len(keys) * len(values)
+    if keys == counts or (len(keys) > len(values) and is_full):
+        items = ({} if keys == counts else {"item": key} for key in keys)
+        columns = ({name: of.get(key) for name, of in document.items()} for key in keys)
+        return [{**item, **cells} for item, cells in zip(items, columns, strict=True)]
+    if list(document) == [str(k) for k in range(len(document))]:
+        return values
+    return document
+
+
+def _tables(
+    rows: list[Row], levels: dict[Path, int], level: int, place: Path, file: str
+) -> Iterator[CodedTable]:
+    """Yield the table of the fields of rows, and those of the lists in them."""
+    if level > _DEEPEST or not rows:
+        return
+    rows = _with_united_lists(_without_single_lists(_without_objects(rows)))
+    paths = list(dict.fromkeys(path for row in rows for path in row if path != _LINE))
+    lists = [path for path in paths if any(isinstance(row.get(path), list) for row in rows)]
+    fields = [path for path in paths if path not in lists]
+    columns = [
+        _column(path, [row.get(path) for row in rows], level=levels.get(path, level))
+        for path in fields
+    ]
+    columns = [column for column in columns if column.values]
+    if columns and len(rows) > 1:
+        lines = [row.get(_LINE, number) for number, row in enumerate(rows, start=1)]
+        files = FileColumn.repeat(file, len(rows))
+        yield _coalesced(CodedTable(columns, files, lines, ".".join(place), file))
+    deeper = {path: levels.get(path, level) for path in fields}
+    for members in _parallel_lists(rows, lists):
+        parts = [part for row in rows for part in _parts(row, members, fields)]
+        yield from _tables(parts, deeper, level + 1, members[0], file)
+
+
+def _column(path: Path, cells: list[object], *, level: int) -> CodedColumn:
+    column = CodedColumn.of(".".join(path), cells, level=level)
+    origin = {_POSITION: Origin.POSITION, _KEY: Origin.KEY}.get(path[-1])
+    column.origin = origin
+    return column
+
+
+def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterator[Row]:
+    """Yield a row for each part of parallel lists of a row."""
+    first = members[0]
+    lists = {path: row[path] for path in members if isinstance(row.get(path), list)}
+    for position in range(max(map(len, lists.values()), default=0)):
+        part: Row = {path: row[path] for path in fields if path in row}
+        part[_LINE] = row.get(_LINE, position + 1)
+        part[(*first, _POSITION)] = f"rater {position + 1}"
+        for path, values in lists.items():
+            value = values[position] if position < len(values) else None
+            if isinstance(value, dict):
+                part |= {(*path, str(key)): item for key, item in value.items()}
+            else:
+                part[path] = value
+        yield part
+
+
+def _without_objects(rows: list[Row]) -> list[Row]:
+    """Return rows with the fields of objects as columns; objects of one form become a list."""
+    for _ in range(_DEEPEST):
+        children: dict[Path, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for row in rows:
+            for path, value in row.items():
+                if isinstance(value, dict):
+                    children[path[:-1]][path[-1]] |= set(value)
+        if not children:
+            break
+        alike = {parent: _of_one_form(fields) for parent, fields in children.items()}
+        rows = [_opened(row, alike) for row in rows]
+    return rows
+
+
+def _of_one_form(fields: Mapping[str, set[str]]) -> set[str]:
+    """Return the names of two or more objects with the same fields."""
+    if len(fields) < 2:
+        return set()
+    forms = list(fields.values())
+    form = max(forms, key=lambda of: sum(_similarity(of, other) > _ALIKE for other in forms))
+    names = {name for name, of in fields.items() if of and _similarity(form, of) > _ALIKE}
+    return names if len(names) > 1 and form and not form >= _MESSAGE else set()
+
+
+def _similarity(a: set[str], b: set[str]) -> float:
+    return len(a & b) / max(1, len(a | b))
+
+
+def _opened(row: Row, alike: Mapping[Path, set[str]]) -> Row:
+    opened: Row = {}
+    lists: dict[Path, list[dict[str, Any]]] = {}
+    for path, value in row.items():
+        if not isinstance(value, dict):
+            opened[path] = value
+        elif path[-1] in alike.get(path[:-1], ()):
+            lists.setdefault((*path[:-1], _EACH), []).append({_KEY: path[-1], **value})
+        else:
+            opened |= {(*path, str(key)): item for key, item in value.items()}
+    return opened | lists
+
+
+def _without_single_lists(rows: list[Row]) -> list[Row]:
+    """Return rows in which a list that never has two parts is its part."""
+    lengths: dict[Path, int] = defaultdict(int)
+    for row in rows:
+        for path, value in row.items():
+            if isinstance(value, list):
+                lengths[path] = max(lengths[path], len(value))
+    single = {path for path, length in lengths.items() if length <= 1}
+    if not single or (len(rows) == 1 and single == set(lengths)):
+        return rows
+
+    def part(path: Path, value: object) -> object:
+        is_single = path in single and isinstance(value, list)
+        return next(iter(value), None) if is_single else value  # type: ignore[call-overload]
+
+    parts = [{path: part(path, value) for path, value in row.items()} for row in rows]
+    return _without_single_lists(_without_objects(parts))
+
+
+def _with_united_lists(rows: list[Row]) -> list[Row]:
+    """Return rows in which lists of objects of one form, such as experts and crowd, are one."""
+    fields: dict[Path, set[str]] = defaultdict(set)
+    for row in rows:
+        for path, value in row.items():
+            for item in value if isinstance(value, list) else ():
+                if isinstance(item, dict):
+                    fields[path] |= set(item)
+    for path, of in sorted(fields.items()):
+        same = [
+            other
+            for other, other_fields in fields.items()
+            if other[:-1] == path[:-1] and _similarity(of, other_fields) > 0.6
+        ]
+        if len(same) > 1 and not of >= _MESSAGE and _KEY not in of:
+            united = (*path[:-1], "+".join(other[-1] for other in same))
+            return _with_united_lists([_united(row, same, united) for row in rows])
+    return rows
+
+
+def _united(row: Row, same: Sequence[Path], united: Path) -> Row:
+    parts = [
+        {_KEY: path[-1], **item, _POSITION: f"{path[-1]} {n}"}
+        for path in same
+        for n, item in enumerate(row.get(path) or (), start=1)
+        if isinstance(item, dict)
+    ]
+    return {path: value for path, value in row.items() if path not in same} | {united: parts}
+
+
+def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Path]]:
+    """Return lists that are equally long wherever two exist, together; messages are text."""
+    lengths = {
+        path: np.array([len(v) if isinstance(v := row.get(path), list) else -1 for row in rows])
+        for path in lists
+        if not _holds_messages(rows, path)
+    }
+    groups: dict[Path, list[Path]] = {}
+    for path, length in sorted(lengths.items()):
+        for first, members in groups.items():
+            in_both = (length >= 0) & (lengths[first] >= 0)
+            if in_both.any() and (length == lengths[first])[in_both].all():
+                members.append(path)
+                break
+        else:
+            groups[path] = [path]
+    return list(groups.values())
+
+
+def _holds_messages(rows: Sequence[Row], path: Path) -> bool:
+    value = next((v for row in rows if isinstance(v := row.get(path), list) and v), None)
+    return value is not None and isinstance(value[0], dict) and set(value[0]) >= _MESSAGE
+
+
+def _shorten_names(table: CodedTable) -> None:
+    """Name each column by the shortest end of its path that no other column has.
+
+    Of a value the field stays that says whose it is: a judge's or a person's.
+    """
+    paths = [
+        [part for part in _parts_of_name(column.name) if part != _EACH] for column in table.columns
+    ]
+    for column, path in zip(table.columns, paths, strict=True):
+        k = 1
+        while k < len(path) and sum(other[-k:] == path[-k:] for other in paths) > 1:
+            k += 1
+        while k < len(path) and path[-k] in _OF_ONE_VALUE:
+            k += 1
+        while k < len(path) and who(path[-k - 1]) in (Who.JUDGE, Who.HUMAN) and _KEY not in path:
+            k += 1
+        column.name = ".".join(path[-k:])
+    for name, n in Counter(column.name for column in table.columns).items():
+        same = [column for column in table.columns if column.name == name]
+        for number, column in enumerate(same[1:] if n > 1 else (), start=2):
+            column.name = f"{name} {number}"
+
+
+def _parts_of_name(name: str) -> list[str]:
+    return [
+        part.strip() or part for part in name.replace(f".{_KEY}", f".{_KEY.strip()}").split(".")
+    ]
+
+
+def _coalesced(table: CodedTable) -> CodedTable:
+    """Return the table with one column for fields of one parent of which each row has just one."""
+    by_parent: dict[str, list[CodedColumn]] = defaultdict(list)
+    for column in table.columns:
+        parent, dot, _ = column.name.rpartition(".")
+        if dot:
+            by_parent[parent].append(column)
+    columns = table.columns
+    for parent, fields in by_parent.items():
+        filled = np.sum([column.has_cell for column in fields], axis=0)
+        is_choice = filled.max() == 1 and filled.mean() > 0.5 and len(fields) > 1
+        if not is_choice or any(len(column.values) > 2 for column in fields):
+            continue
+        cells = np.full(len(table), None, dtype=object)
+        for column in fields:
+            name = column.name.rpartition(".")[2]
+            is_tick = {value.casefold() for value in column.values} <= _TICKS
+            names_value = is_tick and not name.endswith(tuple(column.values))
+            rows = column.has_cell
+            cells[rows] = name if names_value else column.texts()[rows]
+        chosen = CodedColumn.of(parent, list(cells), level=fields[0].level)
+        columns = [column for column in columns if column not in fields] + [chosen]
+    return replace(table, columns=columns)
+
+
+def with_choices(table: CodedTable) -> CodedTable:
+    """Return the table with one column of ratings for columns of ticks or crosses.
+
+    Columns are named by the values of a scale, alone or behind a common name, and each row ticks
+    one; two crosses in a row are an error. In other columns a cross is a yes, and a blank a no.
+    """
+    groups: dict[str, list[tuple[CodedColumn, str]]] = defaultdict(list)
+    for column in table.columns:
+        name = _VALUE_AT_END.fullmatch(column.name)
+        words = {value.casefold() for value in column.values[:_MOST_TICKS]}
+        if len(column.values) > _MOST_TICKS:
+            continue
+        if name and (words <= _TICKS | _NO_TICKS or words == {name[2].casefold()}):
+            groups[name[1]].append((column, name[2]))
+    for prefix, choices in groups.items():
+        table = _chosen(table, prefix, choices)
+    crossed = [
+        column
+        for column in table.columns
+        if 0 < len(column.values) <= _MOST_TICKS and {*map(str.casefold, column.values)} <= _CROSSES
+    ]
+    if not crossed:
+        return table
+    columns = [
+        CodedColumn(c.name, (~c.has_cell).astype(np.int32), ["yes", "no"], c.level)
+        if c in crossed
+        else c
+        for c in table.columns
+    ]
+    note = f"a cross in {', '.join(column.name for column in crossed)} is a yes, a blank a no"
+    return replace(table, columns=columns, notes=(*table.notes, note))
+
+
+def _chosen(
+    table: CodedTable, prefix: str, choices: Sequence[tuple[CodedColumn, str]]
+) -> CodedTable:
+    if not any(column.values for column, _ in choices):
+        return table
+    ends = [end for _, end in choices]
+    are_values = not any(np.isnan(number_in(end)) for end in ends) or order_of(ends) is not None
+    ticked = np.array(
+        [
+            np.array([v.casefold() in _TICKS or v == end for v in column.values] + [False])[
+                column.codes
+            ]
+            for column, end in choices
+        ]
+    )
+    n_ticks = ticked.sum(axis=0)
+    are_crosses = all({*map(str.casefold, column.values)} <= _CROSSES for column, _ in choices)
+    is_choice = (n_ticks > 0).mean() > 0.9 and n_ticks.max() == 1
+    if len(choices) < (2 if are_values else _FEWEST_CHOICES) or not (
+        is_choice or (are_crosses and are_values and len(choices) >= _FEWEST_CHOICES)
+    ):
+        return table
+    codes = np.where(n_ticks == 1, ticked.argmax(axis=0), BLANK).astype(np.int32)
+    header = prefix or "rating"
+    chosen = CodedColumn(header, codes, ends, choices[0][0].level)
+    problems = [
+        InputProblem(
+            table.files[row],
+            table.lines[row],
+            header,
+            f"there are crosses for {' and '.join(np.array(ends)[ticked[:, row]])}",
+            "Keep one of them",
+        )
+        for row in np.flatnonzero(n_ticks > 1).tolist()
+    ]
+    old = [column for column, _ in choices]
+    columns = [column for column in table.columns if column not in old] + [chosen]
+    note = f"ticks in the columns {', '.join(ends)} are ratings"
+    bad_rows, notes = (*table.bad_rows, *problems), (*table.notes, note)
+    return replace(table, columns=columns, bad_rows=bad_rows, notes=notes)
+
+
+# Cells of text that hold lists.
+
+
+def with_lists_unfolded(table: CodedTable) -> CodedTable:
+    """Return the table with a row for each part of the lists that cells hold as text.
+
+    Texts of several columns that split into as many parts in every row are lists, too.
+    """
+    lists = {
+        column.name: parts for column in table.columns if (parts := _lists_in(column)) is not None
+    } or _split_alike(table)
+    if not lists:
+        return table
+    level = max(column.level for column in table.columns)
+    rows: list[Row] = []
+    for row, line in enumerate(table.lines):
+        cells: Row = {_LINE: line}
+        for column in table.columns:
+            code = int(column.codes[row])
+            if code >= 0:
+                values = lists.get(column.name, column.values)
+                cells[(column.name,)] = values[code]
+        rows.append(cells)
+    levels: dict[Path, int] = {(column.name,): column.level for column in table.columns}
+    unfolded = list(_tables(rows, levels, level, (), table.file))
+    for part in unfolded:
+        _shorten_names(part)
+        origin = {column.name: column.origin for column in table.columns}
+        for column in part.columns:
+            column.origin = column.origin or origin.get(column.name)
+    longest = max(unfolded, key=lambda of: (len(of), len(of.columns)), default=table)
+    longest = with_choices(longest)
+    return replace(
+        longest,
+        sheet=table.sheet,
+        document=table.document,
+        bad_rows=table.bad_rows,
+        notes=table.notes,
+    )
+
+
+def _lists_in(column: CodedColumn) -> list[Any] | None:
+    """Return the lists or objects that most values of a column are; None if they are not."""
+    start = column.values[:50]
+    if not start or np.mean([value[:1] in "[{(" for value in start]) <= 0.6:
+        return None
+    parsed = [_parsed(value) for value in column.values]
+    is_parsed = [value is not None for value in parsed]
+    types = {type(value) for value in parsed if value is not None}
+    are_all_empty = not any(parsed)
+    return None if np.mean(is_parsed) < 0.7 or len(types) != 1 or are_all_empty else parsed
+
+
+def _parsed(text: str) -> list[Any] | dict[str, Any] | None:
+    if text[:1] not in "[{(":
+        return None
+    for parse in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            value = parse(text)
+            if isinstance(value, list | tuple):
+                return list(value)
+            return value if isinstance(value, dict) else None
+    numbers = _LIST_OF_NUMPY.fullmatch(text)
+    return numbers[1].split() if numbers else None
+
+
+def _split_alike(table: CodedTable) -> dict[str, list[list[str]]]:
+    """Return columns whose texts split into as many parts as those of another in every row."""
+    split: dict[str, list[list[str]]] = {}
+    for column in table.columns:
+        start = column.values[:80]
+        for separator in ("|", ";", ","):
+            is_split = sum(separator in value for value in start) > 0.6 * len(start) > 0
+            if column.name in split or not is_split or column.kind is Kind.TIME:
+                continue
+            if separator == "," and all(map(_DECIMAL_COMMA.fullmatch, column.values)):
+                continue
+            parts = [[part.strip() for part in v.split(separator)] for v in column.values]
+            if np.median([max(map(len, of)) for of in parts]) < 25:
+                split[column.name] = parts
+    lengths = {
+        column.name: np.array([*map(len, split[column.name]), 0])[column.codes]
+        for column in table.columns
+        if column.name in split
+    }
+    return {
+        name: parts
+        for name, parts in split.items()
+        if lengths[name].max() > 1
+        and any(other != name and (lengths[other] == lengths[name]).all() for other in lengths)
+    }

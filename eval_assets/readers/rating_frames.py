@@ -1,0 +1,568 @@
+"""Ratings of readings as frames: one row a rating, on the scale of its question, each once."""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputProblem
+from eval_assets.readers._problems import listed_briefly, quoted
+from eval_assets.readers.columns import CodedColumn, CodedTable, combined
+from eval_assets.readers.formats.table import FileColumn
+from eval_assets.readers.names import Who, names_model, who
+from eval_assets.readers.rating_tables import RATING_COLUMNS, SCORE_COLUMNS, ReadOptions
+from eval_assets.readers.readings.table_reading import RatedColumn, Reading, option_text
+from eval_assets.readers.values import (
+    ABSENT,
+    RatingCells,
+    in_utc,
+    likely_scale,
+    missing_code,
+    parsed_ratings,
+)
+from eval_assets.scale import Scale
+from eval_assets.wording import counted
+
+UNNAMED = "(not named)"
+ONE_QUESTION = "rating"
+
+_UNIT = ["item", "question", "rater", "run"]
+_MOST_OFF_SCALE = 0.05
+"""Share of a judge's scores off the scale of people from which on it scores on another one."""
+
+_MOST_UNDECIDED = 0.2
+"""Share of cells such as "Unsure" up to which they are no rating, and not the middle of a scale."""
+
+_CLASSES = 2
+_LATIN = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαοριντυκχ", "aeopcyxijshdqwbkmhtaopivtukx")
+"""Cyrillic and Greek letters, without case, to the Latin letters that they look like."""
+
+
+@dataclass
+class CollectedRatings:
+    """Ratings of people and judges, as cells that are not yet compared with a scale.
+
+    Args:
+        table: A table that messages name.
+        rows: A row for each rating: item, question, rater, run, cell, round, order in its file, at
+            (time), file, line, column, is_judge.
+        problems: Cells that cannot be used.
+        notes: How cells were read.
+    """
+
+    table: CodedTable
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    problems: list[InputProblem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add_problems(
+        self, is_bad: npt.NDArray[np.bool_], describe: Callable[[pd.Series], tuple[str, str]]
+    ) -> None:
+        """Add a problem for each of some ratings."""
+        for _, row in self.rows[is_bad].iterrows():
+            place = row["file"], row["line"], row["column"]
+            self.problems.append(InputProblem(*place, *describe(row)))
+
+
+def collected_ratings(
+    readings: Sequence[Reading], options: ReadOptions, judge_of_file: Mapping[str, str]
+) -> CollectedRatings:
+    """Return the ratings of readings; cells without a rater or an item are problems."""
+    ratings = CollectedRatings(readings[0].table)
+    frames = []
+    for reading in readings:
+        judge = judge_of_file.get(reading.table.file)
+        frames += [_rows_of(reading, rated, options, judge, ratings) for rated in reading.rated]
+    frames = [frame for frame in frames if len(frame)] or frames[:1]
+    if len(frames) == 1:
+        ratings.rows = frames[0]
+        return ratings
+    columns: dict[str, object] = {}
+    for name in frames[0]:
+        parts = [frame[name].array for frame in frames]
+        coded = [part for part in parts if isinstance(part, pd.Categorical)]
+        if coded:
+            columns[str(name)] = pd.api.types.union_categoricals(coded)
+        else:
+            columns[str(name)] = np.concatenate([np.asarray(part) for part in parts])
+    ratings.rows = pd.DataFrame(columns, copy=False)
+    return ratings
+
+
+def _rows_of(
+    reading: Reading,
+    rated: RatedColumn,
+    options: ReadOptions,
+    judge: str | None,
+    ratings: CollectedRatings,
+) -> pd.DataFrame:
+    """Return the ratings in a column; all are those of the `judge`, if there is one."""
+    table, column = reading.table, rated.column
+    items, item_names = _items(reading, rated)
+    is_rating = np.append(column.is_rating, False)[column.codes]
+    is_named = items >= 0
+    if rated.rater is None and reading.rater is not None:
+        is_named = is_named & reading.rater.has_cell
+        _add_missing(
+            ratings, table, reading.rater.name, is_rating & ~reading.rater.has_cell, "rater"
+        )
+    header = reading.items[0].name if reading.items else "item"
+    _add_missing(ratings, table, header, is_rating & (items < 0), "item")
+    _note_blanks(ratings, table, column)
+    rows = np.flatnonzero(is_rating & is_named)
+    n_rows = len(rows)
+
+    def cells(of: CodedColumn | None, default: str | None) -> "pd.Categorical[str]":
+        if of is None:
+            return coded(np.zeros(n_rows, dtype=np.int8), [default or ""])
+        return coded(of.codes[rows], of.values)
+
+    rater = reading.rater if rated.rater is None else None
+    raters = cells(rater, rated.rater or judge or UNNAMED)
+    flags = [
+        _is_judge(str(name), reading, rated, options) or judge is not None
+        for name in raters.categories
+    ]
+    files = table.files
+    return pd.DataFrame(
+        {
+            "item": coded(items[rows], item_names),
+            "question": cells(reading.question, rated.question),
+            "rater": raters,
+            "run": cells(reading.run, rated.run),
+            "cell": cells(column, None),
+            "at": cells(reading.time, None),
+            "round": _rounds(reading, rows),
+            "order": rows,
+            "file": coded(files.codes[rows], files.values),
+            "line": _lines(table.lines, rows),
+            "column": cells(None, column.name),
+            "is_judge": np.array([*flags, False])[raters.codes],
+        },
+        copy=False,
+    )
+
+
+def coded(codes: npt.NDArray[Any], names: Sequence[str] | pd.Index) -> "pd.Categorical[str]":
+    """Return a column of the names that codes stand for."""
+    index = names if isinstance(names, pd.Index) else pd.Index(np.array([*names]), dtype=object)
+    column: pd.Categorical[Any] = pd.Categorical.from_codes(codes, index, validate=False)
+    return column
+
+
+def _items(reading: Reading, rated: RatedColumn) -> tuple[npt.NDArray[np.integer], pd.Index]:
+    """Return the code of each row's item, below 0 without one, and the names of items."""
+    table, columns = reading.table, reading.items
+    if rated.item is not None:
+        return np.zeros(len(table), dtype=np.int8), pd.Index([rated.item], dtype=object)
+    if not columns:
+        names = [f"row {line}" for line in table.lines]
+        return np.arange(len(table), dtype=np.int32), pd.Index(names, dtype=object)
+    if len(columns) == 1:
+        return columns[0].codes, pd.Index(columns[0].values, dtype=object)
+    codes, distinct = pd.factorize(combined(columns))
+    first = np.zeros(len(distinct), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    texts = [column.take(first).texts() for column in columns]
+    names = [" / ".join(filter(None, parts)) for parts in zip(*texts, strict=True)]
+    is_blank = np.array([not name for name in names])
+    # Parts that are blank in some rows may make two items of one name.
+    unique = list(dict.fromkeys(names))
+    place = {name: k for k, name in enumerate(unique)}
+    of_code = np.where(is_blank, -1, np.array([place[name] for name in names]))
+    return of_code[codes], pd.Index(unique, dtype=object)
+
+
+def _rounds(reading: Reading, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
+    if reading.round is None:
+        return np.ones(len(rows))
+    numbers = np.append(np.nan_to_num(reading.round.numbers, nan=1.0), 1.0)
+    rounds: npt.NDArray[np.float64] = numbers[reading.round.codes[rows]]
+    return rounds
+
+
+def _lines(lines: Sequence[int], rows: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
+    if isinstance(lines, range):
+        return np.asarray(lines.start + rows * lines.step)
+    # Lines of several sheets name theirs.
+    dtype = np.int64 if not lines or type(lines[0]) is int else object
+    all_lines: npt.NDArray[Any] = np.array([*lines], dtype=dtype)
+    return np.asarray(all_lines[rows])
+
+
+def _is_judge(name: str, reading: Reading, rated: RatedColumn, options: ReadOptions) -> bool:
+    """Return whether a rater is a judge: named by an option or its column, or like a model."""
+    folded = name.casefold()
+    if folded in {judge.casefold() for judge in options.judge}:
+        return True
+    if folded in {rater.casefold() for rater in options.rater}:
+        return False
+    if rated.rater is not None:
+        return rated.is_judge
+    if reading.rater is None or reading.people_only:
+        return False
+    return reading.judges_only or names_model(name) or who(name) is Who.JUDGE
+
+
+def _add_missing(
+    ratings: CollectedRatings,
+    table: CodedTable,
+    header: str,
+    is_missing: npt.NDArray[np.bool_],
+    noun: str,
+) -> None:
+    """Add a problem for each rating that does not say by whom, or of what, it is."""
+    subject = "who gave it" if noun == "rater" else "what was rated"
+    for row in np.flatnonzero(is_missing).tolist():
+        place = table.files[row], table.lines[row], header
+        message, remedy = f"a rating without a {noun}", f"Fill in {subject}, or remove the rating"
+        ratings.problems.append(InputProblem(*place, message, remedy))
+
+
+def _note_blanks(ratings: CollectedRatings, table: CodedTable, column: CodedColumn) -> None:
+    """Note words that are read as no rating; many may be the middle of a scale."""
+    words = np.flatnonzero(~column.is_rating)
+    if not len(words):
+        return
+    n_cells = int(column.counts[words].sum())
+    names = listed_briefly([quoted(column.values[code]) for code in words.tolist()])
+    is_named = all(column.values[k].casefold() in column.missing_values for k in words.tolist())
+    undecided = [k for k in words.tolist() if column.values[k].casefold() not in ABSENT]
+    if not is_named and column.counts[undecided].sum() > _MOST_UNDECIDED * column.n_cells:
+        message = (
+            f"{names} fill {n_cells} of {column.n_cells} cells, and may be a value of the scale"
+        )
+        text = column.values[undecided[0]]
+        remedy = (
+            f"Pass {option_text(table, 'missing-values', text)} if it means no rating, or "
+            "--scale SCALE with the values that raters saw"
+        )
+        ratings.problems.append(InputProblem(table.file, None, column.name, message, remedy))
+        return
+    ratings.notes.append(
+        f"{counted(n_cells, 'cell')} of {column.name} with {names} read as not rated"
+    )
+
+
+# Scales and values.
+
+
+@dataclass(frozen=True)
+class RatedScales:
+    """Questions with their scales, and those of judges who score on another one."""
+
+    questions: tuple[RubricQuestion, ...]
+    of_judges: Mapping[str, Scale]
+
+
+def with_values(
+    ratings: CollectedRatings, options: ReadOptions, declared: Mapping[str, RubricQuestion]
+) -> RatedScales:
+    """Add the value of each rating on the scale of its question, or else a problem.
+
+    Without a declared scale it fits the ratings of people, if there are any. A judge whose scores
+    do not lie on it scores on another one.
+    """
+    rows = ratings.rows
+    codes, names = rows["question"].cat.codes.to_numpy(), rows["question"].cat.categories
+    present = np.unique(codes).tolist()
+    if len(present) == len(declared) == 1:
+        declared = {str(names[present[0]]): next(iter(declared.values()))}
+    is_judge = rows["is_judge"].to_numpy()
+    cells = parsed_ratings(
+        FileColumn([*map(str, rows["cell"].cat.categories)], rows["cell"].cat.codes.to_numpy())
+    )
+    values, is_used = np.full(len(rows), np.nan), np.ones(len(rows), dtype=bool)
+    questions: list[RubricQuestion] = []
+    of_judges: dict[str, Scale] = {}
+    for code in present:
+        of_question = codes == code
+        by_people = of_question & ~is_judge
+        basis = by_people if by_people.any() else of_question
+        question = _question(ratings, str(names[code]), cells, basis, options, declared)
+        questions.append(question)
+        values[of_question], on_scale = cells.take(of_question).on_scale(question.scale)
+        is_off = of_question.copy()
+        is_off[of_question] = ~on_scale
+        _add_off_scale(ratings, is_off & by_people, question, options)
+        for judge in np.unique(rows["rater"].cat.codes.to_numpy()[of_question & is_judge]).tolist():
+            scored = of_question & is_judge & (rows["rater"].cat.codes.to_numpy() == judge)
+            name = str(rows["rater"].cat.categories[judge])
+            scale, scores = _scores(cells.take(scored), question)
+            if scale is not question.scale:
+                of_judges[name] = scale
+            values[scored] = scores
+            is_used[scored] = ~np.isnan(scores)
+            n_off = int(np.isnan(scores).sum())
+            if n_off:
+                ratings.notes.append(f"{counted(n_off, 'score')} of {name} off the scale not read")
+    rows["value"] = values
+    ratings.rows = rows if is_used.all() else rows[is_used].reset_index(drop=True)
+    return RatedScales(tuple(questions), of_judges)
+
+
+def _question(  # noqa: PLR0913, PLR0917 - what decides a scale
+    ratings: CollectedRatings,
+    name: str,
+    cells: RatingCells,
+    basis: npt.NDArray[np.bool_],
+    options: ReadOptions,
+    declared: Mapping[str, RubricQuestion],
+) -> RubricQuestion:
+    text, scale, level = name, options.scale, options.level
+    if name in declared:
+        text, level = declared[name].question, level or declared[name].level
+        scale = scale or declared[name].scale
+    is_guessed = scale is None
+    if scale is None:
+        rated_cells = cells.take(basis)
+        scale = likely_scale(rated_cells, level=level)
+        if scale is None:
+            level, words = "nominal", sorted({word.casefold() for word in rated_cells.words()})
+            scale = Scale.from_words(*words, *(["(other)"] if len(words) == 1 else []))
+            ratings.notes.append(
+                f"the order of {listed_briefly(words)} is not known, so they are equal or not; "
+                f"pass {option_text(ratings.table, 'scale', *words)} in their order, worst first"
+            )
+        _add_missing_codes(ratings, rated_cells, basis)
+        tops = rated_cells.tops()
+        if len(tops) > 1:
+            highest = [f"{top:g}" for top in sorted(tops)]
+            message = f"some ratings are of {highest[0]}, others of {highest[-1]}"
+            place = ratings.table.file, None, None
+            ratings.problems.append(InputProblem(*place, message, "Bring them to one scale"))
+    level = level or scale.default_level()
+    if level == "nominal" and scale.values is None:
+        message = f"the ratings of {quoted(name)} are no classes, which the nominal level counts"
+        place = ratings.table.file, None, None
+        ratings.problems.append(InputProblem(*place, message, "Pass --level interval"))
+        level = "interval"
+    return RubricQuestion(
+        name or ONE_QUESTION, text or ONE_QUESTION, scale, level, scale_guessed=is_guessed
+    )
+
+
+def _add_missing_codes(
+    ratings: CollectedRatings, cells: RatingCells, basis: npt.NDArray[np.bool_]
+) -> None:
+    """Add a problem for each number that may mean no rating, such as 99 beside 1 to 5."""
+    code = missing_code(cells)
+    if np.isnan(code):
+        return
+    rest = cells.values[cells.values != code]
+    message = (
+        f"{code:g} is far from the other ratings, which lie between {np.nanmin(rest):g} and "
+        f"{np.nanmax(rest):g}"
+    )
+    ends = f"{min(code, np.nanmin(rest)):g}-{max(code, np.nanmax(rest)):g}"
+    remedy = (
+        f"Pass {option_text(ratings.table, 'missing-values', f'{code:g}')} if it means no rating, "
+        f"or the scale that raters saw, as {option_text(ratings.table, 'scale', ends)}"
+    )
+    is_bad = basis.copy()
+    is_bad[basis] = cells.values == code
+    ratings.add_problems(is_bad, lambda _: (message, remedy))
+
+
+def _add_off_scale(
+    ratings: CollectedRatings,
+    is_off: npt.NDArray[np.bool_],
+    question: RubricQuestion,
+    options: ReadOptions,
+) -> None:
+    scale = question.scale
+    allowed = scale.described()
+
+    def describe(row: pd.Series) -> tuple[str, str]:
+        cell = str(row["cell"])
+        close = get_close_matches(cell.casefold(), scale.words or (), n=1)
+        use = f"Use {allowed}" if scale.values is None else f"Use one of {allowed}"
+        remedy = f'Write "{close[0]}"' if close else use
+        if options.scale is None and question.scale_guessed:
+            missing = option_text(ratings.table, "missing-values", cell)
+            remedy += f", pass {missing} if it means no rating, or --scale SCALE"
+        return f'{quoted(cell)} is not on the scale of "{question.id}"', remedy
+
+    ratings.add_problems(is_off, describe)
+
+
+def _scores(cells: RatingCells, question: RubricQuestion) -> tuple[Scale, npt.NDArray[np.float64]]:
+    """Return the scale of a judge's scores, and their values; NaN for a few that lie off it.
+
+    Scores may lie between the steps of a scale, as means do, but not between two classes.
+    """
+    scale = question.scale
+    values = cells.values_on(scale)
+    is_class = question.level == "nominal" or len(scale.values or ()) == _CLASSES
+    is_on = scale.contains(values) if is_class else scale.spans(values)
+    if (~is_on).mean() > _MOST_OFF_SCALE:
+        scale = likely_scale(cells, level=None) or likely_scale(cells, level="nominal") or scale
+        values = cells.values_on(scale)
+        is_on = scale.spans(values)
+    return scale, np.where(is_on, values, np.nan)
+
+
+# Each rating once.
+
+
+def without_copies(ratings: CollectedRatings, remedy: str) -> None:
+    """Keep one rating of each unit and rater: the latest by round, then by time.
+
+    Without either, equal ones are one, and different ones a problem. The notes count the others.
+    """
+    rows = ratings.rows
+    if rows["round"].min() < rows["round"].max():
+        unit = [rows["item"].cat.codes, rows["question"].cat.codes]
+        latest = rows["round"].groupby(unit).transform("max")
+        n_earlier = int((rows["round"] < latest).sum())
+        rows = rows[rows["round"] == latest]
+        ratings.notes.append(f"{counted(n_earlier, 'rating')} of earlier rounds: the latest counts")
+    codes = np.zeros(len(rows), dtype=np.int64)
+    for name in _UNIT:
+        codes = codes * (len(rows[name].cat.categories) + 1) + rows[name].cat.codes.to_numpy()
+    is_copied = pd.Series(codes).duplicated(keep=False).to_numpy()
+    if is_copied.any():
+        last = _latest(ratings, rows[is_copied], codes[is_copied], remedy)
+        is_kept = ~is_copied
+        is_kept[np.flatnonzero(is_copied)[last]] = True
+        rows = rows[is_kept]
+    ratings.rows = rows.reset_index(drop=True)
+
+
+def _latest(
+    ratings: CollectedRatings, copies: pd.DataFrame, unit: npt.NDArray[np.int64], remedy: str
+) -> npt.NDArray[np.int64]:
+    """Return the positions of the ratings that count among second ones."""
+    times = _times(copies["at"])
+    order = np.lexsort((copies["order"].to_numpy(), times, unit))
+    is_last = np.append(unit[order][1:] != unit[order][:-1], True)
+    last = order[is_last]
+    group = pd.factorize(unit)[0]
+    frame = pd.DataFrame({"group": group, "time": times, "value": copies["value"].to_numpy()})
+    per_unit = frame.groupby("group")
+    is_equal = per_unit["value"].nunique(dropna=False).to_numpy() == 1
+    has_times = (per_unit["time"].nunique() == per_unit["time"].size()).to_numpy()
+    n_equal = int(per_unit["value"].size().to_numpy()[is_equal & ~has_times].sum())
+    n_equal -= int((is_equal & ~has_times).sum())
+    n_later = len(copies) - len(last) - n_equal
+    if n_equal:
+        ratings.notes.append(f"{counted(n_equal, 'rating')} given twice: counted once")
+    is_conflict = ~is_equal & ~has_times
+    if is_conflict.any():
+        _add_conflicts(ratings, copies[is_conflict[group]], unit[is_conflict[group]], remedy)
+    elif n_later:
+        ratings.notes.append(f"{counted(n_later, 'second submission')}: the later one counts")
+    return np.sort(last)
+
+
+def _times(cells: pd.Series) -> npt.NDArray[np.float64]:
+    """Return times as numbers, NaN without one; 13/02 tells that the day is first."""
+    texts = cells.astype(object).where(cells != "", None)
+    first = pd.to_numeric(texts.str.extract(r"^(\d{1,2})[/.]\d{1,2}[/.]\d{4}")[0])
+    times = pd.to_datetime(
+        texts,
+        errors="coerce",
+        format="mixed",
+        utc=True,
+        dayfirst=bool((first > 12).any()),  # noqa: PLR2004
+    )
+    if times.isna().all():
+        return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
+    return np.where(times.isna(), np.nan, times.astype("int64").to_numpy(dtype=float))
+
+
+def _add_conflicts(
+    ratings: CollectedRatings, copies: pd.DataFrame, unit: npt.NDArray[np.int64], remedy: str
+) -> None:
+    first: dict[int, pd.Series] = {}
+    for code, (_, row) in zip(unit.tolist(), copies.iterrows(), strict=True):
+        if code not in first:
+            first[code] = row
+            continue
+        question = f" on {quoted(row['question'])}" if row["question"] else ""
+        message = (
+            f"a second rating of {quoted(row['item'])}{question} by {quoted(row['rater'])}, the "
+            f"first is {first[code]['file']}:{first[code]['line']}"
+        )
+        place = row["file"], row["line"], row["column"]
+        ratings.problems.append(InputProblem(*place, message, remedy))
+
+
+# Names of raters.
+
+
+def with_one_spelling(ratings: CollectedRatings, rater: Mapping[str, str]) -> None:
+    """Write addresses in lower case; other names that look alike are a problem.
+
+    `rater` is the column of the raters in each file.
+    """
+    rows = ratings.rows
+    names = [str(name) for name in rows["rater"].cat.categories]
+    folded = [name.casefold() if "@" in name else name for name in names]
+    if folded != names:
+        places = pd.Index(dict.fromkeys(folded))
+        codes = places.get_indexer(pd.Index(folded))[rows["rater"].cat.codes.to_numpy()]
+        rows["rater"] = pd.Categorical.from_codes(codes, places)
+    spellings: defaultdict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(folded):
+        spellings[appearance(name)].append(name)
+    for alike in spellings.values():
+        rated = rows[rows["rater"] == alike[-1]]
+        if len(alike) == 1 or not len(rated):
+            continue
+        row = rated.iloc[0]
+        message = f"{' and '.join(map(quoted, alike))} differ only in case or spaces"
+        if len({"".join(name.casefold().split()) for name in alike}) > 1:
+            message = f"{' and '.join(map(ascii, alike))} look alike"
+        place = row["file"], row["line"], rater.get(str(row["file"]))
+        remedy = "Write one of them throughout, or tell them apart"
+        ratings.problems.append(InputProblem(*place, message, remedy))
+
+
+def appearance(name: str) -> str:
+    """Return the appearance of a name, without case, spaces and invisible characters.
+
+    A spreadsheet on one system writes "é" as one character, on another as two.
+    """
+    composed = "".join(unicodedata.normalize("NFKC", name).casefold().split())
+    visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")
+    return "".join(visible).translate(_LATIN)
+
+
+# The tables.
+
+
+def ratings_frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return ratings of people in `RATING_COLUMNS`."""
+    times = [in_utc(str(time)) if time else None for time in rows["at"].cat.categories]
+    in_order = pd.Index([*times, None], dtype=object)
+    columns = {
+        **_shared(rows),
+        "rater": rows["rater"].cat.remove_unused_categories(),
+        "labelled_at": in_order.take(rows["at"].cat.codes.to_numpy()),
+    }
+    return pd.DataFrame({name: columns[name] for name in RATING_COLUMNS}).reset_index(drop=True)
+
+
+def scores_frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return scores of judges in `SCORE_COLUMNS`."""
+    judge = rows["rater"].cat.remove_unused_categories()
+    columns = {**_shared(rows), "judge": judge, "run": rows["run"]}
+    return pd.DataFrame({name: columns[name] for name in SCORE_COLUMNS}).reset_index(drop=True)
+
+
+def _shared(rows: pd.DataFrame) -> dict[str, object]:
+    lines = rows["line"]
+    sheets = [getattr(line, "sheet", "") for line in lines] if lines.dtype == object else []
+    return {
+        **{name: rows[name] for name in ("item", "question", "value", "file", "column")},
+        "sheet": pd.Categorical(sheets or np.repeat("", len(rows))),
+        "line": lines,
+    }

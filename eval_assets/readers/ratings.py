@@ -1,0 +1,672 @@
+"""Files of ratings, of people and of judges, as tables: read by their values, not by names."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputError, InputProblem, gathered, raise_all
+from eval_assets.readers._problems import listed_briefly, nearest
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Kind,
+    Origin,
+    n_distinct,
+    share_constant,
+)
+from eval_assets.readers.formats.files import named
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.importers.export_content import Export
+from eval_assets.readers.names import Role, Who, crossed_parts, distinct_parts
+from eval_assets.readers.rating_frames import (
+    ONE_QUESTION,
+    CollectedRatings,
+    collected_ratings,
+    ratings_frame,
+    scores_frame,
+    with_one_spelling,
+    with_values,
+    without_copies,
+)
+from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
+from eval_assets.readers.readings import readings_of
+from eval_assets.readers.readings.table_reading import FRAME, Reading, option_text, refused
+from eval_assets.readers.sources import (
+    FileContent,
+    content_of,
+    content_of_frame,
+    files_in,
+    joined_tables,
+)
+from eval_assets.readers.tool_ratings import (
+    export_of,
+    questions_of_export,
+    readings_of_export,
+    tool_of,
+)
+from eval_assets.readers.values import scale_from_one, scale_text, wider_scale
+
+ReplyParser = Callable[[str, RubricQuestion | None], str | None]
+"""Returns the score in a judge's reply as a cell; None if it has none."""
+
+_MOST_FORKS = 3
+_MOST_RATERS = 20_000
+_FEWEST_GROUPS = 10
+"""Values of a column of prompts or conversations from which on it groups the items."""
+
+_SYSTEMS = ("model", "model_name", "system", "generator", "bot", "assistant", "engine")
+_NO_ATTRIBUTES = (
+    *("an index", "repeats", "empty", "ignored", "a summary", "a reference", "counts of votes"),
+    *("the highest", "the lowest", "the mean", "the median", "its name", "beside", "decimals"),
+)
+"""How reasons begin for columns that are not attributes as attributes of items."""
+
+_SHARED_ITEMS = 0.5
+"""Share of the items of one file that another one has, from which on both rate the same."""
+
+
+@dataclass(frozen=True)
+class _RatingSource:
+    """Tables of all files, or what a tool exported, under the names of messages."""
+
+    tables: list[CodedTable]
+    files: tuple[str, ...]
+    readings: tuple[Reading, ...] = ()
+    export: Export | None = None
+    tool: str | None = None
+
+
+def read_ratings(
+    source: Sequence[Path] | pd.DataFrame,
+    options: ReadOptions,
+    *,
+    evaluation: Evaluation | None = None,
+) -> RatingTables:
+    """Return the ratings of people and judges in files of any form, or in a data frame.
+
+    Which columns name items, raters and questions follows from their values; names choose between
+    what the values leave open, and options always win. The scales of an evaluation count for its
+    questions.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each cell that is no rating, or for a file that leaves
+            open who rated what.
+    """
+    tables = _source(source, options)
+    declared = {} if evaluation is None else {q.id: q for q in evaluation.rubric}
+    result, readings = _read(tables, options, declared)
+    doubts, alternatives = list(result.doubts), []
+    forks = [fork for reading in readings if len(readings) == 1 for fork in reading.forks]
+    for choice, changed in forks[:_MOST_FORKS]:
+        try:
+            other, _ = _read(tables, replace(options, **dict[str, Any](changed)), declared)
+        except (InputError, ExceptionGroup):
+            continue
+        doubt = _doubt(readings[0].table, choice, changed)
+        doubts.append(doubt)
+        alternatives.append((doubt, other))
+    for doubt, questions in _other_scales(result, readings[0].table):
+        doubts.append(doubt)
+        alternatives.append((doubt, _on_scales(result, questions)))
+    return replace(result, doubts=tuple(doubts), alternatives=tuple(alternatives))
+
+
+def _source(source: Sequence[Path] | pd.DataFrame, options: ReadOptions) -> _RatingSource:
+    if isinstance(source, pd.DataFrame):
+        content = content_of_frame(source)
+        return _RatingSource(_prepared(content.as_tables(), options), (FRAME,))
+    paths = files_in(source)
+    folder = source[0] if len(source) == 1 and source[0].is_dir() else None
+    names = {path: named(path, folder=folder or path.parent) for path in paths}
+    if len(set(names.values())) < len(names):
+        names = {path: str(path) for path in paths}
+    contents: list[FileContent] = []
+    problems: list[InputProblem] = []
+    for path in paths:
+        with gathered(problems):
+            contents.append(
+                content_of(path, file=names[path], sheet=options.sheet, skip_rows=options.skip_rows)
+            )
+    if not paths:
+        message, remedy = "no file in it holds a table", "Name files of ratings"
+        problems.append(InputProblem(str(source[0]), None, None, message, remedy))
+    raise_all(problems, source=listed_briefly([*names.values()]))
+    return _of_contents(contents, options)
+
+
+def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _RatingSource:
+    """Return what a tool exported, if options leave it to that, and tables of other files."""
+    names_roles = options.item or options.rater or options.judge or options.rating
+    tools = {} if names_roles or options.question else {of.file: tool_of(of) for of in contents}
+    tool = next(filter(None, tools.values()), None)
+    exported = [of for of in contents if tool is not None and tools[of.file] == tool]
+    export, readings = None, []
+    if tool is not None:
+        try:
+            export = export_of(exported, tool)
+        except InputError as error:
+            raise _group(error) from error
+        readings = readings_of_export(export, file=exported[0].file)
+    tables = [table for of in contents if of not in exported for table in of.as_tables()]
+    return _RatingSource(
+        _prepared(joined_tables(tables), options),
+        tuple(of.file for of in contents),
+        tuple(readings),
+        export,
+        tool,
+    )
+
+
+def _prepared(tables: list[CodedTable], options: ReadOptions) -> list[CodedTable]:
+    """Return tables whose columns know the words that mean no rating."""
+    missing = frozenset(word.casefold() for word in options.missing_values)
+    words = options.scale.words if options.scale and options.scale.words else ()
+    if not missing and not words:
+        return tables
+    of_scale = frozenset(word.casefold() for word in words)
+    return [
+        replace(
+            table,
+            columns=[
+                replace(column, missing_values=missing, values_of_scale=of_scale)
+                for column in table.columns
+            ],
+        )
+        for table in tables
+    ]
+
+
+# One reading of all files.
+
+
+def _read(
+    source: _RatingSource, options: ReadOptions, declared: Mapping[str, RubricQuestion]
+) -> tuple[RatingTables, list[Reading]]:
+    _check_options(source, options)
+    if source.export is not None:
+        declared = {**questions_of_export(source.export), **declared}
+    readings = _joined_readings(source, options)
+    judge_of_file = _judges_of_files(source, options)
+    ratings = collected_ratings(readings, options, judge_of_file)
+    table = readings[0].table
+    bad_rows = [problem for of in readings for problem in of.table.bad_rows]
+    if not len(ratings.rows):
+        raise_all([*bad_rows, *ratings.problems], source=table.file)
+        raise _group(refused(table, "there are no ratings", "Add some, or name their column"))
+    _name_questions(ratings)
+    _select_questions(ratings, options)
+    scales = with_values(ratings, options, declared)
+    with_one_spelling(
+        ratings, {r.table.file: r.rater.name for r in readings if r.rater is not None}
+    )
+    without_copies(ratings, _remedy_of_copies(readings))
+    raise_all([*bad_rows, *ratings.problems], source=listed_briefly(source.files))
+    is_judge = ratings.rows["is_judge"].to_numpy()
+    groups = _group_column(readings, options)
+    items, attributes = _items(readings, ratings.rows, groups, options, source.export)
+    notes = [
+        *(note for of in readings for note in (*of.table.notes, *of.notes)),
+        *ratings.notes,
+    ]
+    result = RatingTables(
+        ratings=ratings_frame(ratings.rows[~is_judge]),
+        scores=scores_frame(ratings.rows[is_judge]),
+        items=items,
+        questions=scales.questions,
+        judge_scales=scales.of_judges,
+        columns=_columns(readings, options, groups),
+        groups_by="" if groups is None else groups.name,
+        files=source.files,
+        not_read=_not_read(source, readings, attributes),
+        notes=tuple(dict.fromkeys(notes)),
+        tool=source.tool,
+    )
+    return result, readings
+
+
+def _group(error: InputError) -> ExceptionGroup[InputError]:
+    return ExceptionGroup("the ratings cannot be read", [error])
+
+
+def _check_options(source: _RatingSource, options: ReadOptions) -> None:
+    """Raise an error for each name in the options that no file has."""
+    names = [
+        column.name for table in source.tables for column in table.columns if not column.origin
+    ]
+    known = {plain(name) for name in names} | {origin.value for origin in Origin}
+    values = _names_in(source) if options.rater or options.judge else set()
+    files = {part for file in source.files for part in (file, Path(file).name, Path(file).stem)}
+    table = next(iter([*source.tables, *(of.table for of in source.readings)]), None)
+    if table is None:
+        message, remedy = "it holds no records", "Name a file with a row for each rating or item"
+        raise _group(InputError(InputProblem(source.files[0], None, None, message, remedy)))
+    problems = []
+    for option, option_values in (
+        ("item", options.item),
+        ("rating", options.rating),
+        ("ignore", options.ignore),
+        *(
+            (name, (value,))
+            for name in ("question", "model", "group", "run")
+            if (value := getattr(options, name))
+        ),
+        ("rater", options.rater),
+        ("judge", options.judge),
+    ):
+        is_rater = option in ("rater", "judge")
+        for name in option_values:
+            if plain(name) in known or (is_rater and (name.casefold() in values or name in files)):
+                continue
+            message = f"{option_text(table, option, name)}: there is no such column"
+            message += " or rater" * is_rater
+            unique = list(dict.fromkeys(names))
+            remedy = nearest(name, unique) if len(unique) <= 20 else nearest(name, unique[:20])  # noqa: PLR2004
+            problems.append(InputProblem(table.file, None, None, message, remedy))
+    raise_all(problems, source="the options")
+
+
+def _names_in(source: _RatingSource) -> set[str]:
+    """Return all that may name a rater: values, and parts of headers."""
+    names: set[str] = set()
+    for table in source.tables:
+        for column in table.columns:
+            names.update(column.values if len(column.values) <= _MOST_RATERS else ())
+        headers = [column.name for column in table.columns if column.can_rate]
+        names.update(part for pair in crossed_parts(headers) for part in pair)
+        names.update(distinct_parts(headers).values())
+    return {name.casefold() for name in names}
+
+
+def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Reading]:
+    """Return the likeliest reading of each table with ratings; that with most by people is first.
+
+    Tables of one document are alternatives: the same ratings on other levels.
+    """
+    documents: dict[object, list[CodedTable]] = {}
+    for table in source.tables:
+        documents.setdefault(table.document or id(table), []).append(table)
+    readings: list[Reading] = []
+    refusals: list[tuple[float, Reading]] = []
+    for tables in documents.values():
+        candidates = [of for table in tables for of in readings_of(table, options)]
+        candidates.sort(key=lambda of: -of.likelihood)
+        candidates = [of for of in candidates if _has_ratings(of)] or candidates
+        if candidates and candidates[0].refusal is None:
+            readings += [candidates[0], *_scores_above(candidates)]
+        elif candidates:
+            refusals.append((candidates[0].likelihood, candidates[0]))
+    readings += source.readings
+    if not readings:
+        raise _group(_refusal(source, [of for _, of in sorted(refusals, key=lambda of: -of[0])]))
+    main = max(readings, key=lambda of: (_n_by_people(of) > 0, _n_by_people(of), len(of.table)))
+    further = [
+        of for reading in readings if reading is not main for of in _joined(main, reading, options)
+    ]
+    return [main, *further]
+
+
+def _has_ratings(reading: Reading) -> bool:
+    rater = reading.rater
+    return any(
+        bool(
+            (
+                np.append(of.column.is_rating, False)[of.column.codes]
+                & (True if rater is None or of.rater is not None else rater.has_cell)
+            ).any()
+        )
+        for of in reading.rated
+    )
+
+
+def _scores_above(candidates: Sequence[Reading]) -> list[Reading]:
+    """Return the judges' scores that are fields of the item, above the list of its ratings."""
+    best = candidates[0]
+    if best.judges_only or all(of.is_judge for of in best.rated):
+        return []
+    for other in candidates[1:]:
+        is_above = other.table is not best.table and len(other.table) <= len(best.table)
+        scores = [of for of in other.rated if of.is_judge]
+        shares_items = {c.name for c in other.items} & {c.name for c in best.items}
+        if is_above and scores and other.refusal is None and shares_items:
+            other.rated = scores
+            return [other]
+    return []
+
+
+def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
+    if refusals:
+        reading = refusals[0]
+        message, remedy = reading.refusal or ("it holds no ratings", "Name their column")
+        return refused(reading.table, message, remedy)
+    table = max(source.tables, key=len, default=None)
+    if table is None:
+        return InputError(
+            InputProblem(source.files[0], None, None, "it holds no table", "Name another file")
+        )
+    raise_all([problem for of in source.tables for problem in of.bad_rows], source=table.file)
+    names = [column.name for column in table.columns if not column.origin]
+    message = f"no column of ratings is found among {listed_briefly(names)}"
+    rating = option_text(table, "rating", "COLUMN")
+    remedy = f"Name it with {rating}, and who rated with {option_text(table, 'rater', 'COLUMN')}"
+    return refused(table, message, remedy)
+
+
+def _n_by_people(reading: Reading) -> int:
+    """Return the number of ratings by people."""
+    if reading.judges_only:
+        return 0
+    return sum(of.column.n_cells for of in reading.rated if not of.is_judge)
+
+
+def _item_values(reading: Reading) -> set[str]:
+    return set(reading.items[0].values) if len(reading.items) == 1 else set()
+
+
+def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Reading]:
+    """Return the reading of a further file whose items are those of the main one.
+
+    Its item is the column with most of them. Rows of items that nobody named as a rater or judge
+    rated are attributes of the items.
+    """
+    items = _item_values(main)
+    values = _item_values(reading)
+    if len(values & items) < _SHARED_ITEMS * min(len(values), len(items)) and not options.item:
+        columns = [column for column in reading.table.columns if len(column.values) > 1]
+        best = max(columns, key=lambda column: len(items.intersection(column.values)), default=None)
+        n_shared = len(items.intersection(best.values)) if best is not None else 0
+        if best is not None and n_shared >= _SHARED_ITEMS * min(len(best.values), len(items)):
+            candidates = readings_of(reading.table, replace(options, item=(best.name,)))
+            reading = next((of for of in candidates if of.refusal is None), reading)
+    is_rated = any(
+        of.is_judge or of.column.who in (Who.HUMAN, Who.PERSON, Who.JUDGE) for of in reading.rated
+    )
+    is_attributes = reading.rater is None and not is_rated and not options.rating
+    file_is_named = any(
+        name in (reading.table.file, Path(reading.table.file).name, Path(reading.table.file).stem)
+        for name in (*options.rater, *options.judge)
+    )
+    if is_attributes and not file_is_named:
+        return []
+    shares = bool(_item_values(reading) & items) or not items
+    return [reading] if shares or reading.likelihood >= main.likelihood - 3 else []
+
+
+def _judges_of_files(source: _RatingSource, options: ReadOptions) -> dict[str, str]:
+    """Return the judge whose scores a file holds, as far as options say so."""
+    judges = {}
+    for file in source.files:
+        path = Path(file)
+        if {file, path.name, path.stem} & set(options.judge):
+            judges[file] = path.stem
+    return judges
+
+
+def _name_questions(ratings: CollectedRatings) -> None:
+    """Give questions without a name that of the only other one; without one it is `rating`."""
+    questions = ratings.rows["question"].cat.remove_unused_categories()
+    names = [str(name) for name in questions.cat.categories]
+    named_questions = [name for name in names if name]
+    if "" in names:
+        name = named_questions[0] if len(named_questions) == 1 else ONE_QUESTION
+        places = pd.Index(dict.fromkeys([of or name for of in names]), dtype=object)
+        codes = places.get_indexer(pd.Index([of or name for of in names]))
+        questions = pd.Series(
+            pd.Categorical.from_codes(codes[questions.cat.codes.to_numpy()], places)
+        )
+    ratings.rows["question"] = questions.array
+
+
+def _select_questions(ratings: CollectedRatings, options: ReadOptions) -> None:
+    if not options.only:
+        return
+    names = [str(name) for name in ratings.rows["question"].cat.categories]
+    unknown = [name for name in options.only if name not in names]
+    if unknown:
+        message = f"{option_text(ratings.table, 'only', unknown[0])}: there is no such question"
+        raise _group(refused(ratings.table, message, nearest(unknown[0], names)))
+    rows = ratings.rows[ratings.rows["question"].isin(options.only)].reset_index(drop=True)
+    ratings.rows = rows.assign(question=rows["question"].cat.remove_unused_categories())
+
+
+def _remedy_of_copies(readings: Sequence[Reading]) -> str:
+    """Return the remedy of a second rating, with a column that may tell the items apart."""
+    reading = readings[0]
+    further = [
+        column.name
+        for column in reading.table.columns
+        if not reading.uses(column) and column.n_distinct > 1 and column.kind is not Kind.EMPTY
+    ]
+    remedy = "Keep one of the two"
+    if not reading.items or not further:
+        return remedy
+    names = [*(column.name for column in reading.items), further[0]]
+    option = option_text(reading.table, "item", *names)
+    return f"{remedy}, or if several columns say what was rated, pass {option}"
+
+
+# What is known of items.
+
+
+def _group_column(readings: Sequence[Reading], options: ReadOptions) -> CodedColumn | None:
+    """Return the column of items that are not independent; None if each item is a group."""
+    reading = readings[0]
+    if options.group is not None:
+        return next((c for of in readings if (c := of.table.find(options.group))), None)
+    candidates = [
+        column
+        for column in reading.table.columns
+        if column.may_be(Role.GROUP)
+        and len(column.values) >= _FEWEST_GROUPS
+        and not any(column is of for of in (reading.rater, reading.question, reading.run))
+        and (len(reading.items) > 1 or column not in reading.items)
+    ]
+    codes = _item_codes(reading)
+    n_items = n_distinct(codes)
+    for column in sorted(candidates, key=lambda c: len(c.values)):
+        is_of_item = not share_constant(column, codes) < 1
+        if is_of_item and n_distinct(column.codes) < n_items:
+            return column
+    return None
+
+
+def _item_codes(reading: Reading) -> Any:  # noqa: ANN401 - an array
+    from eval_assets.readers.columns import combined
+
+    if not reading.items:
+        return np.arange(len(reading.table))
+    return combined(reading.items)
+
+
+def _items(
+    readings: Sequence[Reading],
+    rows: pd.DataFrame,
+    groups: CodedColumn | None,
+    options: ReadOptions,
+    export: Export | None,
+) -> tuple[pd.DataFrame, set[tuple[str, str]]]:
+    """Return a row for each rated item with its attributes, and the columns attributes as such."""
+    names = rows["item"].cat.categories[np.unique(rows["item"].cat.codes.to_numpy())]
+    items = pd.DataFrame({"item": pd.Index(names, dtype=object)})
+    attributes: set[tuple[str, str]] = set()
+    index = pd.Index(items["item"])
+    for reading in readings:
+        codes, names_of_items = _coded_items(reading)
+        if codes is None:
+            continue
+        places = index.get_indexer(names_of_items)
+        first = np.full(len(names_of_items), -1, dtype=np.int64)
+        valid = codes >= 0
+        first[codes[valid][::-1]] = np.flatnonzero(valid)[::-1]
+        for column in reading.table.columns:
+            if reading.uses(column) and column is not groups and column not in reading.items[1:]:
+                continue
+            if not _is_attribute(reading, column, codes):
+                continue
+            if not column.can_rate:  # what looks like ratings is named all the same
+                attributes.add((reading.table.file, column.name))
+            if column.name in items:
+                continue
+            texts = np.full(len(items), None, dtype=object)
+            usable = (places >= 0) & (first >= 0)
+            texts[places[usable]] = column.texts()[_first_filled(column, codes, first)[usable]]
+            items[column.name] = texts
+    if export is not None:
+        items = _with_texts(items, export)
+    items["group"] = (
+        items[groups.name] if groups is not None and groups.name in items else items["item"]
+    )
+    models = [
+        name
+        for name in map(str, items)
+        if (plain(name) == plain(options.model) if options.model else plain(name) in _SYSTEMS)
+    ]
+    items["model"] = items[models[0]] if models else None
+    further = [name for name in items if name not in ("item", "group", "model")]
+    return items[["item", "group", "model", *further]], attributes
+
+
+def _with_texts(items: pd.DataFrame, export: Export) -> pd.DataFrame:
+    """Return items with the texts and models that an export holds."""
+    texts = pd.DataFrame.from_dict(export.responses, orient="index", dtype=object)
+    return items.join(texts.drop(columns=items.columns, errors="ignore"), on="item")
+
+
+def _coded_items(reading: Reading) -> tuple[Any, pd.Index]:
+    from eval_assets.readers.rating_frames import _items as items_of_rated
+
+    if not reading.rated or reading.rated[0].item is not None:
+        return None, pd.Index([])
+    return items_of_rated(reading, reading.rated[0])
+
+
+def _first_filled(column: CodedColumn, codes: Any, first: Any) -> Any:  # noqa: ANN401 - arrays
+    """Return the first row of each item that has content in a column."""
+    filled = np.flatnonzero(column.has_cell & (codes >= 0))
+    rows = first.copy()
+    rows[codes[filled][::-1]] = filled[::-1]
+    return rows
+
+
+def _is_attribute(reading: Reading, column: CodedColumn, codes: Any) -> bool:  # noqa: ANN401 - an array
+    if column in reading.items[1:] or (len(reading.items) > 1 and column in reading.items):
+        return True
+    reason = reading.not_read.get(column.name, "")
+    if column.origin or reason.startswith(_NO_ATTRIBUTES):
+        return False
+    return not share_constant(column, codes) < 1
+
+
+def _not_read(
+    source: _RatingSource, readings: Sequence[Reading], attributes: set[tuple[str, str]]
+) -> dict[str, str]:
+    """Return the reason why a column is not read, by `file:column`."""
+    reasons: dict[str, str] = {}
+    for reading in readings:
+        for name, reason in reading.not_read.items():
+            if (reading.table.file, name) not in attributes:
+                reasons[f"{reading.table.file}:{name}"] = reason
+    read = {id(of.table) for of in readings}
+    documents = {of.table.document for of in readings if of.table.document}
+    known = {column.name for of in readings for column in of.table.columns}
+    if source.export is not None:
+        file = source.readings[0].table.file
+        losses = [*source.export.losses, *source.export.notes]
+        reasons |= {f"{file}:{n + 1}": loss for n, loss in enumerate(losses)}
+        reasons |= {f"{file}:{name}": "not a rating" for name in source.export.unused_fields}
+    for table in source.tables:
+        if id(table) in read:
+            continue
+        place = f"{table.file}:{table.sheet}" if table.sheet else table.file
+        if table.document in documents:
+            reasons |= {
+                f"{table.file}:{column.name}": "beside the records that hold ratings"
+                for column in table.columns
+                if column.name not in known and not column.origin
+            }
+        else:
+            reasons[place] = "no ratings in this table"
+    return reasons
+
+
+def _columns(
+    readings: Sequence[Reading], options: ReadOptions, groups: CodedColumn | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the columns by role; of tables with a column for each rater, those of people."""
+
+    def names(columns: Iterable[CodedColumn | None]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(c.name for c in columns if c is not None))
+
+    rated = [of for reading in readings for of in reading.rated]
+    model = next(
+        (c for r in readings if options.model and (c := r.table.find(options.model))), None
+    )
+    return {
+        "item": names(column for of in readings for column in of.items),
+        "rater": names(
+            [of.rater for of in readings if not of.judges_only]
+            + [of.column for of in rated if of.rater and not of.is_judge]
+        ),
+        "judge": names(
+            [of.rater for of in readings if of.judges_only]
+            + [of.column for of in rated if of.is_judge]
+        ),
+        "rating": names(of.column for of in rated),
+        "question": names(of.question for of in readings),
+        "model": names([model]),
+        "group": names([groups]),
+        "run": names(of.run for of in readings),
+    }
+
+
+# Doubts.
+
+
+def _doubt(table: CodedTable, choice: str, changed: Mapping[str, Any]) -> Doubt:
+    columns: list[str] = []
+    options: list[str] = []
+    for name, value in changed.items():
+        values = (value,) if isinstance(value, str) else tuple(value)
+        columns += values
+        options.append(option_text(table, name, *values))
+    return Doubt(tuple(columns), choice, " ".join(options))
+
+
+def _other_scales(
+    result: RatingTables, table: CodedTable
+) -> list[tuple[Doubt, tuple[RubricQuestion, ...]]]:
+    """Return the guessed scales that may be wider, or without the 0 that means no rating."""
+    variants = []
+    for other_scale, text in ((wider_scale, "scale {}"), (scale_from_one, "0 is a rating")):
+        scales = [other_scale(q.scale) if q.scale_guessed else None for q in result.questions]
+        changed = [
+            (question, scale)
+            for question, scale in zip(result.questions, scales, strict=True)
+            if scale is not None
+        ]
+        if not changed:
+            continue
+        question, scale = changed[0]
+        questions = tuple(
+            replace(q, scale=of) if of is not None else q
+            for q, of in zip(result.questions, scales, strict=True)
+        )
+        option = option_text(table, "scale", scale_text(scale))
+        if other_scale is scale_from_one:
+            option = option_text(table, "missing-values", "0")
+        choice = text.format(scale_text(question.scale))
+        variants.append((Doubt((question.id,), choice, option), questions))
+    return variants
+
+
+def _on_scales(result: RatingTables, questions: tuple[RubricQuestion, ...]) -> RatingTables:
+    """Return the tables on other scales, without ratings below them."""
+    low = {question.id: question.scale.low for question in questions}
+    ratings = result.ratings
+    is_on = ratings["value"] >= ratings["question"].astype(object).map(low).astype(float)
+    return replace(result, questions=questions, ratings=ratings[is_on].reset_index(drop=True))

@@ -1,0 +1,733 @@
+"""Tables with a row for each item, and a column for each rater, question or judge."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin, combined, n_distinct
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    are_a_row_of_letters,
+    crossed_parts,
+    distinct_parts,
+    is_rating_word,
+    may_be,
+    share_of_criteria,
+    share_of_people,
+    shared_part,
+    who,
+)
+from eval_assets.readers.readings.table_reading import (
+    Choices,
+    RatedColumn,
+    Reading,
+    deepest_level,
+    last_part,
+    names_item,
+    option_text,
+    problem_at,
+)
+from eval_assets.readers.values import order_of
+
+_FEW_ROWS = 12
+"""Rows below which sets of values hardly overlap, so that ranges are compared."""
+
+_MOST_ITEM_COLUMNS = 8
+_NEARLY_UNIQUE = 0.995
+_FEWEST_COMPUTED = 8
+_NUMBER_AT_END = re.compile(r"[ _.#-]*\d+$")
+_RUN = re.compile(r"(.+?)[ _.-]*(?:run|trial|rep|repeat|attempt|sample)[ _.-]?(\d+)", re.IGNORECASE)
+_GRADER = re.compile(r"(^|[^a-z])llm([^a-z]|$)|judge|autorater|model-graded|g-eval", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"(^|_)(id|uuid|hash|key)$")
+_STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|confidence|certainty)(_|$)")
+_NO_REFERENCE = re.compile(r"mean|avg|average|median|majority|std|sd|sum|total")
+_COMPUTED = (
+    (np.nanmax, "highest"),
+    (np.nanmin, "lowest"),
+    (np.nanmean, "mean"),
+    (np.nanmedian, "median"),
+)
+_NOT_ITS_NAME = "its name is not one of a rater"
+
+
+@dataclass(eq=False)
+class ItemRows:
+    """A table whose rows are items."""
+
+    table: CodedTable
+    columns: list[CodedColumn]
+    not_read: dict[str, str]
+    choices: Choices
+    kinds: dict[int, Who] = field(default_factory=dict)
+    unusable: frozenset[str] = frozenset()
+
+    def _chosen(self, column: CodedColumn) -> bool:
+        return any(column is of for of in self.choices.rating_columns)
+
+    def who_is(self, column: CodedColumn) -> Who:
+        """Return whom a column is of: as options say, or its header beside the peers."""
+        if any(column is of for of in self.choices.judges):
+            return Who.JUDGE
+        if any(column is of for of in self.choices.raters):
+            return Who.HUMAN
+        return self.kinds.get(id(column), Who.UNKNOWN)
+
+    def _is_person(self, column: CodedColumn) -> bool:
+        return self.who_is(column).is_human
+
+    def reading(self) -> Reading | None:
+        """Return the roles of the columns; None if none holds ratings.
+
+        Raises:
+            InputError: If a cell of a rater's column is no rating.
+        """
+        if self.choices.rater_column is not None and not (self.choices.raters_of_columns):
+            return None
+        self.unusable = frozenset(self.not_read)
+        candidates = self._candidates()
+        self.kinds = _kinds(candidates)
+        rated = [column for column in candidates if self._may_hold_ratings(column, candidates)]
+        rated = self._without_counts_of_votes(rated)
+        if not rated:
+            return None
+        items = self._items(rated)
+        main = self._of_one_scale(rated)
+        judges = [c for c in main if self.who_is(c) is Who.JUDGE]
+        judges += self._judges_on_another_scale(rated, main, judges)
+        people = [c for c in main if c not in judges]
+        people = self._without_references(people)
+        people = self._without_computed(people)
+        self._refuse_odd_cells(people + judges, items)
+        reading = Reading(table=self.table, items=items, rated=[], not_read=self.not_read)
+        self._name_raters(reading, people, judges)
+        self._use_sheets(reading, rated)
+        self._rate_items(reading, rated)
+        if not judges and not any(map(self._is_person, people)):
+            self._name_grader(reading, people)
+        reading.name_the_rest()
+        return reading
+
+    # The columns that may hold ratings.
+
+    def _candidates(self) -> list[CodedColumn]:
+        if self.choices.ratings or len(self.choices.rating_columns) > 1:
+            named = self.choices.rating_columns
+            if self.choices.raters or not self.choices.judges or self.choices.ratings:
+                return list(dict.fromkeys(named))
+        level = deepest_level(self.columns)
+        return [
+            column
+            for column in self.columns
+            if self._chosen(column)
+            or (
+                not self.choices.takes(column)
+                and column.can_rate
+                and column.level == level
+                and not _holds_names(column)
+            )
+        ]
+
+    def _may_hold_ratings(self, column: CodedColumn, candidates: Sequence[CodedColumn]) -> bool:
+        """Return whether a candidate may hold ratings; give the reason if it may not."""
+        if self._chosen(column):
+            return True
+        for reason, applies in _REASONS:
+            if applies(self, column, candidates):
+                self.not_read[column.name] = reason
+                return False
+        return True
+
+    def is_identifier(self, column: CodedColumn) -> bool:
+        """Return whether a column has the name of ids or items, and not of a rater."""
+        if _IDENTIFIER.search(plain(column.name)):
+            return True
+        is_item = column.may_be(Role.ITEM) and not column.may_be(Role.RATING)
+        is_rater = self.who_is(column) in (Who.HUMAN, Who.JUDGE)
+        return is_item and not is_rater and not re.search(r"\[|\d$", column.name)
+
+    def is_summary(self, column: CodedColumn) -> bool:
+        """Return whether a column has the name of a mean or the like, and not of a rater."""
+        if not column.may_be(Role.SUMMARY):
+            return False
+        # A person may be called Max: the values decide.
+        is_name = self.who_is(column) is Who.PERSON or _may_be_name(column)
+        is_reference = self.who_is(column) is Who.HUMAN
+        return not (is_name or is_reference) or bool(_NO_REFERENCE.search(plain(column.name)))
+
+    def _without_counts_of_votes(self, rated: list[CodedColumn]) -> list[CodedColumn]:
+        whole = [c for c in rated if c.is_whole and c.kind is Kind.NUMBER and not self._chosen(c)]
+        if len(whole) < 2 or len(self.table) < 10:
+            return rated
+        total = sum(_numbers(column) for column in whole)
+        is_same = np.mean(total == np.nanmedian(total)) > 0.95
+        from_zero = all(np.nanmin(column.numbers) == 0 for column in whole)
+        if not (is_same and from_zero and np.nanmax(total) > 2):
+            return rated
+        reason = "counts of votes: they add up to the same number in every row"
+        self.not_read |= {column.name: reason for column in whole}
+        return [column for column in rated if column not in whole]
+
+    # The item of each row.
+
+    def _items(self, rated: Sequence[CodedColumn]) -> list[CodedColumn]:
+        if self.choices.items:
+            return self.choices.items
+        return item_columns(self.table, [c for c in self.columns if c not in rated])
+
+    # Columns of one scale.
+
+    def _of_one_scale(self, rated: list[CodedColumn]) -> list[CodedColumn]:
+        """Return the columns whose values are of one kind; give the reason for the peers."""
+        if self._are_crossed(rated) or all(map(self._chosen, rated)):
+            return rated
+        groups: list[list[CodedColumn]] = []
+        for column in rated:
+            group = next((g for g in groups if self._is_alike(column, g)), None)
+            if group is None:
+                groups.append([column])
+            else:
+                group.append(column)
+        has_numbers = any(group[0].kind is Kind.NUMBER for group in groups)
+        main = max(groups, key=lambda group: self._worth(group, has_numbers=has_numbers))
+        for column in rated:
+            if column not in main:
+                self.not_read[column.name] = "values of another kind than the ratings"
+        return main
+
+    def _are_crossed(self, columns: Sequence[CodedColumn]) -> bool:
+        return bool(crossed_parts([column.name for column in columns]))
+
+    def _is_alike(self, column: CodedColumn, group: Sequence[CodedColumn]) -> bool:
+        first = group[0]
+        if column.kind is not first.kind:
+            return False
+        is_few = len(self.table) < _FEW_ROWS
+        are_people = self._is_person(column) and self._is_person(first)
+        if column.kind is not Kind.NUMBER:
+            words = {word.casefold() for of in group for word in of.rating_words}
+            own_words = {word.casefold() for word in column.rating_words}
+            is_same_role = are_people and self.who_is(column) is self.who_is(first)
+            is_known = order_of(own_words | words) is not None
+            return bool(own_words & words) or is_known or (is_few and is_same_role)
+        numbers = _distinct_numbers(column)
+        peers = {number for of in group for number in _distinct_numbers(of)}
+        low, high = min(numbers), max(numbers)
+        lowest, highest = min(peers), max(peers)
+        overlap = len(numbers & peers) / max(1, min(len(numbers), len(peers))) >= 0.5
+        are_wide = high - low > 10 and highest - lowest > 10 and low < highest and lowest < high
+        are_small = max(high, highest) <= 10
+        near = is_few and low - 2 <= highest and lowest - 2 <= high
+        if not (overlap or are_wide or (are_small and are_people) or near):
+            return False
+        spans = max(1.0, high - low), max(1.0, highest - lowest)
+        is_similar = max(high - low, highest - lowest) <= 2.5 * min(spans)
+        is_share = not column.is_whole and first.is_whole and high <= 1
+        is_similar = is_similar and not (is_share and self.who_is(column) is not Who.JUDGE)
+        return is_similar or (is_few and are_small)
+
+    def _worth(self, group: Sequence[CodedColumn], *, has_numbers: bool) -> tuple[object, ...]:
+        kinds = [self.who_is(column) for column in group]
+        are_ordered = all(c.kind is Kind.NUMBER or c.order is not None for c in group)
+        is_named = any(k in (Who.JUDGE, Who.HUMAN) for k in kinds)
+        return (
+            sum(map(self._chosen, group)),
+            are_ordered or not has_numbers,
+            is_named or any(column.may_be(Role.RATING) for column in group),
+            sum(kind.is_human or kind is Who.JUDGE for kind in kinds),
+            len(group),
+            -max(column.n_distinct for column in group),
+        )
+
+    def _judges_on_another_scale(
+        self,
+        rated: Sequence[CodedColumn],
+        main: Sequence[CodedColumn],
+        judges: Sequence[CodedColumn],
+    ) -> list[CodedColumn]:
+        """Return columns of judges who score on another scale than people, as 0.83 beside pass."""
+        if not any(map(self._is_person, main)) and len(main) != 1:
+            return []
+        names = {_judge_of(column) for column in judges}
+        further: list[CodedColumn] = []
+        for column in rated:
+            is_judge = self.who_is(column) is Who.JUDGE and column not in main
+            if is_judge and _judge_of(column) not in names:
+                names.add(_judge_of(column))
+                further.append(column)
+                del self.not_read[column.name]
+        return further
+
+    # Columns that are no ratings of their own.
+
+    def _without_references(self, people: list[CodedColumn]) -> list[CodedColumn]:
+        """Return the columns without a reference such as the ground truth, beside people."""
+        aside = [c for c in people if c.may_be(Role.SUMMARY) and not self._chosen(c)]
+        aside = [c for c in aside if self.who_is(c) is not Who.PERSON and not _may_be_name(c)]
+        rest = [column for column in people if column not in aside]
+        if not any(map(self._is_person, rest)) or self._are_crossed(people):
+            return people
+        reason = "a reference or a summary beside the ratings of people"
+        self.not_read |= {column.name: reason for column in aside}
+        return rest
+
+    def _without_computed(self, people: list[CodedColumn]) -> list[CodedColumn]:
+        """Return the columns without those that are the mean, highest or the like of the peers."""
+        if any(map(self._chosen, people)) or len(self.table) <= _FEWEST_COMPUTED:
+            return people
+        rest = list(people) if all(c.kind is Kind.NUMBER for c in people) else []
+        if len({number for c in rest for number in _distinct_numbers(c)}) <= 2:
+            return people  # a rater may well give the higher of two values each time
+        for column in list(rest):
+            peers = [other for other in rest if other is not column]
+            is_name = self._is_person(column) and not _may_be_name(column)
+            if len(peers) < 2 or is_name:
+                continue
+            figure = _figure_of(column, peers)
+            if figure is not None:
+                rest.remove(column)
+                self.not_read[column.name] = f"the {figure} of the ratings beside it"
+        return rest or people
+
+    def _refuse_odd_cells(self, rated: Sequence[CodedColumn], items: Sequence[CodedColumn]) -> None:
+        """Raise an error if a column called like a rater has ratings, and cells that are none."""
+        raters = [c for c in rated if self._is_person(c) or self.who_is(c) is Who.JUDGE]
+        if not raters or any(map(self._chosen, rated)):
+            return
+        numbers = [number for c in rated for number in _distinct_numbers(c)]
+        words = {w.casefold() for c in rated if c.kind is not Kind.NUMBER for w in c.rating_words}
+        ends = (min(numbers) - 1, max(numbers) + 1) if numbers else (np.inf, -np.inf)
+        problems: list[InputProblem] = []
+        for column in self.table.columns:
+            is_rater = column.who.is_human or column.who is Who.JUDGE
+            if not is_rater or column in rated or column in items or column.origin:
+                continue
+            if column.name in self.unusable or column.kind not in (Kind.NUMBER, Kind.WORD):
+                continue
+            if column.may_be(Role.SUMMARY, Role.RATER) or column.name.isdigit():
+                continue
+            fits = np.array(
+                [
+                    ends[0] <= number <= ends[1] or value.casefold() in words
+                    for number, value in zip(column.numbers, column.values, strict=True)
+                ]
+            )
+            is_odd = column.is_rating & ~fits
+            n_fitting = column.counts[column.is_rating & fits].sum()
+            if is_odd.any() and n_fitting >= 0.6 * column.counts[column.is_rating].sum() > 0:
+                problems += self._odd_cells(column, is_odd)
+        if problems:
+            raise ExceptionGroup(
+                f"{self.table.file} cannot be used", list(map(InputError, problems))
+            )
+
+    def _odd_cells(
+        self, column: CodedColumn, is_odd: npt.NDArray[np.bool_]
+    ) -> Iterator[InputProblem]:
+        for row in np.flatnonzero(np.append(is_odd, False)[column.codes]).tolist():
+            value = column.text(row)
+            option = option_text(self.table, "missing-values", value)
+            remedy = f"Correct it, or if it means no rating, pass {option}"
+            message = f'"{value}" is not a value of the other ratings'
+            yield problem_at(self.table, row, column.name, message, remedy)
+
+    # Who rated.
+
+    def _name_raters(
+        self, reading: Reading, people: list[CodedColumn], judges: list[CodedColumn]
+    ) -> None:
+        """Add the columns with the raters and questions that their headers name."""
+        crossed = self._crossed(people + judges) or (
+            [*self._crossed(people), *map(_judged, judges)] if self._crossed(people) else []
+        )
+        paired = self._paired(people, judges)
+        if crossed:
+            reading.rated, reading.likelihood = crossed, 6.5
+            self._add_fork_of_parts(reading)
+        elif paired:
+            reading.rated, reading.likelihood = paired, 6.0
+        else:
+            self._name_people(reading, people, judges)
+            reading.rated += map(_judged, judges)
+        reading.likelihood += 2 * bool(judges)
+
+    def _crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
+        """Return columns of which each combines a rater with a question; empty if they do not."""
+        pairs = crossed_parts([column.name for column in columns])
+        if not pairs:
+            return []
+        parts = [sorted({pair[k] for pair in pairs}) for k in (0, 1)]
+        people = [share_of_people(names, with_judges=True) for names in parts]
+        if max(people) <= 0.5:
+            return []
+        if self.choices.parts:
+            return self._of_parts(columns, pairs, parts)
+        margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
+        k = 0 if margins[0] >= margins[1] else 1
+        return [
+            RatedColumn(
+                column,
+                rater=pair[k],
+                question=pair[1 - k],
+                is_judge=who(pair[k]) is Who.JUDGE and column not in self.choices.raters,
+            )
+            for column, pair in zip(columns, pairs, strict=True)
+        ]
+
+    def _add_fork_of_parts(self, reading: Reading) -> None:
+        """Add the other way to read headers of which neither part is certain to be the rater."""
+        raters = list(dict.fromkeys(of.rater or "" for of in reading.rated))
+        questions = tuple(dict.fromkeys(of.question or "" for of in reading.rated))
+        is_open = share_of_people(questions) > 0.5 and not share_of_criteria(questions)
+        are_numbered = all(name[-1:].isdigit() for name in raters)
+        if is_open and not are_numbered and not self.choices.parts:
+            reading.forks.append((f"{_listed(raters)} are raters", {"rater": questions}))
+
+    def _of_parts(
+        self,
+        columns: Sequence[CodedColumn],
+        pairs: Sequence[tuple[str, str]],
+        parts: Sequence[Sequence[str]],
+    ) -> list[RatedColumn]:
+        """Return the columns of raters that options name as parts of headers."""
+        k = 0 if set(self.choices.parts) <= set(parts[0]) else 1
+        return [
+            RatedColumn(column, rater=pair[k], question=pair[1 - k])
+            for column, pair in zip(columns, pairs, strict=True)
+            if pair[k] in self.choices.parts
+        ]
+
+    def _paired(self, people: list[CodedColumn], judges: list[CodedColumn]) -> list[RatedColumn]:
+        """Return questions, if each has a column of a judge named after it, as judge_tone."""
+        if len(people) < 2 or len(people) != len(judges) or any(map(self._is_person, people)):
+            return []
+        rated: list[RatedColumn] = []
+        for column in people:
+            name = plain(last_part(column.name))
+            matches = [
+                judge
+                for judge in judges
+                if re.search(rf"(^|_){re.escape(name)}(_|$)", plain(judge.name))
+            ]
+            if len(matches) != 1:
+                return []
+            judge = re.sub(rf"_?{re.escape(name)}_?", "", plain(matches[0].name)) or "judge"
+            rated.append(RatedColumn(column, rater="", question=column.name))
+            rated.append(RatedColumn(matches[0], judge, column.name, is_judge=True))
+        return rated
+
+    def _name_people(
+        self, reading: Reading, rated: list[CodedColumn], judges: list[CodedColumn]
+    ) -> None:
+        """Add the columns of people, or a refusal if their names leave open who rated."""
+        people = [c for c in rated if self._is_person(c)]
+        criteria = [c for c in rated if self.who_is(c) is Who.CRITERION]
+        unknown = [c for c in rated if c not in people and c not in criteria]
+        human = [c for c in rated if self.who_is(c) is Who.HUMAN]
+        if not rated:
+            reading.likelihood = 4.0
+        elif self.choices.ratings and not self.choices.raters:
+            reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
+            reading.likelihood = 5.0
+        elif any(map(self._chosen, rated)):
+            reading.rated = [RatedColumn(c, rater=c.name) for c in rated]
+            reading.likelihood = 9.0
+        elif len(rated) == 1:
+            is_rating = rated[0].may_be(Role.RATING)
+            name = "" if is_rating_word(rated[0].name) else rated[0].name
+            reading.rated = [RatedColumn(rated[0], rater=name, question=rated[0].name)]
+            reading.likelihood = 3.0 + is_rating + bool(human)
+        elif judges and human:
+            self._take_people(reading, people, unknown + criteria, likelihood=6.0)
+        elif len(people) > 1 and len(people) > len(criteria):
+            self._take_people(reading, people, unknown + criteria, likelihood=6.0 - bool(criteria))
+        elif len(people) == 1 and not criteria and not unknown:
+            reading.rated = [RatedColumn(people[0], rater=people[0].name)]
+            reading.likelihood = 4.0
+        else:
+            names = [column.name for column in rated]
+            reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
+            reading.likelihood = 2.0 if criteria and not people else 1.0
+            reading.refusal = (
+                f"the columns {_listed(names)} may be raters or questions, and nothing says which",
+                self._remedy_of_names(names, reading.items),
+            )
+
+    def _remedy_of_names(self, names: Sequence[str], items: Sequence[CodedColumn]) -> str:
+        """Return how to say what columns are: raters, questions of one rater, or items."""
+        raters, ratings = (option_text(self.table, of, *names) for of in ("rater", "rating"))
+        remedy = f"If they are raters, pass {raters}; if one person rated all, pass {ratings}"
+        if len(items) == 1 and share_of_people(items[0].values[:50]) > 0.5:
+            remedy += f"; if each row is a rater, {option_text(self.table, 'rater', items[0].name)}"
+        return f"{remedy}; otherwise add a column of raters"
+
+    def _take_people(
+        self,
+        reading: Reading,
+        people: list[CodedColumn],
+        peers: list[CodedColumn],
+        *,
+        likelihood: float,
+    ) -> None:
+        parts = distinct_parts([column.name for column in people])
+        parts = {} if all(map(str.isdigit, parts.values())) else parts
+        reading.rated = [
+            RatedColumn(c, rater=parts.get(c.name, c.name), question=shared_part(c.name, parts))
+            for c in people
+        ]
+        reading.likelihood = likelihood
+        if peers:
+            names = tuple(column.name for column in (*people, *peers))
+            choice = f"{_listed([column.name for column in peers])} is no rater"
+            reading.forks.append((choice, {"rater": names}))
+            self.not_read |= {column.name: _NOT_ITS_NAME for column in peers}
+
+    # Sheets and items.
+
+    def _use_sheets(self, reading: Reading, rated: Sequence[CodedColumn]) -> None:
+        """Take sheets for questions if columns are raters."""
+        sheet = next((c for c in self.table.columns if c.origin is Origin.SHEET), None)
+        named = reading.rated and all(of.rater and not of.question for of in reading.rated)
+        if sheet is None or not named or (sheet in reading.items and len(reading.items) == 1):
+            return
+        peers = [c for c in self.columns if c is not sheet and c not in rated]
+        items = self.choices.items or item_columns(self.table, peers, within=sheet)
+        if not items:
+            return
+        reading.items = [column for column in items if column is not sheet]
+        reading.question = sheet
+        reading.likelihood += 3
+
+    def _rate_items(self, reading: Reading, rated: Sequence[CodedColumn]) -> None:
+        """Prefer tables that name their items; refuse one whose items repeat without raters."""
+        reading.likelihood += 0.5 * names_item(reading.items)
+        has_names = any(
+            (c.may_be(Role.RATER) or c.kind is Kind.ADDRESS)
+            and c not in rated
+            and c.kind is not Kind.NUMBER
+            for c in self.columns
+        )
+        is_single = len([of for of in reading.rated if not of.is_judge]) <= 1
+        if has_names and not self.choices.items and (not is_single or not reading.items):
+            reading.likelihood -= 2
+        if reading.items:
+            return
+        reading.likelihood -= 1
+        repeated = next(
+            (
+                column
+                for column in self.columns
+                if column not in rated
+                and column.may_be(Role.ITEM)
+                and not column.may_be(Role.SYSTEM)
+                and column.kind is not Kind.TIME
+                and 2 < len(column.values) <= len(self.table) / 1.5
+            ),
+            None,
+        )
+        if repeated is not None and reading.rated:
+            reading.likelihood = min(reading.likelihood, 1.5)
+            reading.refusal = (
+                f"{repeated.name} repeats, and no column says who gave which rating",
+                f"Add a column of raters, or name it with {option_text(self.table, 'rater', 'X')}",
+            )
+
+    def _name_grader(self, reading: Reading, rated: list[CodedColumn]) -> None:
+        """Take one score for that of a judge that a field beside it names, such as llm-rubric."""
+        graders = [
+            column
+            for column in self.columns
+            if 1 <= len(column.values) <= 3 and all(map(_GRADER.search, column.values))
+        ]
+        if not graders or not rated:
+            return
+        grader = min(graders, key=lambda column: column.can_rate)
+        best = next((column for column in rated if column.may_be(Role.RATING)), rated[0])
+        reading.rated = [RatedColumn(best, rater=grader.values[0], is_judge=True)]
+        reading.likelihood, reading.refusal = 6.0, None
+        for column in rated:
+            if column is not best:
+                self.not_read[column.name] = f"beside the score {best.name}"
+
+
+_Reason = Callable[[ItemRows, CodedColumn, Sequence[CodedColumn]], bool]
+
+_REASONS: tuple[tuple[str, _Reason], ...] = (
+    ("counts the rows", lambda _, column, __: column.counts_rows),
+    (
+        "an identifier or attribute by its name",
+        lambda table, column, _: table.is_identifier(column),
+    ),
+    (
+        "a measurement or attribute by its name",
+        lambda table, column, _: (
+            (
+                column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
+                or (column.may_be(Role.RUN) and table.who_is(column) is not Who.JUDGE)
+            )
+            and not column.may_be(Role.RATING)
+        ),
+    ),
+    ("a summary of the ratings by its name", lambda table, column, _: table.is_summary(column)),
+    ("not a rating by its name", lambda _, column, __: bool(_STATISTIC.search(plain(column.name)))),
+    (
+        "a flag by its name",
+        lambda _, column, __: (
+            column.may_be(Role.FLAG) and (column.kind is not Kind.NUMBER or column.n_distinct == 1)
+        ),
+    ),
+    (
+        "an attribute by its name",
+        lambda table, column, _: (
+            column.may_be(Role.SYSTEM) and table.who_is(column) is not Who.JUDGE
+        ),
+    ),
+    ("free text by its name", lambda _, column, __: column.may_be(Role.TEXT)),
+    (
+        "one value",
+        lambda table, column, candidates: (
+            column.n_distinct == 1
+            and any(other.n_distinct > 1 for other in candidates)
+            and not (table.who_is(column).is_human or table.who_is(column) is Who.JUDGE)
+        ),
+    ),
+)
+"""Reasons why a column of values that could be ratings holds none, the first that applies."""
+
+
+def item_columns(
+    table: CodedTable, columns: Sequence[CodedColumn], *, within: CodedColumn | None = None
+) -> list[CodedColumn]:
+    """Return the columns that name each row, with a sheet if the rows are within it; or none."""
+    base = [] if within is None else [within]
+    ids = [
+        column
+        for column in columns
+        if column.origin is not Origin.POSITION
+        and column.kind not in (Kind.TIME, Kind.EMPTY)
+        and (len(column.values) > 1 or len(table) == 1)
+        and not (column.may_be(Role.TEXT) and not column.may_be(Role.ITEM))
+    ]
+    n_rows = len(table)
+    full = [
+        column
+        for column in ids
+        if column.n_cells > 0.95 * n_rows
+        and n_distinct(combined([column, *base])[column.has_cell]) == column.n_cells
+    ]
+    if full:
+        return [min(full, key=_unlike_an_item)]
+    if within is not None:
+        return []
+    pool = [c for c in ids if c.kind is not Kind.TEXT or c.may_be(Role.ITEM)][:_MOST_ITEM_COLUMNS]
+    for depth in (2, 3):
+        keys = [
+            list(columns)
+            for columns in combinations(pool, depth)
+            if n_distinct(combined(columns)) >= n_rows * _NEARLY_UNIQUE
+        ]
+        if keys:
+            roles = (Role.ITEM, Role.TURN, Role.SYSTEM)
+            return max(keys, key=lambda key: sum(column.may_be(*roles) for column in key))
+    return []
+
+
+def _unlike_an_item(column: CodedColumn) -> tuple[object, ...]:
+    is_id = re.search(r"(^|_)(id|uuid|key)$|^id", plain(column.name))
+    return (
+        column.counts_rows and not column.may_be(Role.ITEM),
+        not column.may_be(Role.ITEM),
+        column.kind is Kind.TEXT,
+        not is_id,
+        column.origin is Origin.FILE,
+        len("".join(column.values[:20])),
+    )
+
+
+def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
+    """Return whom the header of each column names, beside those of the peers."""
+    names = [column.name for column in columns]
+    parts = {name: part for name, part in distinct_parts(names).items() if not part.isdigit()}
+    kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
+    if not are_a_row_of_letters(names):
+        kinds = [Who.UNKNOWN if len(n) == 1 else k for n, k in zip(names, kinds, strict=True)]
+    stems = [_NUMBER_AT_END.sub("", name).casefold() for name in names]
+    for k, stem in enumerate(stems):  # Rating, Rating 1, Rating 2
+        is_numbered = stem and stems.count(stem) > 1 and kinds[k] is not Who.JUDGE
+        if is_numbered and may_be(stem, Role.RATING, Role.RATER) and not may_be(stem, Role.ITEM):
+            kinds[k] = Who.HUMAN
+    if any(k.is_human and not n.isdigit() for n, k in zip(names, kinds, strict=True)):
+        # 0 and 1 are an index beside people.
+        kinds = [Who.UNKNOWN if n.isdigit() else k for n, k in zip(names, kinds, strict=True)]
+    order = (Who.UNKNOWN, Who.CRITERION, Who.PERSON, Who.HUMAN, Who.JUDGE)
+    crossed = crossed_parts(names)
+    if crossed:
+        kinds = [max(who(a), who(b), key=order.index) for a, b in crossed]
+    return {id(column): kind for column, kind in zip(columns, kinds, strict=True)}
+
+
+def _holds_names(column: CodedColumn) -> bool:
+    """Return whether a column holds names of raters, and not their ratings."""
+    is_word = column.kind is Kind.WORD and column.order is None
+    return (
+        column.may_be(Role.RATER)
+        and is_word
+        and (share_of_people(column.values[:30], with_judges=True) > 0.5)
+    )
+
+
+def _judged(column: CodedColumn) -> RatedColumn:
+    """Return the column of a judge: a field of an object named after it, or a run of it."""
+    owner, _, name = column.name.rpartition(".")
+    run = _RUN.fullmatch(column.name)
+    if run is not None:
+        return RatedColumn(column, rater=run[1], run=run[2], is_judge=True)
+    if column.level and owner and who(owner) is Who.JUDGE and who(name) is not Who.JUDGE:
+        return RatedColumn(column, rater=owner, question=name, is_judge=True)
+    return RatedColumn(column, rater=column.name, is_judge=True)
+
+
+def _judge_of(column: CodedColumn) -> str:
+    """Return the name of a judge without what its column holds: score, label, verdict."""
+    words = plain(column.name).split("_")
+    rest = [word for word in words if word not in ("score", "label", "rating", "verdict", "pass")]
+    return "_".join(rest) or plain(column.name)
+
+
+def _distinct_numbers(column: CodedColumn) -> set[float]:
+    if column.kind is not Kind.NUMBER:
+        return set()
+    return set(np.round(column.numbers[~np.isnan(column.numbers)], 6).tolist())
+
+
+def _numbers(column: CodedColumn) -> npt.NDArray[np.float64]:
+    numbers: npt.NDArray[np.float64] = np.append(column.numbers, np.nan)[column.codes]
+    return numbers
+
+
+def _figure_of(column: CodedColumn, peers: Sequence[CodedColumn]) -> str | None:
+    """Return the figure of other columns that a column holds in nearly every row."""
+    ratings = np.array([_numbers(other) for other in peers])
+    rows = ~np.isnan(ratings).all(axis=0) & column.has_cell
+    if rows.sum() <= _FEWEST_COMPUTED:
+        return None
+    figures, ratings = _numbers(column)[rows], ratings[:, rows]
+    for figure, name in _COMPUTED:
+        if np.mean(np.abs(figure(ratings, axis=0) - figures) < 0.01) > 0.99:
+            return name
+    return None
+
+
+def _may_be_name(column: CodedColumn) -> bool:
+    """Return whether a name of a summary is that of people, too, so that the values decide."""
+    return plain(column.name) in ("max", "min")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

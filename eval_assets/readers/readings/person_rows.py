@@ -1,0 +1,146 @@
+"""Tables with a row for each person, and a column for each item: forms and surveys."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from eval_assets.readers.columns import CodedColumn, CodedTable, Kind
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.names import (
+    Role,
+    crossed_parts,
+    distinct_parts,
+    share_of_criteria,
+    share_of_people,
+)
+from eval_assets.readers.readings.table_reading import Choices, RatedColumn, Reading
+
+_NUMBERED = re.compile(r".*(\d\W*|\[.+\]$)")
+_BRACKETED = re.compile(r".*?\[(.+)\]\s*")
+_FEWEST = 2
+_SURVEYS = {
+    "response_id": ("start_date", "finished"),
+    "respondent_id": ("collector_id",),
+    "id": ("submitdate", "lastpage"),
+}
+"""Columns of respondents in Qualtrics, SurveyMonkey and LimeSurvey, with others beside them."""
+
+_METADATA = re.compile(r"(^|_)(id|page|lastpage|seed)$")
+
+
+def reading_of_person_rows(
+    table: CodedTable, not_read: dict[str, str], choices: Choices
+) -> Reading | None:
+    """Return the roles of the columns of a form; None if rows are no people."""
+    rated = [
+        column
+        for column in table.columns
+        if column.can_rate
+        and not column.counts_rows
+        and not choices.takes(column)
+        and not _METADATA.search(plain(column.name))
+        and (_NUMBERED.fullmatch(column.name) or not column.may_be(Role.TIME, Role.MEASURE))
+    ]
+    are_numbers = sum(column.kind is Kind.NUMBER for column in rated) > len(rated) / 2
+    rated = [column for column in rated if (column.kind is Kind.NUMBER) == are_numbers]
+    headers = [column.name for column in rated]
+    if len(rated) < _FEWEST or len(table) < _FEWEST:
+        return None
+    n_numbered = sum(_NUMBERED.fullmatch(name) is not None for name in headers)
+    is_numbered = n_numbered > 0.8 * len(headers)
+    crossed = crossed_parts(headers)
+    named = [choices.rater_column] if choices.rater_column is not None else choices.raters
+    ids = [
+        column
+        for column in (named or table.columns)
+        if column not in rated
+        and len(column.values) == len(table)
+        and column.kind in (Kind.WORD, Kind.ADDRESS, Kind.NUMBER)
+    ]
+    is_grid = not ids and all(map(_BRACKETED.fullmatch, headers))
+    person, by_name = _person(ids, table.columns, choices, is_numbered=is_numbered)
+    if person is None:
+        names_item = any(column.may_be(Role.ITEM) for column in ids)
+        is_wide = bool(crossed) or len(rated) > len(table) or is_grid
+        if not is_numbered or names_item or not is_wide:
+            return None
+        parts = {part for pair in crossed for part in pair}
+        people = {part for part in parts if not part[-1:].isdigit()}
+        if parts and share_of_people(people) * len(people) / len(parts) > 0.8:
+            return None  # raters and questions
+    units = _units(headers, crossed)
+    is_form = crossed or is_numbered or distinct_parts(headers)
+    if not is_form and (person is None or "name" not in plain(person.name)):
+        return None
+    if len(set(units)) < len(units):
+        units = [(f"{item} {k}", question) for k, (item, question) in enumerate(units, 1)]
+    if person is None:
+        rows = [f"row {line}" for line in table.lines]
+        person_column = CodedColumn("row", np.arange(len(table), dtype=np.int32), rows)
+    else:
+        person_column = person
+    reading = Reading(
+        table=table,
+        items=[],
+        rated=[
+            RatedColumn(column, question=question, item=item)
+            for column, (item, question) in zip(rated, units, strict=True)
+        ],
+        rater=person_column,
+        not_read=dict(not_read),
+        likelihood=(8.5 if crossed else 6.8)
+        - 2.2 * (person is None and not is_grid)
+        - 0.3 * (not by_name),
+    )
+    reading.name_the_rest()
+    return reading
+
+
+def _person(
+    ids: Sequence[CodedColumn],
+    columns: Sequence[CodedColumn],
+    choices: Choices,
+    *,
+    is_numbered: bool,
+) -> tuple[CodedColumn | None, bool]:
+    """Return the column that names the person of each row, and whether its name says so."""
+
+    def holds_people(column: CodedColumn) -> bool:
+        is_name = column.kind is Kind.WORD and share_of_people(column.values) > 0.7
+        return column.kind is Kind.ADDRESS or is_name
+
+    names = {plain(column.name) for column in columns}
+    for column in ids:
+        beside = _SURVEYS.get(plain(column.name))
+        if beside is not None and names.issuperset(beside):
+            return column, True
+    for column in ids:
+        if (
+            column is choices.rater_column
+            or column.may_be(Role.RATER)
+            or column.kind is Kind.ADDRESS
+        ):
+            return column, True
+    for column in ids:
+        if column.may_be(Role.ITEM) and "name" in plain(column.name) and holds_people(column):
+            return column, True
+    people = (column for column in ids if holds_people(column) and not column.may_be(Role.ITEM))
+    return (next(people, None), False) if is_numbered else (None, False)
+
+
+def _units(
+    headers: Sequence[str], crossed: Sequence[tuple[str, str]]
+) -> list[tuple[str, str | None]]:
+    """Return item and question of each header; the part that ends in numbers is the item."""
+    if not crossed:
+        grid = [_BRACKETED.fullmatch(header) for header in headers]
+        return [(of[1] if of else name, None) for name, of in zip(headers, grid, strict=True)]
+
+    def is_item(names: set[str]) -> float:
+        numbered = sum(name[-1:].isdigit() for name in names) / len(names)
+        share_asked = sum("?" in name for name in names) / len(names)
+        return numbered - max(share_of_criteria(names), share_asked)
+
+    first_is_item = is_item({a for a, _ in crossed}) > is_item({b for _, b in crossed})
+    return [(a, b) if first_is_item else (b, a) for a, b in crossed]

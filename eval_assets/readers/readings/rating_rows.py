@@ -1,0 +1,651 @@
+"""Tables with a row for each rating: who rated, what, and which columns hold the ratings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Kind,
+    Origin,
+    combined,
+    n_distinct,
+    share_constant,
+)
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.names import (
+    Role,
+    Who,
+    crossed_parts,
+    distinct_parts,
+    names_judge,
+    names_model,
+    who,
+)
+from eval_assets.readers.readings.table_reading import (
+    Choices,
+    RatedColumn,
+    Reading,
+    deepest_level,
+    last_part,
+    names_item,
+)
+
+_MOST_RATERS = 20_000
+_MOST_CANDIDATES = 6
+_MOST_COPIES = 0.03
+"""Share of ratings that may be second submissions."""
+
+_FEW_ROWS = 12
+_MOST_KEY_COLUMNS = 9
+_MOST_QUESTIONS = 40
+_MOST_PARTS = 12
+_LONGEST_QUESTION = 80
+_REPEATED = 1.3
+"""Ratings of an item, on average, from which on a column can be constant within items."""
+
+_DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
+
+
+@dataclass(frozen=True, eq=False)
+class _ItemKey:
+    """Columns that name the item, with which a rater rates once.
+
+    `n_copies` ratings are second ones.
+    """
+
+    items: list[CodedColumn]
+    question: CodedColumn | None
+    run: CodedColumn | None
+    n_copies: int
+
+
+def readings_of_rating_rows(
+    table: CodedTable, columns: Sequence[CodedColumn], not_read: dict[str, str], choices: Choices
+) -> Iterator[Reading]:
+    """Yield a reading for each column that may name the raters of rows."""
+    if len(choices.rating_columns) > 1 and choices.rater_column is None and not choices.ratings:
+        return
+    for rater in _rater_candidates(table, columns, choices):
+        reading = _RatingRows(table, list(columns), rater, choices, dict(not_read)).reading()
+        if reading is not None:
+            yield reading
+
+
+def _rater_candidates(
+    table: CodedTable, columns: Sequence[CodedColumn], choices: Choices
+) -> list[CodedColumn]:
+    """Return columns that may name the rater of each row, the likeliest first."""
+    if choices.rater_column is not None:
+        return [choices.rater_column]
+    if choices.raters or choices.judges:
+        return []
+    level = deepest_level(columns)
+    ratings = [c for c in columns if c.can_rate and c.level == level]
+    scored = [
+        (_rater_score(column), column)
+        for column in columns
+        if not choices.takes(column) and _may_name_raters(table, column, ratings)
+    ]
+    scored.sort(key=lambda of: (-of[0], len(of[1].values)))
+    return [column for score, column in scored if score > -1][:_MOST_CANDIDATES]
+
+
+def _may_name_raters(
+    table: CodedTable, column: CodedColumn, ratings: Sequence[CodedColumn]
+) -> bool:
+    is_named = column.may_be(Role.RATER)
+    names = column.rating_words
+    if column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or not names or column.may_be(*_DESCRIBES):
+        return False
+    is_number = column.kind is Kind.NUMBER
+    if is_number and (not column.is_whole or (column.can_rate and not (is_named or column.origin))):
+        return False
+    if is_number and column.can_rate and column.name[-1:].isdigit() and not column.origin:
+        return False
+    if len(column.values) > _MOST_RATERS and not is_named:
+        return False
+    if column.n_distinct > max(2, len(table) / 2) and not is_named:
+        return False
+    if (
+        column.n_distinct == len(table)
+        and not column.origin
+        and (len(table) > 3 or _is_a_form(ratings))
+    ):
+        return False
+    if column.n_distinct == 1 and not (is_named or column.origin or names_judge(column.name)):
+        return False
+    if column.order is not None and len(names) > 1 and not (column.origin or is_number):
+        return False  # the words are ratings
+    # Raters are not called like ratings.
+    folded = {name.casefold() for name in names}
+    return is_number or not any(
+        folded == {word.casefold() for word in other.rating_words}
+        for other in ratings
+        if other is not column and len(other.values) <= _MOST_RATERS
+    )
+
+
+def _is_a_form(ratings: Sequence[CodedColumn]) -> bool:
+    """Return whether headers are those of a form, with a column for each item."""
+    names = [column.name for column in ratings]
+    if len(names) < 3:
+        return False
+    is_numbered = np.mean([name.rstrip(")]. ")[-1:].isdigit() for name in names]) > 0.7
+    return bool(crossed_parts(names)) or bool(distinct_parts(names)) or bool(is_numbered)
+
+
+def _rater_score(column: CodedColumn) -> float:
+    """Return how likely a column names raters, by its name and by those in it."""
+    is_judge = names_judge(column.name)
+    people = [who(name) in (Who.JUDGE, Who.HUMAN, Who.PERSON) for name in column.values[:50]]
+    return float(
+        4 * column.may_be(Role.RATER)
+        + 2 * (column.origin in (Origin.FILE, Origin.SHEET))
+        + 0.5 * (column.origin is Origin.POSITION)
+        + 0.9 * np.mean(people)
+        + is_judge
+        - 2 * column.may_be(Role.QUESTION)
+        - 2 * (column.may_be(Role.SYSTEM) and not is_judge)
+        - 1.5 * column.may_be(Role.TURN)
+        - 2 * column.may_be(Role.RUN)
+        - 1.5 * (column.may_be(Role.ITEM) and not column.may_be(Role.RATER))
+        - 3 * column.may_be(Role.TEXT)
+    )
+
+
+@dataclass(eq=False)
+class _RatingRows:
+    """A table whose rows are ratings, with one column as that of the raters."""
+
+    table: CodedTable
+    columns: list[CodedColumn]
+    rater: CodedColumn
+    choices: Choices
+    not_read: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+    has_copies: bool = False
+
+    @cached_property
+    def level(self) -> int:
+        return deepest_level(self.columns)
+
+    @cached_property
+    def is_named(self) -> bool:
+        """Return whether the header, or an option, says that the column names raters."""
+        rater = self.rater
+        is_judge = names_judge(rater.name)
+        return bool(rater.may_be(Role.RATER) or rater.origin or self._chosen(rater) or is_judge)
+
+    def _chosen(self, column: CodedColumn) -> bool:
+        return self.choices.takes(column)
+
+    @cached_property
+    def candidates(self) -> list[CodedColumn]:
+        """Columns that may hold ratings."""
+        if self.choices.ratings:
+            return [column for column in self.choices.ratings if column is not self.rater]
+        return [
+            column
+            for column in self.columns
+            if column is not self.rater
+            and not self._chosen(column)
+            and column.can_rate
+            and column.level == self.level
+            and not column.may_be(Role.TEXT, Role.ROUND)
+        ]
+
+    @cached_property
+    def runs(self) -> list[CodedColumn]:
+        """Columns that may tell runs of a judge apart."""
+        if self.choices.run is not None:
+            return [self.choices.run]
+        return [
+            column
+            for column in self.columns
+            if column.may_be(Role.RUN)
+            and column is not self.rater
+            and column.is_whole
+            and column.n_distinct < len(self.table) / 2
+        ]
+
+    @cached_property
+    def round(self) -> CodedColumn | None:
+        """CodedColumn of the round of labelling, of which the latest counts."""
+        return next(
+            (
+                column
+                for column in self.columns
+                if column.may_be(Role.ROUND)
+                and column.is_whole
+                and 1 < column.n_distinct <= 10
+                and not self._chosen(column)
+            ),
+            None,
+        )
+
+    def reading(self) -> Reading | None:
+        """Return the roles of the columns; None if no columns tell the ratings of a rater apart."""
+        if not self.candidates:
+            return None
+        key = self._key()
+        if key is None:
+            return None
+        of_unit = [*key.items, *filter(None, [key.question, key.run])]
+        units = n_distinct(combined(of_unit)[self.is_rated])
+        per_item = self.n_rated / max(1, units)
+        if per_item < 1.05 and not self.is_named:
+            return None
+        rated = self._rated_columns(key, per_item)
+        if not rated:
+            return None
+        reading = Reading(
+            table=self.table,
+            items=key.items,
+            rated=[RatedColumn(column, question=name) for column, name in self._named(rated)],
+            rater=self.rater,
+            question=key.question or self._constant_question(),
+            run=key.run,
+            round=self.round,
+            time=next((c for c in self.columns if c.kind is Kind.TIME), None),
+            judges_only=self._holds_judges(),
+            not_read=self.not_read,
+            notes=self.notes,
+        )
+        self._add_forks(reading)
+        reading.likelihood = self._likelihood(reading, per_item)
+        reading.name_the_rest()
+        return reading
+
+    def _constant_question(self) -> CodedColumn | None:
+        """Return the column that names the one question of all ratings."""
+        names = ("question_id", "question", "criterion", "metric", "dimension", "aspect")
+        return next(
+            (
+                column
+                for column in self.columns
+                if column.n_distinct == 1
+                and plain(column.name) in names
+                and not self._chosen(column)
+                and len(column.values[0]) <= _LONGEST_QUESTION
+                and column.n_cells == len(self.table)
+            ),
+            None,
+        )
+
+    def _named(self, rated: Sequence[CodedColumn]) -> list[tuple[CodedColumn, str]]:
+        """Return columns with the questions that their headers name."""
+        ends = [last_part(column.name) for column in rated]
+        is_short = len(rated) > 1 and len(set(ends)) == len(ends) and bool(rated[0].level)
+        return [(c, end if is_short else c.name) for c, end in zip(rated, ends, strict=True)]
+
+    def _holds_judges(self) -> bool:
+        """Return whether all names in the rater column are those of judges.
+
+        A column `judge` that holds names of people has the people who judged.
+        """
+        if self.choices.options.judge and self.rater in self.choices.judges:
+            return True
+        kinds = [who(name) for name in self.rater.rating_words[:50]]
+        if not names_judge(self.rater.name) or not kinds:
+            return False
+        if self.rater.name.casefold() in ("judge", "judges", "judge_id", "judge_name"):
+            has_model = any(map(names_model, self.rater.values[:50]))
+            return has_model or not all(kind.is_human for kind in kinds)
+        return Who.HUMAN not in kinds
+
+    def _likelihood(self, reading: Reading, per_item: float) -> float:
+        first = reading.rated[0].column
+        return float(
+            4
+            + 2 * self.is_named
+            + 2 * (per_item > _REPEATED and not self.has_copies)
+            - 4 * self.has_copies
+            + 0.5 * names_item(reading.items)
+            + 0.5 * first.may_be(Role.RATING)
+            - 0.4 * (len(reading.items) - 1)
+            - 2.5 * (self.rater.origin is Origin.POSITION)
+            - 0.5 * (self.rater.origin is Origin.FILE)
+            + 0.3 * self.level
+            + 0.3 * (first.n_distinct > 1)
+            - 3 * (sum(of.column.who.is_human for of in reading.rated) > 1)
+        )
+
+    def _add_forks(self, reading: Reading) -> None:
+        """Add the choices between item and question that only a name, or its lack, made."""
+        question, items = reading.question, reading.items
+        if self.choices.items or self.choices.question is not None:
+            return
+        if question is not None and not question.may_be(Role.QUESTION):
+            columns = tuple(column.name for column in (*items, question))
+            choice = f"{question.name} is what was asked"
+            reading.forks.append((choice, {"item": columns}))
+        for part in items if len(items) > 1 else ():
+            rest = [column for column in items if column is not part]
+            is_part = (
+                part.kind is Kind.WORD
+                and 1 < part.n_distinct <= _MOST_PARTS < n_distinct(combined(rest))
+                and not part.may_be(Role.SYSTEM, Role.TURN, Role.ITEM, Role.RUN)
+            )
+            if is_part:
+                reading.forks.append((f"{part.name} is part of the item", {"question": part.name}))
+
+    # The key: the coarsest columns with which a rater rates once.
+
+    @cached_property
+    def is_rated(self) -> npt.NDArray[np.bool_]:
+        """Return whether each row has a rater and a rating."""
+        rated = np.zeros(len(self.table), dtype=bool)
+        for column in self.candidates:
+            rated |= column.has_cell
+        return rated & self.rater.has_cell
+
+    @cached_property
+    def n_rated(self) -> int:
+        return int(self.is_rated.sum())
+
+    def _n_copies(self, columns: Sequence[CodedColumn]) -> int:
+        """Return the number of ratings that are second ones if these columns name the item."""
+        rounds = [] if self.round is None else [self.round]
+        return self.n_rated - n_distinct(combined([*columns, self.rater, *rounds])[self.is_rated])
+
+    def _is_key(self, columns: Sequence[CodedColumn]) -> bool:
+        few_by_chance = 1 if _FEW_ROWS < self.n_rated < 200 else 0
+        return self._n_copies(columns) <= max(_MOST_COPIES * self.n_rated, few_by_chance)
+
+    @cached_property
+    def _sizes(self) -> dict[int, int]:
+        return {id(c): n_distinct(c.codes[self.is_rated]) for c in self.columns}
+
+    def _size(self, column: CodedColumn) -> int:
+        return self._sizes[id(column)]
+
+    def _key(self) -> _ItemKey | None:
+        if not self.n_rated:
+            return None
+        questions = [] if self.choices.question is None else [self.choices.question]
+        run = [] if self.choices.run is None else [self.choices.run]
+        if self.choices.items:
+            return self._key_of_items(self.choices.items, questions, run)
+        several, unique = self._parts_of_items()
+        for depth in (1, 2, 3, 4):
+            keys = [
+                key
+                for columns in combinations(self._pool(several, depth), depth)
+                if (key := self._key_of(list(columns), questions, run)) is not None
+            ]
+            if keys:
+                return min(keys, key=lambda key: self._rank(key, depth))
+            if depth == 1 and (item := self._item_of_each_row(several, unique)) is not None:
+                return _ItemKey([item], next(iter(questions), None), next(iter(run), None), 0)
+        if self.is_named and not unique:
+            return self._key_with_copies(several, questions, run)
+        if not unique:
+            return None
+        item = min(unique, key=lambda c: (not c.may_be(Role.ITEM), c.kind is Kind.TEXT))
+        return _ItemKey([item], next(iter(questions), None), next(iter(run), None), 0)
+
+    def _key_with_copies(
+        self, several: Sequence[CodedColumn], questions: list[CodedColumn], run: list[CodedColumn]
+    ) -> _ItemKey | None:
+        """Return the column that is called like items, whose second ratings are errors."""
+        items = [c for c in several if c.may_be(Role.ITEM) and not c.may_be(Role.QUESTION)]
+        if not items:
+            return None
+        self.has_copies = True
+        item = max(items, key=self._size)
+        base = [item, *questions, *run]
+        return _ItemKey(
+            [item], next(iter(questions), None), next(iter(run), None), self._n_copies(base)
+        )
+
+    def _key_of_items(
+        self, items: list[CodedColumn], questions: list[CodedColumn], run: list[CodedColumn]
+    ) -> _ItemKey | None:
+        """Return the key of items that an option names, with what completes it."""
+        question, of_run = next(iter(questions), None), next(iter(run), None)
+        base = [*items, *questions, *run]
+        if self._is_key(base):
+            return _ItemKey(items, question, of_run, self._n_copies(base))
+        for column in self.runs if not run else ():
+            if self._is_key([*base, column]):
+                return _ItemKey(items, question, column, self._n_copies([*base, column]))
+        for column in self.columns if not questions else ():
+            is_free = not self._chosen(column) and column is not self.rater
+            may_ask = column.may_be(Role.QUESTION) or column.kind is Kind.WORD
+            if is_free and may_ask and column.n_distinct <= 30 and self._is_key([*base, column]):
+                return _ItemKey(items, column, of_run, self._n_copies([*base, column]))
+        return _ItemKey(items, question, of_run, self._n_copies(base))
+
+    def _parts_of_items(self) -> tuple[list[CodedColumn], list[CodedColumn]]:
+        """Return columns that may name items of several ratings, and those that name each row."""
+        parts = [
+            column
+            for column in self.columns
+            if column is not self.rater
+            and column is not self.round
+            and not self._chosen(column)
+            and column.origin is not Origin.POSITION
+            and not column.may_be(Role.TEXT)
+            and column.kind not in (Kind.TIME, Kind.EMPTY)
+            and not (column.kind is Kind.NUMBER and not column.is_whole)
+            and (column in self.runs or self._may_be_part(column))
+        ]
+        n_raters = len(self.rater.values)
+        several = [
+            column
+            for column in parts
+            if self._size(column) < self.n_rated
+            and not (column.kind is Kind.NUMBER and column.may_be(Role.MEASURE))
+            # What is constant within each rater is the rater's, such as the age.
+            and not (
+                1 < self._size(column) <= n_raters > 1
+                and share_constant(column, self.rater.codes) == 1
+            )
+        ]
+        return several, [column for column in parts if self._size(column) == self.n_rated]
+
+    def _may_be_part(self, column: CodedColumn) -> bool:
+        if self._size(column) == 1:  # the single item of a small file
+            is_item = column.may_be(Role.ITEM) and not column.may_be(Role.RATING, Role.MEASURE)
+            return is_item and self.n_rated < _FEW_ROWS
+        if column not in self.candidates or column.may_be(Role.TURN):
+            return True
+        if column.may_be(Role.RATING, *_DESCRIBES):
+            return False
+        is_word = column.kind is Kind.WORD and column.order is None
+        return column.may_be(Role.ITEM, Role.SYSTEM) or is_word
+
+    def _pool(self, columns: Sequence[CodedColumn], depth: int) -> Sequence[CodedColumn]:
+        if depth == 1:
+            return columns
+        roles = (Role.ITEM, Role.QUESTION, Role.SYSTEM, Role.TURN)
+        order = sorted(columns, key=lambda c: (not c.may_be(*roles), -self._size(c)))
+        return order[:_MOST_KEY_COLUMNS]
+
+    def _key_of(
+        self, columns: list[CodedColumn], questions: list[CodedColumn], run: list[CodedColumn]
+    ) -> _ItemKey | None:
+        """Return the key that columns make, none of which is redundant; None if they make none."""
+        base = [*questions, *run]
+        if not self._is_key([*columns, *base]):
+            return None
+        without = ([c for c in columns if c is not part] for part in columns)
+        if len(columns) > 1 and any(self._is_key([*rest, *base]) for rest in without):
+            return None
+        runs = [] if run else [column for column in columns if column in self.runs]
+        items = [column for column in columns if column not in runs[:1]]
+        if not items:
+            return None
+        of_run = next(iter([*run, *runs]), None)
+        question = next(iter(questions), None)
+        n_copies = self._n_copies([*columns, *base])
+        if question is None and len(items) > 1:
+            questions = [c for c in items if self._is_question(c, [o for o in items if o is not c])]
+            questions.sort(key=lambda c: (not c.may_be(Role.QUESTION), self._size(c)))
+            question = next(iter(questions), None)
+            items = [column for column in items if column is not question]
+        return _ItemKey(items, question, of_run, n_copies)
+
+    def _rank(self, key: _ItemKey, depth: int) -> tuple[float, ...]:
+        """Return what makes a key worse: texts, many items, unusual names."""
+        columns = [*key.items, *filter(None, [key.question])]
+        n_named = sum(column.may_be(Role.ITEM) for column in columns)
+        return (
+            key.run is not None and self.choices.run is None,
+            -n_named if depth > 1 else 0,
+            sum(column.may_be(Role.TEXT) for column in columns),
+            n_distinct(combined(columns)[self.is_rated]),
+            -n_named,
+            sum(len("".join(column.values[:20])) for column in columns),
+        )
+
+    def _item_of_each_row(
+        self, several: list[CodedColumn], unique: list[CodedColumn]
+    ) -> CodedColumn | None:
+        """Return the column of items if each was rated once, by whichever rater."""
+        is_rated_by_several = self.n_rated > n_distinct(self.rater.codes[self.is_rated])
+        shared = [
+            column
+            for column in several
+            if 1.5 * self._size(column) < self.n_rated
+            and column.may_be(Role.ITEM)
+            and not column.may_be(Role.SYSTEM)
+            and column.kind is not Kind.TEXT
+        ]
+        ids = [c for c in unique if c.may_be(Role.ITEM) or c.kind is not Kind.TEXT]
+        if not (self.is_named and is_rated_by_several and ids) or shared:
+            return None
+        return min(
+            ids,
+            key=lambda c: (
+                c.origin is Origin.POSITION,
+                not c.may_be(Role.ITEM),
+                c.kind is Kind.TEXT,
+                c.level,
+            ),
+        )
+
+    def _is_question(self, column: CodedColumn, rest: Sequence[CodedColumn]) -> bool:
+        """Return whether a part of a key is what was asked: few words, all of them of each item.
+
+        Prompts, turns and systems are parts of the item, and numbers are.
+        """
+        if column.may_be(Role.TURN, Role.SYSTEM, Role.RUN, Role.ROUND):
+            return False
+        n_values, is_named = column.n_distinct, column.may_be(Role.QUESTION)
+        if n_values > _MOST_QUESTIONS:
+            return False
+        n_items = n_distinct(combined(rest)[self.is_rated])
+        n_units = n_distinct(combined([*rest, column])[self.is_rated])
+        if n_units < 0.8 * n_items * n_values:
+            return is_named and n_values <= _MOST_PARTS and n_items > 2 * n_values
+        if n_items < n_values:
+            return False
+        is_word = column.kind is Kind.WORD and not any(map(names_model, column.values))
+        return is_named or (is_word and not column.may_be(Role.ITEM))
+
+    # The ratings: what varies within items and within raters.
+
+    def _rated_columns(self, key: _ItemKey, per_item: float) -> list[CodedColumn]:
+        """Return the columns of ratings among the candidates."""
+        unit = combined([*key.items, *filter(None, [key.question])])
+        rated: list[CodedColumn] = []
+        attributes: list[CodedColumn] = []
+        measures: list[CodedColumn] = []
+        key_columns = (*key.items, key.question, key.run)
+        for column in self.candidates:
+            if any(column is of for of in key_columns) or column is self.round:
+                continue
+            reason = None if self.choices.ratings else self._reason(column, unit, per_item)
+            if reason is None:
+                rated.append(column)
+                continue
+            self.not_read[column.name] = reason
+            is_question = "?" in column.name or column.who is Who.CRITERION
+            if (
+                reason == _OF_ITEM
+                and not column.may_be(*_DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME)
+            ) or (reason == _OF_RATER and (is_question or column.may_be(Role.RATING))):
+                attributes.append(column)
+            elif reason == _MEASUREMENT and column.n_distinct <= _MOST_PARTS:
+                measures.append(column)
+        if not rated and self.is_named and not self.rater.origin:
+            rated = self._nothing_else(attributes, measures)
+        if self.choices.ratings:
+            return rated
+        return self._of_one_kind(self._without_decimals(rated), key)
+
+    def _reason(
+        self, column: CodedColumn, unit: npt.NDArray[np.int64], per_item: float
+    ) -> str | None:
+        """Return why a candidate holds no ratings; None if it may."""
+        if any(column is run for run in self.runs):
+            return "a run by its name"
+        peers = [c for c in self.candidates if c is not column]
+        if column.n_distinct == 1 and any(other.n_distinct > 1 for other in peers):
+            return "one value"
+        is_rating = column.may_be(Role.RATING)
+        is_only_rating = is_rating and not any(other.may_be(Role.RATING) for other in peers)
+        if per_item > _REPEATED and share_constant(column, unit) == 1 and not is_only_rating:
+            return _OF_ITEM
+        if len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1:
+            return _OF_RATER
+        if column.may_be(Role.MEASURE, Role.FLAG, Role.TIME):
+            return _MEASUREMENT
+        if column.may_be(Role.SUMMARY) and not is_rating:
+            return "a summary by its name"
+        is_unordered = column.kind is Kind.WORD and column.order is None
+        is_item = column.may_be(Role.ITEM) and not is_rating and is_unordered
+        return "an attribute by its name" if column.may_be(Role.SYSTEM) or is_item else None
+
+    def _nothing_else(
+        self, attributes: list[CodedColumn], measures: list[CodedColumn]
+    ) -> list[CodedColumn]:
+        """Return the ratings of raters who always agree, or a column named like a measurement."""
+        ordered = [c for c in attributes if c.kind is Kind.NUMBER or c.order is not None]
+        rated = ordered or attributes or (measures if len(measures) == 1 else [])
+        for column in rated:
+            del self.not_read[column.name]
+        return rated
+
+    def _without_decimals(self, rated: list[CodedColumn]) -> list[CodedColumn]:
+        """Return the columns without decimals that hardly repeat, if peers do."""
+
+        def repeats(column: CodedColumn) -> bool:
+            return column.n_distinct < 0.5 * column.n_cells
+
+        def is_fine(column: CodedColumn) -> bool:
+            return column.kind is Kind.NUMBER and not column.is_whole and not repeats(column)
+
+        fine = [column for column in rated if is_fine(column)] if any(map(repeats, rated)) else []
+        self.not_read |= {c.name: "decimals that hardly repeat, beside ratings" for c in fine}
+        return [column for column in rated if column not in fine]
+
+    def _of_one_kind(self, rated: list[CodedColumn], key: _ItemKey) -> list[CodedColumn]:
+        """Return one rating of each question, or columns that are questions on their own."""
+        if key.question is not None and len(rated) > 1:
+            best = next((column for column in rated if column.may_be(Role.RATING)), rated[0])
+            self.not_read |= {
+                c.name: f"beside the rating {best.name}" for c in rated if c is not best
+            }
+            return [best]
+        unordered = [
+            c
+            for c in rated
+            if c.kind is Kind.WORD and c.order is None and not c.may_be(Role.RATING)
+        ]
+        if len(unordered) == len(rated):
+            return rated
+        self.not_read |= {c.name: "words without an order, beside ratings" for c in unordered}
+        return [column for column in rated if column not in unordered]
+
+
+_OF_ITEM = "equal for all raters of an item: an attribute"
+_OF_RATER = "equal in all ratings of a rater: an attribute"
+_MEASUREMENT = "a measurement or a flag by its name"

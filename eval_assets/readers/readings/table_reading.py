@@ -1,0 +1,303 @@
+"""A reading of a table, and what all ways of reading one start from."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from shlex import quote
+
+import numpy as np
+
+from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Kind,
+    combined,
+    n_distinct,
+)
+from eval_assets.readers.names import Role, Who, distinct_parts
+from eval_assets.readers.rating_tables import ReadOptions
+
+FRAME = "data frame"
+"""Name of a source that is no file, whose remedies name arguments in place of options."""
+
+_FEWEST_TO_REPEAT = 20
+"""Rows from which on equal columns repeat each other, and are not two raters who agree."""
+
+_PASSES = frozenset(("1", "true", "pass", "yes"))
+_FAILS = frozenset(("0", "false", "fail", "no"))
+
+
+@dataclass(eq=False)
+class RatedColumn:
+    """A column of ratings; what it does not name, a column of the table names row by row."""
+
+    column: CodedColumn
+    rater: str | None = None
+    question: str | None = None
+    item: str | None = None
+    run: str = ""
+    is_judge: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class Reading:
+    """Roles of the columns of a table.
+
+    Args:
+        table: The table.
+        items: Columns that name the item together; empty if each row, or each column, is one.
+        rated: Columns of ratings.
+        rater: CodedColumn of the raters.
+        question: CodedColumn of the questions.
+        run: CodedColumn that tells runs of a judge apart.
+        round: CodedColumn of the rounds, of which the latest counts.
+        time: CodedColumn of the times of the ratings.
+        judges_only: Whether the rater column names judges, whatever they are called.
+        people_only: Whether it names people, whatever they are called.
+        not_read: Reason why a column is not read.
+        forks: Options of other readings that the values allow, with what was chosen instead.
+        notes: What was guessed.
+        refusal: What the table leaves open, and the remedy; None if it can be read.
+        likelihood: Score by which readings of a table, and of tables of one file, are compared.
+    """
+
+    table: CodedTable
+    items: list[CodedColumn]
+    rated: list[RatedColumn]
+    rater: CodedColumn | None = None
+    question: CodedColumn | None = None
+    run: CodedColumn | None = None
+    round: CodedColumn | None = None
+    time: CodedColumn | None = None
+    judges_only: bool = False
+    people_only: bool = False
+    not_read: dict[str, str] = field(default_factory=dict)
+    forks: list[tuple[str, Mapping[str, tuple[str, ...] | str]]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    refusal: tuple[str, str] | None = None
+    likelihood: float = 0.0
+
+    def uses(self, column: CodedColumn) -> bool:
+        """Return whether a column has a role."""
+        roles = [self.rater, self.question, self.run, self.round, self.time, *self.items]
+        return any(column is of for of in [*roles, *(rated.column for rated in self.rated)])
+
+    def name_the_rest(self) -> None:
+        """Give a reason for each column that has no role and none yet."""
+        self.not_read = {
+            name: reason
+            for name, reason in self.not_read.items()
+            if (column := self.table.find(name)) is None or not self.uses(column)
+        }
+        reasons = {Kind.TEXT: "free text", Kind.TIME: "a time", Kind.EMPTY: "empty"}
+        for column in self.table.columns:
+            if not (self.uses(column) or column.origin or column.name in self.not_read):
+                self.not_read[column.name] = reasons.get(column.kind, "an attribute")
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Columns of a table that options name.
+
+    `raters` and `judges` hold the columns; names of raters in a column leave them empty, and that
+    column is `names`; names that are parts of headers are `parts`.
+    """
+
+    options: ReadOptions
+    items: list[CodedColumn]
+    raters: list[CodedColumn]
+    judges: list[CodedColumn]
+    ratings: list[CodedColumn]
+    question: CodedColumn | None
+    group: CodedColumn | None
+    model: CodedColumn | None
+    run: CodedColumn | None
+    names: CodedColumn | None
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: CodedTable, options: ReadOptions) -> "Choices":
+        """Return the columns that options name, as far as the table has them."""
+
+        def columns(names: Sequence[str]) -> list[CodedColumn]:
+            return [column for name in names if (column := table.find(name)) is not None]
+
+        def column(name: str | None) -> CodedColumn | None:
+            return table.find(name) if name else None
+
+        named = [
+            *([] if columns(options.rater) else options.rater),
+            *([] if columns(options.judge) else options.judge),
+        ]
+        holder = _column_with(table, named) if named else None
+        return cls(
+            options,
+            columns(options.item),
+            columns(options.rater),
+            columns(options.judge),
+            columns(options.rating),
+            column(options.question),
+            column(options.group),
+            column(options.model),
+            column(options.run),
+            holder,
+            () if holder is not None or columns(options.rater) else options.rater,
+        )
+
+    @cached_property
+    def rater_column(self) -> CodedColumn | None:
+        """CodedColumn of raters or judges that options name."""
+        if self.names is not None:
+            return self.names
+        single = [of[0] for of in (self.raters, self.judges) if len(of) == 1]
+        return next(
+            (column for column in single if not column.can_rate or self._is_names(column)), None
+        )
+
+    def _is_names(self, column: CodedColumn) -> bool:
+        """Return whether a column that could hold ratings is meant as that of the names."""
+        return bool(self.ratings) and not any(column is of for of in self.ratings)
+
+    @cached_property
+    def raters_of_columns(self) -> list[CodedColumn]:
+        """Columns of ratings by one rater or judge each."""
+        return [c for c in (*self.raters, *self.judges) if c is not self.rater_column]
+
+    @cached_property
+    def rating_columns(self) -> list[CodedColumn]:
+        """Columns that options say hold ratings: named as such, or each of a rater or judge."""
+        return [*self.ratings, *self.raters_of_columns]
+
+    def takes(self, column: CodedColumn) -> bool:
+        """Return whether an option gives a role to the column."""
+        single = [self.question, self.group, self.model, self.run, self.rater_column]
+        named = [*self.items, *self.rating_columns, *single]
+        return any(column is of for of in named)
+
+
+def _column_with(table: CodedTable, names: Sequence[str]) -> CodedColumn | None:
+    """Return the column that holds all of these names of raters."""
+    folded = {name.casefold() for name in names}
+    candidates = [c for c in table.columns if folded <= {v.casefold() for v in c.values}]
+    candidates.sort(key=lambda c: (not c.may_be(Role.RATER), c.may_be(Role.TEXT)))
+    return next(iter(candidates), None)
+
+
+def option_text(table: CodedTable, name: str, *values: str) -> str:
+    """Return an option as the user writes it: of a command, or of a call in a notebook.
+
+    Examples:
+        >>> from eval_assets.readers.formats.table import FileColumn
+        >>> option_text(CodedTable([], FileColumn.of([FRAME]), [1]), "item", "Ticket ID")
+        'item="Ticket ID"'
+    """
+    if table.file == FRAME:
+        text = json.dumps(values[0] if len(values) == 1 else list(values), ensure_ascii=False)
+        return f"{name.replace('-', '_')}={text}"
+    return f"--{name} {quote(','.join(values))}"
+
+
+def problem_at(
+    table: CodedTable, row: int | None, column: str | None, message: str, remedy: str
+) -> InputProblem:
+    """Return a problem at a row of a table, or of the table as a whole."""
+    if row is None:
+        return InputProblem(table.file, None, column, message, remedy)
+    return InputProblem(table.files[row], table.lines[row], column, message, remedy)
+
+
+def refused(table: CodedTable, message: str, remedy: str) -> InputError:
+    """Return the error of a table as a whole."""
+    return InputError(problem_at(table, None, None, message, remedy))
+
+
+def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColumn], dict[str, str]]:
+    """Return the columns that may have a role, and the reason why each other one has none."""
+    usable: list[CodedColumn] = []
+    not_read: dict[str, str] = {}
+    for column in table.columns:
+        twin = None if choices.takes(column) else _twin(table, column, usable)
+        if column.name in choices.options.ignore:
+            not_read[column.name] = "ignored"
+        elif choices.takes(column):
+            usable.append(column)
+        elif column.kind is Kind.EMPTY:
+            not_read[column.name or "(no name)"] = "empty"
+        elif column.is_index:
+            not_read[column.name or "(no name)"] = "an index"
+        elif twin is None:
+            usable.append(column)
+        elif column.may_be(Role.RATING) and not twin.may_be(Role.RATING):
+            usable[usable.index(twin)] = column
+            not_read[twin.name] = f"repeats {column.name}"
+        else:
+            not_read[column.name] = f"repeats {twin.name}"
+    return usable, not_read
+
+
+def _twin(
+    table: CodedTable, column: CodedColumn, peers: Sequence[CodedColumn]
+) -> CodedColumn | None:
+    """Return the column that another one repeats."""
+    return next((other for other in peers if _repeats(table, column, other)), None)
+
+
+def _repeats(table: CodedTable, column: CodedColumn, other: CodedColumn) -> bool:
+    """Return whether two columns say the same row by row; true, 1 and pass do.
+
+    In small files raters who agree would vanish, so a column with another name repeats one only
+    beside many rows, and never if both are called like raters.
+    """
+    if not 1 < len(column.values) == len(other.values):
+        return False
+    is_same_verdict = column.values != other.values and _is_same_verdict(column, other)
+    if column.values != other.values and not (
+        is_same_verdict and column.can_rate and other.can_rate and column.level == other.level
+    ):
+        return False
+    if n_distinct(combined([column, other])) != n_distinct(column.codes):
+        return False
+    if not (column.origin or other.origin):
+        of_raters = (Who.PERSON, Who.HUMAN, Who.JUDGE)
+        if column.who in of_raters and other.who in of_raters:
+            return False
+        if other.may_be(Role.ITEM) and column.may_be(Role.RATER):
+            return False
+        if not column.level and distinct_parts([column.name, other.name]):
+            return False  # two raters of one question, who agree
+    same_end = column.name.rsplit(".", 1)[-1] == other.name.rsplit(".", 1)[-1]
+    is_nested = bool(column.level)
+    return len(table) >= _FEWEST_TO_REPEAT or same_end or is_nested or is_same_verdict
+
+
+def _is_same_verdict(column: CodedColumn, other: CodedColumn) -> bool:
+    words = [[value.casefold() for value in of.values] for of in (column, other)]
+    if not all(set(of) <= _PASSES | _FAILS for of in words):
+        return False
+    rows = np.flatnonzero(column.has_cell & other.has_cell)
+    passes = [
+        np.array([w in _PASSES for w in of])[c.codes[rows]]
+        for of, c in zip(words, (column, other), strict=True)
+    ]
+    return bool((passes[0] == passes[1]).all())
+
+
+def deepest_level(columns: Sequence[CodedColumn]) -> int:
+    """Return the deepest level that holds ratings: what lies above are attributes of the item.
+
+    That is the only safe defence against a model's suggestion with which every rater agrees.
+    """
+    return max((column.level for column in columns if column.can_rate), default=0)
+
+
+def names_item(columns: Sequence[CodedColumn]) -> bool:
+    """Return whether one of the columns has a name of items."""
+    return any(column.may_be(Role.ITEM) for column in columns)
+
+
+def last_part(name: str) -> str:
+    """Return the last part of the path of a field."""
+    return re.split(r"[.]", name)[-1]

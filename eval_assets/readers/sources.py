@@ -1,0 +1,425 @@
+"""Files of any kind, and data frames, as tables of columns.
+
+The content of a file decides how it is read, and never its name.
+"""
+
+import re
+import zipfile
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from eval_assets.errors import InputError, InputProblem, SheetLine
+from eval_assets.readers._problems import input_error
+from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
+from eval_assets.readers.formats import header_rows
+from eval_assets.readers.formats.delimited import parse_delimited
+from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
+from eval_assets.readers.formats.row_files import loaded, parquet_table, sheets_of
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
+from eval_assets.readers.importers.tool_exports import is_zipped_log, zipped_log
+from eval_assets.readers.names import Role, may_be
+from eval_assets.readers.nested_records import (
+    tables_of_document,
+    tables_of_records,
+    with_choices,
+    with_lists_unfolded,
+)
+from eval_assets.readers.readings.table_reading import FRAME
+
+_NO_TABLE = re.compile(
+    r"(^|/)(\.|readme|evaluation\.ya?ml|licen[cs]es?)"
+    r"|\.(ya?ml|md|py|sqlite|duckdb|html|png|jpe?g|pdf|log|docx?|zip|ipynb)$",
+    re.IGNORECASE,
+)
+_MOST_BAD_LINES = 0.02
+"""Share of lines that are no JSON, up to which the others are JSON lines."""
+
+_ALIKE = 0.8
+"""Share of common columns from which on tables are parts of one."""
+
+_SUMMARY_ROW = re.compile(
+    r"(totals?|mean|average|avg|median|sd|std|st\.? ?dev|sum|count|summe|mittelwert"
+    r"|durchschnitt|gesamt)\.?",
+    re.IGNORECASE,
+)
+_FULL = 0.67
+"""Share of filled cells up to which blanks of a column of names are merged cells."""
+
+_MOST_GRID_CELLS = 60_000_000
+"""Cells of a sheet that calamine can hold; for more it ends the process."""
+
+_CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})(\d{1,7})"')
+_FEWEST_MERGED = 3
+
+
+def files_in(paths: Sequence[Path]) -> list[Path]:
+    """Return files, and those in folders that may hold ratings."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = (file for file in sorted(path.rglob("*")) if file.is_file())
+        files += [
+            file
+            for file in inside
+            if not _NO_TABLE.search(file.relative_to(path).as_posix()) and not is_working_file(file)
+        ]
+    return files
+
+
+@dataclass(frozen=True)
+class FileContent:
+    """Content of a file, before it is known what it means.
+
+    Args:
+        file: File, as messages name it.
+        document: Records or an object of JSON; None if the file holds tables.
+        lines: Line of each record, if it has its own.
+        tables: Tables of cells, with the name of each sheet.
+        bad_rows: Lines that could not be read.
+        notes: How the file was read, as far as that was guessed.
+    """
+
+    file: str
+    document: object = None
+    lines: Sequence[int] | None = None
+    tables: tuple[tuple[str, FileTable], ...] = ()
+    bad_rows: tuple[InputProblem, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_tables(self) -> list[CodedTable]:
+        """Return the content as tables of columns."""
+        if self.document is None:
+            several = len(self.tables) > 1
+            tables = [
+                replace(prepared(of), sheet=sheet * several)
+                for sheet, table in self.tables
+                for of in _tables_of_rows(table)
+            ]
+        elif self.lines is None:
+            tables = tables_of_document(self.document, file=self.file)
+        else:
+            tables = tables_of_records(self.document, self.lines, file=self.file)  # type: ignore[arg-type] # they are records
+        return [
+            replace(
+                table,
+                bad_rows=(*self.bad_rows, *table.bad_rows),
+                notes=(*self.notes, *table.notes),
+            )
+            for table in tables
+        ]
+
+
+def content_of(path: Path, *, file: str, sheet: str | None, skip_rows: int) -> FileContent:
+    """Return the content of a file.
+
+    Raises:
+        InputError: If the file as a whole cannot be used.
+    """
+    data = read_bytes(path, file=file)
+    if data[:4] == b"PAR1":
+        return FileContent(file, tables=(("", parquet_table(path, file)),))
+    if data[:2] == b"PK" and is_zipped_log(data):
+        return FileContent(file, zipped_log(data, file=file))
+    if data[:2] == b"PK" or data[:4] == b"\xd0\xcf\x11\xe0":
+        sheets = _sheets_of_workbook(data, file=file, sheet=sheet, skip_rows=skip_rows)
+        return FileContent(file, tables=tuple(sheets))
+    text, notes = decoded_as_guessed(data, file=file)
+    content = None
+    if text.lstrip()[:1] in ("{", "[") and not skip_rows:
+        content = _content_of_json(text, file=file)
+    if content is None:
+        table = _delimited(text, file=file, skip_rows=skip_rows)
+        content = FileContent(file, tables=(("", table),))
+    return replace(content, notes=notes)
+
+
+def prepared(table: CodedTable) -> CodedTable:
+    """Return a table of cells with ticks as ratings, lists as rows, and merged cells filled."""
+    if table.document:
+        return table
+    return with_lists_unfolded(with_choices(_without_summary_rows(_filled_down(table))))
+
+
+def _content_of_json(text: str, *, file: str) -> FileContent | None:
+    """Return the content of JSON or of JSON lines; None if the text is neither."""
+    try:
+        return FileContent(file, loaded(text))
+    except ValueError as error:
+        problem = getattr(error, "msg", str(error))
+    records, lines, bad_rows = [], [], []
+    # JSON allows U+2028 and its like inside text, at which `splitlines` would break the line.
+    for line, row in enumerate(text.split("\n"), start=1):
+        if not row.strip():
+            continue
+        try:
+            value = loaded(row)
+        except ValueError as error:
+            message, remedy = f"the line is not JSON ({error})", "Write one JSON object a line"
+            bad_rows.append(InputProblem(file, line, None, message, remedy))
+            continue
+        records.append(value if isinstance(value, dict) else {"value": value})
+        lines.append(line)
+    if records and len(bad_rows) <= max(1, _MOST_BAD_LINES * len(records)):
+        return FileContent(file, records, lines, bad_rows=tuple(bad_rows))
+    if text.lstrip()[:1] == "[" or (
+        len(bad_rows) == 1
+        and not records
+        and "," in text.split("\n", maxsplit=1)[0]
+        and ":" not in text
+    ):
+        return None
+    if bad_rows and (records or "\n" not in text.strip()):
+        raise InputError(bad_rows[0])
+    message = f"the file is neither JSON nor JSON lines ({problem})"
+    raise input_error(file, message, "Export it again")
+
+
+def _tables_of_rows(table: FileTable) -> list[CodedTable]:
+    """Return the tables of rows whose cells may be lists and objects."""
+    is_nested = any(
+        isinstance(value, list | dict | tuple)
+        for cells in table.columns.values()
+        for value in cells.values[:50]
+    )
+    if not is_nested:
+        return [CodedTable.of(table)]
+    rows = zip(*table.columns.values(), strict=True)
+    records = [dict(zip(table.columns, row, strict=True)) for row in rows]
+    return tables_of_records(records, table.lines, file=table.file)
+
+
+def _delimited(text: str, *, file: str, skip_rows: int) -> FileTable:
+    """Return the rows of delimited text, or of words between blanks if all rows have as many."""
+    words = [line.split() for line in text[:100_000].splitlines()[:200] if line.strip()]
+    is_delimited = any(mark in text[:100_000] for mark in ",;\t|")
+    is_table = len(words) > 2 and len(words[0]) > 2 and len({len(row) for row in words[:-1]}) == 1
+    if not is_delimited and is_table:
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+    return parse_delimited(text, file=file, delimiter=",", skip_rows=skip_rows, is_strict=False)
+
+
+def _sheets_of_workbook(
+    data: bytes, *, file: str, sheet: str | None, skip_rows: int
+) -> list[tuple[str, FileTable]]:
+    """Return the tables of a workbook with more than a header, by the name of their sheet."""
+    _refuse_far_cells(data, file=file)
+    sheets = sheets_of(data, file=file)
+    names = [name for name, _ in sheets]
+    if sheet is not None and sheet not in names:
+        message = f'there is no sheet "{sheet}"'
+        raise input_error(file, message, f"Use one of {', '.join(names)}")
+    tables = []
+    for name, rows in sheets:
+        start = [(line, cells) for line, cells in rows if line > skip_rows]
+        if (sheet is not None and name != sheet) or not start:
+            continue
+        header = header_rows.header_of(start[: header_rows.SAMPLE_ROWS], file=file)
+        body = start[header.n_rows :]
+        if not body:
+            continue
+        columns = [FileColumn.of([cells[k] for _, cells in body]) for k in range(len(header.names))]
+        cells_by_name = header_rows.named_columns(header, columns, file=file, is_strict=False)
+        lines = [SheetLine(line, name) if len(sheets) > 1 else line for line, _ in body]
+        tables.append((name, FileTable(file, cells_by_name, lines, notes=header.notes)))
+    return tables
+
+
+def _refuse_far_cells(data: bytes, *, file: str) -> None:
+    """Raise an error if a cell far outside makes a sheet too large for calamine to hold."""
+    if not data.startswith(b"PK"):
+        return
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as packed:
+            for name in packed.namelist():
+                if not re.fullmatch(r"xl/worksheets/[^/]*\.xml", name):
+                    continue
+                places = _CELL.findall(packed.read(name))
+                n_rows = max((int(row) for _, row in places), default=0)
+                n_columns = max((_column_number(letters) for letters, _ in places), default=0)
+                if n_rows * n_columns > _MOST_GRID_CELLS > 40 * len(places):
+                    message = "a cell lies far outside the table, and the sheet is too large"
+                    raise input_error(file, message, "Delete that cell, or export the sheet as CSV")
+    except zipfile.BadZipFile as error:
+        message = f"the spreadsheet cannot be read ({error})"
+        raise input_error(file, message, "Save it again, or export the sheet as CSV") from error
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
+
+
+def content_of_frame(frame: pd.DataFrame) -> FileContent:
+    """Return the content of a data frame; an index that is more than a count is a column."""
+    counts_rows = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
+    if not counts_rows and not (
+        pd.api.types.is_integer_dtype(frame.index.dtype) and frame.index.name is None
+    ):
+        frame = frame.reset_index(names=[name or "item" for name in frame.index.names])
+    names, notes = header_rows.numbered_names([*map(_header, frame.columns)])
+    cells = [
+        FileColumn.of([_cell(cell) for cell in frame.iloc[:, k].tolist()])
+        for k in range(len(names))
+    ]
+    header = header_rows.Header(names, None, 0, tuple(notes))
+    columns = header_rows.named_columns(header, cells, file=FRAME, is_strict=False)
+    lines = range(1, len(frame) + 1)
+    return FileContent(FRAME, tables=(("", FileTable(FRAME, columns, lines, notes=tuple(notes))),))
+
+
+def _header(label: Hashable) -> str:
+    """Return a label as the header of a file; those of several levels as a survey joins them."""
+    if isinstance(label, tuple):
+        return ": ".join(str(part) for part in label if str(part))
+    return str(label)
+
+
+def _cell(cell: object) -> object:
+    """Return a cell as CSV has it; lists and objects stay, which only JSON has."""
+    if isinstance(cell, str | list | dict | tuple):
+        return cell
+    is_missing = cell is None or cell is pd.NA or cell is pd.NaT or cell != cell  # noqa: PLR0124 - NaN
+    return "" if is_missing else as_text(cell)
+
+
+def _without_summary_rows(table: CodedTable) -> CodedTable:
+    """Return the table without rows at its end that sum up the others."""
+    first = table.columns[0] if table.columns else None
+    n_kept = len(table)
+    while first is not None and n_kept and _SUMMARY_ROW.fullmatch(first.text(n_kept - 1)):
+        n_kept -= 1
+    if n_kept == len(table):
+        return table
+    lines = ", ".join(map(str, table.lines[n_kept:]))
+    note = f"line {lines} not read: it sums up the others"
+    return taken(replace(table, notes=(*table.notes, note)), np.arange(n_kept))
+
+
+def taken(table: CodedTable, rows: np.ndarray) -> CodedTable:
+    """Return the table with some of its rows."""
+    return replace(
+        table,
+        columns=[column.take(rows) for column in table.columns],
+        files=table.files.take(rows),
+        lines=[table.lines[row] for row in rows.tolist()],
+    )
+
+
+def _filled_down(table: CodedTable) -> CodedTable:
+    """Return the table with merged cells of items or raters filled down."""
+    columns, notes = [], []
+    for column in table.columns:
+        n_blank = len(table) - column.n_cells
+        is_merged = (
+            len(table) > 0
+            and column.has_cell[0]
+            and n_blank >= max(_FEWEST_MERGED, (1 - _FULL) * len(table))
+            and may_be(column.name, Role.ITEM, Role.RATER, Role.SYSTEM)
+            and column.kind is not Kind.NUMBER
+        )
+        if not is_merged:
+            columns.append(column)
+            continue
+        rows = np.maximum.accumulate(np.where(column.has_cell, np.arange(len(table)), 0))
+        columns.append(column.take(rows))
+        notes.append(f"blank cells of {column.name} read as the cell above")
+    return replace(table, columns=columns, notes=(*table.notes, *notes)) if notes else table
+
+
+# Several tables of one form are one.
+
+
+def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
+    """Return tables with the same columns as one, with a column for what tells them apart."""
+    groups: list[list[CodedTable]] = []
+    for table in tables:
+        group = next((of for of in groups if _is_same_form(of[0], table)), None)
+        if group is None:
+            groups.append([table])
+        else:
+            group.append(table)
+    return [_joined(group) if len(group) > 1 else group[0] for group in groups]
+
+
+def _is_same_form(table: CodedTable, other: CodedTable) -> bool:
+    names, other_names = ({plain(c.name) for c in of.columns} for of in (table, other))
+    is_alike = len(names & other_names) / max(1, len(names | other_names)) >= _ALIKE
+    is_same_place = table.sheet == other.sheet or not table.document
+    return is_alike and (is_same_place or table.file != other.file)
+
+
+def _joined(tables: Sequence[CodedTable]) -> CodedTable:
+    of_one_file = len({table.file for table in tables}) == 1
+    parts = [t.sheet for t in tables] if of_one_file else _differing([t.file for t in tables])
+    origin = Origin.SHEET if of_one_file else Origin.FILE
+    columns = []
+    for name in dict.fromkeys(column.name for table in tables for column in table.columns):
+        parts_of_column = [
+            next((c for c in table.columns if c.name == name), None) for table in tables
+        ]
+        first = next(column for column in parts_of_column if column is not None)
+        codes, values = [], dict[str, int]()
+        for column, table in zip(parts_of_column, tables, strict=True):
+            if column is None:
+                codes.append(np.full(len(table), BLANK, dtype=np.int32))
+                continue
+            places = [values.setdefault(value, len(values)) for value in column.values]
+            codes.append(np.array([*places, BLANK], dtype=np.int32)[column.codes])
+        columns.append(
+            CodedColumn(name, np.concatenate(codes), list(values), first.level, first.origin)
+        )
+    sizes = [len(table) for table in tables]
+    names = list(dict.fromkeys(parts))
+    part = np.repeat([names.index(name) for name in parts], sizes).astype(np.int32)
+    columns.append(CodedColumn(origin.value, part, names, origin=origin))
+    of_files = list(dict.fromkeys(table.file for table in tables))
+    places = [of_files.index(table.file) for table in tables]
+    files = FileColumn(of_files, np.repeat(places, sizes).astype(np.int32))
+    return CodedTable(
+        columns,
+        files,
+        [line for table in tables for line in table.lines],
+        document=tables[0].document,
+        bad_rows=tuple(problem for table in tables for problem in table.bad_rows),
+        notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
+    )
+
+
+def _common_start(names: Sequence[str]) -> str:
+    first, last = min(names), max(names)
+    length = next((k for k, letter in enumerate(first) if last[k] != letter), len(first))
+    return first[:length]
+
+
+def _differing(files: Sequence[str]) -> list[str]:
+    """Return the part of each path that tells it from the others, without what all share.
+
+    Examples:
+        >>> _differing(["in/anna/ratings.csv", "in/ben/ratings.csv"])
+        ['anna', 'ben']
+        >>> _differing(["a1_data.json", "a2_data.json"])
+        ['a1', 'a2']
+    """
+    parts = [[*Path(file).parts[:-1], Path(file).name.split(".")[0]] for file in files]
+    n_files = len(set(files))
+    for k in range(1, max(map(len, parts)) + 1):
+        names = [part[-k] if len(part) >= k else "" for part in parts]
+        if len(set(names)) == n_files:
+            end = _common_start([name[::-1] for name in names])[::-1]
+            if re.match(r"[_\-. ]", end):
+                names = [name[: -len(end)] for name in names]
+            start = _common_start(names)
+            rest = [name[len(start) :] for name in names]
+            if re.search(r"[_\-. ]$", start) and not any(map(str.isdigit, rest)):
+                names = rest
+            return names
+    return list(files)

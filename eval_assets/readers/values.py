@@ -1,0 +1,481 @@
+"""Meaning of cells: ratings, numbers, times, and words in a known order."""
+
+import math
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, without_blanks
+from eval_assets.scale import BINARY, Level, Scale
+
+FloatArray = npt.NDArray[np.float64]
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"(?![+-]?[1-9]\d{0,2},\d{3}$)[+-]?\d*,\d+")
+"""Not 1,000, which may be a thousand."""
+
+_TEXT_OF_SPREADSHEET = re.compile(r"'(.*)|=\"(.*)\"")
+"""A cell that a spreadsheet keeps as text."""
+
+_WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
+_OUT_OF = re.compile(
+    r"(\d+(?:[.,]\d+)?) ?(?:/|of|out of|von|sur|de) ?(\d+)(?: ?(?:points?|stars?))?", re.IGNORECASE
+)
+_COUNTED = re.compile(r"(\d+(?:[.,]\d+)?) ?(?:%|stars?|sterne?|points?)", re.IGNORECASE)
+_NUMBER_AND_WORD = re.compile(r"\(?(-?\d{1,3})\)? ?[-\u2013=:.)(] ?[^\d\s].*|[^\d(]+\((\d{1,3})\)")
+_STARS = re.compile("([*\u2605\u2b50]*)(\u00bd?)([\u2606\u2729]*)")
+
+_TRUE_OR_FALSE = {
+    **dict.fromkeys(("true", "yes", "y", "ja", "wahr", "oui", "vrai", "s\u00ed", "si", "sim"), 1.0),
+    **dict.fromkeys(("false", "no", "n", "nein", "falsch", "non", "faux", "n\u00e3o"), 0.0),
+}
+"""Spellings by people, and by spreadsheets in other languages."""
+
+ABSENT = frozenset(
+    (
+        *("na", "n/a", "#n/a", "n.a.", "k.a.", "nan", "null", "none", "<na>", "-", "--", ".", "?"),
+        *("??", "\u2013", "\u2014", "missing", "unrated", "skip", "skipped"),
+    )
+)
+"""Words that people and programs write for a missing rating."""
+
+MISSING = ABSENT | {
+    *("unsure", "not sure", "don't know", "don\u2019t know", "do not know", "dk", "i don't know"),
+    *("can't say", "cannot judge", "can't judge", "no opinion", "no answer", "prefer not to say"),
+    *("not applicable", "wei\u00df nicht", "keine angabe", "k.a", "unsicher"),
+}
+"""Words for a missing rating or no opinion."""
+
+_ORDERS = [
+    tuple(order.split(", "))
+    for order in (
+        *("no, yes", "false, true", "fail, pass", "failed, passed", "bad, good", "-, +"),
+        *("incorrect, correct", "wrong, right", "reject, accept", "rejected, accepted"),
+        *("irrelevant, relevant", "not relevant, relevant", "unsafe, safe", "n, y", "f, t"),
+        *("unhelpful|not helpful, helpful", "thumbs down, thumbs up", "down, up", "dislike, like"),
+        *("nein, ja", "non, oui", "no, s\u00ed|si", "falsch, wahr", "faux, vrai"),
+        *("no, partially|partly|partial|maybe|somewhat, yes", "fail, partial, pass"),
+        *("incorrect, partially correct, correct", "irrelevant, partially relevant, relevant"),
+        *("not relevant, partially relevant, relevant", "low, medium, high"),
+        *("none, low, medium, high", "bad, ok|okay|fair|neutral, good", "poor, fair, good"),
+        *("one, two, three, four, five", "f, e, d, c, b, a", "f, d, c, b, a"),
+        *("model_a, tie, model_b", "a, tie, b", "left, tie, right"),
+        *("response_a, tie, response_b", "\N{THUMBS DOWN SIGN}, \N{THUMBS UP SIGN}"),
+        "f, d-, d, d+, c-, c, c+, b-, b, b+, a-, a, a+",
+        *("negative, neutral, positive", "poor, fair, good, excellent"),
+        *("poor, fair, good, very good, excellent", "very poor, poor, fair, good, excellent"),
+        *("very poor, poor, fair|average, good, very good|excellent", "worse, same, better"),
+        *("very bad, bad, neutral|ok, good, very good", "poor, average, good, excellent"),
+        *("terrible|bad, poor, okay|ok|fair, good, great|excellent", "reject, revise, accept"),
+        *("very low, low, medium|moderate, high, very high", "minor, major, critical"),
+        "never, rarely|seldom, sometimes|occasionally, often, always|very often",
+        "strongly disagree, disagree, agree, strongly agree",
+        (
+            "strongly disagree, disagree|somewhat disagree|slightly disagree, "
+            "neutral|neither agree nor disagree|undecided, "
+            "agree|somewhat agree|slightly agree, strongly agree"
+        ),
+        (
+            "strongly disagree, disagree, somewhat disagree|slightly disagree, "
+            "neutral|neither agree nor disagree, somewhat agree|slightly agree, agree, "
+            "strongly agree"
+        ),
+        (
+            "very dissatisfied|extremely dissatisfied, dissatisfied|somewhat dissatisfied, "
+            "neutral|neither satisfied nor dissatisfied, satisfied|somewhat satisfied, "
+            "very satisfied|extremely satisfied"
+        ),
+        (
+            "extremely unlikely|very unlikely, unlikely|somewhat unlikely, "
+            "neutral|neither likely nor unlikely, likely|somewhat likely, "
+            "extremely likely|very likely"
+        ),
+        (
+            "much worse, worse|slightly worse|somewhat worse, same|about the same, "
+            "better|slightly better|somewhat better, much better"
+        ),
+        "not at all, slightly, somewhat|moderately, very, extremely",
+        (
+            "not helpful|not at all helpful, slightly helpful, "
+            "somewhat helpful|moderately helpful, very helpful, extremely helpful"
+        ),
+        "not helpful, somewhat helpful, helpful, very helpful",
+        (
+            "trifft gar nicht zu|trifft \u00fcberhaupt nicht zu|trifft nicht zu, "
+            "trifft eher nicht zu, teils teils|teils/teils|teils-teils|weder noch|neutral, "
+            "trifft eher zu, trifft voll zu|trifft voll und ganz zu|trifft v\u00f6llig zu|trifft zu"
+        ),
+        (
+            "stimme gar nicht zu|stimme \u00fcberhaupt nicht zu, stimme nicht zu|"
+            "stimme eher nicht zu, teils teils|teils/teils|weder noch|neutral, "
+            "stimme zu|stimme eher zu, stimme voll zu|stimme voll und ganz zu|stimme v\u00f6llig zu"
+        ),
+        *("schlecht, mittel, gut", "mangelhaft, ausreichend, befriedigend, gut, sehr gut"),
+        *("sehr schlecht, schlecht, mittel|neutral, gut, sehr gut", "nie, selten, manchmal, oft"),
+        "nie, selten, manchmal, oft, immer",
+    )
+]
+"""Words in which surveys ask, worst first; the shortest order that has all words of a file counts.
+
+A scale in other words has no order until one is declared: a wrong one would look like disagreement.
+"""
+
+_BY_LENGTH = sorted(_ORDERS, key=len)
+_KNOWN_WORDS = [{word for choices in order for word in choices.split("|")} for order in _BY_LENGTH]
+_USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
+"""Ends of common scales, the narrowest first."""
+
+_FEW = 2
+_MOST_CODES = 0.05
+"""Largest share of a code for no rating, or of misspelled words, among the ratings."""
+
+_FEWEST_OF_A_SCALE = 20
+"""Number of ratings from which a rare value far from the others is reported."""
+
+_MOST_ALL_OFFERED = 7
+"""Largest number of words of a scale that raters were probably offered as a whole."""
+
+
+@dataclass(frozen=True)
+class RatingCells:
+    """Parsed cells of ratings, not yet compared with a scale.
+
+    Args:
+        texts: The cells.
+        parsed: What each of their distinct values is; shape (n_values, 4): its number, NaN if it
+            has none; whether it is blank; whether it is true, false, yes or no; and the highest
+            value of its scale, as in 4/5, NaN if it does not say so.
+    """
+
+    texts: FileColumn[str | None]
+    parsed: FloatArray
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Number in each cell, NaN if it has none; that of 80 % is 80."""
+        values: FloatArray = self.parsed[self.texts.codes, 0]
+        return values
+
+    @cached_property
+    def blank(self) -> BoolArray:
+        """Return whether each cell is blank."""
+        is_blank: BoolArray = self.parsed[self.texts.codes, 1] > 0
+        return is_blank
+
+    def take(self, rows: BoolArray) -> "RatingCells":
+        """Return the cells of some rows."""
+        return RatingCells(self.texts.take(rows), self.parsed)
+
+    def distinct(self) -> tuple["RatingCells", npt.NDArray[np.int64]]:
+        """Return a cell for each distinct text, and the number of cells with it."""
+        counts = np.bincount(self.texts.codes, minlength=len(self.texts.values))
+        codes = np.flatnonzero(counts)
+        return RatingCells(FileColumn(self.texts.values, codes), self.parsed), counts[codes]
+
+    def tops(self) -> set[float]:
+        """Return the highest values that cells name: 5 of 4/5."""
+        tops = self.parsed[np.unique(self.texts.codes), 3]
+        return set(tops[~np.isnan(tops)].tolist())
+
+    def words(self) -> set[str]:
+        """Return the texts that are no numbers, such as yes."""
+        is_word = ~self.blank & (np.isnan(self.values) | (self.parsed[self.texts.codes, 2] > 0))
+        return {(text or "").strip() for text in self.texts.take(is_word).present()}
+
+    def values_on(self, scale: Scale) -> FloatArray:
+        """Return the value of each cell by a scale, on which it may not lie; NaN if it has none.
+
+        Examples:
+            >>> cells = parsed_ratings(FileColumn.of(["Good", "1", "yes"]))
+            >>> cells.values_on(Scale.from_words("bad", "fair", "good"))
+            array([ 2.,  1., nan])
+        """
+        values: FloatArray = self._on(scale)[self.texts.codes]
+        return values
+
+    def on_scale(self, scale: Scale) -> tuple[FloatArray, BoolArray]:
+        """Return the values as written on the scale, and which of them it contains.
+
+        Examples:
+            >>> cells = parsed_ratings(FileColumn.of(["3.0", "4.5", "yes"]))
+            >>> cells.on_scale(Scale.from_steps(low=1, high=5))[1]
+            array([ True, False, False])
+        """
+        values = self._on(scale)
+        return scale.snap(values)[self.texts.codes], scale.contains(values)[self.texts.codes]
+
+    def _on(self, scale: Scale) -> FloatArray:
+        """Return the value of each distinct text on a scale."""
+        values, is_boolean = self.parsed[:, 0], self.parsed[:, 2]
+        if not scale.is_binary:
+            values = np.where(is_boolean > 0, np.nan, values)
+        if scale.words is None or scale.values is None:
+            return values
+        named = {w.casefold(): value for w, value in zip(scale.words, scale.values, strict=True)}
+        texts = ((text or "").strip().casefold() for text in self.texts.values)
+        words = np.array([named.get(text, np.nan) for text in texts])
+        return np.where(np.isnan(words), values, words)
+
+
+def number_in(cell: str | None) -> float:
+    """Return the number of a cell as people write ratings, NaN if it has none.
+
+    Examples:
+        >>> [number_in(cell) for cell in ("3.0", "03", " 4 ", "five", "nan", "1_000", None)]
+        [3.0, 3.0, 4.0, nan, nan, nan, nan]
+        >>> [number_in(cell) for cell in ("'4", '="4"', "\N{FULLWIDTH DIGIT FOUR}", "4,5")]
+        [4.0, 4.0, 4.0, 4.5]
+        >>> [number_in(cell) for cell in ("1,000", "4/5", "80 %", "2 - poor", "good (3)")]
+        [nan, 4.0, 80.0, 2.0, 3.0]
+    """
+    return _number_and_top(without_blanks(cell) or "")[0]
+
+
+def _number_and_top(text: str) -> tuple[float, float]:
+    """Return the number of a rating, and the highest possible one; NaN without."""
+    if _NUMBER.fullmatch(text):
+        number = float(text)
+        return (number if math.isfinite(number) else math.nan), math.nan
+    if len(text) > 100 or not text:
+        return math.nan, math.nan
+    cell = _TEXT_OF_SPREADSHEET.fullmatch(text)
+    text = " ".join((cell[cell.lastindex or 0] if cell else text).split())
+    text = text.replace("\N{ARABIC DECIMAL SEPARATOR}", ".").replace("\ufe0f", "")
+    if _NUMBER.fullmatch(text) or _DECIMAL_COMMA.fullmatch(text):
+        return float(text.replace(",", ".")), math.nan
+    if match := _OUT_OF.fullmatch(text):
+        return float(match[1].replace(",", ".")), float(match[2])
+    if match := _COUNTED.fullmatch(text):
+        return float(match[1].replace(",", ".")), 100.0 if text.endswith("%") else math.nan
+    if match := _NUMBER_AND_WORD.fullmatch(text):
+        return float(match[1] or match[2]), math.nan
+    if match := _STARS.fullmatch(text.replace(" ", "")):
+        full, half, empty = map(len, match.groups())
+        return full + half / 2, float(full + half + empty) if empty else math.nan
+    return math.nan, math.nan
+
+
+def canonical_number(cell: str | None) -> str | None:
+    """Return a whole number in its canonical spelling; spreadsheets turn 1 into 1.0 and 01 into 1.
+
+    Examples:
+        >>> [canonical_number(seed) for seed in ("1", "1.0", " 01 ", "a1", "1.5", "")]
+        ['1', '1', '1', 'a1', '1.5', None]
+    """
+    text = without_blanks(cell)
+    number = _WHOLE_NUMBER.fullmatch(text) if text is not None else None
+    return str(int(number[1])) if number else text
+
+
+def in_utc(text: str) -> str | None:
+    """Return an ISO 8601 time in UTC, None if it is not one; a time without a zone is in UTC.
+
+    Examples:
+        >>> in_utc("2026-11-21T06:00:00+02:00")
+        '2026-11-21T04:00:00Z'
+    """
+    try:
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC).isoformat()[:-6] + "Z"
+    except (ValueError, OverflowError):
+        return None
+
+
+def parsed_ratings(cells: FileColumn[str | None]) -> RatingCells:
+    """Return the parsed cells.
+
+    Examples:
+        >>> parsed_ratings(FileColumn.of(["3.0", "yes", ""])).values
+        array([ 3.,  1., nan])
+    """
+    return RatingCells(cells, np.array(list(map(_parsed, cells.values)), float).reshape(-1, 4))
+
+
+def ratings_in(table: FileTable, *names: str) -> RatingCells:
+    """Return the parsed cells of the first of these columns that a table has."""
+    return parsed_ratings(table.text(*names))
+
+
+def _parsed(cell: str | None) -> tuple[float, bool, bool, float]:
+    """Return value, whether blank, whether true or false, and the highest value."""
+    text = without_blanks(cell)
+    if text is None:
+        return math.nan, True, False, math.nan
+    if text.lower() in _TRUE_OR_FALSE:
+        return _TRUE_OR_FALSE[text.lower()], False, True, math.nan
+    number, top = _number_and_top(text)
+    return number, False, False, top
+
+
+def order_of(words: Iterable[str], numbers: Collection[float] = ()) -> tuple[str, ...] | None:
+    """Return the words of a known order, worst first, that has all of some; None if none has.
+
+    Of a long order, such as that of grades, those from the lowest to the highest of the words.
+    `numbers` are places in the order, as 0 and 1 for no and yes.
+
+    Examples:
+        >>> order_of({"Good", "bad"}), order_of({"fine", "meh"})
+        (('bad', 'good'), None)
+    """
+    folded = {word.casefold() for word in words}
+    for order, known in zip(_BY_LENGTH, _KNOWN_WORDS, strict=True):
+        if not folded or not folded <= known:
+            continue
+        if len(order[0]) == 1 and len(folded) < 3 <= len(order):
+            continue
+        choices = [choice.split("|") for choice in order]
+        spelled = [next((w for w in of if w in folded), of[0]) for of in choices]
+        if folded <= set(spelled) and set(numbers) <= set(range(len(spelled))):
+            places = [place for place, word in enumerate(spelled) if word in folded]
+            if len(spelled) > _MOST_ALL_OFFERED and len(places) > 1:
+                return tuple(spelled[places[0] : places[-1] + 1])
+            return tuple(spelled)
+    return None
+
+
+def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
+    """Return the scale of a question's ratings: by default the narrowest usual one.
+
+    On a wider scale the same ratings would be closer to each other. None for words without a known
+    order, unless the level needs none.
+    """
+    cells, counts = cells.distinct()
+    values = set(cells.values[~np.isnan(cells.values)].tolist())
+    is_word = ~cells.blank & np.isnan(cells.values)
+    words = _words_of_one_order(cells, counts)
+    if is_word.any():
+        order = order_of(words, values)
+        if order is not None:
+            return Scale.from_words(*order)
+    # Some words among numbers are typing errors, which are reported one by one.
+    if int(counts[is_word].sum()) * _FEW > int(counts[~cells.blank].sum()):
+        folded = {word.casefold() for word in cells.words()}
+        is_nominal = level == "nominal" and len(folded) > 1
+        return Scale.from_words(*sorted(folded)) if is_nominal else None
+    tops = cells.tops()
+    top = max(tops, default=math.nan)
+    if values and max(values) <= top:
+        return _between(min(0.0, *values) if min(values) < 1 or top == 100 else 1.0, top, values)
+    return _scale_of_numbers(values)
+
+
+def words_off_the_order(cells: RatingCells) -> set[str]:
+    """Return rare words that are not in the order of the others, which are typing errors."""
+    distinct, counts = cells.distinct()
+    return {word for word in distinct.words() if word not in _words_of_one_order(distinct, counts)}
+
+
+def _words_of_one_order(cells: RatingCells, counts: npt.NDArray[np.int64]) -> set[str]:
+    """Return the words of distinct cells, without a few that are not in the order of the others."""
+    of_word = {
+        (cells.texts[row] or "").strip(): int(counts[row])
+        for row in np.flatnonzero(~cells.blank).tolist()
+        if (cells.texts[row] or "").strip() in cells.words()
+    }
+    in_order = [{w for w in of_word if w.casefold() in known} for known in _KNOWN_WORDS]
+    known = max(in_order, key=lambda words: sum(map(of_word.__getitem__, words)))
+    n_unknown = sum(of_word[word] for word in of_word.keys() - known)
+    return known if n_unknown <= max(1, _MOST_CODES * sum(of_word.values())) else {*of_word}
+
+
+def missing_code(cells: RatingCells) -> float:
+    """Return a number that may be a code for no rating, or a typing error; NaN if there is none.
+
+    Examples are 99, 9 or -9 beside ratings from 1 to 5. Such a number is rare, and the only one
+    below 0, beyond a common scale, or further from the others than they are from each other.
+    """
+    cells, n_cells = cells.distinct()
+    is_number = ~np.isnan(cells.values)
+    values, index = np.unique(cells.values[is_number], return_inverse=True)
+    counts = np.bincount(index, n_cells[is_number])
+    if len(values) <= _FEW or counts.sum() < _FEWEST_OF_A_SCALE:
+        return math.nan
+    is_rare = counts <= _MOST_CODES * counts.sum()
+    if is_rare[0] and values[0] < 0 <= values[1]:
+        return float(values[0])
+    is_usual = (max(0, values[0]), values[-1]) in _USUAL_ENDS
+    is_far = values[-1] - values[-2] > values[-2] - values[0]
+    is_beyond = values[-1] - values[-2] > 1 and (max(0, values[0]), values[-2]) in _USUAL_ENDS
+    return float(values[-1]) if is_rare[-1] and (is_far or is_beyond) and not is_usual else math.nan
+
+
+def _scale_of_numbers(values: set[float]) -> Scale:
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if values <= {0.0, 1.0}:
+        return BINARY
+    if low == high:
+        low = min(low, 1.0) if low > 1 else low - 1
+    return _between(low, high, values)
+
+
+def wider_scale(scale: Scale) -> Scale | None:
+    """Return the next usual scale around a guessed one; None if that is usual itself, or words.
+
+    Examples:
+        >>> [wider_scale(Scale.from_steps(low=low, high=high)) for low, high in ((1, 5), (-3, 3))]
+        [None, None]
+        >>> wider_scale(Scale.from_steps(low=1, high=4)).high
+        5.0
+    """
+    if scale.words is not None or (scale.low, scale.high) in _USUAL_ENDS:
+        return None
+    around = (ends for ends in _USUAL_ENDS if ends[0] <= scale.low and scale.high <= ends[1])
+    ends = next(around, None)
+    if ends is None:
+        return None
+    is_continuous = scale.values is None
+    low, high = ends
+    return Scale(low=low, high=high) if is_continuous else Scale.from_steps(low=low, high=high)
+
+
+def scale_from_one(scale: Scale) -> Scale | None:
+    """Return the usual scale that equals a guessed one without its 0; None if there is none.
+
+    Examples:
+        >>> scale_from_one(Scale.from_steps(low=0, high=5)).low
+        1.0
+        >>> scale_from_one(Scale.from_steps(low=0, high=4)) is None
+        True
+    """
+    is_usual = (scale.low, scale.high) in _USUAL_ENDS
+    if scale.words is not None or scale.low != 0 or is_usual or (1, scale.high) not in _USUAL_ENDS:
+        return None
+    return Scale.from_steps(low=1, high=scale.high)
+
+
+def _between(low: float, high: float, values: set[float]) -> Scale:
+    are_whole = all(value.is_integer() for value in values)
+    return Scale.from_steps(low=low, high=high) if are_whole else Scale(low=low, high=high)
+
+
+def scale_text(scale: Scale) -> str:
+    """Return a scale as `--scale` takes it.
+
+    Examples:
+        >>> scale_text(Scale.from_steps(low=1, high=5)), scale_text(Scale.from_words("bad", "good"))
+        ('1-5', 'bad,good')
+    """
+    if scale.words is not None:
+        return ",".join(scale.words)
+    if scale.values is None:
+        return f"{scale.low:g}-{scale.high:g}:any"
+    if scale.step == 1:
+        return f"{scale.low:g}-{scale.high:g}"
+    return ",".join(f"{value:g}" for value in scale.values)
+
+
+def guessed_scale(values: set[float]) -> Scale | None:
+    """Return the scale that ratings determine, None if there are several.
+
+    Both ends of 0 to 1 or 1 to 5 occur: 1 to 4 can be a separate scale, and as part of 1 to 5 its
+    raters would seem to agree more.
+    """
+    if values == {0.0, 1.0}:
+        return BINARY
+    is_likert = {1.0, 5.0} <= values <= {1.0, 2.0, 3.0, 4.0, 5.0}
+    return Scale.from_steps(low=1, high=5) if is_likert else None
