@@ -27,6 +27,9 @@ MOST_LOW_PROMPTS = 0.30
 
 SIGNIFICANT, HIGHEST_THRESHOLD = 0.05, 0.9
 
+NOT_INDEPENDENT = "not_independent"
+"""State of a pair of one family, which meets no target."""
+
 
 @dataclass(frozen=True)
 class Validation:
@@ -56,8 +59,13 @@ class PairMeasures:
     validation: Validation | None
 
 
-def measure_pairs(judged: JudgedUnits, limits: DualJudge, *, at: datetime) -> PairMeasures:
-    """Measure every pair of judges; the first two declared are the pair that is validated."""
+def measure_pairs(
+    judged: JudgedUnits, limits: DualJudge, *, is_independent: bool, at: datetime
+) -> PairMeasures:
+    """Measure every pair of judges; the first two declared are the pair that is validated.
+
+    The pair is independent unless both are of one family, whose errors are the same.
+    """
     parts = []
     first: tuple[pd.DataFrame, Validation] | None = None
     pairs = itertools.combinations(judged.scores, 2) if len(judged.units) else ()
@@ -67,7 +75,9 @@ def measure_pairs(judged: JudgedUnits, limits: DualJudge, *, at: datetime) -> Pa
         if first is None:
             first = (
                 _judgements(judged, item, peer, prompts, at=at),
-                _validation(judged, item, peer, prompts, limits, at=at),
+                _validation(
+                    judged, item, peer, prompts, limits, is_independent=is_independent, at=at
+                ),
             )
     filled = [part for part in parts if len(part)]
     listed = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
@@ -205,6 +215,7 @@ def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
     prompts: pd.DataFrame,
     limits: DualJudge,
     *,
+    is_independent: bool,
     at: datetime,
 ) -> Validation:
     """Return whether the pair passes: both kappas reach the limit; undefined never passes."""
@@ -220,7 +231,9 @@ def _validation(  # noqa: PLR0913 - a pair, its figures and their limits
         timestamp=at,
         kappa_macro=macro,
         kappa_micro=micro.value,
-        status=_status(macro, micro.value, lowest=limits.kappa),
+        status=_status(macro, micro.value, lowest=limits.kappa)
+        if is_independent
+        else NOT_INDEPENDENT,
         n_prompts=len(prompts),
         n_prompts_defined=len(defined),
         n_units=micro.n_units,

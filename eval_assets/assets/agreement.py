@@ -47,6 +47,7 @@ from eval_assets.figures import (
     RubricVersionFigures,
     SliceFigures,
 )
+from eval_assets.judges.catalogue.models import shared_family
 from eval_assets.render.tables import ALL_QUESTIONS
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import combined_fingerprint, rating_versions
@@ -297,7 +298,11 @@ def _judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]
     with clear_failures(), folder.ledger(evaluation := folder.evaluation()) as ledger:
         with folder.connect() as connection:
             units = judged_units(connection)
-        measures = measure_pairs(units, evaluation.dual_judge, at=datetime.now(tz=UTC))
+        pair = [str(judge.model) for judge in evaluation.primary_judges[:2]]
+        is_independent = not shared_family(pair, overrides=evaluation.capabilities)
+        measures = measure_pairs(
+            units, evaluation.dual_judge, is_independent=is_independent, at=datetime.now(tz=UTC)
+        )
         validation = measures.validation
         if validation is not None:
             append_history(ledger, "dual_judge_validation", [asdict(validation)])

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
-from eval_assets.cli.exit_codes import DONE, FAILED
+from eval_assets.cli.exit_codes import DONE, FAILED, print_errors
 from eval_assets.cli.options import data_option, database_option, print_json, resolve_database
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eval_assets.config.judges import ReplyForm
+    from eval_assets.judges.calling.progress import Estimate, Progress, Shortfall
     from eval_assets.readers.documents import DocumentQuery
 
 
@@ -61,13 +62,13 @@ def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Ask two judges how relevant each document is to a query, from 0 to 1, and print JSON.
 
     The scores are stored in the view `ground_truth`, in place of earlier scores of the same query
-    id. No request is sent twice. A missing score is null. The folder needs no evaluation.yaml; by
-    default it is the current directory if data/sample does not exist. The exit code is 1 if a judge
-    scored no document.
+    id; marks of people stay. No request is sent twice. A missing score is null. A folder without
+    evaluation.yaml gets one; by default it is the current directory if data/sample does not exist.
+    The exit code is 1 if a judge scored no document, or a query or document was left out.
     """
     if len(judges) not in {0, 2}:
         raise click.UsageError("Give --judge twice, or not at all.")
-    read_queries = _queries(query_id, query, docs, queries)
+    read_queries, problems = _queries(query_id, query, docs, queries)
     is_default = context.get_parameter_source("data") is click.core.ParameterSource.DEFAULT
     folder = Path() if is_default and not data.exists() else data
 
@@ -80,24 +81,49 @@ def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if pair and pair[0].id == pair[1].id:
         raise click.BadParameter(f"both models are {pair[0].id}. Name two.", param_hint="--judge")
     answer = store_dual_judge_scores(
-        read_queries, folder, resolve_database(folder, database), pair=pair, form=reply
+        read_queries,
+        folder,
+        resolve_database(folder, database),
+        pair=pair,
+        form=reply,
+        report=_print_progress,
     )
-    printed = answer if queries is not None else of_one_query(answer)
+    problems = [*problems, *cast("list[str]", answer["problems"])]
+    printed = answer | {"problems": problems} if queries is not None else of_one_query(answer)
     print_json(printed)
-    return FAILED if answer["judges_without_scores"] else DONE
+    print_errors(problems)
+    if answer["is_interrupted"]:
+        raise KeyboardInterrupt
+    return FAILED if answer["judges_without_scores"] or problems else DONE
+
+
+def _print_progress(report: Progress | Estimate | Shortfall) -> None:
+    """Print what takes long, and a budget that is too small."""
+    from eval_assets.judges.calling.progress import Estimate, Progress
+    from eval_assets.judges.calling.scheduler import SECONDS_BETWEEN_REPORTS
+
+    is_short = isinstance(report, Progress) and report.elapsed_seconds < SECONDS_BETWEEN_REPORTS
+    if not (is_short or isinstance(report, Estimate)):
+        click.echo(str(report), err=True)
 
 
 def _queries(
     query_id: int | None, query: str | None, docs: Path | None, queries: Path | None
-) -> Sequence[DocumentQuery]:
-    """Return the queries of the one source that the options name; else raise UsageError."""
+) -> tuple[Sequence[DocumentQuery], Sequence[str]]:
+    """Return the queries of the one source that the options name, and problems of the others.
+
+    Raises:
+        UsageError: If the options name no source, or several.
+    """
     match query_id, query, docs, queries:
         case int(), str(), Path(), None:
             from eval_assets.readers.documents import read_document_query
 
-            return (read_document_query(query_id, query, docs),)
+            return (read_document_query(query_id, query, docs),), ()
         case None, None, None, Path():
+            from eval_assets.errors import InputError
             from eval_assets.readers.documents import read_document_queries
 
-            return read_document_queries(queries)
+            read_queries, problems = read_document_queries(queries)
+            return read_queries, [str(InputError(problem)) for problem in problems]
     raise click.UsageError("Give --query-id, --query and --docs, or --queries alone.")

@@ -1,16 +1,19 @@
 """Relevance scores of two judges for the documents of queries."""
 
 import asyncio
+import hashlib
+import json
 import math
 import os
+import statistics
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
+from eval_assets.agreement.pairs import NOT_INDEPENDENT
 from eval_assets.agreement.pooled_coefficients import pair_kappa, query_kappas
 from eval_assets.bands import kappa_label
 from eval_assets.cli.options import ledger_of
@@ -18,21 +21,27 @@ from eval_assets.config.evaluation import FILE, Evaluation
 from eval_assets.config.judges import VENDORS, Judge, ReplyForm, Vendor
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem, raise_all
+from eval_assets.judges.calling.client import RetryPolicy
 from eval_assets.judges.calling.live_model import LiveModel, live_judges
+from eval_assets.judges.calling.progress import Report, log_report
 from eval_assets.judges.calling.session import RequestOptions, require_prices
 from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
 from eval_assets.judges.clients import import_sdks
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.judging import JudgingSummary, judge_portions
+from eval_assets.judges.judging import judge_portions, stored_scores
 from eval_assets.judges.judging_plan import Unit
-from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.judges.prompts.prompt import NUMBER_TEMPLATE, RELEVANCE_TEMPLATE, PromptTemplate
 from eval_assets.judges.replies import JudgeScore
 from eval_assets.readers.documents import Document, DocumentQuery
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.scale import TOLERANCE, Scale
-from eval_assets.store.ledger.copies import store_ledger
-from eval_assets.store.ledger.histories import DualJudgement, append_history
+from eval_assets.stats import wilcoxon_signed_rank
+from eval_assets.store.connection import connect, transaction
+from eval_assets.store.inputs import write_currency
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.histories import DualJudgement, append_history, queries_of
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.wording import or_nan, or_none
 
@@ -45,6 +54,9 @@ _WITHOUT_OTHER_JUDGES: Mapping[str, Any] = {
     "executive_summary": None,
 }
 """Defaults of the declarations that may refer to judges other than the pair."""
+
+_DOCUMENTS = "dual_judge.jsonl"
+"""File of the documents in a folder that `dual-judge` made, which are its responses."""
 
 DEFAULT_PAIR = (
     Judge("gpt", "openai", "gpt-6-luna"),
@@ -60,54 +72,86 @@ RELEVANCE = RubricQuestion(
 )
 
 
-def store_dual_judge_scores(
+@dataclass(frozen=True)
+class _Judged:
+    """Scores of the pair by query, by document and then by judge, and how they came about."""
+
+    scores: list[list[JudgeScore]]
+    stopped: Sequence[str]
+    spent_usd: float | None
+    n_calls: int
+    n_from_ledger: int
+    latency_seconds: float
+    is_interrupted: bool = False
+
+
+def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the output
     queries: Sequence[DocumentQuery],
     data: Path,
     path: Path,
     *,
     pair: Sequence[Judge] = (),
     form: ReplyForm | None = None,
+    report: Report = log_report,
 ) -> dict[str, object]:
     """Ask two judges about the documents of queries, store their scores, and return them.
 
-    Without evaluation.yaml the folder holds the ledger only. Without a pair these are the
-    evaluation's first two live judges, else `DEFAULT_PAIR`; without a form that of the declaration.
-    The result has an entry for each query under `queries`, and the agreement over all of them.
+    A folder without evaluation.yaml gets one, with the documents as responses. Without a pair the
+    judges are the evaluation's first two live ones, else `DEFAULT_PAIR`. A query that is stored
+    with another text is left out, and a problem of the result.
+
+    Returns:
+        An entry for each query under `queries`, and the agreement over all of them. If Ctrl-C ended
+        it, `is_interrupted` is true and the scores are those that arrived.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each query, if all are left out.
     """
     evaluation = _evaluation(data, pair)
     _refuse_one_model_twice(evaluation.judges)
     today = datetime.now(tz=UTC).date()
-    form = form or evaluation.dual_judge.reply
+    template = _template(evaluation, form)
     judges = [
         replace(judge, max_tokens=_NUMBER_TOKENS)
-        if form == "number" and not judge.capabilities.thinks
+        if template.form == "number"
+        and not judge.capabilities.thinks
+        and "max_tokens" not in judge.declared.settings
         else judge
         for judge in live_judges(evaluation, environ=os.environ, today=today)
     ]
-    keys = api_keys(evaluation.judges)
+    options = RequestOptions(
+        api_keys(evaluation.judges), report=report, retry=RetryPolicy(counts_overload=True)
+    )
     with ledger_of(data, evaluation, database=path) as ledger:
+        queries, problems = _with_marks(queries, ledger)
+        _write_folder(data, evaluation.name, queries, judges, template)
         with Worker(ledger, asset="dual-judge", caps=evaluation) as worker:
             require_prices(judges, is_capped=worker.is_capped)
-            summary, latency_seconds = _ask(queries, judges, worker, form, RequestOptions(keys))
-        scores = iter(summary.scores)
-        by_query = [list(islice(scores, 2 * len(query.documents))) for query in queries]
+            judged = _ask(queries, judges, worker, _question(evaluation), template, options)
         rows = [
             _judgement(query, evaluation.judges, scores)
-            for query, scores in zip(queries, by_query, strict=True)
+            for query, scores in zip(queries, judged.scores, strict=True)
         ]
         append_history(ledger, "dual_judgements", [asdict(row) for row in rows])
-        store_ledger(ledger, path)
+        with connect(path) as connection, transaction(connection):
+            write_currency(connection, evaluation.currency)
+            copy_ledger(ledger, connection)
+    spent = judged.spent_usd
     return {
         "queries": [
-            _entry(row, scores, evaluation) for row, scores in zip(rows, by_query, strict=True)
+            _entry(row, scores, evaluation) for row, scores in zip(rows, judged.scores, strict=True)
         ],
         **_totals(rows, evaluation),
         "warnings": pair_warnings(evaluation, today=today),
-        "stopped": [judge.stopped for judge in summary.models if judge.stopped],
-        "latency_seconds": round(latency_seconds, 3),
-        "estimated_cost_usd": summary.spent_usd,
-        "n_calls": summary.n_attempts,
-        "n_from_ledger": summary.n_from_ledger,
+        "problems": [str(InputError(problem)) for problem in problems],
+        "stopped": judged.stopped,
+        "is_interrupted": judged.is_interrupted,
+        "latency_seconds": round(judged.latency_seconds, 3),
+        "estimated_cost_usd": spent,
+        "estimated_cost": None if spent is None else spent * evaluation.currency.per_usd,
+        "currency": evaluation.currency.code,
+        "n_calls": judged.n_calls,
+        "n_from_ledger": judged.n_from_ledger,
     }
 
 
@@ -151,6 +195,112 @@ def _evaluation(data: Path, pair: Sequence[Judge]) -> Evaluation:
     return replace(evaluation, judges=live[:2] or DEFAULT_PAIR, **_WITHOUT_OTHER_JUDGES)
 
 
+def _template(evaluation: Evaluation, form: ReplyForm | None) -> PromptTemplate:
+    """Return the declared prompt, else the one that ships for documents, by the form of a reply."""
+    if evaluation.judge_prompt is not None and form is None:
+        return PromptTemplate.load(evaluation.judge_prompt)
+    is_number = (form or evaluation.dual_judge.reply) == "number"
+    return PromptTemplate.load(Path(NUMBER_TEMPLATE if is_number else RELEVANCE_TEMPLATE))
+
+
+def _question(evaluation: Evaluation) -> RubricQuestion:
+    """Return the evaluation's question of relevance from 0 to 1; the usual one without it."""
+    scales = {question.id: question.scale for question in evaluation.rubric}
+    scale = scales.get(RELEVANCE.id)
+    is_declared = scale is not None and (scale.low, scale.high) == (0.0, 1.0)
+    return evaluation.question(RELEVANCE.id) if is_declared else RELEVANCE
+
+
+def _with_marks(
+    queries: Sequence[DocumentQuery], ledger: SqlLedger
+) -> tuple[list[DocumentQuery], list[InputProblem]]:
+    """Return the queries with the marks of people that are stored, and the problems of the rest.
+
+    An id belongs to one text: the scores and marks of another would be lost.
+    """
+    stored_rows = {row["query_id"]: row for row in queries_of(ledger).to_dict("records")}
+    marked, problems = [], []
+    for query in queries:
+        if query.id not in stored_rows:
+            marked.append(query)
+            continue
+        row = stored_rows[query.id]
+        marks = row["expected_docs"]
+        content_hashes = row.get("content_hashes")
+        hashes = dict(zip(row["docs"], content_hashes, strict=True)) if content_hashes else {}
+        changed = [d.id for d in query.documents if hashes.get(d.id, _hash(d)) != _hash(d)]
+        if row["query"] != query.text or changed:
+            is_query = row["query"] != query.text
+            subject = "the query" if is_query else f"document {changed[0]}"
+            message = f"{subject} is stored with another text"
+            location = f"query {query.id}"
+            problems.append(InputProblem(location, None, None, message, "Use another id"))
+        else:
+            documents = [
+                replace(document, relevant=document.id in marks)
+                if document.relevant is None and marks is not None and document.id in row["docs"]
+                else document
+                for document in query.documents
+            ]
+            marked.append(replace(query, documents=tuple(documents)))
+    if not marked:
+        raise_all(problems, source="the queries")
+    return marked, problems
+
+
+def _hash(document: Document) -> str:
+    return hashlib.sha256(document.content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _write_folder(
+    data: Path,
+    name: str,
+    queries: Sequence[DocumentQuery],
+    judges: Sequence[LiveModel[Judge]],
+    template: PromptTemplate,
+) -> None:
+    """Make a folder without declarations one that every command takes; add its documents.
+
+    A run of it sends the same requests, whose replies are in the ledger.
+    """
+    declarations, documents = data / FILE, data / _DOCUMENTS
+    if declarations.exists() and not documents.exists():
+        return  # the user's own
+    texts = documents.read_text("utf-8").splitlines() if documents.exists() else []
+    rows = {row["response_id"]: row for row in map(json.loads, texts)}
+    for query in queries:
+        for document in query.documents:
+            response_id = _response_id(query, document)
+            rows[response_id] = {
+                "response_id": response_id,
+                "prompt_text": query.text,
+                "response_text": document.content,
+                "model_name": "document",
+                "group_id": f"query-{query.id}",
+            }
+    texts = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows.values()]
+    documents.write_text("".join(texts), encoding="utf-8")
+    if declarations.exists():
+        return
+    is_number = template.form == "number"
+    lines = [
+        "# Queries and documents that eval-assets dual-judge asked two judges about.",
+        f"name: {json.dumps(name)}",
+        "rubric:",
+        f"  - {{id: {RELEVANCE.id}, question: {RELEVANCE.question},",
+        "     scale: {min: 0, max: 1, step: null}}",
+        f"responses: {_DOCUMENTS}",
+        f"judge_prompt: {NUMBER_TEMPLATE if is_number else RELEVANCE_TEMPLATE}",
+        f"dual_judge: {{reply: {template.form}}}",
+        "judges:",
+    ]
+    for judge in judges:
+        settings = f", settings: {{max_tokens: {judge.max_tokens}}}" if is_number else ""
+        model = f"provider: {judge.endpoint.provider}, model: {json.dumps(judge.endpoint.model)}"
+        lines.append(f"  - {{id: {json.dumps(judge.id)}, {model}{settings}}}")
+    declarations.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
 def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
     """Raise InputError if both judges are the same model, which would always agree."""
     first, second = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
@@ -160,26 +310,43 @@ def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
         raise InputError(InputProblem("judges", None, None, message, remedy))
 
 
-def _ask(
+def _ask(  # noqa: PLR0913, PLR0917 - the queries, the judges and what they are asked
     queries: Sequence[DocumentQuery],
     judges: Sequence[LiveModel[Judge]],
     worker: Worker,
-    form: ReplyForm,
+    question: RubricQuestion,
+    template: PromptTemplate,
     options: RequestOptions,
-) -> tuple[JudgingSummary, float]:
-    """Ask both judges about every document; return the summary and its duration in seconds."""
+) -> _Judged:
+    """Ask both judges about every document; after Ctrl-C with the scores that were paid."""
     import_sdks()
-    template = PromptTemplate.for_relevance(form)
     units = [
-        Unit(_response_id(query, document), RELEVANCE, query.text, document.content)
+        Unit(_response_id(query, document), question, query.text, document.content)
         for query in queries
         for document in query.documents
     ]
     started = time.perf_counter()
-    summary = asyncio.run(
-        judge_portions([units], judges, worker, template=template, options=options)
+    try:
+        summary = asyncio.run(
+            judge_portions([units], judges, worker, template=template, options=options)
+        )
+    except KeyboardInterrupt:
+        by_judge = [
+            asyncio.run(stored_scores(units, judge, worker, template=template)) for judge in judges
+        ]
+        pairs = zip(*by_judge, strict=True)
+        scores = iter([score for pair in pairs for score, _ in pair])
+        outcome = _Judged([], ["interrupted"], None, 0, 0, 0.0, is_interrupted=True)
+    else:
+        scores = iter(summary.scores)
+        stopped = [judge.stopped for judge in summary.models if judge.stopped]
+        n_calls, n_stored = summary.n_attempts, summary.n_from_ledger
+        outcome = _Judged([], stopped, summary.spent_usd, n_calls, n_stored, 0.0)
+    return replace(
+        outcome,
+        scores=[[next(scores) for _ in range(2 * len(query.documents))] for query in queries],
+        latency_seconds=time.perf_counter() - started,
     )
-    return summary, time.perf_counter() - started
 
 
 def _response_id(query: DocumentQuery, document: Document) -> str:
@@ -199,6 +366,7 @@ def _judgement(
         query=query.text,
         docs=[document.id for document in query.documents],
         expected_docs=[d.id for d in query.documents if d.relevant] if is_marked else None,
+        content_hashes=list(map(_hash, query.documents)),
         judge1_score=[or_none(score) for score in first],
         judge2_score=[or_none(score) for score in second],
         judge1_model=None if all(map(math.isnan, first)) else pair[0].model,
@@ -258,11 +426,21 @@ def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, 
     scored_by = [[row.judge1_model for row in rows], [row.judge2_model for row in rows]]
     target = evaluation.dual_judge.kappa
     is_defined = not (math.isnan(micro) or math.isnan(macro))
+    meets_target = min(micro, macro) >= target - TOLERANCE if is_defined else None
+    models = [str(judge.model) for judge in evaluation.judges]
+    is_independent = not shared_family(models, overrides=evaluation.capabilities)
+    first, second = (
+        [or_nan(score) for of_query in of_judge for score in of_query] for of_judge in scores
+    )
+    differences = [a - b for a, b in zip(first, second, strict=True) if not math.isnan(a - b)]
     return {
         "kappa_micro": or_none(micro),
         "kappa_macro": or_none(macro),
         "target_kappa": target,
-        "meets_target": min(micro, macro) >= target - TOLERANCE if is_defined else None,
+        "meets_target": meets_target if is_independent else False,
+        "independence": "independent" if is_independent else NOT_INDEPENDENT,
+        "wilcoxon_p": or_none(wilcoxon_signed_rank(first, second)),
+        "median_difference": statistics.median(differences) if differences else None,
         "judges_without_scores": [
             judge.id
             for judge, models in zip(evaluation.judges, scored_by, strict=True)

@@ -34,7 +34,7 @@ FILE = "evaluation.yaml"
 Severity = Literal["error", "warn"]
 OnError = Literal["fail", "reject_rows"]
 GateName = Literal["human_a_hh", "human_alpha", "judge_alpha"]
-SHIPPED_PROMPTS = ("rating", "relevance")
+SHIPPED_PROMPTS = ("rating", "relevance", "relevance-number")
 """Prompts that ship with the program, which `judge_prompt` may name instead of a file."""
 
 _PAIR = 2

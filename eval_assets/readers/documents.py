@@ -44,11 +44,15 @@ class DocumentQuery:
     documents: tuple[Document, ...]
 
 
-def read_document_queries(path: Path) -> tuple[DocumentQuery, ...]:
-    """Return the queries of a JSON list with `id`, `query` and `docs`, checked before any request.
+def read_document_queries(
+    path: Path,
+) -> tuple[tuple[DocumentQuery, ...], tuple[InputProblem, ...]]:
+    """Return the queries of a JSON list with `id`, `query` and `docs`, and what is wrong.
+
+    Documents and queries with a problem are left out, so that they hold back no others.
 
     Raises:
-        ExceptionGroup: Of an InputError for everything that is wrong.
+        ExceptionGroup: Of an InputError for everything that is wrong, if no query is left.
     """
     file = str(path)
     problems: list[InputProblem] = []
@@ -56,23 +60,25 @@ def read_document_queries(path: Path) -> tuple[DocumentQuery, ...]:
     if not problems and not (isinstance(entries, list) and entries):
         message = "the list is empty" if entries == [] else "the file is not a list"
         problems.append(InputProblem(file, None, None, message, _QUERIES_SHAPE))
-    queries: list[DocumentQuery] = []
+    queries: dict[int, DocumentQuery] = {}
     for position, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
         match entry:
             case {"id": int(number), "query": str(text), "docs": documents}:
-                location = f"{file}:{position}"
-                _check_query(number, text, (location, location), problems)
+                location, faults = f"{file}:{position}", list[InputProblem]()
+                _check_query(number, text, (location, location), faults)
+                if number in queries:
+                    message = f"{number} is the id of an earlier query"
+                    faults.append(InputProblem(file, position, "id", message, "Give each its own"))
+                problems += faults
                 listed = _documents(documents, f"{location}:docs", problems)
-                queries.append(DocumentQuery(number, text, tuple(listed)))
+                if listed and not faults:
+                    queries[number] = DocumentQuery(number, text, tuple(listed))
             case _:
                 message = "this has no whole number as `id`, no text as `query`, or no `docs`"
                 problems.append(InputProblem(file, position, None, message, _QUERIES_SHAPE))
-    numbers = [query.id for query in queries]
-    for number in sorted({number for number in numbers if numbers.count(number) > 1}):
-        message = f"{number} is the id of several queries"
-        problems.append(InputProblem(file, None, "id", message, "Give each its own"))
-    raise_all(problems, source=file)
-    return tuple(queries)
+    if not queries:
+        raise_all(problems, source=file)
+    return tuple(queries.values()), tuple(problems)
 
 
 def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
@@ -149,7 +155,7 @@ def _documents(entries: object, file: str, problems: list[InputProblem]) -> list
         if first.setdefault(document.id, position) != position:
             message = f"{document.id} is also the id of document {first[document.id]}"
             problems.append(InputProblem(file, position, "id", message, "Give each its own"))
-    return list(documents.values())
+    return [documents[position] for position in first.values()]
 
 
 def _key_and_message(details: ErrorDetails) -> tuple[str | None, str]:

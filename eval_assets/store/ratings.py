@@ -13,7 +13,7 @@ from eval_assets.config.judges import judge_set_fingerprint
 from eval_assets.errors import StoreError
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.long_ratings import RatingSource, group_codes, long_ratings, ratings_by_round
-from eval_assets.store.schema import replace_rows
+from eval_assets.store.schema import define_ground_truth, replace_rows
 from eval_assets.store.scores import check_judges, compared_fingerprints
 from eval_assets.store.summaries import count_disagreements, disagreement_units
 
@@ -331,3 +331,4 @@ def write_pair_measures(
     """Replace the measures of pairs of judges."""
     replace_rows(connection, "prompt_judgements", prompts)
     replace_rows(connection, "judge_disagreements", disagreements)
+    define_ground_truth(connection)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
+_LARGEST_INTEGER = 2**31 - 1
+
+
 def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.DataFrame) -> None:
     """Replace all rows of `table`; columns are matched by name, NaN is NULL.
 
@@ -32,6 +35,21 @@ def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.Dat
     """
     empty_table(connection, table)
     insert_rows(connection, table, rows)
+
+
+def define_ground_truth(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let `ground_truth` show ids of documents as whole numbers where all are."""
+    [(is_whole, largest)] = connection.execute(
+        """SELECT bool_and(coalesce(TRY_CAST(doc AS BIGINT)::VARCHAR = doc, false)),
+                  max(abs(TRY_CAST(doc AS BIGINT)))
+           FROM (SELECT unnest(docs) AS doc FROM ground_truth_texts)"""
+    ).fetchall()
+    kind = "VARCHAR"
+    if is_whole:
+        kind = "INTEGER" if largest <= _LARGEST_INTEGER else "BIGINT"
+    columns = ", ".join(f"{name}::{kind}[] AS {name}" for name in ("expected_docs", "docs"))
+    shown = f"SELECT * REPLACE ({columns}) FROM ground_truth_texts"  # noqa: S608 - our own names
+    connection.execute(f"CREATE OR REPLACE VIEW ground_truth AS {shown}")
 
 
 def empty_table(connection: duckdb.DuckDBPyConnection, table: str) -> None:

@@ -767,6 +767,10 @@ CREATE TABLE IF NOT EXISTS currency (
     per_usd DOUBLE NOT NULL                -- price of one USD
 );
 
+-- Id of a prompt with a question in `ground_truth` and `api_cost_log`.
+CREATE OR REPLACE MACRO prompt_number(prompt_id, question_id) AS
+    (md5_number_lower(prompt_id || ' ' || question_id) >> 1)::BIGINT;
+
 -- api_name is the vendor with the model, as openai_gpt4o, or for Anthropic with its line, as
 -- anthropic_haiku. A request in a batch is 'batch', whatever it is for.
 CREATE OR REPLACE VIEW api_cost_log AS
@@ -787,10 +791,13 @@ SELECT started_at AS timestamp,
        input_tokens + output_tokens AS token_count,
        cost_usd * coalesce(per_usd, 1) AS estimated_cost,
        coalesce(code, 'USD') AS currency,
-       TRY_CAST(regexp_extract(response_id, '^query-(\d+)/document-', 1) AS BIGINT) AS query_id,
+       coalesce(
+           TRY_CAST(regexp_extract(response_id, '^query-(\d+)/document-', 1) AS BIGINT),
+           prompt_number(coalesce(prompt_id, response_id), coalesce(question_id, ''))
+       ) AS query_id,                      -- `ground_truth.id`
        response_id,
        model_requested AS model
-FROM judge_calls LEFT JOIN currency ON true;
+FROM judge_calls LEFT JOIN currency ON true LEFT JOIN response_groups USING (response_id);
 
 -- Scores of the responses to one prompt by the first two judges declared.
 CREATE TABLE IF NOT EXISTS prompt_judgements (
@@ -850,7 +857,7 @@ CREATE TABLE IF NOT EXISTS dual_judge_validation (
     timestamp TIMESTAMPTZ NOT NULL,
     kappa_macro DOUBLE,                    -- mean over the prompts that have a kappa
     kappa_micro DOUBLE,                    -- of all units pooled
-    status VARCHAR NOT NULL,               -- 'pass', 'fail' or 'not_evaluable'
+    status VARCHAR NOT NULL,               -- 'pass', 'fail', 'not_evaluable', 'not_independent'
     n_prompts BIGINT NOT NULL,
     n_prompts_defined BIGINT NOT NULL,     -- prompts with a kappa
     n_units BIGINT NOT NULL,
@@ -956,28 +963,44 @@ CREATE OR REPLACE VIEW unsealed_reference_values AS
 FROM reference_values ANTI JOIN sealed_units USING (response_id, question_id);
 
 -- Queries of `dual-judge` and prompts of the evaluation, with the documents that people marked as
--- relevant: on a prompt, the responses with a reference value above the middle of the scale.
-CREATE OR REPLACE VIEW ground_truth AS
-WITH labelled AS (
-    SELECT prompt_id, question_id,
-           list(response_id ORDER BY place) FILTER (value > (scale_min + scale_max) / 2) AS relevant
+-- relevant, or decided to be: on a prompt, the responses with a reference value above the middle of
+-- the scale. Ids of documents are text here.
+CREATE OR REPLACE VIEW ground_truth_texts AS
+WITH decided AS (
+    SELECT response_id, question_id, value > (scale_min + scale_max) / 2 AS is_relevant
+    FROM reference_values JOIN rubric_questions USING (question_id) WHERE NOT excluded
+), labelled AS (
+    SELECT prompt_id, question_id, list(response_id ORDER BY place) FILTER (is_relevant) AS relevant
     FROM (
         SELECT prompt_id, question_id, unnest(response_ids) AS response_id,
                generate_subscripts(response_ids, 1) AS place
         FROM prompt_judgements
     )
-    JOIN reference_values USING (response_id, question_id)
-    JOIN rubric_questions USING (question_id)
-    WHERE NOT excluded
+    JOIN decided USING (response_id, question_id)
     GROUP BY ALL
+), queries AS (
+    SELECT query_id, list(doc::VARCHAR ORDER BY place) FILTER (
+               coalesce(is_relevant, list_contains(expected_docs, doc))) AS relevant,
+           bool_or(is_relevant IS NOT NULL) OR any_value(expected_docs) IS NOT NULL AS is_marked
+    FROM (
+        SELECT query_id, expected_docs, unnest(docs) AS doc, generate_subscripts(docs, 1) AS place,
+               'query-' || query_id || '/document-' || doc AS response_id
+        FROM dual_judgements
+    )
+    LEFT JOIN (FROM decided WHERE question_id = 'relevance') USING (response_id)
+    GROUP BY query_id
 )
-SELECT query_id AS id, query, expected_docs::VARCHAR[] AS expected_docs, docs::VARCHAR[] AS docs,
-       judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
-       'relevance' AS question_id
-FROM dual_judgements
+SELECT query_id AS id, query, if(is_marked, coalesce(relevant, []), NULL) AS expected_docs,
+       docs::VARCHAR[] AS docs, judge1_score, judge2_score, judge1_model, judge2_model, kappa,
+       kappa_reason, created_at, 'relevance' AS question_id
+FROM dual_judgements JOIN queries USING (query_id)
 UNION ALL
-SELECT (md5_number_lower(prompt_id || ' ' || question_id) >> 1)::BIGINT, query,
+SELECT prompt_number(prompt_id, question_id), query,
        if(labelled.prompt_id IS NULL, NULL, coalesce(relevant, [])), response_ids,
        judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
        question_id
-FROM prompt_judgements LEFT JOIN labelled USING (prompt_id, question_id);
+FROM prompt_judgements LEFT JOIN labelled USING (prompt_id, question_id)
+WHERE NOT regexp_matches(response_ids[1], '^query-\d+/document-\d+$');
+
+-- The same with whole numbers as ids where all are; see `define_ground_truth`.
+CREATE OR REPLACE VIEW ground_truth AS FROM ground_truth_texts;

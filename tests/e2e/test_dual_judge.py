@@ -1,8 +1,12 @@
 """A pair of live judges, from the files to the checks, against a provider on loopback."""
 
 import json
+import signal
+import sqlite3
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from datetime import date
 from pathlib import Path
 
@@ -19,7 +23,7 @@ from tests.fake_provider.server import RunningProvider, running
 
 JUDGING = ("model_responses", "rubric_questions", "judge_scores")
 KEY = "sk-secret-of-this-test"
-DOCUMENTS = [
+DOCUMENTS: list[dict[str, object]] = [
     {"id": 11, "content": "Paris is the capital of France."},
     {"id": 12, "content": "Bananas are yellow."},
     {"id": 13, "content": "Lyon is a large city."},
@@ -100,7 +104,7 @@ def test_documents_are_judged_stored_and_not_asked_about_again(
     rows = Evaluated(tmp_path).rows(
         "SELECT id, docs, judge1_score, judge2_score, kappa FROM ground_truth"
     )
-    ids = [str(document["id"]) for document in DOCUMENTS]
+    ids = [document["id"] for document in DOCUMENTS]
     assert rows == [(1, ids, output["judge1_scores"], output["judge2_scores"], output["kappa"])]
     assert Evaluated(tmp_path).rows("SELECT count(*) FROM judge_calls") == [(10,)]
 
@@ -155,6 +159,188 @@ def test_keys_that_are_refused_end_in_an_error_without_the_key(
     assert models == (None, None)
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def n_attempts(ledger: Path) -> int:
+    """Return the number of attempts in a ledger, which may be in the making."""
+    with closing(sqlite3.connect(ledger)) as connection, suppress(sqlite3.OperationalError):
+        [(n,)] = connection.execute("SELECT count(*) FROM attempts")
+        return int(n)
+    return 0
+
+
+def ask(
+    folder: Path, documents: Sequence[Mapping[str, object]], *options: str
+) -> dict[str, object]:
+    """Return the output about query 5 with these documents, which succeeds."""
+    (folder / "docs.json").write_text(json.dumps(documents))
+    query = ["--query-id", "5", "--query", "Which city?", "--docs", str(folder / "docs.json")]
+    ended = Evaluated(folder).call("dual-judge", *query, "--data", str(folder), *options)
+    assert ended.returncode == 0, ended.stderr
+    output = json.loads(ended.stdout)
+    assert isinstance(output, dict)
+    return output
+
+
+@pytest.mark.usefixtures("keys")
+def test_marks_of_people_outlive_a_repeat_and_an_id_keeps_its_text(tmp_path: Path) -> None:
+    marked = [document | {"relevant": document["id"] in {11, 13}} for document in DOCUMENTS]
+    assert ask(tmp_path, marked)["expected_docs"] == [11, 13]
+    repeat = ask(tmp_path, [*DOCUMENTS[:2], {"id": 13, "content": DOCUMENTS[2]["content"]}])
+    assert (repeat["expected_docs"], repeat["n_calls"]) == ([11, 13], 0)
+    changed = ask(tmp_path, [DOCUMENTS[0] | {"relevant": False}, *DOCUMENTS[1:3]])
+    assert changed["expected_docs"] == [13]
+
+    other_text = [DOCUMENTS[0], {"id": 12, "content": "Apples are red."}]
+    (tmp_path / "docs.json").write_text(json.dumps(other_text))
+    query = ["--query-id", "5", "--docs", str(tmp_path / "docs.json"), "--data", str(tmp_path)]
+    folder = Evaluated(tmp_path)
+    refused = folder.call("dual-judge", *query, "--query", "Which city?")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == ("query 5: document 12 is stored with another text. Use another id.\n")
+    refused = folder.call("dual-judge", *query, "--query", "Which river?")
+    assert "query 5: the query is stored with another text" in refused.stderr
+    assert folder.rows("SELECT expected_docs FROM ground_truth") == [([13],)]
+
+
+@pytest.mark.usefixtures("keys")
+def test_declared_currency_prompt_and_max_tokens_hold(
+    tmp_path: Path, provider: RunningProvider
+) -> None:
+    (tmp_path / "responses.csv").write_text("response_id,prompt_text,response_text\nr1,p,t\n")
+    (tmp_path / "mine.jinja").write_text(
+        "{% block user %}Mine: {{ query }} {{ response }} {{ question.guidelines }}{% endblock %}"
+    )
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: cost\nrubric: [{id: relevance, question: How relevant?, guidelines: Strictly.,"
+        " scale: {min: 0, max: 1, step: null}}]\nlabels: []\njudge_prompt: mine.jinja\n"
+        "currency: {code: EUR, per_usd: 0.5}\njudges:\n"
+        "  - {id: gpt, provider: openai, model: gpt-6-luna, settings: {max_tokens: 77}}\n"
+        "  - {id: haiku, provider: anthropic, model: claude-haiku-5-5}\n"
+    )
+    n_before = len(provider.log.completions)
+    output = ask(tmp_path, DOCUMENTS[:1])
+    [by_gpt] = [r.json for r in provider.log.completions[n_before:] if r.vendor == "openai"]
+    assert by_gpt["max_completion_tokens"] == 77
+    assert by_gpt["messages"][-1]["content"].startswith("Mine: <query-")
+    assert by_gpt["messages"][-1]["content"].endswith("Strictly.")
+    usd, eur = output["estimated_cost_usd"], output["estimated_cost"]
+    assert isinstance(usd, float)
+    assert isinstance(eur, float)
+    assert output["currency"] == "EUR"
+    assert eur == pytest.approx(usd / 2)
+    assert Evaluated(tmp_path).rows(
+        "SELECT currency, round(sum(estimated_cost), 9) FROM api_cost_log GROUP BY 1"
+    ) == [("EUR", round(eur, 9))]
+    # A bare number gets what evaluation.yaml says, not ten tokens.
+    ask(tmp_path, DOCUMENTS[:1], "--reply", "number")
+    [by_gpt] = [r.json for r in provider.log.completions[n_before + 2 :] if r.vendor == "openai"]
+    assert by_gpt["max_completion_tokens"] == 77
+
+
+@pytest.mark.usefixtures("keys")
+def test_two_judges_of_one_family_meet_no_target(tmp_path: Path) -> None:
+    judges = ["--judge", "openai/gpt-4o", "--judge", "openai/gpt-4o-mini"]
+    output = ask(tmp_path, DOCUMENTS, *judges)
+    assert (output["independence"], output["meets_target"]) == ("not_independent", False)
+    Evaluated(tmp_path).call("run")
+    assert Evaluated(tmp_path).rows("SELECT status FROM dual_judge_validation") == [
+        ("not_independent",)
+    ]
+
+
+@pytest.mark.usefixtures("keys")
+def test_a_bad_document_holds_no_others_back(tmp_path: Path) -> None:
+    queries = [
+        {"id": 1, "query": "Which city?", "docs": [DOCUMENTS[0], {"id": "x", "content": "?"}]},
+        {"id": 2, "query": " ", "docs": DOCUMENTS},
+        {"id": 3, "query": "Which fruit?", "docs": DOCUMENTS[:2]},
+    ]
+    (tmp_path / "queries.json").write_text(json.dumps(queries))
+    options = ["--queries", str(tmp_path / "queries.json"), "--data", str(tmp_path)]
+    ended = Evaluated(tmp_path).call("dual-judge", *options)
+    output = json.loads(ended.stdout)
+    assert ended.returncode == 1
+    assert [(query["query_id"], query["docs"]) for query in output["queries"]] == [
+        (1, [11]),
+        (3, [11, 12]),
+    ]
+    assert ended.stderr.splitlines() == output["problems"]
+    assert [line.split("queries.json")[1][:12] for line in output["problems"]] == [
+        ":1:docs:2:id",
+        ":2: the quer",
+    ]
+
+
+@pytest.mark.usefixtures("keys")
+def test_every_command_takes_the_folder_and_people_decide_ties(
+    tmp_path: Path, provider: RunningProvider
+) -> None:
+    output = ask(tmp_path, DOCUMENTS)
+    n_received = provider.log.n_received
+    folder = Evaluated(tmp_path)
+    assert folder.call("run").returncode != 1
+    for command in ("gates", "certificates", "irr", "ledger", "alerts"):
+        assert folder.call(command).returncode != 1, command
+    assert provider.log.n_received == n_received
+    scores = folder.rows(
+        "SELECT score FROM judge_scores WHERE judge_id = 'gpt' ORDER BY response_id"
+    )
+    assert [score for (score,) in scores] == output["judge1_scores"]
+    [(p, median)] = folder.rows("SELECT wilcoxon_p, median_difference FROM dual_judge_validation")
+    assert (p, median) == (output["wilcoxon_p"], pytest.approx(output["median_difference"]))
+    assert folder.rows("SELECT DISTINCT query_id FROM api_cost_log") == [(5,)]
+
+    decision = {
+        "response_id": "query-5/document-14",
+        "question_id": "relevance",
+        "step": "consensus",
+        "by": "lea",
+        "at": "2026-11-27T10:00:00+00:00",
+        "value": 1.0,
+        "reason": "It names the seat of government.",
+        "between": "judges",
+    }
+    (tmp_path / "adjudications.jsonl").write_text(json.dumps(decision) + "\n")
+    folder.call("run")
+    assert folder.rows("SELECT id, expected_docs FROM ground_truth") == [(5, [14])]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("keys")
+def test_what_was_paid_is_stored_and_printed_after_an_interruption(
+    tmp_path: Path, provider: RunningProvider
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"Bananas": "hang"})))
+    n_before = len(provider.log.completions)
+    process = subprocess.Popen(
+        [str(PROGRAM), "dual-judge", *arguments(tmp_path)],
+        env=clean_environment() | provider.environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    ledger = tmp_path / "ledger.sqlite"
+    wait_until(lambda: len(provider.log.completions) == n_before + 10)
+    wait_until(lambda: n_attempts(ledger) == 8)
+    process.send_signal(signal.SIGINT)
+    wait_until(lambda: "interrupted" in (process.stderr.readline() if process.stderr else ""))
+    process.send_signal(signal.SIGINT)
+    stdout, _ = process.communicate(timeout=60)
+
+    output = json.loads(stdout)
+    assert (process.returncode, output["status"]) == (130, "partial")
+    assert output["successful_evaluations"] == 8
+    [(scores,)] = Evaluated(tmp_path).rows("SELECT judge1_score FROM ground_truth")
+    assert scores == output["judge1_scores"]
+
+
 @pytest.mark.slow
 def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
     tmp_path: Path, provider: RunningProvider
@@ -200,7 +386,7 @@ def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
     assert {body["max_completion_tokens"] for body in bodies[-7:]} == {10}
     database = Evaluated(tmp_path)
     assert database.rows("SELECT expected_docs, len(docs) FROM ground_truth ORDER BY id") == [
-        (["11", "14"], 5),
+        ([11, 14], 5),
         (None, 2),
     ]
     costs = database.rows(

@@ -61,6 +61,8 @@ class RetryPolicy:
         longest_wait_seconds: Ceiling of a wait that a vendor asks for.
         longest_backoff_seconds: Ceiling of the wait for an overloaded vendor that asks for none.
         patience_seconds: How long an overloaded vendor may send no reply before it is given up.
+        counts_overload: Whether a refusal by an overloaded vendor counts as a failure, because
+            somebody waits for the result.
     """
 
     delays_seconds: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
@@ -68,6 +70,7 @@ class RetryPolicy:
     longest_wait_seconds: float = 120.0
     longest_backoff_seconds: float = 60.0
     patience_seconds: float = 3600.0
+    counts_overload: bool = False
 
     def wait_seconds(
         self, n_failed: int, *, retry_after_seconds: float | None, rng: np.random.Generator
@@ -254,7 +257,8 @@ class ModelClient(Generic[Declared]):
             number += 1
             is_cut_off = isinstance(outcome, CutOff)
             was_cut_off |= is_cut_off
-            n_failed += not (outcome.remedy == "adapt" or outcome.is_overload or is_cut_off)
+            is_overload = outcome.is_overload and not self._retry.counts_overload
+            n_failed += not (outcome.remedy == "adapt" or is_overload or is_cut_off)
             wait_seconds = 0.0 if is_cut_off else self._wait_seconds(outcome, n_failed)
             if wait_seconds is None:
                 self._give_up(outcome)

@@ -20,7 +20,7 @@ from eval_assets.judges.calling.requests import Message
 from eval_assets.scale import Scale
 from eval_assets.tuning.tuned_prompts import shown_columns
 
-DEFAULT_TEMPLATE = "rating"
+DEFAULT_TEMPLATE, RELEVANCE_TEMPLATE, NUMBER_TEMPLATE = SHIPPED_PROMPTS
 _MARK_LENGTH = 16
 _NO_MARK = re.compile(r"[^\w-]+")
 _RESPONSE = re.compile(r"\{\{ response(?:\.named\([^)]*\))? \}\}")
@@ -137,17 +137,12 @@ class PromptTemplate:
         """
         if path is None or is_shipped(path):
             name = f"{path.name if path else DEFAULT_TEMPLATE}.jinja"
-            return cls(_with_columns(_shipped(name), columns), name=name)
+            form: ReplyForm = "number" if name.startswith(NUMBER_TEMPLATE) else "json"
+            return cls(_with_columns(_shipped(name), columns), name=name, form=form)
         try:
             return cls(path.read_text("utf-8"), name=str(path))
         except (OSError, UnicodeDecodeError) as error:
             raise PromptError(f"{path}: cannot be read ({error}). Fix judge_prompt.") from error
-
-    @classmethod
-    def for_relevance(cls, form: ReplyForm) -> "PromptTemplate":
-        """Return the template that ships for documents of a query, by the form of its reply."""
-        name = "relevance.jinja" if form == "json" else "relevance-number.jinja"
-        return cls(_shipped(name), name=name, form=form)
 
     def render(
         self,

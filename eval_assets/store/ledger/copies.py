@@ -19,12 +19,13 @@ from eval_assets.store.ledger._tables import (
     test_set_uses,
     workers,
 )
-from eval_assets.store.ledger.histories import HistoryTable, history_of
+from eval_assets.store.ledger.histories import HistoryTable, history_of, queries_of
 from eval_assets.store.ledger.opening import restore_readings
 from eval_assets.store.schema import (
     columns_of,
     copy_rows,
     count_rows,
+    define_ground_truth,
     insert_rows,
     replace_rows,
 )
@@ -124,13 +125,13 @@ def _copy_table(
                        cost_usd = CAST(json_extract_string(notes, '$.cost_usd') AS DOUBLE)"""
             )
         case _:
-            rows = history_of(ledger, name)
-            if name == "dual_judgements" and len(rows):
-                rows = _latest_queries(rows)
+            rows = queries_of(ledger) if name == "dual_judgements" else history_of(ledger, name)
             column_names = [column.name for column in columns_of(connection, name)]
             replace_rows(
                 connection, name, rows[[column for column in rows if column in column_names]]
             )
+            if name == "dual_judgements":
+                define_ground_truth(connection)
 
 
 def store_ledger(ledger: SqlLedger, database: Path, *, folder: Path | None = None) -> None:
@@ -235,16 +236,6 @@ def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
         .reset_index()
         .rename(columns={"call_key": "call_keys", "intended_at": "submitted_at"})
     )
-
-
-def _latest_queries(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the latest judgement of each query; early ones call the documents expected_docs."""
-    rows = rows.drop_duplicates("query_id", keep="last")
-    rows = rows.reindex(columns=list(dict.fromkeys([*rows, "docs"])))
-    is_early = rows["docs"].isna()
-    rows["docs"] = rows["docs"].where(~is_early, rows["expected_docs"])
-    rows["expected_docs"] = rows["expected_docs"].where(~is_early, None)
-    return rows
 
 
 def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:

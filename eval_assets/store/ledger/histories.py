@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import sqlalchemy as sa
@@ -45,6 +45,7 @@ class DualJudgement:
         query: The query.
         docs: Ids of the documents.
         expected_docs: Ids of those that people marked as relevant; None without marks.
+        content_hashes: Of the text of each document, so that another one is noticed.
         judge1_score: First judge's score of each document, in [0, 1]; None if there is none.
         judge2_score: Likewise the second's.
         judge1_model: The first judge's model; None if it scored no document.
@@ -59,6 +60,7 @@ class DualJudgement:
     query: str
     docs: Sequence[int]
     expected_docs: Sequence[int] | None
+    content_hashes: Sequence[str]
     judge1_score: Sequence[float | None]
     judge2_score: Sequence[float | None]
     judge1_model: str | None
@@ -94,13 +96,29 @@ def history_of(ledger: SqlLedger, table: HistoryTable) -> pd.DataFrame:
     """Return the rows that were added to a table, oldest first; times are text in ISO 8601."""
     import pandas as pd
 
+    return pd.DataFrame(_rows(ledger, table), dtype=object)
+
+
+def _rows(ledger: SqlLedger, table: HistoryTable) -> list[dict[str, Any]]:
     query = (
         sa.select(histories.c.row)
         .where((histories.c.evaluation == ledger.evaluation) & (histories.c.history == table))
         .order_by(histories.c.id)
     )
     with ledger.read_transaction() as connection:
-        return pd.DataFrame(connection.scalars(query).all(), dtype=object)
+        return list(connection.scalars(query))
+
+
+def queries_of(ledger: SqlLedger) -> pd.DataFrame:
+    """Return the latest judgement of each query; early ones call the documents expected_docs."""
+    import pandas as pd
+
+    rows = {row["query_id"]: row for row in _rows(ledger, "dual_judgements")}
+    records = [
+        row if row.get("docs") else {**row, "docs": row["expected_docs"], "expected_docs": None}
+        for row in rows.values()
+    ]
+    return pd.DataFrame(records, dtype=object)
 
 
 def prompt_columns(ledger: SqlLedger, declared: Sequence[str]) -> tuple[str, ...]:

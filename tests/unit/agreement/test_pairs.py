@@ -51,7 +51,7 @@ def measured(
         models={judge: f"model {judge}" for judge in judges},
         fingerprints=dict.fromkeys(judges, "f"),
     )
-    return measure_pairs(judged, limits or DualJudge(), at=NOW)
+    return measure_pairs(judged, limits or DualJudge(), is_independent=True, at=NOW)
 
 
 def test_half_is_not_above_the_middle() -> None:

@@ -688,3 +688,13 @@ def test_a_backup_judge_scores_only_units_that_another_judge_left_without_a_scor
     by_backup = [score for score in summary.scores if score.judge_id == "backup"]
     assert [score.response_id for score in by_backup] == ["r3"]
     assert {s.status for s in summary.scores if s.response_id != "r3"} == {"ok"}
+
+
+def test_an_overloaded_vendor_is_given_up_where_somebody_waits(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_1)": "overloaded"})))
+    retry = dataclasses.replace(IMPATIENT, counts_overload=True)
+    scores = judge_all(units(2), retry=retry).scores
+    assert [score.status for score in scores] == ["ok", "ok", "api_error", "api_error"]
+    assert sum(attempt.response_id == "r1" for attempt in ledger.attempts) == 2 * 5

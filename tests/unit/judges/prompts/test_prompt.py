@@ -142,7 +142,7 @@ def test_asking_again_for_a_number_names_no_json() -> None:
 
 
 def test_relevance_templates_differ_in_their_reply_only() -> None:
-    long, short = (PromptTemplate.for_relevance(form) for form in ("json", "number"))
+    long, short = (PromptTemplate.load(Path(name)) for name in ("relevance", "relevance-number"))
     rendered = [
         template.render(QUESTION, prompt_text="q", response_text="d") for template in (long, short)
     ]

@@ -51,6 +51,7 @@ def judgement(query_id: int, *, kappa: float | None = 1.0) -> DualJudgement:
         query="What is it?",
         docs=[7, 3],
         expected_docs=None,
+        content_hashes=["a1", "b2"],
         judge1_score=[0.7, None],
         judge2_score=[0.6, 0.1],
         judge1_model="gpt-6-luna",
