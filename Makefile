@@ -3,7 +3,6 @@
 
 PYTHON ?= python3
 PORT ?= 3000
-UI_DATA := $(or $(EVAL_DATA),data)
 EVAL_DATA ?= data/code
 export EVAL_DATA
 export DAGSTER_DISABLE_TELEMETRY = 1
@@ -26,8 +25,7 @@ export INTERRUPTIBLE
 
 help:
 	@echo 'make run [EVAL_DATA=folder]   evaluate a folder (default data/code); say what was measured'
-	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI on http://127.0.0.1:3000 (or PORT=...): all'
-	@echo '                              evaluations in data, or of the folder'
+	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI of a folder on http://127.0.0.1:3000 (or PORT=...)'
 	@echo 'make test                     lint, types and all tests, as CI runs them'
 	@echo 'make test-slow                tests marked slow: browsers, documentation, the wheel, kills; the store on DuckDB 2; other Pythons'
 	@echo 'make test-tools               connectors on servers of MLflow and Label Studio; installs 1 GB, takes 25 minutes'
@@ -40,10 +38,9 @@ run: .venv/installed
 ui: .venv/installed
 	@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null \
 	  || { echo 'Port $(PORT) is in use: make ui PORT=...'; exit 1; }
-	@data='$(UI_DATA:/=)'; case "$$data" in /*) ;; *) data="$(CURDIR)/$$data" ;; esac; \
-	  case "$$data" in "$(CURDIR)"/data/*) data='$(CURDIR)/data' ;; esac; \
-	  home='$(CURDIR)'; if [ -f "$$data/evaluation.yaml" ]; then home="$$data/out/dagster"; \
-	  mkdir -p "$$home"; sed '1,/^$$/d' dagster.yaml > "$$home/dagster.yaml"; fi; cd "$$home" && \
+	@data='$(EVAL_DATA:/=)'; case "$$data" in /*) ;; *) data="$(CURDIR)/$$data" ;; esac; \
+	  home="$$data/.dagster"; [ ! -f "$$data/evaluation.yaml" ] || home="$$data/out/dagster"; \
+	  mkdir -p "$$home"; sed '1,/^$$/d' dagster.yaml > "$$home/dagster.yaml"; cd "$$home" && \
 	  EVAL_DATA="$$data" DAGSTER_HOME="$$home" EVAL_UI_URL="$${EVAL_UI_URL:-http://127.0.0.1:$(PORT)}" \
 	  exec '$(CURDIR)/$(BIN)/python' -c "$$INTERRUPTIBLE" '$(CURDIR)/$(BIN)/dg' dev \
 	  --workspace '$(CURDIR)/workspace.yaml' --host 127.0.0.1 --port $(PORT)
@@ -96,7 +93,7 @@ mutants: .venv/installed-dev .venv/installed-mutation
 	-npm install --prefix .venv --no-save --no-audit --no-fund --silent axe-core@4.14.1
 
 clean:
-	rm -rf .venv .dagster data/*/out
+	rm -rf .venv .dagster data/.dagster data/*/out
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

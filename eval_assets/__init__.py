@@ -3,5 +3,20 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # At run time this is the package of the same name, which can be called.
+    # At run time `agreement` is the package of the same name, which can be called.
+    from eval_assets.assets.component import EvaluationComponent as EvaluationComponent
     from eval_assets.file_agreement import agreement as agreement
+
+
+def __getattr__(name: str) -> object:
+    """Import what needs Dagster once it is asked for."""
+    if name == "EvaluationComponent":
+        from eval_assets.assets.component import EvaluationComponent
+
+        return EvaluationComponent
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the names of the package; Dagster looks for components among them."""
+    return sorted([*globals(), "EvaluationComponent"])

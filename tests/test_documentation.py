@@ -16,8 +16,8 @@ from pathlib import Path
 import click
 import pytest
 
+from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.cli.main import program
-from eval_assets.definitions import defs
 from eval_assets.store.connection import connect
 from tests.postgres import Postgres
 
@@ -161,7 +161,7 @@ def test_every_page_is_linked_from_an_index() -> None:
 
 
 def test_the_graph_in_the_documentation_is_that_of_the_assets() -> None:
-    graph = defs.resolve_asset_graph()
+    graph = project_definitions(Path("data/sample")).resolve_asset_graph()
     parents = {
         key.to_user_string(): {parent.to_user_string() for parent in graph.get(key).parent_keys}
         for key in graph.materializable_asset_keys

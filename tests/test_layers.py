@@ -338,5 +338,6 @@ print(len(profiles), len(intervals), stats.wilcoxon_signed_rank(*ratings.T[:2]) 
 def test_dagster_loads_the_assets_without_the_vendors_sdks() -> None:
     """Both take seconds to import, and every step of every run would pay for them."""
     assert in_fresh_python(
-        "import sys, eval_assets.definitions; print({'openai', 'anthropic'} & set(sys.modules))"
+        "import os, sys; os.environ['EVAL_DATA'] = 'data/sample'; import eval_assets.definitions; "
+        "print({'openai', 'anthropic'} & set(sys.modules))"
     ) == ("set()")

@@ -29,6 +29,7 @@ from eval_assets.assets.metadata import (
     intervals_as_metadata,
     rows_as_metadata,
 )
+from eval_assets.assets.recipes import asset, tables
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -97,8 +98,8 @@ _JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "
 """Columns of each table that the UI shows, narrow enough for its page."""
 
 
-@dg.asset(
-    group_name="agreement",
+@asset(
+    group="agreement",
     kinds={"duckdb"},
     deps=[human_labels, label_disagreements, adjudicated_labels],
 )
@@ -139,7 +140,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[judge_scores])
+@asset(group="agreement", kinds={"duckdb"}, deps=[judge_scores])
 def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Agreement of judges with one another: Krippendorff's alpha and kappa, with intervals."""
     with clear_failures():
@@ -181,9 +182,7 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(
-    group_name="agreement", kinds={"duckdb"}, deps=[human_labels, adjudicated_labels, judge_scores]
-)
+@asset(group="agreement", kinds={"duckdb"}, deps=[human_labels, adjudicated_labels, judge_scores])
 def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Agreement of each judge with the humans, beside a constant and a shuffled control.
 
@@ -372,19 +371,7 @@ _TABLES: Mapping[str, Callable[[EvaluationFolder], dg.MaterializeResult[None]]] 
 }
 
 
-@dg.multi_asset(
-    specs=[
-        dg.AssetSpec(
-            name,
-            group_name="agreement",
-            kinds={"duckdb"},
-            deps=[human_labels, judge_scores, adjudicated_labels],
-            description=write.__doc__,
-        )
-        for name, write in _TABLES.items()
-    ],
-    can_subset=True,
-)
+@tables(_TABLES, group="agreement", deps=[human_labels, judge_scores, adjudicated_labels])
 def score_tables(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> Iterator[dg.MaterializeResult[None]]:

@@ -14,7 +14,6 @@ from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.file_versions import assets_of_files
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
-from eval_assets.assets.step_names import identifiers_of
 from eval_assets.config.operations import Schedule
 from eval_assets.errors import InputError, StoreError, leaves
 from eval_assets.labelling.session_files import SessionFolder
@@ -22,7 +21,6 @@ from eval_assets.readers.evaluation.input_files import (
     FileState,
     file_state,
 )
-from eval_assets.readers.evaluation.read import evaluations_in
 from eval_assets.readers.formats.files import is_working_file
 
 _OTHER = "other files"
@@ -38,14 +36,12 @@ class AutomatedEvaluation:
 
     Args:
         folder: The evaluation.
-        before: Prefix of the names of its jobs.
-        evaluate: The job that runs everything.
+        jobs: The jobs that run everything, and everything but tuning.
         schedule: The declared schedule; None if there is none.
     """
 
     folder: EvaluationFolder
-    before: str
-    evaluate: UnresolvedAssetJobDefinition
+    jobs: Sequence[UnresolvedAssetJobDefinition]
     schedule: Schedule | None
 
 
@@ -60,7 +56,7 @@ def automation_of(
     """
     is_scheduled = any(of.schedule for of in evaluations)
     scheduled = _sensor_status(is_running=is_scheduled)
-    jobs = [of.evaluate for of in evaluations]
+    jobs = [of.jobs[0] for of in evaluations]
     sensors = [
         dg.SensorDefinition(
             name="new_files",
@@ -89,14 +85,15 @@ def automation_of(
     ]
     # An undeclared one can be switched on, if it is the only one.
     timed = [of for of in evaluations if of.schedule or len(evaluations) == 1]
-    return sensors, [_schedule_of(of) for of in timed]
+    return sensors, [schedule_of(of) for of in timed]
 
 
-def _schedule_of(of: AutomatedEvaluation) -> dg.ScheduleDefinition:
+def schedule_of(of: AutomatedEvaluation) -> dg.ScheduleDefinition:
+    """Return the schedule of an evaluation, the default one if it declares none."""
     timing = of.schedule or Schedule()
     return dg.ScheduleDefinition(
-        name=f"{of.before}scheduled_rerun",
-        job_name=f"{of.before}evaluate",
+        name=f"{of.folder.names_before}scheduled_rerun",
+        job_name=f"{of.folder.names_before}evaluate",
         cron_schedule=timing.cron,
         execution_timezone=timing.timezone,
         description="Runs everything again.",
@@ -136,7 +133,7 @@ def _result(
 ) -> dg.SensorResult | dg.SkipReason:
     """Return the requested runs, each of its evaluation's job, or the reason for none."""
     requests = [
-        result._replace(job_name=f"{of.before}evaluate")
+        result._replace(job_name=f"{of.folder.names_before}evaluate")
         for of, result in results
         if isinstance(result, dg.RunRequest)
     ]
@@ -152,14 +149,6 @@ def _skipped(results: Iterable[object]) -> dg.SkipReason:
 
 def _sensor_status(*, is_running: bool) -> dg.DefaultSensorStatus:
     return dg.DefaultSensorStatus.RUNNING if is_running else dg.DefaultSensorStatus.STOPPED
-
-
-def names_before(prefix: str, root: EvaluationFolder) -> str:
-    """Return the prefix of the names of an evaluation's jobs, schedule and sensors.
-
-    An evaluation on its own has none.
-    """
-    return f"{identifiers_of(evaluations_in(root.root))[prefix]}_" if prefix else ""
 
 
 def look_for_files_of_all(

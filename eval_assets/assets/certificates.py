@@ -10,6 +10,7 @@ import pandas as pd
 from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.reports import measured_now, report_data, write_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -46,20 +47,8 @@ from eval_assets.tuning.reading import Row
 from eval_assets.tuning.sealed_evaluation import next_reading, part_rows, read_if_due
 
 
-class ReadingConfig(dg.Config):
-    """Configuration of the evaluation of sealed tests.
-
-    Args:
-        read: Read the test also if nothing but labels, maps or recorded scores changed.
-    """
-
-    read: bool = False
-
-
-@dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[judge_versions])
-def tuned_judge_evaluation(
-    folder: EvaluationFolder, config: ReadingConfig
-) -> dg.MaterializeResult[None]:
+@asset(group="judge_tuning", kinds={"duckdb"}, deps=[judge_versions], flags=["read"])
+def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.MaterializeResult[None]:
     """Verdicts of the sealed test on each tuned judge; one use of the seal if a reading is due."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -85,7 +74,7 @@ def tuned_judge_evaluation(
                     rated,
                     judges,
                     background,
-                    on_request=config.read,
+                    on_request=read,
                     policy=evaluation.tuning.evaluate,
                 )
                 rows += records
@@ -115,9 +104,7 @@ def tuned_judge_evaluation(
     )
 
 
-@dg.asset(
-    group_name="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation, judge_drift]
-)
+@asset(group="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation, judge_drift])
 def judge_certificates(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:

@@ -6,7 +6,7 @@ from typing import Literal
 import dagster as dg
 
 from eval_assets.assets.dagster_internals import StepFailureData
-from eval_assets.assets.resources import EVALUATION_TAG, EvaluationFolder, failure_lines
+from eval_assets.assets.resources import EvaluationFolder, failure_lines
 
 State = Literal["passed", "warned", "failed", "crashed"]
 
@@ -50,9 +50,8 @@ def latest_state(
 
 def last_run_state(instance: dg.DagsterInstance, folder: EvaluationFolder) -> RecordedState | None:
     """Return whether the last run of this evaluation failed, except by a closed gate."""
-    tags = {EVALUATION_TAG: [str(folder.path.resolve()), str(folder.root.resolve())]}
     ended = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-    run_filter = dg.RunsFilter(tags=tags, statuses=ended)
+    run_filter = dg.RunsFilter(tags=folder.run_tags, statuses=ended)
     for record in instance.get_run_records(run_filter, limit=_LATEST):
         run_id = record.dagster_run.run_id
         steps = _own_steps(instance, run_id, folder)

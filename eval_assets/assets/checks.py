@@ -13,6 +13,7 @@ from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
 from eval_assets.assets.live_judging import declared_template, judge_fingerprints
 from eval_assets.assets.metadata import number_in, rows_as_metadata
+from eval_assets.assets.recipes import checks
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -56,7 +57,9 @@ class CheckFinding:
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN
 
 
-@dg.asset_check(asset=human_labels)
+@checks(
+    {"labels_rejected": "No label was left out because of what is wrong with it."}, of=human_labels
+)
 def labels_rejected(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No label was left out because of what is wrong with it."""
     with clear_failures(), folder.connect() as connection:
@@ -207,13 +210,7 @@ _JUDGE_CHECKS = {
 }
 
 
-@dg.multi_asset_check(
-    specs=[
-        dg.AssetCheckSpec(name, asset=judge_scores, description=check.__doc__)
-        for name, check in _JUDGE_CHECKS.items()
-    ],
-    can_subset=True,
-)
+@checks({name: check.__doc__ for name, check in _JUDGE_CHECKS.items()}, of=judge_scores)
 def judge_checks(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> Iterator[dg.AssetCheckResult]:

@@ -1,11 +1,9 @@
 """Names of Dagster that it does not export; tests/unit/assets/test_dagster_internals.py pins them.
 
-- `current_execution_context`: a resource has no other way to the asset of its step.
 - `StepFailureData`, `UnresolvedAssetJobDefinition`: types of values that public functions return.
 """
 
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
-from dagster._core.execution.context.compute import current_execution_context
 from dagster._core.execution.plan.objects import StepFailureData
 
 NO_COMPUTE_LOGS = {
@@ -18,5 +16,4 @@ __all__ = [
     "NO_COMPUTE_LOGS",
     "StepFailureData",
     "UnresolvedAssetJobDefinition",
-    "current_execution_context",
 ]

@@ -24,6 +24,7 @@ from eval_assets.assets.live_judging import (
     shown_texts,
 )
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
+from eval_assets.assets.recipes import asset, checks
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -58,7 +59,7 @@ _ROUND = 1_000
 """Replicates of round r are numbered from r times this: no judge is declared with as many."""
 
 
-@dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[judge_scores])
+@asset(group="judge_scores", kinds={"duckdb"}, deps=[judge_scores], asks_models=True)
 def judge_drift(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
@@ -86,7 +87,9 @@ def judge_drift(
     )
 
 
-@dg.asset_check(asset=judge_drift)
+@checks(
+    {"judge_stable": "No live judge's scores of the same responses have changed."}, of=judge_drift
+)
 def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """No live judge's scores of the same responses have changed."""
     with clear_failures():

@@ -7,12 +7,10 @@ block by partition yet; and figures are plotted over time, not over partitions.
 """
 
 import hashlib
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, TypeGuard
 
 import dagster as dg
 
@@ -31,21 +29,23 @@ from eval_assets.assets import (
     system_comparison,
     tuning,
 )
-from eval_assets.assets.automation import AutomatedEvaluation, automation_of, names_before
+from eval_assets.assets.automation import AutomatedEvaluation, automation_of, schedule_of
 from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.executors import executor, pool_of
+from eval_assets.assets.recipes import EvaluationTarget, recipes_in
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_scores_in_shards
-from eval_assets.assets.step_names import of_evaluation
 from eval_assets.assets.terminal import terminal
 from eval_assets.config.operations import Judging
 from eval_assets.errors import InputError
-from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
+from eval_assets.readers.evaluation.read import read_evaluation
 
 MODULES = (
     agreement,
     certificates,
+    checks,
     drift,
+    gates,
     generation,
     inputs,
     judging,
@@ -55,149 +55,119 @@ MODULES = (
     system_comparison,
     tuning,
 )
-"""Modules of assets."""
-
-_ASKING = ("generated_responses", "judge_scores", "judge_drift")
-"""Assets that ask models, if the evaluation declares live ones."""
+"""Modules of assets and checks."""
 
 
-def definitions_of(root: EvaluationFolder, *, only: str = "") -> dg.Definitions:
-    """Return the definitions of an evaluation folder, or of a folder of several.
+def project_definitions(root: Path, *, database: Path | str | None = None) -> dg.Definitions:
+    """Return all definitions of a project whose evaluations are a folder, or those in a folder."""
+    return merged_definitions(EvaluationFolder.all_in(root, database=database))
 
-    Args:
-        root: The folder.
-        only: Name of the selected evaluation; empty for all.
-    """
-    names = [only] if only else evaluations_in(root.root)
-    parts = [_own_definitions(root, name) for name in names or [""]]
-    evaluations = [evaluation for _, evaluation in parts]
-    selections = [of.evaluate.selection for of in evaluations]
-    befores = [of.before for of in evaluations]
-    jobs = _jobs(reduce(or_, selections), befores, before="", folder=root) if names else []
+
+def merged_definitions(folders: Sequence[EvaluationFolder]) -> dg.Definitions:
+    """Return the definitions of evaluations with jobs over all of them, sensors and executor."""
+    evaluations = [automated_evaluation(folder) for folder in folders]
+    jobs = (
+        _jobs([of.folder for of in evaluations], before="")
+        if any(folder.name for folder in folders)
+        else []
+    )
     sensors, schedules = automation_of(evaluations)
     return dg.Definitions.merge(
         dg.Definitions(
             jobs=jobs,
             sensors=sensors,
             schedules=schedules,
-            resources={"folder": root},
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=executor(),
         ),
-        *(definitions for definitions, _ in parts),
+        *(
+            dg.Definitions.merge(evaluation_definitions(of.folder), dg.Definitions(jobs=of.jobs))
+            for of in evaluations
+        ),
     )
 
 
-def _own_definitions(
-    root: EvaluationFolder, name: str
-) -> tuple[dg.Definitions, AutomatedEvaluation]:
-    """Return the definitions of one evaluation, and the data of its automation.
+def automated_evaluation(folder: EvaluationFolder) -> AutomatedEvaluation:
+    """Return an evaluation with its jobs and the schedule that evaluation.yaml declares."""
+    try:
+        schedule = read_evaluation(folder.path).schedule
+    except* InputError:
+        schedule = None
+    return AutomatedEvaluation(folder, _jobs([folder], before=folder.names_before), schedule)
+
+
+def evaluation_jobs(folder: EvaluationFolder) -> dg.Definitions:
+    """Return the jobs of one evaluation, and the schedule that evaluation.yaml declares."""
+    evaluation = automated_evaluation(folder)
+    schedules = [schedule_of(evaluation)] if evaluation.schedule else []
+    return dg.Definitions(jobs=evaluation.jobs, schedules=schedules)
+
+
+def evaluation_definitions(folder: EvaluationFolder) -> dg.Definitions:
+    """Return the assets, checks and resource of one evaluation, which stand beside any others.
 
     One whose evaluation.yaml cannot be read has all of its assets: to materialize one says what is
     wrong with the file.
     """
-    folder = EvaluationFolder(data=root.data, name=name)
-    before = names_before(name, root)
     try:
         evaluation = read_evaluation(folder.path)
     except* InputError:
-        schedule, split, pool = None, Judging(), None
+        split, pool = Judging(), None
     else:
-        schedule, split, pool = evaluation.schedule, evaluation.judging, pool_of(evaluation)
-    prefix = name or None
-    all_assets: dg.AssetSelection = (
-        dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
+        split, pool = evaluation.judging, pool_of(evaluation)
+    target = EvaluationTarget(
+        folder,
+        code_versions={group: code_version_of(group) for group in _PARTS},
+        pool=pool,
+        # With live judges, tuning may take hours, for which the report does not wait.
+        is_report_last=pool is None,
     )
-    jobs = _jobs(all_assets, [before], before=before, folder=folder)
-    definitions = dg.Definitions(
-        assets=_own_assets(folder, split, before=before, pool=pool),
-        asset_checks=[
-            of_evaluation(check, folder.identifier)
-            for check in dg.load_asset_checks_from_modules(
-                [gates, checks, drift], asset_key_prefix=prefix
-            )
-        ],
-        jobs=jobs,
+    definitions = [
+        judge_scores_in_shards(split.shards, target)
+        if recipe is judging.judge_scores and split.shards > 1
+        else recipe.make(target)
+        for recipe in recipes_in(MODULES)
+    ]
+    is_check = [isinstance(definition, dg.AssetChecksDefinition) for definition in definitions]
+    return dg.Definitions(
+        assets=[of for of, is_of in zip(definitions, is_check, strict=True) if not is_of],
+        asset_checks=[of for of, is_of in zip(definitions, is_check, strict=True) if is_of],
+        resources={target.resource: folder},
     )
-    return definitions, AutomatedEvaluation(folder, before, jobs[0], schedule)
 
 
 def _jobs(
-    selection: dg.AssetSelection, befores: Sequence[str], *, before: str, folder: EvaluationFolder
+    folders: Sequence[EvaluationFolder], *, before: str
 ) -> list[UnresolvedAssetJobDefinition]:
-    """Return the jobs that run everything, and everything but tuning.
+    """Return the jobs that run everything of some evaluations, and everything but tuning.
 
     Args:
-        selection: The assets of one evaluation, or of all.
-        befores: Prefix of the names of each evaluation's groups.
-        before: Prefix of the names of the jobs.
-        folder: The evaluation folder, or the folder of several.
+        folders: The evaluations.
+        before: Start of the names of the jobs.
     """
-    tuning = dg.AssetSelection.groups(*(f"{group}judge_tuning" for group in befores))
+    selection = reduce(or_, (_all_assets(folder) for folder in folders))
+    tuning = dg.AssetSelection.groups(*(f"{of.names_before}judge_tuning" for of in folders))
+    tags = reduce(or_, (folder.run_tags for folder in folders))
     return [
         dg.define_asset_job(
             f"{before}evaluate",
             selection=selection,
-            tags=folder.run_tags,
+            tags=tags,
             description="Everything: inputs, agreement, gates, report, and tuning past open gates.",
         ),
         dg.define_asset_job(
             f"{before}score",
             selection=selection - tuning,
-            tags=folder.run_tags,
+            tags=tags,
             description="Everything through agreement and its gates; no tuning.",
         ),
     ]
 
 
-def _own_assets(
-    folder: EvaluationFolder,
-    split: Judging,
-    *,
-    before: str,
-    pool: str | None,
-) -> Sequence[Any]:
-    """Return the assets of one evaluation, with judging split as it declares.
-
-    Args:
-        folder: The evaluation folder.
-        split: How judging is split.
-        before: Prefix of the names of its groups.
-        pool: Pool of the assets that ask models; None if none is asked.
-    """
-    assets = dg.load_assets_from_modules(MODULES, key_prefix=folder.name or None)
-    if split.shards > 1:
-        whole = folder.key("judge_scores")
-        shards = judge_scores_in_shards(split.shards, folder, pool=pool)
-        assets = [shards if _is_of(asset, whole) else asset for asset in assets]
-    asking = {folder.key(name) for name in _ASKING} if pool else set()
-    # With live judges, tuning may take hours, for which the report does not wait.
-    last = set() if pool else {folder.key("agreement_report")}
-    assets = [
-        of_evaluation(
-            asset,
-            folder.identifier,
-            pool=pool if keys & asking else None,
-            tags={"dagster/priority": "-1"} if keys & last else {},
-        )
-        for asset in assets
-        for keys in [asset.keys if isinstance(asset, dg.AssetsDefinition) else set()]
-    ]
-    described = dg.map_asset_specs(
-        lambda spec: spec.replace_attributes(
-            group_name=f"{before}{spec.group_name}",
-            code_version=code_version_of(spec.group_name or ""),
-        ),
-        assets,  # type: ignore[arg-type] # neither sources nor cacheable assets are among them
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.BetaWarning)
-        return dg.with_source_code_references(described)
-
-
-def _is_of(definition: object, key: dg.AssetKey) -> TypeGuard[dg.AssetsDefinition]:
-    """Return whether a definition defines a single asset."""
-    return isinstance(definition, dg.AssetsDefinition) and definition.keys == {key}
+def _all_assets(folder: EvaluationFolder) -> dg.AssetSelection:
+    if folder.name:
+        return dg.AssetSelection.key_prefixes(folder.name)
+    return dg.AssetSelection.all()
 
 
 PACKAGE = Path(__file__).parents[1]

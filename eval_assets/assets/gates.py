@@ -11,6 +11,7 @@ from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.metadata import figures_as_metadata
+from eval_assets.assets.recipes import checks
 from eval_assets.assets.resources import (
     CLOSED_GATES,
     EvaluationFolder,
@@ -32,16 +33,12 @@ from eval_assets.wording import figure_text
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
 
-def _specs(asset: dg.AssetsDefinition) -> list[dg.AssetCheckSpec]:
-    """Return a blocking check for each gate on the figures of an asset."""
-    return [
-        dg.AssetCheckSpec(name, asset=asset, blocking=True, description=gate.description)
-        for name, gate in GATES.items()
-        if gate.table == asset.key.path[-1]
-    ]
+def _meanings(table: str) -> dict[str, str | None]:
+    """Return what the gates on the figures of a table check."""
+    return {name: gate.description for name, gate in GATES.items() if gate.table == table}
 
 
-@dg.multi_asset_check(specs=_specs(human_agreement), can_subset=True)
+@checks(_meanings("human_agreement"), of=human_agreement, blocking=True)
 def human_gates(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> GateCheckEvents:
@@ -49,7 +46,7 @@ def human_gates(
     yield from _decide(context, folder)
 
 
-@dg.multi_asset_check(specs=_specs(judge_agreement), can_subset=True)
+@checks(_meanings("judge_agreement"), of=judge_agreement, blocking=True)
 def judge_gates(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> GateCheckEvents:

@@ -9,6 +9,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -34,7 +35,7 @@ _NOTHING = GenerationSummary(models=(), counted_usd=0.0, budget_left_usd=None, r
 """Result of a run without generators."""
 
 
-@dg.asset(group_name="inputs", kinds={"duckdb"}, deps=["evaluation_file"])
+@asset(group="inputs", kinds={"duckdb"}, deps=["evaluation_file"], asks_models=True)
 def generated_responses(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:

@@ -1,6 +1,5 @@
 """Assets of the inputs: the files as external assets, the rubric and the model responses."""
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ import pandas as pd
 
 from eval_assets.assets.file_versions import file_versions
 from eval_assets.assets.generation import generated_responses
+from eval_assets.assets.recipes import asset, files
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -45,29 +45,18 @@ _INPUT_FILES = {
 """Input files with their kind and their contents."""
 
 
-with warnings.catch_warnings():
-    # The decorator is in beta; the single one makes assets of a deprecated kind.
-    warnings.simplefilter("ignore", dg.BetaWarning)
-
-    @dg.multi_observable_source_asset(  # type: ignore[untyped-decorator] # Dagster has no types for it
-        name="given_files",
-        specs=[
-            dg.AssetSpec(name, group_name="inputs", kinds={kind}, description=description)
-            for name, (kind, description) in _INPUT_FILES.items()
-        ],
-        can_subset=True,
-    )
-    def given_files(
-        context: dg.AssetExecutionContext, folder: EvaluationFolder
-    ) -> Iterator[dg.ObserveResult]:
-        """Record the version of each input file."""
-        versions = file_versions(folder.path)
-        for key in sorted(context.selected_asset_keys):
-            if version := versions.get(key.path[-1]):
-                yield dg.ObserveResult(asset_key=key, data_version=dg.DataVersion(version))
+@files(_INPUT_FILES, group="inputs")
+def given_files(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> Iterator[dg.ObserveResult]:
+    """Record the version of each input file."""
+    versions = file_versions(folder.path)
+    for key in sorted(context.selected_asset_keys):
+        if version := versions.get(key.path[-1]):
+            yield dg.ObserveResult(asset_key=key, data_version=dg.DataVersion(version))
 
 
-@dg.asset(group_name="inputs", kinds={"yaml", "duckdb"}, deps=["evaluation_file"])
+@asset(group="inputs", kinds={"yaml", "duckdb"}, deps=["evaluation_file"])
 def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Questions that raters and judges answer about each response, each with its scale."""
     with clear_failures():
@@ -115,9 +104,7 @@ def _register_wordings(folder: EvaluationFolder, evaluation: Evaluation) -> None
                 copy_ledger(ledger, connection, "rubric_wordings")
 
 
-@dg.asset(
-    group_name="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"]
-)
+@asset(group="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"])
 def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Responses of each model: given in files, or generated; a given one takes precedence."""
     with clear_failures():

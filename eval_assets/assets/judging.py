@@ -18,6 +18,7 @@ from eval_assets.assets.judge_versions import (
 )
 from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, judge_live, judge_shard
 from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -57,10 +58,11 @@ from eval_assets.store.scores import (
 )
 
 
-@dg.asset(
-    group_name="judge_scores",
+@asset(
+    group="judge_scores",
     kinds={"duckdb"},
     deps=[model_responses, rubric_questions, "judge_score_files"],
+    asks_models=True,
 )
 def judge_scores(
     context: dg.AssetExecutionContext, folder: EvaluationFolder

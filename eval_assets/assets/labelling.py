@@ -10,6 +10,7 @@ import pandas as pd
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.labels import human_labels
 from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -44,7 +45,7 @@ from eval_assets.store.labelling import (
 from eval_assets.store.schema import replace_records
 
 
-@dg.asset(group_name="human_labels", kinds={"csv"}, deps=[model_responses, rubric_questions])
+@asset(group="human_labels", kinds={"csv"}, deps=[model_responses, rubric_questions])
 def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """A sheet for each rater with the units to rate, for spreadsheet programs, in out/sheets.
 
@@ -71,8 +72,8 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(
-    group_name="human_labels",
+@asset(
+    group="human_labels",
     kinds={"json", "duckdb"},
     deps=[human_labels, "adjudication_file"],
 )
@@ -100,7 +101,7 @@ def adjudicated_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="human_labels", kinds={"duckdb"}, deps=[human_labels])
+@asset(group="human_labels", kinds={"duckdb"}, deps=[human_labels])
 def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Figures of each rater's labels with advice, and labels that do not count."""
     with clear_failures():

@@ -7,6 +7,7 @@ import pandas as pd
 
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -36,8 +37,8 @@ from eval_assets.wording import counted
 logger = logging.getLogger(__name__)
 
 
-@dg.asset(
-    group_name="human_labels",
+@asset(
+    group="human_labels",
     kinds={"csv", "duckdb"},
     deps=[model_responses, rubric_questions, "label_files"],
 )
@@ -118,7 +119,7 @@ def _would_erase(n_labels_by_file: dict[str, int]) -> str:
     )
 
 
-@dg.asset(group_name="human_labels", kinds={"duckdb"}, deps=[human_labels])
+@asset(group="human_labels", kinds={"duckdb"}, deps=[human_labels])
 def label_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Responses on which raters lie far apart, worst first."""
     with clear_failures(), folder.connect() as connection, transaction(connection):

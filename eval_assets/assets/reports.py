@@ -19,6 +19,7 @@ from eval_assets.agreement.judges import measure_judges
 from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import dependences
 from eval_assets.assets.labelling import label_quality
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -61,8 +62,8 @@ from eval_assets.wording import or_none
 
 # Not downstream of the gated assets, on purpose: a closed gate would hold back the page that
 # says why it is closed. If their figures are stale, the report measures again.
-@dg.asset(
-    group_name="reports",
+@asset(
+    group="reports",
     kinds={"html", "markdown", "json"},
     deps=[
         judge_human_agreement,
@@ -70,6 +71,7 @@ from eval_assets.wording import or_none
         "score_summary",
         label_quality,
     ],
+    is_report=True,
 )
 def agreement_report(
     context: dg.AssetExecutionContext, folder: EvaluationFolder

@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 import duckdb
 
-from eval_assets.assets.dagster_internals import StepFailureData, current_execution_context
+from eval_assets.assets.dagster_internals import StepFailureData
 from eval_assets.assets.file_versions import observe_files
 from eval_assets.assets.step_names import identifiers_of
 from eval_assets.config.evaluation import Evaluation
@@ -20,11 +20,6 @@ from eval_assets.store.database_file import database_path
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.schema import columns_of, content_fingerprint
-
-DEFAULT_FOLDER = "data/sample"
-
-EVALUATION_TAG = "eval_assets/evaluation"
-"""Run tag with the path of the evaluation folder, for sensors and alerts."""
 
 AGAIN = dg.RetryPolicy(max_retries=4, delay=8, backoff=dg.Backoff.EXPONENTIAL)
 """Retry policy of steps that only fill the ledger: four times within two minutes if it is lost."""
@@ -42,40 +37,61 @@ CLOSED_GATES = "closed_gates"
 class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
     """One evaluation folder and its database.
 
-    If the given folder holds several evaluation folders, their assets have the folder's name as
-    key prefix, and inside a step this is the folder of the asset that the step is of.
-
     Args:
-        data: The folder, or the folder of several; if empty, EVAL_DATA, else the sample.
+        data: The folder.
+        name: Start of the keys of its assets; empty for an evaluation on its own.
+        identifier: Name of the evaluation in the names of steps, jobs and groups.
         database: The DuckDB file; if empty, EVAL_DATABASE, else `out/eval.duckdb` in the folder.
-        name: Name of the evaluation folder in a folder of several; if empty, the step decides.
     """
 
-    data: str = ""
-    database: str = ""
+    data: str
     name: str = ""
+    identifier: str = ""
+    database: str = ""
+
+    @classmethod
+    def at(
+        cls, path: Path, *, name: str = "", database: Path | str | None = None, identifier: str = ""
+    ) -> "EvaluationFolder":
+        """Return the folder at a path, with an identifier that Dagster allows."""
+        identifier = identifier or identifiers_of([name or path.resolve().name]).popitem()[1]
+        return cls(data=str(path), name=name, identifier=identifier, database=str(database or ""))
+
+    @classmethod
+    def all_in(cls, root: Path, *, database: Path | str | None = None) -> "list[EvaluationFolder]":
+        """Return an evaluation folder, or those in a folder, which are named like their folders."""
+        names = evaluations_in(root)
+        identifiers = identifiers_of(names)
+        return [
+            cls.at(root / name, name=name, identifier=identifiers[name], database=database)
+            for name in names
+        ] or [cls.at(root, database=database)]
 
     @property
-    def prefix(self) -> str:
-        """The key prefix of this evaluation's assets; empty for an evaluation on its own."""
-        return self.name or _prefix_of_step()
-
-    @property
-    def root(self) -> Path:
-        """The folder that was given: an evaluation folder, or one of several."""
-        return Path(self.data or os.environ.get("EVAL_DATA") or DEFAULT_FOLDER)
+    def absolute(self) -> "EvaluationFolder":
+        """The folder with absolute paths."""
+        database = str(Path(self.database).resolve()) if self.database else ""
+        return EvaluationFolder(
+            data=str(self.path.resolve()),
+            name=self.name,
+            identifier=self.identifier,
+            database=database,
+        )
 
     @property
     def path(self) -> Path:
         """The evaluation folder."""
-        return self.root / self.prefix
+        return Path(self.data)
 
     @property
-    def identifier(self) -> str:
-        """The evaluation's name in Dagster, at the start of the names of its steps."""
-        if not self.prefix:
-            return next(iter(identifiers_of([self.path.resolve().name]).values()))
-        return identifiers_of(evaluations_in(self.root))[self.prefix]
+    def names_before(self) -> str:
+        """Start of the names of jobs and groups; an evaluation on its own has none."""
+        return f"{self.identifier}_" if self.name else ""
+
+    @property
+    def records(self) -> Path:
+        """The folder of Dagster's records: of this evaluation, or of all in a folder of several."""
+        return self.path.parent / ".dagster" if self.name else self.out / "dagster"
 
     @property
     def out(self) -> Path:
@@ -90,16 +106,16 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
             StoreError: If one file is given for several evaluations.
         """
         setting = self.database or os.environ.get("EVAL_DATABASE")
-        if setting and self.prefix:
+        if setting and self.name:
             raise StoreError(
-                f"{setting}: one file cannot hold all evaluations of {self.root}. Unset "
+                f"{setting}: one file cannot hold all evaluations of {self.path.parent}. Unset "
                 "EVAL_DATABASE, then each has its own in out/."
             )
         return database_path(self.path, setting=setting)
 
     def key(self, asset: str) -> dg.AssetKey:
         """Return the key of one of this evaluation's assets."""
-        return dg.AssetKey([self.prefix, asset] if self.prefix else asset)
+        return dg.AssetKey([self.name, asset] if self.name else asset)
 
     def evaluation(self) -> Evaluation:
         """Read evaluation.yaml, every time: a changed threshold holds from the next run on."""
@@ -119,14 +135,6 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Open the database; wait for another process to release it. Close it soon."""
         return connect(self.stored_in, folder=self.path)
 
-    @property
-    def evaluations(self) -> list["EvaluationFolder"]:
-        """Each evaluation of the folder that was given."""
-        names = [self.name] if self.name else evaluations_in(self.root) or [""]
-        return [
-            EvaluationFolder(data=self.data, database=self.database, name=name) for name in names
-        ]
-
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["EvaluationFolder"]:
         """Keep databases open for the run, or for the step if each has a separate process."""
@@ -135,45 +143,33 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
             yield self
 
     def _record_inputs(self, context: dg.InitResourceContext) -> None:
-        """Record, before a run, which evaluation it is of and the versions of the files it reads.
+        """Record, before a run, that it is of this evaluation, and the versions of its files.
 
         A run that is started by a click has no tag yet.
         """
         run, instance = context.run, context.instance
         if run is None or instance is None:
             return
-        tags = {EVALUATION_TAG: str(self.root.resolve())} | dict(run.tags)
-        instance.add_run_tags(run.run_id, tags)
-        for folder in self.evaluations:
-            selected = run.asset_selection or [folder.key("")]
-            if any(key == folder.key(key.path[-1]) for key in selected):
-                observe_files(folder.path, instance, key=folder.key)
+        instance.add_run_tags(run.run_id, self.run_tags)
+        observe_files(self.path, instance, key=self.key)
 
     @property
     def run_tags(self) -> dict[str, str]:
         """Tags of this evaluation's runs, which share Dagster's history with others'."""
-        return {EVALUATION_TAG: str(self.path.resolve())}
+        return {_tag_of(self.identifier): str(self.path.resolve())}
 
     def owns(self, run: dg.DagsterRun) -> bool:
-        """Return whether a run is of this evaluation, or of all in the folder; untagged ones are.
+        """Return whether a run is of this evaluation; one without tags may be.
 
         Asset keys are not enough: another folder of evaluations may hold one of the same name.
         """
-        tag = run.tags.get(EVALUATION_TAG)
-        return tag in {None, str(self.path.resolve()), str(self.root.resolve())}
+        is_tagged = any(tag.startswith(_tag_of("")) for tag in run.tags)
+        return not is_tagged or self.run_tags.items() <= run.tags.items()
 
 
-def _prefix_of_step() -> str:
-    """Return the key prefix of the asset that the current step is of; empty outside a step."""
-    context = current_execution_context.get()
-    if context is None:
-        return ""
-    if isinstance(context, dg.AssetCheckExecutionContext):
-        checks = context.op_execution_context.selected_asset_check_keys
-        keys = [check.asset_key for check in checks]
-    else:
-        keys = list(context.selected_asset_keys)
-    return keys[0].path[0] if keys and len(keys[0].path) > 1 else ""
+def _tag_of(identifier: str) -> str:
+    """Return the run tag of an evaluation, which the UI hides, as all that start like it."""
+    return f".dagster/eval_assets.{identifier}"
 
 
 def version_of(*parts: object) -> str:

@@ -5,32 +5,58 @@ of it.
 """
 
 import warnings
+from collections.abc import Sequence
 
 import dagster as dg
 
 from eval_assets.assets.judging import fill_ledger, judge_scores, scored
+from eval_assets.assets.recipes import Body, EvaluationTarget
 from eval_assets.assets.resources import AGAIN, EvaluationFolder, clear_failures
 from eval_assets.store.scores import Shard
 
 _INPUTS = ("model_responses", "rubric_questions", "judge_score_files")
 
 
-def judge_scores_in_shards(
-    n_shards: int, folder: EvaluationFolder, *, pool: str | None
-) -> dg.AssetsDefinition:
-    """Return `judge_scores` as a graph of ops, one for each shard and one that collects.
+def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.AssetsDefinition:
+    """Return `judge_scores` as a graph of ops, one for each shard and one that collects."""
+    folder = target.folder
 
-    Args:
-        n_shards: How many shards the units are split into.
-        folder: The evaluation.
-        pool: Pool of the ops.
-    """
-    prefix = f"{folder.identifier}__"
-    shards = [_shard_op(shard, n_shards, prefix=prefix, pool=pool) for shard in range(n_shards)]
-    collect = _collect_op(prefix=prefix, pool=pool)
+    def fill_shard(context: dg.OpExecutionContext, *, folder: EvaluationFolder, shard: int) -> None:
+        with clear_failures():
+            # If the budget is used up, the op that collects meets the same end, and reports it.
+            fill_ledger(folder, run_id=context.run.run_id, shard=Shard(shard, n_shards))
+
+    def collected(context: dg.OpExecutionContext, folder: EvaluationFolder) -> dg.Output[None]:
+        result = scored(folder, run_id=context.run.run_id)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dg.BetaWarning)  # of data_version
+            return dg.Output(None, metadata=result.metadata, data_version=result.data_version)
+
+    def op(
+        name: str, inputs: Sequence[str], body: Body, *, retry_policy: dg.RetryPolicy | None = None
+    ) -> dg.OpDefinition:
+        return dg.op(
+            name=target.step(name),
+            ins={item: dg.In(dg.Nothing) for item in inputs},
+            out=dg.Out(dg.Nothing),
+            required_resource_keys={target.resource},
+            pool=target.pool,
+            retry_policy=retry_policy,
+        )(target.bound(body, dg.OpExecutionContext))
+
+    shards = [
+        op(
+            f"judge_shard_{shard + 1}_of_{n_shards}",
+            _INPUTS,
+            lambda context, folder, shard=shard: fill_shard(context, folder=folder, shard=shard),
+            retry_policy=AGAIN,
+        )
+        for shard in range(n_shards)
+    ]
+    collect = op("collect_judge_scores", ["shards"], collected)
 
     @dg.graph(
-        name=f"{prefix}judge_scores",
+        name=target.step("judge_scores"),
         ins={item: dg.GraphIn() for item in _INPUTS},
         out=dg.GraphOut(),
     )
@@ -45,43 +71,13 @@ def judge_scores_in_shards(
         keys_by_input_name={item: folder.key(item) for item in _INPUTS},
         keys_by_output_name={"result": folder.key("judge_scores")},
     )
+    [whole] = judge_scores.make(target).specs
     return dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
-            group_name="judge_scores",
-            kinds={"duckdb"},
-            description=judge_scores.descriptions_by_key[judge_scores.key],
+            group_name=whole.group_name,
+            kinds=whole.kinds,
+            description=whole.description,
+            code_version=whole.code_version,
         ),
         [definition],
     )[0]
-
-
-def _shard_op(shard: int, n_shards: int, *, prefix: str, pool: str | None) -> dg.OpDefinition:
-    @dg.op(
-        name=f"{prefix}judge_shard_{shard + 1}_of_{n_shards}",
-        ins={item: dg.In(dg.Nothing) for item in _INPUTS},
-        out=dg.Out(dg.Nothing),
-        retry_policy=AGAIN,
-        pool=pool,
-    )
-    def judge_shard(context: dg.OpExecutionContext, folder: EvaluationFolder) -> None:
-        with clear_failures():
-            # If the budget is used up, the op that collects meets the same end, and reports it.
-            fill_ledger(folder, run_id=context.run.run_id, shard=Shard(shard, n_shards))
-
-    return judge_shard
-
-
-def _collect_op(*, prefix: str, pool: str | None) -> dg.OpDefinition:
-    @dg.op(
-        name=f"{prefix}collect_judge_scores",
-        ins={"shards": dg.In(dg.Nothing)},
-        out=dg.Out(dg.Nothing),
-        pool=pool,
-    )
-    def collect(context: dg.OpExecutionContext, folder: EvaluationFolder) -> dg.Output[None]:
-        result = scored(folder, run_id=context.run.run_id)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", dg.BetaWarning)  # of data_version
-            return dg.Output(None, metadata=result.metadata, data_version=result.data_version)
-
-    return collect

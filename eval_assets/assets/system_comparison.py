@@ -7,6 +7,7 @@ from eval_assets.assets.agreement import human_agreement, judge_agreement, seal_
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -29,8 +30,8 @@ _SHOWN = (
 _MOST_PLOTTED = 30
 
 
-@dg.asset(
-    group_name="judge_tuning",
+@asset(
+    group="judge_tuning",
     kinds={"duckdb"},
     deps=[human_agreement, judge_agreement, judge_scores],
 )

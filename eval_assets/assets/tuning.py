@@ -18,6 +18,7 @@ from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import declared_template, shown_texts
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
+from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -53,7 +54,7 @@ from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
 from eval_assets.wording import or_none
 
 
-@dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
+@asset(group="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
 def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """The split of rated responses into those that judges are tuned on and tested on."""
     with clear_failures():
@@ -82,7 +83,7 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[judge_splits, judge_scores])
+@asset(group="judge_tuning", kinds={"duckdb"}, deps=[judge_splits, judge_scores])
 def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """The map of each judge's scale onto the human one, fitted on train."""
     with clear_failures():
@@ -113,7 +114,7 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[score_calibration])
+@asset(group="judge_tuning", kinds={"duckdb"}, deps=[score_calibration])
 def tuned_judges(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
@@ -277,7 +278,7 @@ def _versions(
     return [*versions, registry.jury(versions)] if "jury" in steps else versions
 
 
-@dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[tuned_judges])
+@asset(group="judge_tuning", kinds={"duckdb"}, deps=[tuned_judges])
 def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """All versions of all judges so far, from the ledger, with their content and origin."""
     with clear_failures():

@@ -19,9 +19,8 @@ import sqlalchemy as sa
 from filelock import FileLock
 
 from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.assets.automation import names_before
 from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
-from eval_assets.assets.evaluation_definitions import definitions_of
+from eval_assets.assets.evaluation_definitions import merged_definitions
 from eval_assets.assets.executors import executor_name, has_workers, require_broker
 from eval_assets.assets.judge_versions import versions_in_use
 from eval_assets.assets.live_judging import judge_fingerprints
@@ -76,8 +75,8 @@ def materialize(
         read_tests: Whether sealed tests are read if anything changed, and not only when due.
     """
     _require_versions(folder)
-    if executor_name() != "in_process":
-        folder = _absolute(folder)  # other processes have other working folders
+    if executor_name() != "in_process":  # other processes have other working folders
+        folder = folder.absolute
     forget_results(folder.path)
     with session():
         code, results = _materialize(
@@ -111,7 +110,7 @@ def _materialize(
         click.echo("No Celery worker answers; the run waits until one is started.", err=True)
     # Dagster reads its records while a job is made, those of the last run if none are open.
     with _instance(folder) as instance:
-        job = job_of(folder.data, folder.database, folder.prefix)
+        job = job_of(folder.data, folder.name, folder.identifier, folder.database)
         selected = _selected(select, folder, job)
         run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
         with _progress_of(output):
@@ -155,26 +154,16 @@ def _selected(
         ) from None
 
 
-def job_of(data: str, database: str, name: str) -> dg.JobDefinition:
+def job_of(data: str, name: str, identifier: str, database: str) -> dg.JobDefinition:
     """Return the job that runs everything of one evaluation; other processes make it as well.
 
-    Args:
-        data: The folder, or the folder of several.
-        database: The database, if it is given.
-        name: Name of the evaluation in a folder of several; empty for an evaluation on its own.
+    The arguments are those of `EvaluationFolder`.
     """
-    root = EvaluationFolder(data=data, database=database)
+    folder = EvaluationFolder(data=data, name=name, identifier=identifier, database=database)
     with warnings.catch_warnings():
         # Of a parameter that only Dagster itself passes, when it copies a sensor.
         warnings.filterwarnings("ignore", "Parameter `owners`", dg.BetaWarning)
-        job = names_before(name, root) + "evaluate"
-        return definitions_of(root, only=name).resolve_job_def(job)
-
-
-def _absolute(folder: EvaluationFolder) -> EvaluationFolder:
-    """Return the folder with absolute paths."""
-    database = str(Path(folder.database).resolve()) if folder.database else ""
-    return EvaluationFolder(data=str(folder.root.resolve()), database=database, name=folder.name)
+        return merged_definitions([folder]).resolve_job_def(f"{folder.names_before}evaluate")
 
 
 @contextmanager
@@ -216,7 +205,6 @@ def _run_config(
     is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
     step = f"{folder.identifier}__tuned_judge_evaluation"
     return {
-        "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
         "loggers": {"console" if verbose else "terminal": {"config": {}}},
         "ops": {step: {"config": {"read": True}}} if is_test_read else {},
     }
@@ -238,7 +226,12 @@ def _execute(
             tags=dict(folder.run_tags),
             run_config=run_config,
         )
-    arguments = {"data": folder.data, "database": folder.database, "name": folder.prefix}
+    arguments = {
+        "data": folder.data,
+        "name": folder.name,
+        "identifier": folder.identifier,
+        "database": folder.database,
+    }
     made_by = dg.build_reconstructable_job(
         job_of.__module__, job_of.__name__, reconstructable_kwargs=arguments
     )
@@ -270,7 +263,7 @@ def _database_is_damaged(result: RunResult) -> bool:
 def _selection(select: str | None, folder: EvaluationFolder) -> dg.AssetSelection:
     """Return the assets that `--select` names; all of the evaluation without it."""
     if select is None:
-        prefix = folder.prefix
+        prefix = folder.name
         selection = dg.AssetSelection.key_prefixes(prefix) if prefix else dg.AssetSelection.all()
         return selection.materializable()
     return reduce(or_, (_named(part.strip(), folder) for part in select.split(",")))
@@ -311,30 +304,10 @@ def _errors(result: RunResult) -> list[str]:
 
 @contextmanager
 def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
-    """Open Dagster's records: those that the UI shows, else the evaluation folder's own.
-
-    That is DAGSTER_HOME if it is set. Else a single evaluation has a separate folder beside the
-    database, so that no checks of another appear under the same names; evaluations of one folder
-    share that of the current folder if it has the dagster.yaml that `make ui` reads.
-    """
+    """Open Dagster's records, those that `make ui` shows, or those in DAGSTER_HOME if it is set."""
     if not os.environ.get("DAGSTER_HOME"):  # empty is unset, which Dagster takes for an error
         os.environ.pop("DAGSTER_HOME", None)
-    is_shared = "DAGSTER_HOME" not in os.environ and folder.name and Path("dagster.yaml").is_file()
-    if not is_shared:
-        with _opened(folder) as instance:
-            yield instance
-        return
-    os.environ["DAGSTER_HOME"] = str(Path.cwd())
-    try:
-        with _opened(folder) as instance:
-            yield instance
-    finally:
-        del os.environ["DAGSTER_HOME"]
-
-
-@contextmanager
-def _opened(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
-    home = Path(os.environ.get("DAGSTER_HOME") or folder.out / "dagster")
+    home = Path(os.environ.get("DAGSTER_HOME") or folder.records)
     with suppress(OSError):
         home.mkdir(parents=True, exist_ok=True)
     if not os.access(home, os.W_OK):

@@ -170,19 +170,6 @@ def question_of(evaluation: Evaluation, question_id: str) -> RubricQuestion:
     return declared[question_id]
 
 
-def in_project(data: Path, database: str | None) -> tuple[Path, str]:
-    """Return the folder of evaluations in which `make ui` shows this one, and its name there.
-
-    That is the folder `data` beside the dagster.yaml of the current folder. An evaluation
-    elsewhere, or whose database or Dagster records are elsewhere, is on its own: its name is empty.
-    """
-    storage = database or os.environ.get("EVAL_DATABASE") or os.environ.get("DAGSTER_HOME")
-    is_in_data = Path(os.path.abspath(data)).parent == Path.cwd() / "data"  # noqa: PTH100 - links stay
-    if storage or not (is_in_data and Path("dagster.yaml").is_file()):
-        return data, ""
-    return Path("data"), Path(os.path.abspath(data)).name  # noqa: PTH100
-
-
 class _ScaleType(click.ParamType["Scale"]):
     """A scale in the syntax of `Scale.parse`."""
 

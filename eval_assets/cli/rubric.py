@@ -115,7 +115,7 @@ def _worded(prompt: str, evaluation: Evaluation, judge_id: str) -> str:
     if judge_id not in judges:
         names = ", ".join(judges) or "none is declared"
         raise click.BadParameter(f'"{judge_id}" is no live judge ({names}).', param_hint="--judge")
-    folder = EvaluationFolder(data=str(evaluation.folder))
+    folder = EvaluationFolder.at(evaluation.folder)
     status, words = text_by(
         judges[judge_id], prompt, evaluation, folder, purpose="rubric_draft", run_id=None
     )

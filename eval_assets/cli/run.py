@@ -14,7 +14,7 @@ from eval_assets.cli.exit_codes import (
     MISUSED,
     print_failure,
 )
-from eval_assets.cli.options import data_option, database_option, in_project
+from eval_assets.cli.options import data_option, database_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,8 +117,9 @@ def _evaluate(  # noqa: PLR0913 - one parameter per option
     from eval_assets.assets.resources import EvaluationFolder
     from eval_assets.cli.materialize import materialize
 
-    several, evaluation_name = (data, name) if name else in_project(data, database)
-    folder = EvaluationFolder(data=str(several), database=str(database or ""), name=evaluation_name)
+    folder = EvaluationFolder.at(data, database=database)
+    if name:
+        folder = next(of for of in EvaluationFolder.all_in(data) if of.name == name)
     return materialize(folder, select=select, verbose=verbose, output=output)
 
 

@@ -11,7 +11,6 @@ from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
 from eval_assets.cli.options import (
     data_option,
     database_option,
-    in_project,
     ledger_of,
     question_of,
     resolve_database,
@@ -70,8 +69,7 @@ def tune(
     from eval_assets.assets.resources import EvaluationFolder
     from eval_assets.cli.materialize import materialize
 
-    several, name = in_project(data, database)
-    folder = EvaluationFolder(data=str(several), database=str(database or ""), name=name)
+    folder = EvaluationFolder.at(data, database=database)
     return materialize(folder, select=ASSETS, verbose=False, output="text", read_tests=True)
 
 

@@ -72,7 +72,7 @@ class Ui:
         self.log = folder / "log"
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
-                ["make", "ui", f"PORT={port}"],
+                ["make", "ui", "EVAL_DATA=data", f"PORT={port}"],
                 cwd=folder,
                 env=clean_environment() | environment,
                 stdout=output,

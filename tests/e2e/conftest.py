@@ -14,11 +14,14 @@ import dagster as dg
 import pytest
 from filelock import FileLock
 
+from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.main import main
-from eval_assets.definitions import defs
 from eval_assets.store.connection import connect
 from tests.instances import empty_instance
+
+SAMPLE = project_definitions(Path(__file__).parents[2] / "data" / "sample")
+"""All definitions of an evaluation."""
 
 N_RESPONSES = 24
 BASE = [1 + k % 5 for k in range(N_RESPONSES)]
@@ -36,7 +39,7 @@ Ratings = Mapping[str, Sequence[Sequence[float]]]
 
 BEHIND_THE_GATES = sorted(
     key.to_user_string()
-    for key in dg.AssetSelection.groups("judge_tuning").resolve(defs.resolve_asset_graph())
+    for key in dg.AssetSelection.groups("judge_tuning").resolve(SAMPLE.resolve_asset_graph())
 )
 """Assets that a closed gate holds back."""
 
@@ -108,15 +111,16 @@ class Evaluated:
     ) -> dg.ExecuteInProcessResult:
         """Run the named assets, or all of them, in this process, without records of other runs."""
         selection = dg.AssetSelection.assets(*assets) if assets else dg.AssetSelection.all()
-        checked = list(defs.asset_checks or []) if checks else []
+        definitions = project_definitions(self.path)
+        checked = list(definitions.asset_checks or []) if checks else []
         return dg.materialize(
-            [*(defs.assets or []), *checked, *extra],  # type: ignore[list-item]
+            [*(definitions.assets or []), *checked, *extra],  # type: ignore[list-item]
             selection=selection if checks else selection.without_checks(),
-            resources={"folder": EvaluationFolder(data=str(self.path))},
+            resources=definitions.resources,
             instance=empty_instance(),
             run_config={
                 "ops": {
-                    f"{EvaluationFolder().identifier}__{name}": {"config": inputs}
+                    EvaluationFolder.at(self.path).identifier + f"__{name}": {"config": inputs}
                     for name, inputs in (config or {}).items()
                 }
             },

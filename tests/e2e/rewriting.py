@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from eval_assets.assets.agreement import human_agreement
 from eval_assets.assets.inputs import model_responses, rubric_questions
-from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.judging import judge_scores, scored
 from eval_assets.assets.labels import human_labels, label_disagreements
 from eval_assets.assets.resources import EvaluationFolder
 
@@ -27,13 +27,14 @@ def take(folder: Path, state: str) -> None:
     changing.write_bytes((folder / f"{state}.labels").read_bytes())
     changing.replace(folder / "labels.csv")
     for asset in MEASURES:
-        asset(folder=EvaluationFolder(data=str(folder)))
+        asset(folder=EvaluationFolder.at(folder))
 
 
 def rewrite_for_ever(folder: Path) -> NoReturn:
     """Take the two states in turn."""
-    for asset in IMPORTS:
-        asset(folder=EvaluationFolder(data=str(folder)))
+    for asset in (rubric_questions, model_responses):
+        asset(folder=EvaluationFolder.at(folder))
+    scored(EvaluationFolder.at(folder), run_id="")
     while True:
         take(folder, "a")
         take(folder, "b")

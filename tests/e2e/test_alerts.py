@@ -6,8 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.evaluation_definitions import definitions_of
-from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.evaluation_definitions import project_definitions
 from tests.e2e.conftest import AGREEING, Evaluated
 from tests.receivers import Received, mailbox, webhook
 
@@ -16,7 +15,7 @@ GATES = [f"made-up: human_agreement/{gate} failed" for gate in ("human_a_hh", "h
 
 def tick(folder: Evaluated, home: Path, cursor: str | None) -> str:
     """Evaluate the sensor as the daemon does; return its new cursor."""
-    definitions = definitions_of(EvaluationFolder(data=str(folder.path)))
+    definitions = project_definitions(folder.path)
     repository = definitions.get_repository_def()
     sensor = repository.get_sensor_def("check_alerts")
     assert sensor.default_status is dg.DefaultSensorStatus.RUNNING

@@ -6,8 +6,8 @@ import dagster as dg
 import pytest
 
 from eval_assets.assets.automation import look_for_batches
+from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.definitions import defs
 from eval_assets.store.connection import connect
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.server import running
@@ -25,9 +25,12 @@ judges:
 def statuses(folder: Path) -> list[tuple[str, int]]:
     """Units of all judges by status, after one more run."""
     names = ["rubric_questions", "model_responses", "judge_scores"]
-    outcome = defs.resolve_job_def("evaluate").execute_in_process(
-        asset_selection=[dg.AssetKey(name) for name in names],
-        run_config={"resources": {"folder": {"config": {"data": str(folder)}}}},
+    outcome = (
+        project_definitions(folder)
+        .resolve_job_def("evaluate")
+        .execute_in_process(
+            asset_selection=[dg.AssetKey(name) for name in names],
+        )
     )
     assert outcome.success
     with connect(folder / "out" / "eval.duckdb") as connection:
@@ -39,7 +42,7 @@ def statuses(folder: Path) -> list[tuple[str, int]]:
 def look(folder: Path) -> dg.RunRequest | dg.SkipReason:
     """One tick of the sensor."""
     with dg.build_sensor_context() as context:
-        return look_for_batches(context, EvaluationFolder(data=str(folder)))
+        return look_for_batches(context, EvaluationFolder.at(folder))
 
 
 @pytest.mark.slow

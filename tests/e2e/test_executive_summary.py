@@ -34,7 +34,7 @@ def data_in(folder: Path) -> ReportData:
 def test_a_summary_is_written_once_for_the_same_figures(
     tmp_path: Path, provider: RunningProvider
 ) -> None:
-    data, folder = data_in(tmp_path), EvaluationFolder(data=str(tmp_path))
+    data, folder = data_in(tmp_path), EvaluationFolder.at(tmp_path)
     first = written_summary(data, folder, run_id="run-1")
     n_requests = len(provider.log.completions)
     second = written_summary(data, folder, run_id="run-2")
@@ -50,7 +50,7 @@ def test_a_judge_that_does_not_answer_leaves_a_reason(
     tmp_path: Path, provider: RunningProvider
 ) -> None:
     provider.behave(Behaviour(faults=Faults(rates={"refusal": 1.0})))
-    row = written_summary(data_in(tmp_path), EvaluationFolder(data=str(tmp_path)), run_id="run-1")
+    row = written_summary(data_in(tmp_path), EvaluationFolder.at(tmp_path), run_id="run-1")
 
     assert row["summary"] is None
     assert str(row["refused_because"]).startswith("refused")

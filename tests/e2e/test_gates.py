@@ -5,13 +5,13 @@ import json
 import dagster as dg
 import pytest
 
-from eval_assets.definitions import defs
 from tests.e2e.conftest import (
     AGREEING,
     BASE,
     EQUAL,
     N_RESPONSES,
     OPPOSING,
+    SAMPLE,
     Evaluated,
     failures,
     materialized,
@@ -31,7 +31,7 @@ UP_TO_TUNING = (
 
 def gated_assets() -> list[str]:
     """Every asset behind a gate: downstream of a gated asset, or in the group of tuning."""
-    graph = defs.resolve_asset_graph()
+    graph = SAMPLE.resolve_asset_graph()
     behind = dg.AssetSelection.assets(*GATED).downstream() - dg.AssetSelection.assets(*GATED)
     tuning = dg.AssetSelection.groups("judge_tuning")
     return sorted(key.to_user_string() for key in (behind | tuning).resolve(graph))
@@ -54,7 +54,7 @@ def check_of(result: dg.ExecuteInProcessResult, name: str) -> dg.AssetCheckEvalu
 
 
 def test_the_checks_of_gates_block_and_no_others() -> None:
-    specs = [spec for check in defs.asset_checks or [] for spec in check.check_specs]
+    specs = [spec for check in SAMPLE.asset_checks or [] for spec in check.check_specs]
 
     blocking = {spec.name for spec in specs if spec.blocking}
     assert blocking == {"human_a_hh", "human_alpha", "judge_alpha"}

@@ -18,9 +18,8 @@ import dagster as dg
 import duckdb
 import pytest
 
-from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.cli.results import published_verdicts
-from eval_assets.definitions import defs
 from tests.e2e.conftest import (
     BEHIND_THE_GATES,
     OPPOSING,
@@ -190,20 +189,19 @@ def test_the_web_server_refuses_tuning_alone_and_shows_why(
 def test_a_tick_of_the_schedule_runs_everything_and_does_not_tune(
     closed_folder: Evaluated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EVAL_DATA", str(closed_folder.path))
     monkeypatch.delenv("EVAL_DATABASE", raising=False)
-    schedule = defs.resolve_schedule_def("scheduled_rerun")
+    definitions = project_definitions(closed_folder.path)
+    schedule = definitions.resolve_schedule_def("scheduled_rerun")
     with (
         dg.DagsterInstance.local_temp(str(tmp_path)) as instance,
         dg.build_schedule_context(
             instance,
-            repository_def=defs.get_repository_def(),
-            resources={"folder": EvaluationFolder()},
+            repository_def=definitions.get_repository_def(),
             scheduled_execution_time=datetime(2026, 11, 2, 6, tzinfo=UTC),
         ) as context,
     ):
         [request] = schedule.evaluate_tick(context).run_requests or []
-        result = defs.resolve_job_def(schedule.job_name).execute_in_process(
+        result = definitions.resolve_job_def(schedule.job_name).execute_in_process(
             instance=instance, run_config=request.run_config, tags=request.tags,
             raise_on_error=False,
         )  # fmt: skip
@@ -218,12 +216,12 @@ def test_a_tick_of_the_schedule_runs_everything_and_does_not_tune(
 def test_the_job_that_only_scores_leaves_tuning_out(
     open_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EVAL_DATA", str(open_folder.path))
     monkeypatch.delenv("EVAL_DATABASE", raising=False)
     split = "SELECT * EXCLUDE (stale_because, is_gated) FROM judge_splits ORDER BY ALL"
     before = open_folder.rows(split)
     open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
-    result = defs.resolve_job_def("score").execute_in_process(raise_on_error=False)
+    job = project_definitions(open_folder.path).resolve_job_def("score")
+    result = job.execute_in_process(raise_on_error=False)
 
     assert dg.AssetKey("judge_splits") not in {
         event.asset_key for event in result.get_asset_materialization_events()

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.definitions import defs
+from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.store.connection import connect
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
@@ -51,10 +51,13 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path) -> dg.ExecuteInProcessResult:
     """Generate and judge."""
     names = ["generated_responses", "rubric_questions", "model_responses", "judge_scores"]
-    return defs.resolve_job_def("evaluate").execute_in_process(
-        asset_selection=[dg.AssetKey(name) for name in names],
-        run_config={"resources": {"folder": {"config": {"data": str(folder)}}}},
-        raise_on_error=False,
+    return (
+        project_definitions(folder)
+        .resolve_job_def("evaluate")
+        .execute_in_process(
+            asset_selection=[dg.AssetKey(name) for name in names],
+            raise_on_error=False,
+        )
     )
 
 

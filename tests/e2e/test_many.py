@@ -10,8 +10,7 @@ import dagster as dg
 import pytest
 
 from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.assets.evaluation_definitions import definitions_of
-from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.evaluation_definitions import project_definitions
 from tests.e2e.conftest import Evaluated, clean_environment
 
 ASSETS = (
@@ -58,8 +57,7 @@ def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_
     two_evaluations: Path, instance: dg.DagsterInstance
 ) -> None:
     data = two_evaluations
-    root = EvaluationFolder(data=str(data))
-    definitions = definitions_of(root)
+    definitions = project_definitions(data)
     job = definitions.resolve_implicit_global_asset_job_def()
     selected = [dg.AssetKey([name, key]) for name in ("agreeing", "opposing") for key in ASSETS]
     first = job.execute_in_process(

@@ -43,7 +43,7 @@ def test_a_run_opens_parses_and_renders_once(
 ) -> None:
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     monkeypatch.chdir(new_folder.path)
-    folder = EvaluationFolder(data=str(new_folder.path))
+    folder = EvaluationFolder.at(new_folder.path)
 
     code = materialize(folder, select=None, verbose=False, output="quiet")
 

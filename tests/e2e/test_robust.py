@@ -99,7 +99,7 @@ def test_a_kill_at_any_moment_leaves_each_table_as_it_was_or_as_it_was_to_be(
         labels = new_folder.path / "labels.csv"
         (new_folder.path / f"{state}.labels").write_bytes(labels.read_bytes())
         result = new_folder.materialize(
-            *(asset.key.to_user_string() for asset in (*IMPORTS, *MEASURES)), checks=False
+            *(asset.name for asset in (*IMPORTS, *MEASURES)), checks=False
         )
         assert result.success
         states.append(snapshots(new_folder.database))

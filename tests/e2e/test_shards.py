@@ -4,8 +4,7 @@ import dagster as dg
 import pytest
 
 from eval_assets.assets import live_judging
-from eval_assets.assets.evaluation_definitions import definitions_of
-from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.evaluation_definitions import project_definitions
 from tests.e2e.conftest import N_RESPONSES, Evaluated, materialized
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
@@ -43,7 +42,7 @@ def score(
     declared = folder.path / "evaluation.yaml"
     head, _, _ = declared.read_text().partition("judging:")
     declared.write_text(f"{head}judging: {{shards: {shards}}}\n")
-    definitions = definitions_of(EvaluationFolder(data=str(folder.path)))
+    definitions = project_definitions(folder.path)
     selected = dg.AssetSelection.assets("judge_agreement", "judge_human_agreement").upstream()
     return definitions.resolve_job_def("evaluate").execute_in_process(
         asset_selection=sorted(

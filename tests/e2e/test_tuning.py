@@ -17,12 +17,11 @@ from eval_assets.cli.sheet import sheet as sheet_command
 from eval_assets.cli.study_files import read_study
 from eval_assets.cli.tune import tune
 from eval_assets.config.tuning import SplitShares
-from eval_assets.definitions import defs
 from eval_assets.errors import InputError
 from eval_assets.store.connection import connect
 from eval_assets.tuning.certificate import certificate_schema
 from eval_assets.tuning.rated import split_of
-from tests.e2e.conftest import PLANTED, WITHOUT_RESULTS, Evaluated, RunOnce
+from tests.e2e.conftest import PLANTED, SAMPLE, WITHOUT_RESULTS, Evaluated, RunOnce
 from tests.test_start_up import loaded_by
 
 MADE = ("judge_splits", "score_calibration", "tuned_judges")
@@ -32,7 +31,7 @@ CERTIFYING = sorted(
     key.to_user_string()
     for key in dg.AssetSelection.assets("judge_certificates")
     .upstream()
-    .resolve(defs.resolve_asset_graph())
+    .resolve(SAMPLE.resolve_asset_graph())
 )
 """The assets that certificates depend on."""
 

@@ -6,16 +6,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets import judging
-from eval_assets.assets.evaluation_definitions import definitions_of
-from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.assets.step_names import of_evaluation
+from eval_assets.assets.evaluation_definitions import project_definitions
 
 DATA = Path(__file__).parents[2] / "data"
 
 
 def definitions(folder: Path) -> dg.Definitions:
-    return definitions_of(EvaluationFolder(data=str(folder)))
+    return project_definitions(folder)
 
 
 def keys(result: dg.Definitions) -> set[str]:
@@ -205,11 +202,3 @@ def test_report_waits_for_certificates_unless_judges_are_live(live: Path) -> Non
     ]
 
     assert priorities == ["-1", None]
-
-
-def test_assets_keep_their_description_and_dependencies_in_a_pool() -> None:
-    plain = judging.judge_scores
-    pooled = of_evaluation(plain, "sample", pool="KEY")
-
-    assert pooled.op.pool == "KEY"
-    assert list(pooled.specs) == list(plain.specs)

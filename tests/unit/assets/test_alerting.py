@@ -69,7 +69,7 @@ def declared(path: Path, more: str = "") -> EvaluationFolder:
     rubric = "rubric: [{id: clarity, question: Is it clear?, scale: binary}]"
     (path / "evaluation.yaml").write_text(f"name: {path.name}\n{rubric}\n{more}\n")
     (path / "responses.csv").write_text("response_id,prompt_text,response_text,model_name\n")
-    return EvaluationFolder(data=str(path))
+    return EvaluationFolder.at(path)
 
 
 def come_to(state: str, instance: dg.DagsterInstance, folder: EvaluationFolder) -> str:

@@ -12,26 +12,23 @@ from eval_assets.assets.automation import (
     AutomatedEvaluation,
     automation_of,
     look_for_files_of_all,
-    names_before,
 )
-from eval_assets.assets.evaluation_definitions import definitions_of
+from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Close, Label, Session, SessionKey, TextHashes
 
 
-def automated(
-    folder: EvaluationFolder, *, before: str = "", schedule: Schedule | None = None
-) -> AutomatedEvaluation:
-    evaluate = dg.define_asset_job(f"{before}evaluate")
-    return AutomatedEvaluation(folder, before, evaluate, schedule)
+def automated(folder: EvaluationFolder, *, schedule: Schedule | None = None) -> AutomatedEvaluation:
+    evaluate = dg.define_asset_job(f"{folder.names_before}evaluate")
+    return AutomatedEvaluation(folder, [evaluate], schedule)
 
 
 def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:
-    folder = EvaluationFolder(data=str(tmp_path), name="mine")
+    folder = EvaluationFolder.at(tmp_path / "mine", name="mine")
     declared = Schedule(cron="30 5 * * 1-5", timezone="Europe/Berlin")
-    first = automated(folder, before="mine_", schedule=declared)
+    first = automated(folder, schedule=declared)
     _, [schedule] = automation_of([first])
     at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
     with dg.build_schedule_context(scheduled_execution_time=at) as context:
@@ -43,13 +40,13 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
         "Europe/Berlin",
     )
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
-    assert request.tags.items() >= {"eval_assets/evaluation": str(tmp_path / "mine")}.items()
+    assert request.tags.items() >= folder.run_tags.items()
 
 
 def test_automation_runs_from_the_start_if_it_is_declared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = EvaluationFolder(data=str(tmp_path))
+    folder = EvaluationFolder.at(tmp_path)
 
     def running(schedule: Schedule | None) -> set[str]:
         sensors, schedules = automation_of([automated(folder, schedule=schedule)])
@@ -69,16 +66,16 @@ def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_differen
     for name in ("a.b", "a-b", "c d"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "evaluation.yaml").touch()
-    root = EvaluationFolder(data=str(tmp_path))
-    names = [names_before(name, root) for name in ("a.b", "a-b", "c d", "")]
+    folders = EvaluationFolder.all_in(tmp_path)
 
-    assert sorted(names) == ["", "a_b_", "a_b_2_", "c_d_"]
+    assert sorted(folder.names_before for folder in folders) == ["a_b_", "a_b_2_", "c_d_"]
+    assert EvaluationFolder.at(tmp_path / "a.b").names_before == ""
 
 
 def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:
     """Return the keys of the runs that one tick requests, and the cursor it leaves."""
     with dg.build_sensor_context(cursor=cursor) as context:
-        result = look_for_files_of_all(context, [automated(EvaluationFolder(data=str(folder)))])
+        result = look_for_files_of_all(context, [automated(EvaluationFolder.at(folder))])
         requests = (result.run_requests or []) if isinstance(result, dg.SensorResult) else []
         return [request.run_key for request in requests], context.cursor
 
@@ -109,8 +106,7 @@ def test_one_sensor_runs_the_evaluation_whose_files_changed(tmp_path: Path) -> N
         "name: good\nrubric: [{id: q, question: Is it?, scale: binary}]\n"
     )
     evaluations = [
-        automated(EvaluationFolder(data=str(tmp_path), name=name), before=f"{name}_")
-        for name in ("broken", "good")
+        automated(EvaluationFolder.at(tmp_path / name, name=name)) for name in ("broken", "good")
     ]
     with dg.build_sensor_context() as first:
         look_for_files_of_all(first, evaluations)
@@ -207,8 +203,8 @@ def test_locks_hidden_half_written_and_own_files_start_no_run(
 def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None:
     sample = Path(__file__).parents[3] / "data" / "sample"
     folder = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
-    evaluation = EvaluationFolder(data=str(folder))
-    repository = definitions_of(evaluation).get_repository_def()
+    evaluation = EvaluationFolder.at(folder)
+    repository = project_definitions(folder).get_repository_def()
     with dg.DagsterInstance.ephemeral() as instance:
 
         def requested(cursor: str | None) -> tuple[dg.RunRequest, str | None]:

@@ -6,35 +6,13 @@ from eval_assets.assets.dagster_internals import (
     NO_COMPUTE_LOGS,
     StepFailureData,
     UnresolvedAssetJobDefinition,
-    current_execution_context,
 )
-
-
-@dg.asset
-def measured(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
-    """Compare the context of the step with the current one."""
-    current = current_execution_context.get()
-    assert isinstance(current, dg.AssetExecutionContext)
-    assert current.selected_asset_keys == context.selected_asset_keys
-    return dg.MaterializeResult()
-
-
-@dg.asset_check(asset=measured)
-def holds() -> dg.AssetCheckResult:
-    """Pass."""
-    return dg.AssetCheckResult(passed=True)
 
 
 @dg.asset
 def failing() -> None:
     """Fail."""
     raise dg.Failure("no")
-
-
-def test_current_context_is_that_of_the_step() -> None:
-    assert current_execution_context.get() is None
-    with dg.DagsterInstance.ephemeral() as instance:
-        assert dg.materialize([measured, holds], instance=instance).success
 
 
 def test_failed_step_has_failure_data() -> None:

@@ -2,12 +2,12 @@
 
 import runpy
 import socket
+from pathlib import Path
 
 import pytest
 
-from eval_assets.assets.evaluation_definitions import definitions_of
+from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.assets.executors import executor, require_broker
-from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.errors import InputError
 
 
@@ -20,7 +20,7 @@ def test_the_environment_names_the_executor(
 ) -> None:
     monkeypatch.setenv("EVAL_EXECUTOR", value)
     assert executor().name == name
-    job = definitions_of(EvaluationFolder(data="data/sample")).resolve_job_def("evaluate")
+    job = project_definitions(Path("data/sample")).resolve_job_def("evaluate")
     assert job.executor_def.name == name
 
 

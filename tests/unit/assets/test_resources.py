@@ -9,64 +9,22 @@ from eval_assets.assets.resources import EvaluationFolder, clear_failures, versi
 from eval_assets.errors import InputError, InputProblem, StoreError
 
 
-def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVAL_DATA", "from/environment")
-    monkeypatch.setenv("EVAL_DATABASE", "elsewhere/eval.duckdb")
-
-    assert EvaluationFolder(data="given").path == Path("given")
-    assert EvaluationFolder(database="mine.duckdb").stored_in == Path("mine.duckdb")
-    assert EvaluationFolder().path == Path("from/environment")
-    assert EvaluationFolder().stored_in == Path("elsewhere/eval.duckdb")
-
-
-def test_without_environment_it_is_the_sample_with_its_own_database(
+def test_database_is_the_argument_else_that_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("EVAL_DATA", raising=False)
-    monkeypatch.delenv("EVAL_DATABASE", raising=False)
+    monkeypatch.setenv("EVAL_DATABASE", "elsewhere/eval.duckdb")
 
-    assert EvaluationFolder().path == Path("data/sample")
-    assert EvaluationFolder().stored_in == Path("data/sample/out/eval.duckdb")
+    assert EvaluationFolder.at(Path("e"), database="m.duckdb").stored_in == Path("m.duckdb")
+    assert EvaluationFolder.at(Path("e")).stored_in == Path("elsewhere/eval.duckdb")
+    monkeypatch.delenv("EVAL_DATABASE")
+    assert EvaluationFolder.at(Path("e")).stored_in == Path("e/out/eval.duckdb")
 
 
 def test_one_database_is_refused_for_several_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVAL_DATABASE", "elsewhere/eval.duckdb")
 
     with pytest.raises(StoreError, match="one file cannot hold all evaluations of data"):
-        _ = EvaluationFolder(data="data", name="sample").stored_in
-
-
-def test_inside_a_step_it_is_the_folder_of_the_asset(tmp_path: Path) -> None:
-    """One run may cover several evaluations, and its resources are made once."""
-    folders = []
-
-    @dg.asset(key=["first", "measured"])
-    def first(folder: EvaluationFolder) -> None:
-        folders.append((folder.path, folder.key("labels")))
-
-    @dg.asset(key=["second", "measured"])
-    def second(folder: EvaluationFolder) -> None:
-        folders.append((folder.path, folder.key("labels")))
-
-    @dg.asset_check(asset=second)
-    def good(folder: EvaluationFolder) -> dg.AssetCheckResult:
-        folders.append((folder.path, folder.key("labels")))
-        return dg.AssetCheckResult(passed=True)
-
-    folder = EvaluationFolder(data=str(tmp_path))
-    with dg.DagsterInstance.ephemeral() as instance:
-        result = dg.materialize(
-            [first, second, good], resources={"folder": folder}, instance=instance
-        )
-        run = instance.get_run_by_id(result.run_id)
-
-    assert set(folders) == {
-        (tmp_path / name, dg.AssetKey([name, "labels"])) for name in ("first", "second")
-    }
-    assert len(folders) == 3
-    assert folder.path == tmp_path
-    assert run is not None
-    assert run.tags["eval_assets/evaluation"] == str(tmp_path)
+        _ = EvaluationFolder.at(Path("data/sample"), name="sample").stored_in
 
 
 def test_every_problem_of_an_input_is_a_line_of_one_failure_without_retry() -> None:

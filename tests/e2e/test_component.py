@@ -1,0 +1,132 @@
+"""Evaluations as components of a project that has assets, an executor and a resource of its own."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_assets import EvaluationComponent
+from tests.e2e.conftest import Evaluated, clean_environment
+
+PROJECT = {
+    "pyproject.toml": """\
+[project]
+name = "host"
+version = "0"
+[tool.dg]
+directory_type = "project"
+[tool.dg.project]
+root_module = "host"
+code_location_target_module = "host.definitions"
+""",
+    "host/__init__.py": "",
+    "host/defs/__init__.py": "",
+    "host/defs/own.py": """\
+import dagster as dg
+
+
+@dg.asset(deps=[dg.AssetKey(["agreeing", "judge_certificates"])])
+def shipped_judge() -> dg.MaterializeResult:
+    return dg.MaterializeResult()
+""",
+    "host/definitions.py": """\
+from pathlib import Path
+
+import dagster as dg
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    return dg.Definitions.merge(
+        dg.load_from_defs_folder(path_within_project=Path(__file__).parent),
+        dg.Definitions(
+            executor=dg.multiprocess_executor.configured({"max_concurrent": 2}),
+            loggers={"console": dg.colored_console_logger},
+            resources={"folder": "the host's own"},
+        ),
+    )
+""",
+}
+
+
+@pytest.fixture
+def project(open_once: Evaluated, closed_once: Evaluated, tmp_path: Path) -> Path:
+    """A host project with an evaluation of open gates and one of closed gates."""
+    host = tmp_path / "host project"
+    for name, text in PROJECT.items():
+        path = host / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for name, folder in (("agreeing", open_once), ("opposing", closed_once)):
+        shutil.copytree(folder.path, host / name)
+    return host
+
+
+def dg_command(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    home = project / "home"
+    home.mkdir(exist_ok=True)
+    return subprocess.run(
+        [Path(sys.executable).with_name("dg"), *arguments],
+        cwd=project,
+        env=clean_environment() | {"DAGSTER_HOME": str(home), "PYTHONPATH": str(project)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(project: Path) -> None:
+    component = "eval_assets.EvaluationComponent"
+    for name in ("agreeing", "opposing"):
+        made = dg_command(project, "scaffold", "defs", component, name, "--folder", name)
+        assert made.returncode == 0, made.stderr
+    checked = dg_command(project, "check", "defs")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+    launched = dg_command(
+        project, "launch", "--assets", "key:agreeing/judge_splits or key:opposing/judge_splits"
+    )
+
+    assert launched.returncode == 1
+    with dg.DagsterInstance.from_config(str(project / "home")) as instance:
+        [run] = instance.get_runs()
+        events = [record.dagster_event for record in instance.all_logs(run.run_id)]
+    succeeded = {e.step_key for e in events if e is not None and e.is_step_success}
+    failed = [e for e in events if e is not None and e.is_step_failure]
+    assert "agreeing__judge_splits" in succeeded
+    assert [event.step_key for event in failed] == ["opposing__judge_splits"]
+    failure = failed[0].step_failure_data.user_failure_data
+    assert failure is not None
+    assert str(failure.description).startswith("Gate human_a_hh of opposing is closed: ")
+
+
+def test_component_refuses_what_cannot_be_used_in_one_line(new_folder: Evaluated) -> None:
+    context = dg.ComponentTree.for_test().load_context
+    folder = str(new_folder.path)
+
+    with pytest.raises(dg.DagsterInvalidDefinitionError, match=r"^'1st' cannot be a name"):
+        EvaluationComponent(folder=folder, name="1st").build_defs(context)
+    with pytest.raises(dg.DagsterInvalidDefinitionError, match=r"there is no such file$"):
+        EvaluationComponent(folder=f"{folder}/none", name="none").build_defs(context)
+
+
+def test_components_share_no_name(open_folder: Evaluated) -> None:
+    context = dg.ComponentTree.for_test().load_context
+    parts = [
+        EvaluationComponent(folder=str(open_folder.path), name=name, jobs=True).build_defs(context)
+        for name in ("one", "two")
+    ]
+    merged = dg.Definitions.merge(
+        dg.Definitions(executor=dg.multiprocess_executor, resources={"folder": "own"}), *parts
+    )
+
+    repository = merged.get_repository_def()
+    jobs = {job.name for job in repository.get_all_jobs() if not job.name.startswith("__")}
+    assert jobs == {"one_evaluate", "one_score", "two_evaluate", "two_score"}
+    resources = repository.get_top_level_resources()
+    assert {"one__folder", "two__folder", "folder"} == set(resources)
+    assert not repository.sensor_defs
