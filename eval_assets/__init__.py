@@ -19,4 +19,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """Return the names of the package; Dagster looks for components among them."""
-    return sorted([*globals(), "EvaluationComponent"])
+    return sorted([*list(globals()), "EvaluationComponent"])

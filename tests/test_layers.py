@@ -37,10 +37,11 @@ BELOW = {
 GROUND = {"", "config"}
 """Root modules and the schema of evaluation.yaml, which every layer may import."""
 
-JOINING = {"assets", "cli", "definitions", "file_agreement", "file_ratings"}
+JOINING = {"__init__", "assets", "cli", "definitions", "file_agreement", "file_ratings"}
 
 LIBRARIES = {
     "": {"numpy"},
+    "__init__": set[str](),
     "config": {"annotated_types", "croniter"},
     "stats": {"numpy", "pandas"},  # pandas only to return a data frame when asked for one
     "agreement": {"numpy", "pandas"},
@@ -88,6 +89,7 @@ LIBRARIES = {
         "kombu",
         "numpy",
         "pandas",
+        "pydantic",
     },
     "cli": {
         "annotated_types",

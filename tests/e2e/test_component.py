@@ -82,8 +82,8 @@ def dg_command(project: Path, *arguments: str) -> subprocess.CompletedProcess[st
 def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(project: Path) -> None:
     component = "eval_assets.EvaluationComponent"
     for name in ("agreeing", "opposing"):
-        made = dg_command(project, "scaffold", "defs", component, name, "--folder", name)
-        assert made.returncode == 0, made.stderr
+        done = dg_command(project, "scaffold", "defs", component, name, "--folder", name)
+        assert done.returncode == 0, done.stderr
     checked = dg_command(project, "check", "defs")
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
