@@ -686,15 +686,14 @@ CREATE TABLE IF NOT EXISTS judge_calls (
     started_at TIMESTAMPTZ NOT NULL,
     request_id VARCHAR,
     raw_output VARCHAR,
-    error VARCHAR
+    error VARCHAR,
+    run_id VARCHAR,
+    asset VARCHAR,                         -- or command that sent it
+    reasoning_tokens BIGINT,
+    cache_write_tokens BIGINT,
+    charged_usd DOUBLE,
+    ledger_id BIGINT
 );
-
-ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS run_id VARCHAR;
-ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS asset VARCHAR;  -- or command that sent it
-ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS reasoning_tokens BIGINT;
-ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS cache_write_tokens BIGINT;
-ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS charged_usd DOUBLE;
-ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS ledger_id BIGINT;
 
 CREATE TABLE IF NOT EXISTS judge_batches (
     batch_id VARCHAR NOT NULL,

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 
 import dagster as dg
+import duckdb
 import pytest
 
 from eval_assets.cli.dual_judge import dual_judge
@@ -241,6 +242,32 @@ def test_declared_currency_prompt_and_max_tokens_hold(
     ask(tmp_path, DOCUMENTS[:1], "--reply", "number")
     [by_gpt] = [r.json for r in provider.log.completions[n_before + 2 :] if r.vendor == "openai"]
     assert by_gpt["max_completion_tokens"] == 77
+
+
+@pytest.mark.usefixtures("keys")
+def test_a_database_of_an_earlier_version_is_rebuilt_from_the_ledger(
+    tmp_path: Path, provider: RunningProvider
+) -> None:
+    ask(tmp_path, DOCUMENTS)
+    folder = Evaluated(tmp_path)
+    before = folder.rows("FROM ground_truth")
+    n_received = provider.log.n_received
+    with duckdb.connect(str(folder.database)) as database:
+        for view in ("ground_truth", "ground_truth_texts", "api_cost_log"):
+            database.execute(f"DROP VIEW {view}")
+        database.execute("ALTER TABLE dual_judgements DROP COLUMN expected_docs")
+        database.execute("ALTER TABLE dual_judgements RENAME COLUMN docs TO expected_docs")
+        database.execute("UPDATE schema_version SET fingerprint = 'earlier'")
+
+    printed = ""
+    for command in ("gates", "certificates", "ledger", "run"):
+        ended = folder.call(command)
+        printed += ended.stdout + ended.stderr
+        assert "Error" not in ended.stderr
+    assert "SELECT" not in printed
+    assert folder.rows("FROM ground_truth") == before
+    assert folder.rows("SELECT count(*) FROM judge_calls") == [(10,)]
+    assert provider.log.n_received == n_received
 
 
 @pytest.mark.usefixtures("keys")
