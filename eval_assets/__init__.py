@@ -1,5 +1,6 @@
 """Can this LLM judge be trusted? Agreement, gates and judge tuning as Dagster assets in DuckDB."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ def __getattr__(name: str) -> object:
         from eval_assets.assets.component import EvaluationComponent
 
         return EvaluationComponent
+    if name == "agreement":
+        return import_module("eval_assets.agreement")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

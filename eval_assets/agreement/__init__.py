@@ -1,7 +1,9 @@
 """Agreement of humans and judges, measured on stored ratings, and the gates on it."""
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
+from inspect import Signature, signature
 from types import ModuleType
 from typing import Any
 
@@ -13,12 +15,16 @@ class _CallablePackage(ModuleType):
     """
 
     @property
-    def __wrapped__(self) -> Any:  # noqa: ANN401 - the function, for its signature and help
-        return import_module("eval_assets.file_agreement").agreement
+    def __signature__(self) -> Signature:
+        return signature(_function())
 
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - those of the function
         """Measure whether raters agree; see `eval_assets.file_agreement.agreement`."""
-        return self.__wrapped__(*args, **options)
+        return _function()(*args, **options)
+
+
+def _function() -> Callable[..., Any]:
+    return import_module("eval_assets.file_agreement").agreement
 
 
 sys.modules[__name__].__class__ = _CallablePackage
