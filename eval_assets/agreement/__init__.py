@@ -24,7 +24,8 @@ class _CallablePackage(ModuleType):
 
 
 def _function() -> Callable[..., Any]:
-    return import_module("eval_assets.file_agreement").agreement
+    function: Callable[..., Any] = import_module("eval_assets.file_agreement").agreement
+    return function
 
 
 sys.modules[__name__].__class__ = _CallablePackage
