@@ -328,6 +328,12 @@ class Ledger(Protocol):
     def record_refusals(self, refused: Collection[Refusal]) -> None:
         """Store the parameters that endpoints refuse for models."""
 
+    def known_in_flight(self, base_url: str, model: str) -> int | None:
+        """Return how many requests in flight an endpoint served; None if it never answered."""
+
+    def remember_in_flight(self, base_url: str, model: str, n: int) -> None:
+        """Store how many requests in flight an endpoint serves."""
+
 
 class BatchLedger(Ledger, Protocol):
     """A ledger that also remembers which batches are under way."""

@@ -48,6 +48,7 @@ VENDORS: Mapping[Vendor, VendorApi] = {
 """Every vendor; the module of its name in `eval_assets/judges/clients/` implements its protocol."""
 
 _NUMBER = r"\d+\.\d+\.\d+"
+_MOST_IN_FLIGHT = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +62,8 @@ class AskedModel:
             settings that a model does not take are not sent to it.
         requests_per_minute: Most requests in any minute; None to adapt to the vendor.
         input_tokens_per_minute: Most input tokens in any minute; None likewise.
-        max_in_flight: Most requests at a time.
+        max_in_flight: Most requests at a time, and the number at first; None for 64, which are
+            approached from one at a server that is not the vendor's own.
         timeout_seconds: Longest duration of one request.
         batch: Whether requests go to the vendor's batch endpoint, which takes hours at half price.
 
@@ -74,12 +76,17 @@ class AskedModel:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     requests_per_minute: Positive | None = None
     input_tokens_per_minute: Positive | None = None
-    max_in_flight: Count = 64
+    max_in_flight: Count | None = None
     timeout_seconds: Positive = 60.0
     batch: bool = False
 
     def __post_init__(self) -> None:
         raise_faults(self._request_faults())
+
+    @property
+    def most_in_flight(self) -> int:
+        """Most requests at a time, also if it is not declared."""
+        return self.max_in_flight or _MOST_IN_FLIGHT
 
     def _request_faults(self) -> list[Fault]:
         faults = []

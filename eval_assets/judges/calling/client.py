@@ -18,7 +18,7 @@ from eval_assets.judges.calling.budget import Allowance, Budget, ObservedTokens
 from eval_assets.judges.calling.connections import Connections, ReplyRepeated
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
-from eval_assets.judges.calling.limiter import Admission, Limiter
+from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import (
@@ -35,14 +35,35 @@ from eval_assets.ledger import CallSubject, Reply, Request
 logger = logging.getLogger(__name__)
 
 _HOPELESS_AFTER = 20
+_REPLIES_PER_FAILURE = 5
 """Consecutive failed requests after which a model is stopped, because it is down or refuses
-everything. Overload does not count."""
+everything; one more for each five replies so far. Overload does not count."""
+
+_MOST_REFUSALS = 12
+_RECENT_SECONDS = 10.0
+"""Refusals by an overloaded vendor after which a request is given up, if others were answered
+recently: it is not the load."""
+
+_FEWEST_PRICED = 5
+_MEAN_FACTOR = 1.25
+"""Charge for an attempt that may be billed, by the mean cost of the replies so far."""
+
+_GUESSES = 2
+"""Failures of the first request after which another form of the reply is tried."""
+
+_LATE_SECONDS = 0.5
+_REREAD_SECONDS = 5.0
+_READ_SECONDS = 0.25
+"""A process that slept finds replies in its sockets when the time is over. They are read first."""
 
 _KEYS_PER_LOOKUP = 10_000
 _HELD_SECONDS = 0.25
 """Pause before a request is claimed again that another run has in flight."""
 
 _FORBIDDEN = 403
+_TOO_MANY = 429
+
+_OVERLOAD_SHARE, _OVERLOAD_GROWTH, _MOST_GROWTHS = 0.2, 1.5, 20
 
 IN_BATCH = Unsent("in a batch that the vendor works on", status="missing")
 BUDGET_USED_UP = Unsent("the budget is used up", status="budget_stopped")
@@ -59,7 +80,6 @@ class RetryPolicy:
         jitter: Share by which a wait is lengthened or shortened at random, so that requests which
             failed together do not come back together.
         longest_wait_seconds: Ceiling of a wait that a vendor asks for.
-        longest_backoff_seconds: Ceiling of the wait for an overloaded vendor that asks for none.
         patience_seconds: How long an overloaded vendor may send no reply before it is given up.
         counts_overload: Whether a refusal by an overloaded vendor counts as a failure, because
             somebody waits for the result.
@@ -68,7 +88,6 @@ class RetryPolicy:
     delays_seconds: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
     jitter: float = 0.2
     longest_wait_seconds: float = 120.0
-    longest_backoff_seconds: float = 60.0
     patience_seconds: float = 3600.0
     counts_overload: bool = False
 
@@ -91,12 +110,35 @@ class RetryPolicy:
         vendor_wait = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
         return max(self.delays_seconds[n_failed - 1] * spread, vendor_wait)
 
+    def overload_wait_seconds(
+        self, n_refused: int, *, retry_after_seconds: float | None, rng: np.random.Generator
+    ) -> float:
+        """Return the wait after the `n_refused`-th refusal by an overloaded vendor.
+
+        It begins short, because the refusal may be chance, and the limiter sets the pace of all.
+        """
+        growth = _OVERLOAD_GROWTH ** min(n_refused - 1, _MOST_GROWTHS)
+        wait = min(self.delays_seconds[-1], _OVERLOAD_SHARE * self.delays_seconds[0] * growth)
+        vendor_wait = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
+        return max(wait * rng.uniform(0.5, 1.5), vendor_wait)
+
+
+@dataclass
+class _Failures:
+    """Failures of one request so far: those that count, by overload, and without a reason."""
+
+    n_counted: int = 0
+    n_refused: int = 0
+    n_unexplained: int = 0
+    was_cut_off: bool = False
+
 
 class ModelClient(Generic[Declared]):
     """Client of one model, which may be stopped.
 
     The limiter is shared by judges of one model and account, and so are the requests under way:
-    equal ones are sent once. `refused` are features that the model refused in earlier runs.
+    equal ones are sent once. `refused` are features that the model refused in earlier runs. Unless
+    the endpoint `is_known`, one request is sent alone at first: what it takes is found out once.
     """
 
     def __init__(  # noqa: PLR0913 - the stages of a request
@@ -111,6 +153,7 @@ class ModelClient(Generic[Declared]):
         rng: np.random.Generator,
         refused: Collection[str],
         tasks: dict[str, asyncio.Task[Outcome]],
+        is_known: bool,
     ) -> None:
         self.model: LiveModel[Declared] = model
         self.summary = ModelSummary(model.id, Estimate(model))
@@ -120,7 +163,7 @@ class ModelClient(Generic[Declared]):
         self.has_answered = False  # in this run or an earlier one
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
-        self.open_tasks = asyncio.Semaphore(2 * model.declared.max_in_flight)
+        self.open_tasks = asyncio.Semaphore(2 * model.declared.most_in_flight)
         self._limiter = limiter
         self._writer = writer
         self._budget = budget
@@ -128,6 +171,10 @@ class ModelClient(Generic[Declared]):
         self._rng = rng
         self._tasks = tasks
         self._n_given_up_in_a_row = 0
+        self._n_stored = 0
+        self._answered_at = -math.inf
+        self._is_known = is_known
+        self._probe = asyncio.Lock()
         self._n_sent = 0
         self._in_flight_numbers: set[int] = set()
         self._overloaded_since = math.inf
@@ -163,7 +210,13 @@ class ModelClient(Generic[Declared]):
             chunk = keys[start : start + _KEYS_PER_LOOKUP]
             replies |= await asyncio.to_thread(self._writer.ledger.replies, chunk)
         self.has_answered |= bool(replies)
+        self._n_stored += len(replies)
         return replies
+
+    @property
+    def proven_in_flight(self) -> int:
+        """Return how many requests in flight the server serves, as far as was found out."""
+        return self._limiter.proven_in_flight
 
     async def reply_to(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance | None = None
@@ -205,14 +258,21 @@ class ModelClient(Generic[Declared]):
             return
         self._n_given_up_in_a_row = 0
         self.has_answered = True
+        self._answered_at = loop_time()
         self._overloaded_since = math.inf
         self.summary.count_reply(self.model.cost_usd(outcome.usage))
 
     async def _ask(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance
     ) -> Outcome:
-        """Send a request until there is a reply or it is given up."""
+        """Send a request until there is a reply or it is given up; the first one alone."""
         try:
+            if not self._is_known:
+                async with self._probe:
+                    if not self._is_known:
+                        outcome = await self._claim_and_send(request, subject, allowance)
+                        self._is_known = not isinstance(outcome, Unsent)
+                        return outcome
             return await self._claim_and_send(request, subject, allowance)
         finally:
             del self._tasks[request.key]  # another unit with the same text uses the ledger
@@ -221,10 +281,9 @@ class ModelClient(Generic[Declared]):
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance
     ) -> Outcome:
         """Claim a request, send it, and send it again after failures that may pass."""
-        most_usd, number, n_failed = self.model.most_usd(request), 1, 0
+        most_usd, number, failures = self.model.most_usd(request), 1, _Failures()
         claimed: tuple[str, ...] = ()
         holds_since = self._writer.ledger.holds_since
-        was_cut_off = False
         while True:
             self._writer.require_working()
             if self.summary.stopped:
@@ -238,7 +297,9 @@ class ModelClient(Generic[Declared]):
                 if (earlier := await self._claim(row, allowance)) is not None:
                     return earlier
                 claimed = (request.key,)
-            reserved_usd = await self._reserved(request, allowance, was_cut_off=was_cut_off)
+            reserved_usd = await self._reserved(
+                request, allowance, was_cut_off=failures.was_cut_off
+            )
             outcome = BUDGET_USED_UP
             if reserved_usd is not None:
                 outcome = await self._attempt_and_settle(
@@ -255,11 +316,7 @@ class ModelClient(Generic[Declared]):
             if isinstance(outcome, Unsent):
                 break
             number += 1
-            is_cut_off = isinstance(outcome, CutOff)
-            was_cut_off |= is_cut_off
-            is_overload = outcome.is_overload and not self._retry.counts_overload
-            n_failed += not (outcome.remedy == "adapt" or is_overload or is_cut_off)
-            wait_seconds = 0.0 if is_cut_off else self._wait_seconds(outcome, n_failed)
+            wait_seconds = self._wait_seconds(request, outcome, failures)
             if wait_seconds is None:
                 self._give_up(outcome)
                 break
@@ -326,17 +383,17 @@ class ModelClient(Generic[Declared]):
         """Send a request once the limiter allows, and record the outcome."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
         if self._writer.has_failed:
-            self._limiter.dropped()
+            self._limiter.dropped(admission)
             self._writer.require_working()
         if self.summary.stopped:
-            self._limiter.dropped()
+            self._limiter.dropped(admission)
             return self.unsent
         fitting = self._features.fit(request)
         if fitting.key != request.key:  # another request was refused while this one waited
-            self._limiter.dropped()
+            self._limiter.dropped(admission)
             return _OUTDATED
         if holds_since is None or self._writer.ledger.holds_since != holds_since:
-            self._limiter.dropped()  # this process slept, or the ledger was away
+            self._limiter.dropped(admission)  # this process slept, or the ledger was away
             return _UNCLAIMED
         if (task := asyncio.current_task()) is not None:
             self.in_flight.add(task)
@@ -346,13 +403,8 @@ class ModelClient(Generic[Declared]):
         order = self._n_sent
         self._n_sent += 1
         self._in_flight_numbers.add(order)
-        seconds = self.model.declared.timeout_seconds
         try:
-            async with asyncio.timeout(seconds):
-                outcome = await self.connections.ask(limited_request)
-        except TimeoutError:
-            message = f"no reply within {seconds:g} s"
-            outcome = RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
+            outcome = await self._reply_in_time(limited_request)
         finally:
             self._in_flight_numbers.discard(order)
         latency = time.perf_counter() - started
@@ -380,32 +432,90 @@ class ModelClient(Generic[Declared]):
             self.in_flight.discard(task)
         return outcome
 
+    async def _reply_in_time(self, request: ModelRequest) -> Outcome:
+        """Return the outcome of a request within the timeout."""
+        loop, seconds = asyncio.get_running_loop(), self.model.declared.timeout_seconds
+        deadline = loop.time() + seconds
+        sending = asyncio.ensure_future(self.connections.ask(request))
+        try:
+            await asyncio.wait({sending}, timeout=seconds)
+            if not sending.done():
+                has_slept = loop.time() - deadline > _LATE_SECONDS
+                await asyncio.wait(
+                    {sending}, timeout=_REREAD_SECONDS if has_slept else _READ_SECONDS
+                )
+            if sending.done():
+                return sending.result()
+        finally:
+            if not sending.done():
+                sending.cancel()
+                await asyncio.wait({sending})
+        message = f"no reply within {seconds:g} s: raise timeout_seconds or lower max_in_flight"
+        return RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
+
     def _end(self, admission: Admission, outcome: Outcome) -> None:
         """Report the outcome of a request to the limiter."""
         if isinstance(outcome, Reply):
             n_input = outcome.usage.input_tokens if outcome.usage else None
             self._limiter.succeeded(admission, input_tokens=n_input)
             return
-        hold = outcome.retry_after_seconds
-        if hold is not None:
-            hold = min(hold, self._retry.longest_wait_seconds)
-        self._limiter.failed(admission, is_overload=outcome.is_overload, hold_seconds=hold)
+        kind: FailureKind = "other"
+        if outcome.status == "timeout":
+            kind = "timeout"
+        elif outcome.is_overload:
+            kind = "refused" if outcome.http_status == _TOO_MANY else "overloaded"
+        hold = min(outcome.retry_after_seconds or 0.0, self._retry.longest_wait_seconds)
+        self._limiter.failed(admission, kind=kind, hold_seconds=hold)
 
-    def _wait_seconds(self, failure: RequestFailed, n_failed: int) -> float | None:
+    def _guess_form(
+        self, request: ModelRequest, failure: RequestFailed, failures: _Failures
+    ) -> None:
+        """Let the first request be sent in another form after failures without a reason."""
+        is_first = not self._is_known and not self.has_answered and not self.model.is_at_vendor
+        may_be_form = failure.may_be_form and request.schema is not None
+        if not is_first or not may_be_form or failure.remedy == "adapt":
+            return
+        failures.n_unexplained += 1
+        if failures.n_unexplained < _GUESSES:
+            failure.remedy = "retry"
+        elif self._features.suspect_form(request, failure):
+            failures.n_unexplained = 0
+
+    def _wait_seconds(
+        self, request: ModelRequest, failure: RequestFailed, failures: _Failures
+    ) -> float | None:
         """Return the wait before the next attempt; None for no further attempt."""
-        if failure.remedy == "adapt":
+        is_cut_off = isinstance(failure, CutOff)
+        failures.was_cut_off |= is_cut_off
+        self._guess_form(request, failure, failures)
+        if is_cut_off or failure.remedy == "adapt":
             return 0.0
-        if failure.remedy != "retry":
+        if failure.remedy != "retry" or (
+            failure.is_overload and self._is_overloaded_for_long(failure)
+        ):
             return None
-        if failure.is_overload:
-            self._overloaded_since = min(self._overloaded_since, loop_time())
-            if loop_time() - self._overloaded_since > self._retry.patience_seconds:
-                minutes = self._retry.patience_seconds / 60
-                self.stop(f"overloaded for {minutes:.0f} minutes without a reply: {failure}")
-                return None
-        return self._retry.wait_seconds(
-            max(1, n_failed), retry_after_seconds=failure.retry_after_seconds, rng=self._rng
+        wait = failure.retry_after_seconds
+        if not failure.is_overload or self._retry.counts_overload:
+            failures.n_counted += 1
+            return self._retry.wait_seconds(
+                failures.n_counted, retry_after_seconds=wait, rng=self._rng
+            )
+        failures.n_refused += 1
+        is_alone = loop_time() - self._answered_at < _RECENT_SECONDS
+        if is_alone and failure.http_status != _TOO_MANY and failures.n_refused >= _MOST_REFUSALS:
+            return None
+        return self._retry.overload_wait_seconds(
+            failures.n_refused, retry_after_seconds=wait, rng=self._rng
         )
+
+    def _is_overloaded_for_long(self, failure: RequestFailed) -> bool:
+        """Return whether the vendor's overload has lasted too long; then the model is stopped."""
+        self._overloaded_since = min(self._overloaded_since, loop_time())
+        if loop_time() - self._overloaded_since <= self._retry.patience_seconds:
+            return False
+        minutes = self._retry.patience_seconds / 60
+        self.stop(f"overloaded for {minutes:.0f} minutes without a reply: {failure}")
+        return True
 
     def _concerns_one_input(self, failure: RequestFailed) -> bool:
         """Return whether a model that has answered others refuses one of them: filters do."""
@@ -413,13 +523,16 @@ class ModelClient(Generic[Declared]):
 
     def _give_up(self, failure: RequestFailed) -> None:
         """Count a request that is given up; too many consecutive ones stop the model."""
+        self._features.forget_suspicions()  # to leave them out did not help
         # An invalid request is no evidence about the others once the model has answered any.
         if failure.remedy == "give_up" and self.has_answered:
             return
         self._n_given_up_in_a_row += 1
         # Refusals come faster than replies: the first requests are waited for.
         is_waiting = any(number < _HOPELESS_AFTER for number in self._in_flight_numbers)
-        if self._n_given_up_in_a_row >= _HOPELESS_AFTER and not is_waiting:
+        n_replies = self.summary.n_replies + self._n_stored
+        most = _HOPELESS_AFTER + n_replies // _REPLIES_PER_FAILURE
+        if self._n_given_up_in_a_row >= most and not is_waiting:
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
 
@@ -448,12 +561,10 @@ class ModelClient(Generic[Declared]):
     def _spent_usd(self, request: ModelRequest, outcome: Outcome, reserved_usd: float) -> float:
         """Return the charge of an attempt: its cost, or an estimate if that is unknown."""
         if isinstance(outcome, RequestFailed) and outcome.may_be_billed:
-            estimate = self.model.most_usd(
-                request,
-                input_tokens=self._observed.input_tokens(request),
-                output_tokens=self._observed.output_limit,
-            )
-            return min(reserved_usd, estimate)
+            n_priced = self.summary.n_replies - self.summary.n_unpriced
+            if n_priced < _FEWEST_PRICED:
+                return reserved_usd
+            return min(reserved_usd, _MEAN_FACTOR * self.summary.known_usd / n_priced)
         reply = outcome.reply if isinstance(outcome, RequestFailed) else outcome
         if reply is None:
             return 0.0

@@ -6,12 +6,19 @@ from dataclasses import replace
 from typing import Any, assert_never, get_args
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import Feature, Message, ModelRequest, Outcome
+from eval_assets.judges.calling.requests import (
+    Feature,
+    Message,
+    ModelRequest,
+    Outcome,
+    RequestFailed,
+)
 from eval_assets.ledger import Refusal, Reply
 
 logger = logging.getLogger(__name__)
 
 _SAMPLING = ("temperature", "top_p", "top_k")
+_FORMS: tuple[Feature, ...] = ("json_schema", "json_object")
 
 
 def features_of(request: ModelRequest) -> frozenset[Feature]:
@@ -110,8 +117,20 @@ class FeatureMemory:
                     self._suspected.setdefault(feature, str(outcome))
                 outcome.remedy = "adapt"
                 return
-        if outcome.remedy == "give_up":
-            self._suspected.clear()  # to leave them out did not help
+
+    def suspect_form(self, request: ModelRequest, failure: RequestFailed) -> bool:
+        """Suspect the form of the reply; return whether there is another form to try."""
+        features = features_of(request) - self._proven
+        for feature in _FORMS:
+            if feature in features:
+                self._suspected.setdefault(feature, str(failure))
+                failure.remedy = "adapt"
+                return True
+        return False
+
+    def forget_suspicions(self) -> None:
+        """Forget what was suspected, because no request without it was answered."""
+        self._suspected.clear()
 
     def _learn(self, features: Collection[Feature]) -> None:
         endpoint = self._model.endpoint
@@ -120,7 +139,8 @@ class FeatureMemory:
             self._refused.add(feature)
             self._remember(Refusal(endpoint.base_url, endpoint.model, feature, error))
             logger.warning(
-                "%s does not take %s: %s is asked without it",
+                "%s does not take %s: %s is asked without it. The next run knows; "
+                "capabilities in evaluation.yaml declares what a model takes",
                 endpoint.model,
                 feature,
                 self._model.id,

@@ -1,18 +1,42 @@
-"""Rate control of requests: within the configured limits, and as fast as the vendor accepts."""
+"""Rate control of requests: within the configured limits, and as fast as the server answers."""
 
 import asyncio
 import math
-from collections import deque
 from dataclasses import dataclass
+from typing import Literal
 
 from eval_assets.judges.calling.shared_rate_limits import SharedRates, loop_time
 
-_FIRST_IN_FLIGHT = 16
-_DECREASE = 0.5
-_MINUTE = 60.0
-_MOST_DOUBLINGS = 20
-_MOST_COUNTED = 10_000
-"""Number of replies of the last minute that are counted; a faster model is not paced."""
+FailureKind = Literal["refused", "overloaded", "timeout", "other"]
+"""Meaning of a failure for the limiter: 429; 503 or 529; no reply in time; no evidence."""
+
+_PAYS = 0.4
+"""Share of the ideal gain in replies that more requests in flight must bring to stay."""
+
+_LATE = 0.25
+"""Share of the timeout that replies may take before fewer in flight are tried."""
+
+_HOLDS = 0.8
+"""Share of the replies a second that fewer in flight must keep to stay."""
+
+_LONGEST_REST = 16
+_FEWEST_REPLIES = 3
+
+_REFUSED = 0.1
+_FEWEST_REFUSED = 4
+_DOWN = 0.5
+_HELPED = 0.6
+"""Shares of requests that are refused, or of an overloaded server, from which on the pace is set;
+it is undone if the share of refused ones does not fall below the last part of what it was."""
+
+_SLOWEST = 0.5
+"""Requests a second below which refusals do not push the pace."""
+
+_UNLIMITED = 1e6
+_SHORT_TICK, _LONG_TICK, _TICK_REQUESTS = 1.0, 5.0, 20
+_IGNORED_TICKS = 15
+_GROWTH = 0.05
+_LONGEST_SLEEP = 0.5
 
 
 @dataclass(frozen=True)
@@ -23,24 +47,28 @@ class Admission:
     estimated: int
     expected: int
     grant_id: int | None
+    tick: int = 0
 
 
 class Limiter:
     """Rate control of the requests to one model.
 
-    The rates that are configured are kept together with all processes. How many requests may be in
-    flight is found out: the number doubles with every round of successes until the vendor first
-    complains, is halved when it does, and from then on grows by one a round. A wait that the vendor
-    asks for holds back every request. If it asks for none and complains again, every request is
-    held back for a time that doubles with each complaint, and then sent at the rate of replies
-    before, which grows until the next complaint. Waiting requests start in the order in which they
-    came.
+    The rates that are configured are kept together with all processes. The number in flight: twice
+    as many are tried for a round and stay if more replies come a second; half as many are tried
+    when replies are late, and stay if no fewer come. A refusal does not change it. If refusals
+    lowered both number and pace, each would lower what the other measures.
+
+    The pace is unlimited until over a tenth of the requests of a second or more are refused with
+    429, or over half by an overloaded server. Then it is what was accepted, if that lowers the
+    share of refusals; if it does not, they do not depend on this process, and the pace is as
+    before. Without refusals it grows faster and faster. A wait that comes with 429 holds every
+    request. Waiting requests start in the order in which they came.
 
     Args:
         max_in_flight: Most requests at a time.
         rates: Rates of requests and tokens; None for no such limits.
-        first_backoff_seconds: First time for which a second complaint holds requests back.
-        longest_backoff_seconds: Ceiling of that time.
+        first_in_flight: Requests at a time at first; None for the most.
+        timeout_seconds: Longest duration of a request.
     """
 
     def __init__(
@@ -48,47 +76,68 @@ class Limiter:
         *,
         max_in_flight: int,
         rates: SharedRates | None,
-        first_backoff_seconds: float = 1.0,
-        longest_backoff_seconds: float = 60.0,
+        first_in_flight: int | None = None,
+        timeout_seconds: float = 60.0,
     ) -> None:
         self._rates = rates
-        self._first_backoff_seconds = first_backoff_seconds
-        self._longest_backoff_seconds = longest_backoff_seconds
-        self._n_complaints = 0
-        self._first_started_at: float | None = None
-        self._replied_at: deque[float] = deque(maxlen=_MOST_COUNTED)
-        self._replies_per_second = math.inf
-        self._started_at = float("-inf")
+        self._most = max_in_flight
+        self._allowed = min(first_in_flight or max_in_flight, max_in_flight)
+        self._timeout_seconds = timeout_seconds
+        self._latency = 0.0
+        self._in_flight = 0
         self._n_estimated = 0
         self._n_counted = 0
-        self._most = max_in_flight
-        self._allowed = float(min(_FIRST_IN_FLIGHT, max_in_flight))
-        self._is_starting = True
-        self._in_flight = 0
-        self._held_until = 0.0
-        self._complained_at = float("-inf")
         self._turn = asyncio.Lock()  # first come, first served: only its holder waits for a start
         self._ended = asyncio.Event()
+        self._held_until = -math.inf
+        # Pace: the refusals of a tick decide on the next one.
+        self._pace = math.inf
+        self._growth = _GROWTH
+        self._next_at = -math.inf
+        self._ignored_ticks = 0
+        self._before_slowing: tuple[float, float] | None = None  # share refused, pace
+        self._tick = 0
+        self._tick_at: float | None = None
+        self._n_sent = self._n_refused = self._n_overloaded = 0
+        # In flight: the replies a second of a round decide on the number of the next one.
+        self._round_at = self._halved_at = -math.inf
+        self._n_replies = 0
+        self._full_seconds = 0.0
+        self._counted_at = 0.0
+        self._before: tuple[int, float] | None = None  # in flight, replies a second
+        self._rest, self._next_rest = 0, 2
 
     @property
     def allowed_in_flight(self) -> int:
         """Return the number of requests that may be in flight now."""
-        return int(self._allowed)
+        return self._allowed
+
+    @property
+    def proven_in_flight(self) -> int:
+        """Return the number in flight that stayed so far, without one that is being tried."""
+        return self._before[0] if self._before else self._allowed
 
     async def admit(self, *, input_tokens: int) -> Admission:
         """Wait until a request may start, and return its admission."""
         async with self._turn:
-            while self._in_flight >= self.allowed_in_flight:
-                self._ended.clear()
-                await self._ended.wait()
-            expected = self._expected(input_tokens)  # it may have waited long for its turn
-            now = await self._open(expected)
+            while True:
+                while self._in_flight >= self._allowed:
+                    self._ended.clear()
+                    await self._ended.wait()
+                expected = self._expected(input_tokens)  # it may have waited long for its turn
+                now = await self._open(expected)
+                if self._in_flight < self._allowed:  # fewer may be allowed by now
+                    break
+            self._end_tick(now)
+            self._count_full(now)
             self._in_flight += 1
-            self._started_at = now
-            if self._first_started_at is None:
-                self._first_started_at = now
+            self._n_sent += 1
+            if self._pace < math.inf:
+                self._next_at = max(self._next_at, now - 0.1) + 1 / self._pace
+            if self._round_at == -math.inf:
+                self._round_at = now
             grant_id = self._rates.take(expected) if self._rates else None
-            return Admission(now, input_tokens, expected, grant_id)
+            return Admission(now, input_tokens, expected, grant_id, self._tick)
 
     def succeeded(self, admission: Admission, *, input_tokens: int | None) -> None:
         """End a request that was answered; `input_tokens` is the vendor's count."""
@@ -98,64 +147,115 @@ class Limiter:
             if self._rates and admission.grant_id is not None:
                 grant_id, expected = admission.grant_id, admission.expected
                 self._rates.amend(grant_id, expected=expected, tokens=input_tokens)
-        self._replied_at.append(loop_time())
-        if admission.at >= self._complained_at:
-            self._n_complaints = 0
-        self._allowed += 1.0 if self._is_starting else 1.0 / self._allowed
-        self._allowed = min(self._allowed, self._most)
-        self.dropped()
+        now = self._end()
+        self._latency += (now - admission.at - self._latency) * (0.1 if self._latency else 1.0)
+        self._n_replies += 1
+        if self._n_replies >= max(_FEWEST_REPLIES, self._allowed):
+            self._end_round(now)
+        self._end_tick(now)
 
     def failed(
-        self, admission: Admission, *, is_overload: bool, hold_seconds: float | None
+        self, admission: Admission, *, kind: FailureKind, hold_seconds: float | None = None
     ) -> None:
-        """End a request that failed.
+        """End a request that failed; `hold_seconds` is a wait for all that the vendor asks for."""
+        now = self._end()
+        if admission.tick == self._tick:
+            self._n_refused += kind == "refused"
+            self._n_overloaded += kind in ("refused", "overloaded")
+        if kind == "refused" and hold_seconds:
+            self._held_until = max(self._held_until, now + hold_seconds)
+            if hold_seconds > _SHORT_TICK:  # what follows is judged by itself
+                self._begin_tick(self._held_until)
+                self._restart_round(self._held_until)
+        elif kind == "timeout" and admission.at >= self._halved_at:
+            # Of the requests that were in flight together the first timeout counts.
+            self._halved_at, self._before = now, None
+            self._allowed = max(1, self._allowed // 2)
+            self._rest = self._next_rest
+            self._restart_round(now)
+        self._end_tick(now)
 
-        Args:
-            admission: Its admission.
-            is_overload: Whether the vendor asks for fewer requests.
-            hold_seconds: Wait that the vendor asks for.
-        """
-        if hold_seconds is not None:
-            self._held_until = max(self._held_until, loop_time() + hold_seconds)
-        # Of the requests that were in flight together the first complaint counts.
-        if is_overload and admission.at >= self._complained_at:
-            self._complained_at = loop_time()
-            self._is_starting = False
-            self._allowed = max(1.0, self._allowed * _DECREASE)
-            self._n_complaints += 1
-            if hold_seconds is None and self._n_complaints > 1:
-                self._back_off()
-        self.dropped()
+    def dropped(self, admission: Admission) -> None:
+        """End a request that was not sent after all."""
+        self._n_sent -= admission.tick == self._tick
+        self._end()
 
-    def dropped(self) -> None:
-        """End a request that was not sent after all, or whose outcome is no evidence."""
+    def _end(self) -> float:
+        """Count a request that ended; return the time."""
+        now = loop_time()
+        self._count_full(now)
         self._in_flight -= 1
         self._ended.set()
+        return now
 
-    def _back_off(self) -> None:
-        """Hold every request back; a vendor that names no wait has complained again."""
-        # A single complaint may be chance. From the second on no request since was answered.
-        n_before, now = self._n_complaints - 2, loop_time()
-        seconds = self._first_backoff_seconds * 2.0 ** min(n_before, _MOST_DOUBLINGS)
-        self._held_until = max(self._held_until, now + min(seconds, self._longest_backoff_seconds))
-        if n_before == 0:
-            self._replies_per_second = self._recent_rate(now)
+    def _end_round(self, now: float) -> None:
+        """Compare replies a second with those of the round before; try another number in flight."""
+        seconds = max(now - self._round_at, 1e-6)
+        speed, was_full = self._n_replies / seconds, self._full_seconds >= seconds / 2
+        before, self._before = self._before, None
+        self._restart_round(now)
+        if before is not None:
+            number, earlier = before
+            is_more = self._allowed > number
+            needed = 1 + _PAYS * (self._allowed / number - 1) if is_more else _HOLDS
+            if not was_full or speed < needed * earlier:
+                self._allowed = number
+                if was_full:
+                    self._rest = self._next_rest
+                    self._next_rest = min(_LONGEST_REST, 2 * self._next_rest)
+                return
+        self._rest -= 1
+        if self._rest >= 0 or not was_full:
+            return
+        is_late = self._allowed > 1 and self._latency > self._timeout_seconds * _LATE
+        other = self._allowed // 2 if is_late else min(2 * self._allowed, self._most)
+        if other != self._allowed:
+            self._before, self._allowed = (self._allowed, speed), other
+            self._ended.set()
 
-    def _recent_rate(self, now: float) -> float:
-        """Return the replies per second of the last minute; infinity without any."""
-        while self._replied_at and self._replied_at[0] < now - _MINUTE:
-            self._replied_at.popleft()
-        started_at = now if self._first_started_at is None else self._first_started_at
-        seconds = min(max(now - started_at, 1.0), _MINUTE)
-        return len(self._replied_at) / seconds or math.inf
+    def _restart_round(self, at: float) -> None:
+        self._round_at = self._counted_at = at
+        self._n_replies, self._full_seconds = 0, 0.0
 
-    def _paced_at(self, now: float) -> float:
-        """Return when the next request may start at the observed rate."""
-        if math.isinf(self._replies_per_second):
-            return now
-        # Cubic growth stays near the rate for half a minute and doubles it within one.
-        quiet_minutes = max(0.0, now - max(self._complained_at, self._held_until)) / _MINUTE
-        return self._started_at + 1 / (self._replies_per_second * (1 + quiet_minutes**3))
+    def _count_full(self, now: float) -> None:
+        """Count the time in which no more were allowed: else another number decides nothing."""
+        # Time and not replies: replies that arrive together hide that the number is the limit.
+        if self._in_flight >= self._allowed:
+            self._full_seconds += max(0.0, now - self._counted_at)
+        self._counted_at = now
+
+    def _begin_tick(self, at: float) -> None:
+        self._tick, self._tick_at = self._tick + 1, at
+        self._n_sent = self._n_refused = self._n_overloaded = 0
+
+    def _end_tick(self, now: float) -> None:
+        """Judge the refusals of at least a second and twenty requests, or of five seconds."""
+        if self._tick_at is None:
+            self._tick_at = now
+        seconds = now - self._tick_at
+        is_clear = self._growth == 1.0 and not self._n_overloaded
+        is_short = self._n_sent >= _TICK_REQUESTS or is_clear
+        if not self._n_sent or seconds < (_SHORT_TICK if is_short else _LONG_TICK):
+            return
+        share = self._n_refused / self._n_sent
+        is_down = self._n_overloaded > _DOWN * self._n_sent
+        is_refused = share > _REFUSED and self._n_refused >= _FEWEST_REFUSED
+        accepted = (self._n_sent - self._n_overloaded) / seconds
+        self._begin_tick(now)
+        slowed, self._before_slowing = self._before_slowing, None
+        self._ignored_ticks -= 1
+        if slowed and slowed[0] * _HELPED < share and not is_down:  # to slow down did not help
+            self._pace, self._growth, self._ignored_ticks = slowed[1], 1.0, _IGNORED_TICKS
+        elif is_down or (is_refused and self._ignored_ticks <= 0):
+            self._before_slowing = (share, self._pace)
+            self._pace = max(_SLOWEST, min(self._pace, accepted))
+            self._growth = 1.0 if self._pace == _SLOWEST else _GROWTH
+        else:
+            # A pace that does not grow while refusals are ignored would fall by chance, for good.
+            self._pace *= 1 + self._growth
+            self._growth = min(1.0, 2 * self._growth)
+        if self._pace > _UNLIMITED:
+            self._pace = math.inf
 
     def _expected(self, estimated: int) -> int:
         """Return an estimate of tokens, corrected by the errors of earlier estimates."""
@@ -167,7 +267,7 @@ class Limiter:
         """Wait until every limit allows one more request; return the time then."""
         while True:
             now = loop_time()
-            opens_at = max(self._held_until, self._paced_at(now))
+            opens_at = max(self._held_until, self._next_at if self._pace < math.inf else -math.inf)
             if opens_at <= now and self._rates:
                 granted_at = self._rates.opens_at(input_tokens, now=now)
                 if granted_at is None:
@@ -176,4 +276,4 @@ class Limiter:
                 opens_at = granted_at
             if opens_at <= now:
                 return now
-            await asyncio.sleep(opens_at - now)
+            await asyncio.sleep(min(opens_at - now, _LONGEST_SLEEP))  # the pace may change

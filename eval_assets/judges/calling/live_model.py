@@ -55,6 +55,11 @@ class LiveModel(Generic[Declared]):
     unsupported: tuple[str, ...] = ()
 
     @property
+    def is_at_vendor(self) -> bool:
+        """Return whether it is served at its vendor's own address."""
+        return self.endpoint.base_url == VENDORS[self.endpoint.provider].base_url
+
+    @property
     def id(self) -> str:
         """Name of the judge or generator in every table."""
         return self.declared.id

@@ -47,7 +47,7 @@ class Estimate:
     def seconds(self) -> float:
         """Expected duration; models are asked concurrently."""
         declared = self.model.declared
-        by_latency = self.n_requests * _EXPECTED_LATENCY_SECONDS / declared.max_in_flight
+        by_latency = self.n_requests * _EXPECTED_LATENCY_SECONDS / declared.most_in_flight
         by_requests = self.n_requests * 60 / (declared.requests_per_minute or float("inf"))
         by_tokens = self.input_tokens * 60 / (declared.input_tokens_per_minute or float("inf"))
         latency = _EXPECTED_LATENCY_SECONDS if self.n_requests else 0.0

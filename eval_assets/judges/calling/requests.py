@@ -120,6 +120,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         is_filtered: Whether a filter withheld the reply because of this one input.
         may_be_billed: Whether the vendor may have answered all the same.
         refused: Parts of a request that the message names, most likely first.
+        may_be_form: Whether the form of the reply may be the reason, though nothing says so.
         body: Body that arrived in place of a reply, if it may have been one.
         request_id: The vendor's name of the request.
         reply: A reply that arrived and does not count, though it is paid.
@@ -137,6 +138,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         is_filtered: bool = False,
         may_be_billed: bool = False,
         refused: tuple[Feature, ...] = (),
+        may_be_form: bool = False,
         body: str | None = None,
         request_id: str | None = None,
         reply: Reply | None = None,
@@ -150,6 +152,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         self.is_filtered = is_filtered
         self.may_be_billed = may_be_billed
         self.refused = refused
+        self.may_be_form = may_be_form
         self.body = body
         self.request_id = request_id
         self.reply = reply

@@ -106,13 +106,18 @@ async def open_clients(
             refused = await asyncio.to_thread(
                 ledger.refused_capabilities, endpoint.base_url, endpoint.model
             )
+            in_flight = await asyncio.to_thread(
+                ledger.known_in_flight, endpoint.base_url, endpoint.model
+            )
             connections = Connections(
                 partial(connect, endpoint, api_key=options.api_keys[model.id], keys=keys)
             )
             stack.push_async_callback(connections.close)
             if account not in limiters:
                 sharing = [peer for peer in models if _account(peer, options) == account]
-                limiters[account] = _limiter(account, sharing, ledger, options.retry)
+                limiters[account] = _limiter(
+                    account, sharing, ledger, known_in_flight=in_flight, retry=options.retry
+                )
             client = ModelClient(
                 model,
                 connections,
@@ -123,9 +128,11 @@ async def open_clients(
                 rng=rng,
                 refused=refused,
                 tasks=tasks,
+                is_known=in_flight is not None or options.retry.counts_overload,
             )
             clients.append(client)
         stack.push_async_callback(writer.close)
+        stack.push_async_callback(_remember, clients, ledger)
         stack.push_async_callback(_cancel, tasks)
         stack.callback(interruption.leave)
         yield clients
@@ -139,11 +146,17 @@ def _account(model: AnyLiveModel, options: RequestOptions) -> str:
 
 
 def _limiter(
-    account: str, models: Sequence[AnyLiveModel], ledger: Ledger, retry: RetryPolicy
+    account: str,
+    models: Sequence[AnyLiveModel],
+    ledger: Ledger,
+    *,
+    known_in_flight: int | None,
+    retry: RetryPolicy,
 ) -> Limiter:
     """Return the limiter of a model and account, with the least of all declared limits.
 
-    Vendors limit an account, whichever judge or process asks.
+    Vendors limit an account, whichever judge or process asks. A server that nobody knows may work
+    on one request at a time; where somebody waits for a few results, they are sent at once.
     """
     declared = [model.declared for model in models]
     requests = [r for model in declared if (r := model.requests_per_minute) is not None]
@@ -155,12 +168,29 @@ def _limiter(
             ledger.grant, limits, amount, unused=unused, delay_seconds=delay_seconds
         )
 
-    return Limiter(
-        max_in_flight=min(model.max_in_flight for model in declared),
-        rates=SharedRates(limits, grant) if requests or tokens else None,
-        first_backoff_seconds=retry.delays_seconds[0],
-        longest_backoff_seconds=retry.longest_backoff_seconds,
+    is_unknown = not (
+        retry.counts_overload
+        or any(model.is_at_vendor or model.declared.max_in_flight for model in models)
     )
+    return Limiter(
+        max_in_flight=min(model.most_in_flight for model in declared),
+        rates=SharedRates(limits, grant) if requests or tokens else None,
+        first_in_flight=known_in_flight or (1 if is_unknown else None),
+        timeout_seconds=min(model.timeout_seconds for model in declared),
+    )
+
+
+async def _remember(clients: Sequence[AnyModelClient], ledger: Ledger) -> None:
+    """Store how many requests in flight each server turned out to serve."""
+    for client in clients:
+        if client.summary.n_replies and not client.summary.stopped:
+            endpoint = client.model.endpoint
+            await asyncio.to_thread(
+                ledger.remember_in_flight,
+                endpoint.base_url,
+                endpoint.model,
+                client.proven_in_flight,
+            )
 
 
 async def _cancel(tasks: Mapping[str, asyncio.Task[Outcome]]) -> None:

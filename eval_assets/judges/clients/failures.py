@@ -30,11 +30,26 @@ _MODERATED = ("moderation", "flagged", "usage policy", "safety", "prompt injecti
 _HOPELESS = (401, 402, 403, 404)
 """Statuses of a wrong key, lack of credit or permission, or an unknown model, with which all
 requests would fail."""
-_OVERLOADED = (429, 503, 529)
+_UNAVAILABLE = 503
+_OVERLOADED = (429, _UNAVAILABLE, 529)
 _TRY_AGAIN = (408, 409, 425, 429)
 _INVALID = (400, 422)
 _FORBIDDEN = 403
 _SERVER_ERROR = 500
+_ANTHROPIC_OVERLOADED = 529
+_NOT_FORM = (401, 402, 403, 404, 407, 408, 413, 429, 529)
+"""Statuses of key, money, rights, unknown model, size and load: another form does not help."""
+
+_ABOUT_FORM = re.compile(
+    r"response_?\s?format|json_?\s?(schema|object|mode)|structured.?output|output_(config|format)"
+    r"|guided_|grammar|schema|should be '(text|json)",
+    re.IGNORECASE,
+)
+_ABOUT_ACCOUNT = re.compile(
+    r"quota|billing|credit|api.?key|unauthori[sz]ed|permission", re.IGNORECASE
+)
+"""Words about the form of the reply in errors of any status and shape, and about the account."""
+
 _LONGEST_MESSAGE = 500
 
 _FIRST_EPOCH = 1e9
@@ -62,6 +77,9 @@ _REFUSED: Mapping[Feature, tuple[str, ...]] = {
                "developer instruction", "role 'system'", 'role "system"'),
 }  # fmt: skip
 """Words of errors about a part of a request that a model or server does not accept."""
+
+
+_FORMS: tuple[Feature, ...] = ("json_schema", "json_object")
 
 
 @contextmanager
@@ -104,7 +122,15 @@ def failure_of(
     text = f"{kind} {message} {_details(body).get('param')}".lower()
     is_overload = http_status in _OVERLOADED
     line = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
-    is_refused = http_status in _INVALID
+    refused = [
+        feature
+        for feature, words in _REFUSED.items()
+        if http_status in _INVALID and any(word in text for word in words)
+    ]
+    whole = f"{text} {body}"
+    may_be_form = http_status not in _NOT_FORM and not _ABOUT_ACCOUNT.search(whole)
+    if may_be_form and _ABOUT_FORM.search(whole):
+        refused += [feature for feature in _FORMS if feature not in refused]
     return RequestFailed(
         named(line, keys=keys),
         remedy=_remedy(http_status, kind=kind.lower(), message=message.lower()),
@@ -112,11 +138,9 @@ def failure_of(
         retry_after_seconds=_requested_wait(headers, body if is_overload else None, message),
         is_overload=is_overload,
         is_filtered=_is_filtered(http_status, body, text),
-        refused=tuple(
-            feature
-            for feature, words in _REFUSED.items()
-            if is_refused and any(word in text for word in words)
-        ),
+        may_be_billed=http_status >= _SERVER_ERROR and http_status != _ANTHROPIC_OVERLOADED,
+        refused=tuple(refused),
+        may_be_form=may_be_form and http_status != _UNAVAILABLE,
         request_id=None if request_id is None else named(request_id, keys=keys),
     )
 

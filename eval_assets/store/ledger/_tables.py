@@ -188,6 +188,16 @@ refusals = sa.Table(
     sa.Column("learnt_at", _Moment, nullable=False),
 )
 
+# How many requests in flight an endpoint served for a model, by the last run that asked it.
+endpoints = sa.Table(
+    "endpoints",
+    metadata,
+    sa.Column("base_url", sa.Text, primary_key=True),
+    sa.Column("model", sa.Text, primary_key=True),
+    sa.Column("in_flight", sa.Integer, nullable=False),
+    sa.Column("learnt_at", _Moment, nullable=False),
+)
+
 # Requests that processes may send to a model, of the last minute. Starts are seconds since 1970.
 rate_grants = sa.Table(
     "rate_grants",
@@ -271,5 +281,13 @@ def _add_rate_grants(connection: sa.Connection) -> None:
     rate_grants.create(connection)
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_add_reservations, _add_rate_grants)
+def _add_endpoints(connection: sa.Connection) -> None:
+    endpoints.create(connection)
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (
+    _add_reservations,
+    _add_rate_grants,
+    _add_endpoints,
+)
 """Number n takes a ledger from version n to n + 1; the tables above are those of the latest."""

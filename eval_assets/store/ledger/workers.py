@@ -29,7 +29,14 @@ from eval_assets.ledger import (
     Reply,
     Request,
 )
-from eval_assets.store.ledger._tables import ENDED, attempts, claims, refusals, workers
+from eval_assets.store.ledger._tables import (
+    ENDED,
+    attempts,
+    claims,
+    endpoints,
+    refusals,
+    workers,
+)
 from eval_assets.store.ledger.claims import (
     REPLIES,
     Claims,
@@ -245,6 +252,25 @@ class Worker:
         rows = [{**vars(item), "learnt_at": datetime.now(UTC)} for item in refused]
         with self._ledger.write_transaction() as connection:
             connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
+
+    @_reconnecting
+    def known_in_flight(self, base_url: str, model: str) -> int | None:
+        """Return how many requests in flight an endpoint served; None if it never answered."""
+        of = endpoints.c
+        with self._ledger.read_transaction() as connection:
+            return connection.scalar(
+                sa.select(of.in_flight).where((of.base_url == base_url) & (of.model == model))
+            )
+
+    @_reconnecting
+    def remember_in_flight(self, base_url: str, model: str, n: int) -> None:
+        """Store how many requests in flight an endpoint serves."""
+        row = {"in_flight": n, "learnt_at": datetime.now(UTC)}
+        new = self._ledger.upsert(endpoints).values(base_url=base_url, model=model, **row)
+        with self._ledger.write_transaction(is_durable=False) as connection:
+            connection.execute(
+                new.on_conflict_do_update(index_elements=["base_url", "model"], set_=row)
+            )
 
     @_reconnecting
     def open_batches(self, judge_id: str) -> list[Batch]:

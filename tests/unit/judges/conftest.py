@@ -47,9 +47,7 @@ PAIR = (
     Judge("gpt", "openai", "gpt-6-luna"),
     Judge("haiku", "anthropic", "claude-haiku-5-5"),
 )
-IMPATIENT = RetryPolicy(
-    delays_seconds=(0.01, 0.01, 0.01, 0.01), longest_wait_seconds=0.05, longest_backoff_seconds=0.05
-)
+IMPATIENT = RetryPolicy(delays_seconds=(0.01, 0.01, 0.01, 0.01), longest_wait_seconds=0.05)
 
 
 class MemoryLedger:
@@ -61,6 +59,7 @@ class MemoryLedger:
         self.closed: list[Batch] = []
         self.subjects: dict[str, CallSubject] = {}
         self.refused: set[tuple[str, str, str]] = set()
+        self.in_flight: dict[tuple[str, str], int] = {}
         self.n_commits = 0
 
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
@@ -150,6 +149,14 @@ class MemoryLedger:
     def record_refusals(self, refused: Collection[Refusal]) -> None:
         """Remember refusals."""
         self.refused |= {(item.base_url, item.model, item.capability) for item in refused}
+
+    def known_in_flight(self, base_url: str, model: str) -> int | None:
+        """Numbers remembered before."""
+        return self.in_flight.get((base_url, model))
+
+    def remember_in_flight(self, base_url: str, model: str, n: int) -> None:
+        """Remember a number."""
+        self.in_flight[base_url, model] = n
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Batches under way."""

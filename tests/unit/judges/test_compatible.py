@@ -205,7 +205,7 @@ def test_a_key_that_loses_its_rights_on_the_way_stops_the_judge_in_the_end(
     )
     (judge,) = judge_all(server, units(500)).models
     assert judge.statuses["ok"] == 30
-    assert "20 requests in a row failed" in judge.stopped
+    assert "26 requests in a row failed" in judge.stopped  # one more for each five replies
     assert judge.n_attempts < 300
 
 
@@ -227,3 +227,68 @@ def test_everything_that_arrives_is_kept_as_it_was_received(server: ScriptedServ
     ]
     statuses = [attempt.status for attempt in ledger.attempts]
     assert statuses == ["api_error", "api_error", "api_error", "unparsable", "ok"]
+
+
+LLAMA_CPP = (
+    "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), "
+    "'msg': \"Input should be 'text' or 'json_object'\"}]"
+)
+
+
+def kind_of_reply(body: dict[str, Any]) -> str:
+    return str(body.get("response_format", {}).get("type", "text"))
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "n_extra"),
+    [(LLAMA_CPP, 500, 1), ("Internal Server Error", 500, 2), ("not in this build", 501, 2)],
+)
+def test_an_unknown_server_is_asked_once_until_it_takes_a_form(
+    server: ScriptedServer, message: str, status: int, n_extra: int
+) -> None:
+    server.respond = lambda body: (
+        refusal(message, status=status) if kind_of_reply(body) == "json_schema" else rating()
+    )
+    ledger = MemoryLedger()
+    summary = judge_all(server, units(12), ledger)
+    assert {score.status for score in summary.scores} == {"ok"}
+    forms = [kind_of_reply(body) for body in server.received]
+    assert forms == ["json_schema"] * n_extra + ["json_object"] * 12
+
+    server.received.clear()
+    judge_all(server, units(13), ledger)
+    assert [kind_of_reply(body) for body in server.received] == ["json_object"]
+
+
+def test_text_is_the_last_form(server: ScriptedServer) -> None:
+    server.respond = lambda body: (
+        refusal("grammar is not available", status=501) if "response_format" in body else rating()
+    )
+    assert {score.status for score in judge_all(server, units(5)).scores} == {"ok"}
+    forms = [kind_of_reply(body) for body in server.received]
+    assert forms == ["json_schema", "json_object"] + ["text"] * 5
+
+
+def test_errors_of_a_server_that_has_answered_change_no_form(server: ScriptedServer) -> None:
+    server.respond = lambda _: (
+        refusal("Internal Server Error", status=500) if 2 <= len(server.received) <= 5 else rating()
+    )
+    judge_all(server, units(5))
+    assert {kind_of_reply(body) for body in server.received} == {"json_schema"}
+
+
+def test_a_form_is_not_remembered_as_refused_if_none_is_answered(server: ScriptedServer) -> None:
+    server.respond = lambda _: refusal("Internal Server Error", status=500)
+    ledger = MemoryLedger()
+    judge_all(server, units(1), ledger)
+    server.respond = lambda _: rating()
+    server.received.clear()
+    judge_all(server, units(1), ledger)
+    assert [kind_of_reply(body) for body in server.received] == ["json_schema"]
+
+
+def test_the_number_in_flight_is_remembered_for_the_next_run(server: ScriptedServer) -> None:
+    server.respond = lambda _: rating()
+    ledger = MemoryLedger()
+    judge_all(server, units(3), ledger)
+    assert ledger.in_flight == {(f"{server.base_url}/v1", "our-model"): 1}

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import json
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
@@ -698,3 +699,59 @@ def test_an_overloaded_vendor_is_given_up_where_somebody_waits(
     scores = judge_all(units(2), retry=retry).scores
     assert [score.status for score in scores] == ["ok", "ok", "api_error", "api_error"]
     assert sum(attempt.response_id == "r1" for attempt in ledger.attempts) == 2 * 5
+
+
+def test_a_process_that_slept_reads_its_replies_before_they_are_late(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    """The loop stands still for longer than the timeout, while the replies arrive."""
+    provider.behave(Behaviour(latency_seconds=0.3))
+    judges = [dataclasses.replace(judge, timeout_seconds=1.0, max_in_flight=16) for judge in PAIR]
+    environment = provider.environment
+    addresses = {
+        "gpt": environment["OPENAI_BASE_URL"],
+        "haiku": environment["ANTHROPIC_BASE_URL"],
+    }
+    for judge in judges:  # known, so that no request is sent alone
+        ledger.in_flight[addresses[judge.id].rstrip("/"), judge.model or ""] = 16
+    is_asleep = []
+
+    def sleep_once(_: object) -> None:
+        if not is_asleep:
+            is_asleep.append(True)
+            asyncio.get_running_loop().call_later(0.2, sleep_until_answered)
+
+    def sleep_until_answered() -> None:
+        deadline = time.monotonic() + 2.0
+        while time.monotonic() < deadline or provider.log.n_in_flight:
+            time.sleep(0.01)
+
+    summary = judge_all(units(10), judges, report=sleep_once)
+
+    assert Counter(score.status for score in summary.scores) == {"ok": 20}
+    assert {attempt.status for attempt in ledger.attempts} == {"ok"}
+
+
+def test_an_attempt_that_may_be_billed_is_charged_by_the_mean_of_replies(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    judge = dataclasses.replace(PAIR[0], max_in_flight=1)
+    faults = Faults(by_text={"list_9)": "server_error"})
+    provider.behave(Behaviour(faults=faults))
+
+    judge_all(units(10), [judge])
+
+    known = [attempt.cost_usd for attempt in ledger.attempts if attempt.cost_usd is not None]
+    charged = [attempt.charged_usd for attempt in ledger.attempts if attempt.cost_usd is None]
+    assert len(known) == 9
+    assert charged == pytest.approx([1.25 * sum(known) / 9] * 5)
+
+
+def test_a_document_that_is_always_refused_does_not_hold_the_others(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"list_9)": "unavailable"})))
+
+    summary = judge_all(units(10), [PAIR[0]])
+
+    assert Counter(score.status for score in summary.scores) == {"ok": 9, "api_error": 1}

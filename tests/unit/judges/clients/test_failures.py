@@ -154,7 +154,34 @@ def test_an_invalid_request_names_the_part_that_is_refused(
     status: int, body: object, expected: str
 ) -> None:
     assert expected in failure(status, body).refused
-    assert failure(500, body).refused == ()
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (500, {"error": {"message": "Input should be 'text' or 'json_object'"}}),
+        (501, {"error": "grammar is not available in this build"}),
+        (422, {"detail": [{"loc": ["body", "response_format"], "msg": "extra fields"}]}),
+    ],
+)
+def test_the_form_of_a_reply_may_be_refused_in_any_status_and_wording(
+    status: int, body: object
+) -> None:
+    assert failure(status, body).refused == ("json_schema", "json_object")
+    assert failure(401, body).refused == ()
+
+
+def test_words_of_an_account_are_not_about_the_form() -> None:
+    body = {"error": {"message": "You exceeded your quota; response_format costs extra"}}
+    result = failure(500, body)
+    assert (result.refused, result.may_be_form) == ((), False)
+    assert failure(500, {"error": {"message": "Internal Server Error"}}).may_be_form
+    assert not failure(503, {"error": {"message": "Loading model"}}).may_be_form
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
+def test_any_error_of_the_server_but_overload_may_be_billed(status: int) -> None:
+    assert failure(status, {}).may_be_billed == (status in {500, 502, 503})
 
 
 def test_only_a_connection_that_stood_may_be_billed() -> None:

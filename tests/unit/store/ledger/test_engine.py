@@ -85,7 +85,8 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
         worker.record([attempt("a")])
     with ledger.write_transaction() as connection:
         connection.execute(sa.text("ALTER TABLE workers DROP COLUMN reserved_usd"))
-        connection.execute(sa.text("DROP TABLE rate_grants"))
+        for table in ("rate_grants", "endpoints"):
+            connection.execute(sa.text(f"DROP TABLE {table}"))
         connection.execute(sa.update(ledger_version), {"version": 1})
     inputs = None if ledger.place.endswith(".sqlite") else ledger.place
 
@@ -94,7 +95,9 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
         assert reserved(migrated) == 0
         assert [row["charged_usd"] for row in spending_table(migrated, by="run")] == [0.01]
         with migrated.read_transaction() as connection:
-            assert sa.inspect(connection).has_table("rate_grants")
+            inspected = sa.inspect(connection)
+            assert inspected.has_table("rate_grants")
+            assert inspected.has_table("endpoints")
     finally:
         migrated.close()
 
