@@ -247,5 +247,74 @@ class Scale:
         return ", ".join(map(self.shown, self.values))
 
 
+_RULE = re.compile(rf"\s*(>=|<=|==?|>|<)\s*{_NUMBER}\s*")
+
+
+@dataclass(frozen=True)
+class PassRule:
+    """Which values of a scale are a pass.
+
+    Args:
+        operator: `>=`, `>`, `<=`, `<` or `=`; `=` with the values of words.
+        values: One number, or the values of the words that pass.
+        text: The rule as it was written.
+
+    Examples:
+        >>> rule = PassRule.parse(">=4", LIKERT5)
+        >>> rule.passes(np.array([3.0, 4.0, np.nan])).tolist()
+        [0.0, 1.0, nan]
+        >>> PassRule.parse("good", Scale.from_words("bad", "fair", "good")).values
+        (2.0,)
+    """
+
+    operator: Literal[">=", ">", "<=", "<", "="]
+    values: tuple[float, ...]
+    text: str
+
+    @classmethod
+    def parse(cls, text: str, scale: Scale) -> "PassRule":
+        """Return the rule that a text states: `>=4`, `yes`, or words with commas between them.
+
+        Raises:
+            ValueError: If it is no rule, names no word of the scale, or does not divide it.
+        """
+        comparison = _RULE.fullmatch(text)
+        if comparison is not None:
+            operator = comparison[1].replace("==", "=")
+            rule = cls(operator, (float(comparison[2]),), text.strip())  # type: ignore[arg-type] # as the pattern has them
+        else:
+            numbers = {f"{value:g}": value for value in scale.values or ()}
+            names = {
+                word.casefold(): value
+                for word, value in zip(scale.words or (), scale.values or (), strict=False)
+            }
+            named = [word.strip() for word in text.split(",")]
+            values = [names.get(word.casefold(), numbers.get(word)) for word in named]
+            if None in values:
+                known = ", ".join(scale.words or numbers or [scale.described()])
+                raise ValueError(f'"{text}" names no pass: write a rule as >=4, or one of {known}')
+            rule = cls("=", tuple(value for value in values if value is not None), text.strip())
+        ends = np.asarray(scale.values or (scale.low, scale.high))
+        if len(set(rule.passes(ends).tolist())) == 1:
+            raise ValueError(f'"{text}" passes all or nothing on the scale {scale.described()}')
+        return rule
+
+    def passes(self, values: FloatArray) -> FloatArray:
+        """Return 1 for values that pass, 0 for others, NaN for missing ones."""
+        limit, noise = self.values[0], TOLERANCE
+        match self.operator:
+            case ">=":
+                is_pass = values >= limit - noise
+            case ">":
+                is_pass = values > limit + noise
+            case "<=":
+                is_pass = values <= limit + noise
+            case "<":
+                is_pass = values < limit - noise
+            case "=":
+                is_pass = np.isin(values, self.values)
+        return np.where(np.isnan(values), np.nan, is_pass.astype(np.float64))
+
+
 BINARY = Scale(low=0.0, high=1.0, values=(0.0, 1.0))
 LIKERT5 = Scale.from_steps(low=1, high=5)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from eval_assets.stats import RatingPatterns
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,11 @@ class LongRatings:
             of one group are not independent.
     """
 
-    unit: NDArray[np.integer[Any]]
-    rater: NDArray[np.integer[Any]]
+    unit: Integers
+    rater: Integers
     value: Floats
     rater_ids: tuple[str, ...]
-    group: NDArray[np.integer[Any]]
+    group: Integers
 
     @property
     def n_responses(self) -> int:

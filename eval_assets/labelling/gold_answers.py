@@ -38,7 +38,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class GoldResult:
     """Number of a rater's answers that match gold answers.
 
     It is final once the rater has finished, or may no longer undo the last answer.
@@ -55,7 +55,7 @@ class CheckResult:
         return self.is_final and self.n_answered == self.n_units
 
 
-def check_result(units: Iterable[WorkUnit], sessions: SessionFolder) -> CheckResult:
+def check_result(units: Iterable[WorkUnit], sessions: SessionFolder) -> GoldResult:
     """Return the number of answered units and of right answers. A skip is not right."""
     n_units = n_answered = n_right = 0
     is_final = True
@@ -67,7 +67,7 @@ def check_result(units: Iterable[WorkUnit], sessions: SessionFolder) -> CheckRes
         n_units += 1
         n_answered += label is not None
         n_right += label is not None and label.rating in unit.gold_answers
-    return CheckResult(n_units, n_answered, n_right, is_final)
+    return GoldResult(n_units, n_answered, n_right, is_final)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class CalibrationRound:
 
     number: int
     units: Sequence[WorkUnit]
-    result: CheckResult
+    result: GoldResult
     pass_mark: float
     is_last: bool
 

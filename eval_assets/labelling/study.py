@@ -28,7 +28,7 @@ from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.gold_answers import (
     CalibrationRound,
     Check,
-    CheckResult,
+    GoldResult,
     calibration_rounds,
     check_result,
 )
@@ -203,7 +203,7 @@ class Study:
             units |= possible_units(rater_id, number, self.responses, kind=DISCUSSION)
         return units | {unit.code: unit for unit in checks}
 
-    def calibration_results(self) -> dict[tuple[str, str], CheckResult]:
+    def calibration_results(self) -> dict[tuple[str, str], GoldResult]:
         """Return raters' results in their latest round of the calibration, by rater and question.
 
         Damaged sessions are left out.

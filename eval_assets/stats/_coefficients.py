@@ -99,12 +99,20 @@ class HumanAgreement(PatternCoefficient):
         Raises:
             ValueError: If a rating lies off the scale.
         """
+        return _measure(
+            patterns, _mean_over_units(self.by_pattern(patterns), patterns), MeanShare()
+        )
+
+    def by_pattern(self, patterns: RatingPatterns) -> Floats:
+        """Return the mean over rater pairs of units with each pattern; 1 for a single rating.
+
+        Raises:
+            ValueError: If a rating lies off the scale.
+        """
         require_on_scale(patterns.values, self.scale)
         distance, width = _distance(self.scale)
         distances = sums_within(patterns, patterns.values, distance) / width
-        return _measure(
-            patterns, _mean_over_units(1 - _per_pair(distances, patterns), patterns), MeanShare()
-        )
+        return 1 - _per_pair(distances, patterns)
 
 
 @dataclass(frozen=True)

@@ -214,12 +214,16 @@ class BeyondChance:
             floor = npp.polyadd(binary * np.asarray(shape), (1 - binary) * floor)
         return cls(tuple(shape), tuple(floor / max(n_pairs, 1)), 1 - float(shares @ shares))
 
+    def variance_at(self, value: float) -> float:
+        """Return the variance at a true value, to scale; below 0 it is that at 0."""
+        return float(npp.polyval(max(value, 0.0), self.shape))
+
     def ends(self, evidence: Evidence) -> Ends:
         """Return the outermost true values that the estimate does not contradict."""
         value = evidence.value
         if value >= 1 - TIE:
             return max(-1.0, 1 - evidence.unseen_share / self.differing), 1.0, "exact"
-        scale = evidence.variance / float(npp.polyval(max(value, 0.0), self.shape))
+        scale = evidence.variance / self.variance_at(value)
         square = evidence.quantile**2
         result = [
             _accepted(value, square * np.asarray(variance))

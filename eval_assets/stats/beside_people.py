@@ -3,13 +3,14 @@
 The judge replaces a rater on all units, or on a part of them, with humans on the rest.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from eval_assets.scale import Level
-from eval_assets.stats._numbers import Floats, Ratings
+from eval_assets.stats._numbers import Floats, Indices, Mask, Ratings
 from eval_assets.stats.pair_sums import (
     by_group,
     figure,
@@ -17,6 +18,7 @@ from eval_assets.stats.pair_sums import (
     group_index,
     judged_ratings,
     rater_pair_sums,
+    rating_entries,
 )
 from eval_assets.stats.resampling import Jackknife
 
@@ -35,6 +37,8 @@ class NonInferiority:
         shortfall: Test statistic of non-inferiority; if its interval lies above 0, the judge's
             figure is less than the margin below the humans', if it lies below 0, more.
         n_units: Units with a score and at least two ratings.
+        margin: Largest shortfall at which the judge can replace a rater.
+        is_perfect: Whether the judge's figure is 1 on all units, or without some group.
         share: Share of rater pairs in which the judge replaces a rater; 1 unless it scores a part.
     """
 
@@ -43,7 +47,20 @@ class NonInferiority:
     gap: Jackknife
     shortfall: Jackknife
     n_units: int
+    margin: float
+    is_perfect: bool
     share: float = 1.0
+
+    def judge_at(self, shortfall: float) -> float:
+        """Return the judge's figure beside people's at a value of the test statistic.
+
+        Ends of the statistic's interval become ends of the judge's figure, which lie above its
+        minimum, people's less the margin, exactly if those of the statistic lie above 0. As a
+        symmetric interval of the difference they cover too little with rare classes.
+        """
+        if self.is_perfect:
+            return self.people.value - self.margin + shortfall
+        return 1 - (1 - self.people.value + self.margin) * math.exp(-shortfall)
 
 
 def non_inferiority(
@@ -137,29 +154,61 @@ def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and 
         >>> round(found.share, 3), round(found.judge.value, 3)
         (0.833, 0.959)
     """
-    if not margin > 0:
-        raise ValueError(f"margin must be above 0, got {margin:g}")
     matrix, score = judged_ratings(ratings, judge)
+    unit, values = rating_entries(matrix)
     is_kept = np.asarray(by_judge, dtype=bool)
     if is_kept.shape != score.shape:
         raise ValueError(
             f"by_judge must have one value for each of {len(score)} units, got {is_kept.shape}"
         )
-    return _compared(matrix, score, is_kept, margin, level, groups)
+    return _compared(unit, values, score, is_kept, margin, level, groups)
 
 
-def _compared(  # noqa: PLR0913, PLR0917 - the arguments of both tests
-    matrix: Floats,
+def non_inferiority_of_ratings(  # noqa: PLR0913 - those of `non_inferiority`, in long form
+    unit: Indices,
+    values: Floats,
+    judge: npt.ArrayLike,
+    *,
+    margin: float,
+    level: Level,
+    groups: npt.ArrayLike | None = None,
+) -> NonInferiority:
+    """Return what `non_inferiority` does, of ratings that stand one after the other.
+
+    A matrix of many raters who each rated little takes far more memory.
+
+    Args:
+        unit: Unit of each rating, from 0 on.
+        values: The ratings, none of which is missing.
+        judge: The judge's scores of shape (n_units,), NaN if missing.
+        margin: Largest shortfall at which the judge can replace a rater, above 0.
+        level: Level of measurement; only `nominal` changes the figures.
+        groups: Group of each unit; None if every unit is a separate group.
+    """
+    score = np.asarray(judge, dtype=np.float64)
+    every_unit = np.ones(len(score), bool)
+    return _compared(unit, values, score, every_unit, margin, level, groups)
+
+
+def _compared(  # noqa: PLR0913, PLR0917 - the arguments of all tests
+    unit: Indices,
+    values: Floats,
     score: Floats,
-    by_judge: npt.NDArray[np.bool_],
+    by_judge: Mask,
     margin: float,
     level: Level,
     groups: npt.ArrayLike | None,
 ) -> NonInferiority:
     """Return the comparison of humans with the mixture of judge and humans."""
-    paired = (np.count_nonzero(~np.isnan(matrix), axis=1) > 1) & ~np.isnan(score)
+    if not margin > 0:
+        raise ValueError(f"margin must be above 0, got {margin:g}")
+    paired = (np.bincount(unit, minlength=len(score)) > 1) & ~np.isnan(score)
     index, n_groups = group_index(groups, paired)
-    between_units, judged_units = rater_pair_sums(matrix[paired], score[paired], level=level)
+    place = np.cumsum(paired) - 1
+    is_paired = paired[unit]
+    between_units, judged_units = rater_pair_sums(
+        place[unit[is_paired]], values[is_paired], score[paired], level=level
+    )
     is_kept = by_judge[paired]
     mixed_units = np.where(is_kept[:, np.newaxis], judged_units, between_units)
     between, mixed = (by_group(sums, index, n_groups) for sums in (between_units, mixed_units))
@@ -170,17 +219,22 @@ def _compared(  # noqa: PLR0913, PLR0917 - the arguments of both tests
     shares_deleted = _share(n_kept.sum() - n_kept, n_pairs.sum() - n_pairs)
     people, people_deleted = figure(between.sum(axis=0)), figures_without_each(between)
     mixture, own_deleted = figure(mixed.sum(axis=0)), figures_without_each(mixed)
-    values = _shortfall(
+    is_perfect = bool(np.any(np.append(own_deleted, mixture) > 1 - _PERFECT))
+    margins = margin * np.append(shares_deleted, share)
+    statistic = _shortfall(
         np.append(people_deleted, people),
         np.append(own_deleted, mixture),
-        margin=margin * np.append(shares_deleted, share),
+        margins,
+        is_perfect=is_perfect,
     )
     return NonInferiority(
         people=Jackknife.of(people, people_deleted, weights=weights),
         judge=Jackknife.of(mixture, own_deleted, weights=weights),
         gap=Jackknife.of(mixture - people, own_deleted - people_deleted, weights=weights),
-        shortfall=Jackknife.of(float(values[-1]), values[:-1], weights=weights),
+        shortfall=Jackknife.of(float(statistic[-1]), statistic[:-1], weights=weights),
         n_units=int(paired.sum()),
+        margin=float(margins[-1]),
+        is_perfect=is_perfect,
         share=float(share),
     )
 
@@ -192,9 +246,9 @@ def _share(part: npt.ArrayLike, total: npt.ArrayLike) -> Floats:
     return shares
 
 
-def _shortfall(people: Floats, judge: Floats, *, margin: Floats) -> Floats:
+def _shortfall(people: Floats, judge: Floats, margin: Floats, *, is_perfect: bool) -> Floats:
     """Return the test statistic on all units and without each group, all on one scale."""
-    if np.any(judge > 1 - _PERFECT):
+    if is_perfect:
         return judge - people + margin
     statistic: Floats = np.log(1 - people + margin) - np.log(1 - judge)
     return statistic

@@ -6,7 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.scale import Level
-from eval_assets.stats._numbers import Floats, Integers, Ratings, distinct_integers, rating_matrix
+from eval_assets.stats._numbers import (
+    Floats,
+    Indices,
+    Integers,
+    Ratings,
+    distinct_integers,
+    rating_matrix,
+)
+from eval_assets.stats._units import sums_by_code
 from eval_assets.stats.resampling import Jackknife
 
 
@@ -172,7 +180,12 @@ def pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> Floats:
         Shape (n_units, 3 + 2 d): number of pairs, their squared distances, squared norms of both
         sides, the raters' values (d columns), the judge's values (d columns).
     """
-    return _pair_sums(_coded(ratings, judge, level=level), judge)
+    return coded_pair_sums(*rating_entries(ratings), judge, level=level)
+
+
+def coded_pair_sums(unit: Indices, values: Floats, judge: Floats, *, level: Level) -> Floats:
+    """Return the same sums of ratings that stand one after the other."""
+    return _pair_sums(_coded(unit, values, judge, level=level), judge)
 
 
 def _pair_sums(coded: tuple[Floats, Floats, Floats, Floats], judge: Floats) -> Floats:
@@ -184,13 +197,21 @@ def _pair_sums(coded: tuple[Floats, Floats, Floats, Floats], judge: Floats) -> F
     return np.where(count[:, np.newaxis] > 0, sums, 0.0)
 
 
-def rater_pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> tuple[Floats, Floats]:
+def rater_pair_sums(
+    unit: Indices, values: Floats, judge: Floats, *, level: Level
+) -> tuple[Floats, Floats]:
     """Return each unit's sums over its ordered pairs of raters, and of judge and rater.
 
     A pair of judge and rater counts once for every other rater of the unit, so that both have
     the same number of pairs in every unit. Units that lack a score have none.
+
+    Args:
+        unit: Unit of each rating, shape (n_ratings,).
+        values: The ratings.
+        judge: Score of each unit, NaN if missing.
+        level: Level of measurement; only `nominal` changes the sums.
     """
-    coded = _coded(ratings, judge, level=level)
+    coded = _coded(unit, values, judge, level=level)
     values, count, norm, _ = coded
     n_peers = np.where(np.isnan(judge), 0.0, np.maximum(count - 1, 0))
     squares = 2 * n_peers * norm
@@ -200,7 +221,7 @@ def rater_pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> tuple[Fl
     return between, n_peers[:, np.newaxis] * _pair_sums(coded, judge)
 
 
-def by_group(sums: Floats, index: Integers, n_groups: int) -> Floats:
+def by_group(sums: Floats, index: Indices, n_groups: int) -> Floats:
     """Return sums of units added up within each group."""
     added = [np.bincount(index, column, n_groups) for column in sums.T]
     columns: Floats = np.column_stack(added).astype(np.float64)
@@ -209,15 +230,15 @@ def by_group(sums: Floats, index: Integers, n_groups: int) -> Floats:
 
 def figure(sums: Floats) -> float:
     """Return the figure that sums over all pairs have; NaN if undefined."""
-    return float(_figures(sums[np.newaxis])[0])
+    return float(figures_of(sums[np.newaxis])[0])
 
 
 def figures_without_each(sums: Floats) -> Floats:
     """Return the figure without each group in turn."""
-    return _figures(sums.sum(axis=0) - sums)
+    return figures_of(sums.sum(axis=0) - sums)
 
 
-def _figures(sums: Floats) -> Floats:
+def figures_of(sums: Floats) -> Floats:
     """Return the figure of each row of sums."""
     n_values = (sums.shape[1] - 3) // 2
     count, distance, squares = sums[:, 0], sums[:, 1], sums[:, 2]
@@ -230,31 +251,36 @@ def _figures(sums: Floats) -> Floats:
     return np.where(np.abs(figures) < _NOISE, 0.0, figures)
 
 
+def rating_entries(ratings: Floats) -> tuple[Integers, Floats]:
+    """Return the unit of each rating of a matrix, ascending, and the ratings."""
+    rated = ~np.isnan(ratings)
+    return np.nonzero(rated)[0], ratings[rated]
+
+
 def _coded(
-    ratings: Floats, judge: Floats, *, level: Level
+    unit: Indices, values: Floats, judge: Floats, *, level: Level
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return each unit's sum of rating vectors, number of ratings, their norms, and its score.
 
     Values are measured from a rating near the middle, which keeps whole numbers whole and small:
     sums of theirs are then exact.
     """
-    rated = ~np.isnan(ratings)
-    count = np.count_nonzero(rated, axis=1).astype(np.float64)
+    n_units = len(judge)
+    count = np.bincount(unit, minlength=n_units).astype(np.float64)
     if level != "nominal":
-        values = ratings[rated]
         place = len(values) // 2
         middle = np.partition(values, place)[place] if len(values) else 0.0
-        centred = np.where(rated, ratings - middle, 0.0)
+        centred = values - middle
         return (
-            centred.sum(axis=1)[:, np.newaxis],
+            sums_by_code(unit, centred, n_codes=n_units)[:, np.newaxis],
             count,
-            (centred**2).sum(axis=1),
+            sums_by_code(unit, centred**2, n_codes=n_units),
             np.nan_to_num(judge - middle)[:, np.newaxis],
         )
-    classes = np.unique(np.concatenate([ratings[rated], judge[~np.isnan(judge)]]))
-    counts = np.zeros((len(ratings), len(classes)))
+    classes = np.unique(np.concatenate([values, judge[~np.isnan(judge)]]))
+    counts: Floats = np.zeros((n_units, len(classes)))
     for column, value in enumerate(classes):
-        counts[:, column] = (ratings == value).sum(axis=1)
+        counts[:, column] = np.bincount(unit[values == value], minlength=n_units)
     return counts, count, count, (judge[:, np.newaxis] == classes).astype(np.float64)
 
 

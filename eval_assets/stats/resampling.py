@@ -7,7 +7,13 @@ from statistics import NormalDist
 
 import numpy as np
 
-from eval_assets.stats._interval_bounds import TIE, Method, t_quantile
+from eval_assets.stats._interval_bounds import (
+    TIE,
+    Method,
+    jackknife_df,
+    t_probability,
+    t_quantile,
+)
 from eval_assets.stats._numbers import (
     Column,
     Floats,
@@ -22,6 +28,12 @@ from eval_assets.stats.intervals import Interval, require_confidence
 POWER_QUANTILE = 0.84
 """Standard errors above its critical value at which a test detects an effect in 80 % of tries."""
 
+MOST_TIMES = 100
+"""Largest factor by which it is realistic to rate more responses for a verdict (a choice)."""
+
+_ROUNDS = 4
+"""Rounds in which a number of groups and the quantile that follows from it settle."""
+
 
 @dataclass(frozen=True)
 class Jackknife:
@@ -33,7 +45,9 @@ class Jackknife:
             without one of them.
         n_groups: Groups that were left out in turn.
         n_effective: Groups of equal weight with the same information, at most `n_groups` (Kish
-            1965). The error has one degree of freedom fewer.
+            1965). The ends of `ends` have one degree of freedom fewer.
+        df: Degrees of freedom by the inequality of the groups' influences (Satterthwaite 1946), of
+            which the one-sided p-values are: the groups that decide count, not all of them.
 
     Examples:
         >>> import numpy as np
@@ -47,6 +61,7 @@ class Jackknife:
     standard_error: float
     n_groups: int
     n_effective: float
+    df: int
 
     @classmethod
     def of(cls, value: float, deleted: Floats, *, weights: Floats | None = None) -> "Jackknife":
@@ -60,12 +75,69 @@ class Jackknife:
         """
         n_groups = len(deleted)
         if n_groups < 2:  # noqa: PLR2004 - one group says nothing about others
-            return cls(value, math.nan, n_groups, n_groups)
-        squares = float(((deleted - deleted.mean()) ** 2).sum())
+            return cls(value, math.nan, n_groups, n_groups, df=1)
+        deviations = (deleted - deleted.mean()) ** 2
+        squares = float(deviations.sum())
+        df = jackknife_df(n_groups, squares=squares, fourth=float((deviations**2).sum()))
         error = math.sqrt((n_groups - 1) / n_groups * squares)
         if weights is None:
-            return cls(value, error, n_groups, n_groups)
-        return cls(value, error, n_groups, float(weights.sum() ** 2 / (weights**2).sum()))
+            return cls(value, error, n_groups, n_groups, df)
+        return cls(value, error, n_groups, float(weights.sum() ** 2 / (weights**2).sum()), df)
+
+    @property
+    def p_above(self) -> float:
+        """One-sided p-value of a true value above 0; NaN if undefined."""
+        return self._tail(-1)
+
+    @property
+    def p_below(self) -> float:
+        """One-sided p-value of a true value below 0; NaN if undefined."""
+        return self._tail(1)
+
+    def bounds(self, *, p_low: float, p_high: float) -> tuple[float, float]:
+        """Return the ends beyond which the one-sided p-values are smaller, each with its own.
+
+        Args:
+            p_low: One-sided p-value of true values at or below the lower end.
+            p_high: That of true values at or above the upper end.
+        """
+        if self.standard_error <= TIE:
+            return self.value, self.value
+        low, high = (t_quantile(1 - p, df=self.df) for p in (p_low, p_high))
+        return self.value - low * self.standard_error, self.value + high * self.standard_error
+
+    def groups_to_show(self, effect: float, *, p_value: float) -> int | None:
+        """Return the groups with which four of five studies show a true effect to be above 0.
+
+        Args:
+            effect: The true effect.
+            p_value: One-sided p-value that shows it.
+
+        Returns:
+            The number; None if the effect is not above 0 or the error is undefined, and where more
+            than a hundred times the groups are required.
+        """
+        if not (effect > 0 and self.standard_error >= 0):
+            return None
+        n_groups, planned = self.n_groups, self
+        for _ in range(_ROUNDS):  # the quantile depends on the number, though little
+            detectable = (t_quantile(1 - p_value, df=planned.df) + POWER_QUANTILE) * (
+                self.standard_error
+            )
+            if detectable**2 > MOST_TIMES * effect**2:
+                return None
+            n_groups = max(
+                2, groups_to_detect(effect, detectable=detectable, n_groups=self.n_groups)
+            )
+            planned = self.scaled_to(n_groups)
+        return n_groups
+
+    def _tail(self, sign: int) -> float:
+        if math.isnan(self.value + self.standard_error):
+            return math.nan
+        if self.standard_error <= TIE:
+            return float(sign * self.value >= 0)
+        return t_probability(sign * self.value / self.standard_error, df=self.df)
 
     def ends(self, *, significance: float) -> tuple[float, float]:
         """Return the ends of the interval of values that a two-sided t test does not reject.
@@ -91,7 +163,9 @@ class Jackknife:
     def scaled_to(self, n_groups: int) -> "Jackknife":
         """Return the estimate with the error to expect of `n_groups` groups."""
         error = self.standard_error * math.sqrt(self.n_groups / n_groups)
-        return Jackknife(self.value, error, n_groups, self.n_effective * n_groups / self.n_groups)
+        ratio = n_groups / self.n_groups
+        df = max(1, min(n_groups - 1, int(self.df * ratio)))
+        return Jackknife(self.value, error, n_groups, self.n_effective * ratio, df)
 
     def detectable(self, *, significance: float) -> float:
         """Return the smallest true effect that the test finds in 80 % of tries."""
@@ -121,7 +195,8 @@ def detectable_gain(standard_error: float, *, n_groups: int, significance: float
         >>> round(detectable_gain(0.02, n_groups=60, significance=0.05), 4)
         0.0568
     """
-    return Jackknife(0.0, standard_error, n_groups, n_groups).detectable(significance=significance)
+    gain = Jackknife(0.0, standard_error, n_groups, n_groups, df=max(1, n_groups - 1))
+    return gain.detectable(significance=significance)
 
 
 def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:
@@ -148,10 +223,6 @@ def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:
     if not effect > 0:
         raise ValueError(f"effect must be above 0, got {effect:g}")
     return math.ceil(n_groups * (detectable / effect) ** 2 - 1e-9)
-
-
-MOST_TIMES = 100
-"""Largest factor by which it is realistic to rate more responses for a verdict (a choice)."""
 
 
 def more_to_decide(value: float, *, low: float, high: float, limit: float, n: int) -> int | None:

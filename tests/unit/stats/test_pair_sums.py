@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
 from eval_assets.stats import Level, agreement_gain, cohen_kappa, concordance
-from eval_assets.stats.pair_sums import figure, rater_pair_sums
+from eval_assets.stats.pair_sums import figure, rater_pair_sums, rating_entries
 
 NAN = math.nan
 
@@ -79,7 +79,7 @@ def test_ordered_pairs_of_raters_are_those_that_can_be_enumerated(seed: int, lev
     ratings, scores = rng.uniform(1, 5, (12, 4)).round(), rng.uniform(1, 5, 12).round()
     ratings[rng.random(ratings.shape) < 0.4] = NAN
     scores[:2] = NAN
-    between, judged = rater_pair_sums(ratings, scores, level=level)
+    between, judged = rater_pair_sums(*rating_entries(ratings), scores, level=level)
     pairs = [
         (one, other, score)
         for row, score in zip(ratings.tolist(), scores.tolist(), strict=True)

@@ -45,10 +45,29 @@ def test_an_estimate_that_is_undefined_without_one_group_has_no_error() -> None:
     assert math.isnan(Jackknife.of(0.3, np.array([0.2, math.nan, 0.4])).standard_error)
 
 
+@pytest.mark.parametrize("value", [-0.3, 0.0, 0.02, 0.7])
+def test_p_values_are_the_tails_of_students_distribution(value: float) -> None:
+    rng = np.random.default_rng(3)
+    result = Jackknife.of(value, value + 0.1 * rng.normal(size=30) ** 3)
+    t = value / result.standard_error
+
+    assert 1 <= result.df < 15
+    assert result.p_above == pytest.approx(stats.t.sf(t, result.df))
+    assert result.p_below == pytest.approx(stats.t.cdf(t, result.df))
+
+
+def test_p_values_without_an_error_say_on_which_side_the_estimate_lies() -> None:
+    above, at_zero = (Jackknife.of(value, np.full(5, value)) for value in (0.2, 0.0))
+
+    assert (above.p_above, above.p_below) == (0.0, 1.0)
+    assert (at_zero.p_above, at_zero.p_below) == (1.0, 1.0)
+    assert math.isnan(Jackknife.of(math.nan, np.full(5, math.nan)).p_above)
+
+
 @pytest.mark.parametrize("significance", [0.0, 1.0, 95.0])
 def test_a_level_outside_its_range_is_refused(significance: float) -> None:
     with pytest.raises(ValueError, match=r"significance must lie in \(0, 1\), got "):
-        Jackknife(0.1, 0.1, 5, 5).ends(significance=significance)
+        Jackknife(0.1, 0.1, 5, 5, df=4).ends(significance=significance)
 
 
 def test_many_groups_detect_blooms_multiple_of_the_standard_error() -> None:
@@ -68,7 +87,7 @@ def test_a_detectable_gain_is_found_in_four_of_five_tries(n_groups: int) -> None
 
 
 def test_four_times_the_groups_have_half_the_error() -> None:
-    result = Jackknife(0.1, 0.02, 25, 25).scaled_to(100)
+    result = Jackknife(0.1, 0.02, 25, 25, df=12).scaled_to(100)
 
     assert (result.value, result.standard_error, result.n_groups) == (0.1, 0.01, 100)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from eval_assets.scale import Scale
+from eval_assets.stats import non_inferiority
 from eval_assets.tuning.calibration import calibrate
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.partial_automation import (
@@ -128,6 +129,38 @@ def test_a_judge_of_code_responses_gets_its_map_and_both_verdicts(
         fitness = judge_fitness(test, inputs, margin=0.1, significance=LEVEL, people_agree=True)
         assert fitness.compared.gap.value == pytest.approx(gap, abs=1e-6)
         assert fitness.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "statistic", "df", "p_value"),
+    [
+        ("ice-score-only-noref", (0.1545844, 0.0394041), 93, 0.000084),
+        ("ice-score-only-ref", (0.0901579, 0.0475411), 33, 0.033344),
+        ("ice-cot-noref", (0.2372839, 0.0351536), 42, 0.0),
+        ("ice-cot-ref", (0.2634753, 0.0365526), 50, 0.0),
+    ],
+)
+def test_fitness_counts_the_groups_that_decide(
+    conala: tuple[RatedUnits, dict[str, np.ndarray]],
+    name: str,
+    statistic: tuple[float, float],
+    df: int,
+    p_value: float,
+) -> None:
+    """Satterthwaite's degrees of freedom: a fifth to a half of the 183 of all groups."""
+    units, scores = conala
+    test = units.part("test")
+    mapped = calibrate(units.part("train"), scores[name][units.splits == "train"]).fitted(
+        scores[name][units.splits == "test"]
+    )
+    compared = non_inferiority(
+        test.ratings, mapped, margin=0.1, level="ordinal", groups=test.group_codes
+    )
+
+    shortfall = compared.shortfall
+    assert (shortfall.value, shortfall.standard_error) == pytest.approx(statistic, abs=1e-7)
+    assert (shortfall.n_groups, shortfall.df) == (184, df)
+    assert shortfall.p_above == pytest.approx(p_value, abs=1e-6)
 
 
 @pytest.mark.parametrize(

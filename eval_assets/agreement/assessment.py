@@ -1,0 +1,109 @@
+"""Labels and judges of all questions, assessed: what every screen shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeScores, compare_judge
+from eval_assets.agreement.label_agreement import (
+    LabelAgreement,
+    WideDisagreement,
+    label_agreement,
+    widest_disagreements,
+)
+from eval_assets.agreement.ratings import LongRatings
+from eval_assets.config.evaluation import Gate, GateName
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.verdicts import Verdict
+
+_MOST_DISAGREEMENTS = 5
+
+
+@dataclass(frozen=True)
+class QuestionRatings:
+    """Ratings of one question, by people and by judges.
+
+    Args:
+        question: The question.
+        people: Ratings of people.
+        judges: Scores of each judge.
+        compared: Ratings that judges are compared with, if some units are held out for their test;
+            None for all.
+    """
+
+    question: RubricQuestion
+    people: LongRatings
+    judges: Mapping[str, JudgeScores]
+    compared: LongRatings | None = None
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Labels by question, judges by name and question, and what people disagree on most."""
+
+    labels: tuple[LabelAgreement, ...]
+    judges: Mapping[str, tuple[JudgeComparison, ...]]
+    disagreements: tuple[WideDisagreement, ...]
+
+    @property
+    def labels_verdict(self) -> Verdict:
+        """The worst verdict on the labels of a question."""
+        return Verdict.worst(of.verdict for of in self.labels)
+
+    @property
+    def deciding_labels(self) -> LabelAgreement:
+        """The question whose labels have that verdict, of several the one with the lowest alpha."""
+        worst = [of for of in self.labels if of.verdict is self.labels_verdict]
+        return min(worst, key=lambda of: np.nan_to_num(of.alpha.value, nan=np.inf))
+
+    def judge_verdict(self, judge: str) -> Verdict:
+        """Return the worst verdict on a judge."""
+        return Verdict.worst(of.verdict for of in self.judges[judge])
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdict on the labels, and on each judge."""
+        return (self.labels_verdict, *map(self.judge_verdict, self.judges))
+
+
+def assess(
+    questions: Sequence[QuestionRatings],
+    *,
+    gates: Mapping[GateName, Gate],
+    margin: float,
+    may_pass: bool,
+) -> Assessment:
+    """Measure the labels of each question, and compare each judge with them.
+
+    Args:
+        questions: Their ratings.
+        gates: Minimums of people's agreement.
+        margin: How far a judge's agreement with people may lie below theirs.
+        may_pass: Whether this comparison of judges decides; if not, the held-out test does.
+    """
+    labels = tuple(label_agreement(of.question, of.people, gates) for of in questions)
+    judges: dict[str, list[JudgeComparison]] = {}
+    for of, agreement in zip(questions, labels, strict=True):
+        for judge, scores in of.judges.items():
+            people = of.people if of.compared is None else of.compared
+            comparison = compare_judge(
+                judge,
+                agreement,
+                people,
+                scores,
+                margin=margin,
+                n_judges=len(of.judges),
+                may_pass=may_pass,
+            )
+            judges.setdefault(judge, []).append(comparison)
+    disagreements = widest_disagreements(
+        {
+            of.question: (of.people, agreement.unit_agreement)
+            for of, agreement in zip(questions, labels, strict=True)
+        },
+        most=_MOST_DISAGREEMENTS,
+    )
+    return Assessment(
+        labels, {judge: tuple(of) for judge, of in judges.items()}, tuple(disagreements)
+    )

@@ -1,0 +1,193 @@
+"""Whether the labels of a question can be trusted: the figures that decide, with the verdict."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from eval_assets.agreement.ratings import Floats, LongRatings
+from eval_assets.catalogue import CONFIDENCE
+from eval_assets.config.evaluation import Gate, GateName
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.scale import TOLERANCE
+from eval_assets.stats import (
+    Alpha,
+    HumanAgreement,
+    Interval,
+    PairwiseAgreement,
+    RatingPatterns,
+    more_to_decide,
+)
+from eval_assets.stats.intervals import intervals
+from eval_assets.stats.planning import doubles_to_tell, units_after_revision
+from eval_assets.verdicts import Verdict
+
+_TWO_CLASSES = 2
+
+LabelGate = Literal["alpha", "a_hh"]
+
+
+@dataclass(frozen=True)
+class LabelAgreement:
+    """Agreement of people on one question.
+
+    Attributes:
+        verdict: The worse of the verdicts on alpha and on A^HH.
+        decided_by: The figure whose verdict that is; alpha if both have it.
+        reaches_minimums: Whether both values reach their minimums, as the gates ask by default.
+        unit_agreement: Mean over rater pairs of each unit with two ratings, NaN of others: what
+            A^HH is the mean of.
+        a_hh_by_chance: A^HH to expect of raters who share only their habits.
+        n_units: Units with a rating.
+        n_double: Units with two ratings or more.
+        n_doubles_to_tell: Units rated by two that would tell whether people agree, if none is.
+        n_more: Further units that decide in four of five studies, if the figure is the true value.
+        n_after_revision: New units that show a revised question to reach the minimum.
+        counts: Each rater's ratings of each value of the scale; empty on a continuous scale.
+    """
+
+    question: RubricQuestion
+    verdict: Verdict
+    decided_by: LabelGate
+    reaches_minimums: bool
+    a_hh: Interval
+    alpha: Interval
+    exact_agreement: Interval
+    adjacent_agreement: Interval | None
+    minimums: Mapping[LabelGate, float]
+    unit_agreement: Floats
+    n_ratings: int
+    n_units: int
+    n_double: int
+    n_groups: int
+    n_raters: int
+    values: tuple[float, ...]
+    n_doubles_to_tell: int | None
+    n_more: int | None
+    n_after_revision: int | None
+    counts: Mapping[str, tuple[int, ...]]
+
+    @property
+    def deciding(self) -> Interval:
+        """The figure that decides."""
+        return self.alpha if self.decided_by == "alpha" else self.a_hh
+
+    @property
+    def minimum(self) -> float:
+        """The minimum of the figure that decides."""
+        return self.minimums[self.decided_by]
+
+
+def label_agreement(
+    question: RubricQuestion, ratings: LongRatings, gates: Mapping[GateName, Gate]
+) -> LabelAgreement:
+    """Measure the agreement of people on a question, and compare it with the minimums."""
+    level = gates["human_alpha"].level or question.level
+    patterns = ratings.patterns()
+    has_neighbours = question.scale.has_few_values and question.has_order
+    has_neighbours &= len(question.scale.values or ()) > _TWO_CLASSES
+    step = question.scale.step if has_neighbours else None
+    a_hh_of = HumanAgreement(question.scale)
+    coefficients = [a_hh_of, Alpha(level), PairwiseAgreement(within=0)]
+    coefficients += [] if step is None else [PairwiseAgreement(within=step)]
+    a_hh, alpha, exact, *adjacent = intervals(
+        [coefficient.measure(patterns) for coefficient in coefficients],
+        patterns.units,
+        confidence=CONFIDENCE,
+    )
+    gate_of: dict[LabelGate, Gate] = {"alpha": gates["human_alpha"], "a_hh": gates["human_a_hh"]}
+    figures: dict[LabelGate, Interval] = {"alpha": alpha, "a_hh": a_hh}
+    verdicts = {
+        name: Verdict.of_interval(figures[name], minimum=gate.minimum)
+        for name, gate in gate_of.items()
+    }
+    if math.isnan(alpha.value):  # without variation perfect agreement means nothing
+        verdicts = dict.fromkeys(verdicts, Verdict.NOT_MEASURED)
+    decided_by = max(verdicts, key=lambda name: verdicts[name].rank)
+    deciding, minimum = figures[decided_by], gate_of[decided_by].minimum
+    values = np.unique(ratings.value)
+    return LabelAgreement(
+        question=question,
+        verdict=verdicts[decided_by],
+        decided_by=decided_by,
+        reaches_minimums=all(
+            gate.is_reached(value=figures[name].value, low=figures[name].low)
+            for name, gate in gate_of.items()
+        ),
+        a_hh=a_hh,
+        alpha=alpha,
+        exact_agreement=exact,
+        adjacent_agreement=adjacent[0] if adjacent else None,
+        minimums={name: gate.minimum for name, gate in gate_of.items()},
+        unit_agreement=_by_unit(patterns, a_hh_of),
+        n_ratings=len(ratings.value),
+        n_units=int(patterns.n_units.sum()),
+        n_double=a_hh.n_units,
+        n_groups=a_hh.n_groups,
+        n_raters=len(ratings.raters),
+        values=tuple(values.tolist()),
+        n_doubles_to_tell=None
+        if a_hh.n_units
+        else doubles_to_tell(ratings.value, level=level, limit=gate_of["alpha"].minimum),
+        n_more=more_to_decide(
+            deciding.value, low=deciding.low, high=deciding.high, limit=minimum, n=deciding.n_units
+        ),
+        n_after_revision=units_after_revision(
+            patterns, alpha, level=level, limit=gate_of["alpha"].minimum
+        ),
+        counts=_counts(question, ratings),
+    )
+
+
+def _counts(question: RubricQuestion, ratings: LongRatings) -> dict[str, tuple[int, ...]]:
+    values = question.scale.values
+    if values is None:
+        return {}
+    code = np.searchsorted(np.asarray(values) - TOLERANCE, ratings.value, side="right") - 1
+    cells = np.bincount(
+        ratings.rater * len(values) + code, minlength=len(ratings.rater_ids) * len(values)
+    ).reshape(-1, len(values))
+    counts = dict(zip(ratings.rater_ids, map(tuple, cells.tolist()), strict=True))
+    return {rater: n for rater, n in counts.items() if any(n)}
+
+
+def _by_unit(patterns: RatingPatterns, a_hh: HumanAgreement) -> Floats:
+    """Return the mean over rater pairs of each unit; NaN of units without a pair."""
+    of_pattern = np.where(patterns.is_pairable, a_hh.by_pattern(patterns), np.nan)
+    return np.where(patterns.index < 0, np.nan, np.append(of_pattern, np.nan)[patterns.index])
+
+
+@dataclass(frozen=True)
+class WideDisagreement:
+    """A unit that people rated differently.
+
+    Attributes:
+        unit: Index of the unit.
+        ratings: (rater, value) in the order of raters.
+    """
+
+    question: RubricQuestion
+    unit: int
+    ratings: tuple[tuple[str, float], ...]
+
+
+def widest_disagreements(
+    questions: Mapping[RubricQuestion, tuple[LongRatings, Floats]], *, most: int
+) -> list[WideDisagreement]:
+    """Return the units of all questions on which people agree least, the widest first.
+
+    Args:
+        questions: Ratings of each question, with the agreement of each unit.
+        most: How many.
+    """
+    widest: list[tuple[float, int, WideDisagreement]] = []
+    for question, (ratings, agreement) in questions.items():
+        units = np.argsort(np.where(np.isnan(agreement), 1.0, agreement), kind="stable")[:most]
+        for unit in units[agreement[units] < 1].tolist():
+            first, last = np.searchsorted(ratings.unit, [unit, unit + 1]).tolist()
+            names = (ratings.rater_ids[rater] for rater in ratings.rater[first:last].tolist())
+            by_rater = tuple(zip(names, ratings.value[first:last].tolist(), strict=True))
+            widest.append((agreement[unit], unit, WideDisagreement(question, unit, by_rater)))
+    return [disagreement for _, _, disagreement in sorted(widest, key=lambda of: of[:2])[:most]]
