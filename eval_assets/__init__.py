@@ -7,10 +7,15 @@ if TYPE_CHECKING:
     # At run time `agreement` is the package of the same name, which can be called.
     from eval_assets.assets.component import EvaluationComponent as EvaluationComponent
     from eval_assets.file_agreement import agreement as agreement
+    from eval_assets.ratings_check import check as check
 
 
 def __getattr__(name: str) -> object:
-    """Import what needs Dagster once it is asked for."""
+    """Import what needs other libraries once it is asked for."""
+    if name == "check":
+        from eval_assets.ratings_check import check
+
+        return check
     if name == "EvaluationComponent":
         from eval_assets.assets.component import EvaluationComponent
 
@@ -22,4 +27,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """Return the names of the package; Dagster looks for components among them."""
-    return sorted([*list(globals()), "EvaluationComponent"])
+    return sorted([*list(globals()), "EvaluationComponent", "check"])

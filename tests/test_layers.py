@@ -28,6 +28,7 @@ BELOW = {
     "judges": {"agreement", "tuning"},
     "store": {"stats", "agreement", "tuning"},
     "render": set[str](),
+    "shown": {"stats", "agreement", "tuning"},
     "report": {"agreement", "tuning", "render"},
     "server": {"labelling"},
     "examples": set[str](),
@@ -37,7 +38,15 @@ BELOW = {
 GROUND = {"", "config"}
 """Root modules and the schema of evaluation.yaml, which every layer may import."""
 
-JOINING = {"__init__", "assets", "cli", "definitions", "file_agreement", "file_ratings"}
+JOINING = {
+    "__init__",
+    "assets",
+    "cli",
+    "definitions",
+    "file_agreement",
+    "file_ratings",
+    "ratings_check",
+}
 
 LIBRARIES = {
     "": {"numpy"},
@@ -77,6 +86,7 @@ LIBRARIES = {
         "yaml",
     },  # SDKs are named as their vendors
     "render": {"markupsafe", "pandas"},
+    "shown": set[str](),
     "report": {"jinja2", "markdown_it", "markupsafe", "numpy", "pandas"},
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
     "examples": set[str](),
@@ -107,6 +117,7 @@ LIBRARIES = {
     "definitions": {"dagster"},
     "file_agreement": {"pandas"},
     "file_ratings": {"numpy", "pandas"},
+    "ratings_check": {"numpy", "pandas"},
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
 
@@ -130,6 +141,7 @@ PARALLEL = {
     "results": "served, and printed by the commands",
     "rubric": "declared, and drafted by the command",
     "scores": "read and stored",
+    "terminal": "lines of a screen, and of a run",
     "tuning": "declared, and its assets",
     "validation": "of evaluation.yaml and of label files",
 }

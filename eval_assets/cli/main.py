@@ -12,6 +12,7 @@ from eval_assets.cli.exit_codes import DONE, EXPECTED, FAILED, MISUSED, STOPPED,
 
 COMMANDS: dict[str, dict[str, str]] = {
     "Get started": {
+        "check": "Say whether raters agree, and whether a judge can replace one.",
         "agreement": "Say whether the raters of any file agree.",
         "init": "Write an evaluation folder to start from.",
         "import": "Make an evaluation folder from another tool's export.",

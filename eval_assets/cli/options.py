@@ -235,27 +235,67 @@ def ratings_options(command: Command) -> Command:
                 help="Column of the ratings, or one for each question, with commas between them.",
             ),
             click.option("--question", help="Column of the questions."),
-            click.option(
-                "--skip-rows",
-                type=click.IntRange(min=0),
-                default=0,
-                help="Rows above the header.",
-            ),
+            _SKIP_ROWS_OPTION,
             click.option(
                 "--missing-values",
                 callback=_names,
                 help="Words that mean no rating, with commas between them.",
             ),
-            click.option(
-                "--level",
-                type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
-                help="Level of measurement.  [default: nominal if there are two values, ordinal if "
-                "they are whole numbers, else interval]",
-            ),
+            _LEVEL_OPTION,
         )
     ):
         with_options = option(with_options)
     return cast("Command", scale_option(with_options))
+
+
+def read_options(command: Command) -> Command:
+    """Add the options that say how files of ratings are read, passed on as `options`."""
+
+    @functools.wraps(command)
+    def with_options(*args: object, **values: Any) -> object:  # noqa: ANN401 - what click parsed
+        from eval_assets.readers.rating_tables import ReadOptions
+
+        options = ReadOptions(**{f.name: values.pop(f.name) for f in fields(ReadOptions)})
+        return command(*args, options=options, **values)
+
+    lists = {
+        "item": "Columns that name the rated item together.",
+        "rater": "Column of the raters, columns of several, or names of people.",
+        "judge": "Column of the judges, columns of several, names of judges, or their files.",
+        "rating": "Column of the ratings, or one for each question.",
+        "only": "Questions to read.",
+        "ignore": "Columns not to read.",
+        "missing_values": "Words that mean no rating.",
+    }
+    texts = {
+        "question": "Column of the questions.",
+        "model": "Column of the systems that made the items.",
+        "group": "Column of items that are not independent.  [default: prompts or conversations]",
+        "run": "Column that tells repetitions of a judge apart.",
+        "sheet": "Sheet of a workbook.",
+    }
+    options: list[Callable[[Any], Any]] = [
+        click.option(
+            f"--{name.replace('_', '-')}", name, callback=_names, help=f"{text}  [with commas]"
+        )
+        for name, text in lists.items()
+    ]
+    options += [click.option(f"--{name}", help=text) for name, text in texts.items()]
+    options += [_LEVEL_OPTION, _SKIP_ROWS_OPTION]
+    for option in reversed(options):
+        with_options = option(with_options)
+    return cast("Command", scale_option(with_options))
+
+
+_SKIP_ROWS_OPTION = click.option(
+    "--skip-rows", type=click.IntRange(min=0), default=0, help="Rows above the header."
+)
+_LEVEL_OPTION = click.option(
+    "--level",
+    type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
+    help="Level of measurement.  [default: nominal if there are two values, ordinal if they are "
+    "whole numbers, else interval]",
+)
 
 
 def _names(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:

@@ -58,11 +58,12 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Doubt:
-    """A choice that a name or a default made, and the option that reverses it."""
+    """A choice that a name or a default made, the option that reverses it, and the one for it."""
 
     columns: tuple[str, ...]
     choice: str
     option: str
+    confirmation: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

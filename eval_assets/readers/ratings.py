@@ -108,7 +108,7 @@ def read_ratings(
             other, _ = _read(tables, replace(options, **dict[str, Any](changed)), declared)
         except (InputError, ExceptionGroup):
             continue
-        doubt = _doubt(readings[0].table, choice, changed)
+        doubt = _doubt(readings[0].table, choice, changed, result.columns)
         doubts.append(doubt)
         alternatives.append((doubt, other))
     for doubt, questions in _other_scales(result, readings[0].table):
@@ -627,14 +627,23 @@ def _columns(
 # Doubts.
 
 
-def _doubt(table: CodedTable, choice: str, changed: Mapping[str, Any]) -> Doubt:
+def _doubt(
+    table: CodedTable,
+    choice: str,
+    changed: Mapping[str, Any],
+    chosen: Mapping[str, tuple[str, ...]],
+) -> Doubt:
     columns: list[str] = []
     options: list[str] = []
+    confirmations: list[str] = []
     for name, value in changed.items():
         values = (value,) if isinstance(value, str) else tuple(value)
         columns += values
         options.append(option_text(table, name, *values))
-    return Doubt(tuple(columns), choice, " ".join(options))
+        role = "item" if name == "question" else name  # what is no question is part of the item
+        if chosen[role]:
+            confirmations.append(option_text(table, role, *chosen[role]))
+    return Doubt(tuple(columns), choice, " ".join(options), " ".join(confirmations))
 
 
 def _other_scales(
@@ -660,7 +669,8 @@ def _other_scales(
         if other_scale is scale_from_one:
             option = option_text(table, "missing-values", "0")
         choice = text.format(scale_text(question.scale))
-        variants.append((Doubt((question.id,), choice, option), questions))
+        confirmation = option_text(table, "scale", scale_text(question.scale))
+        variants.append((Doubt((question.id,), choice, option, confirmation), questions))
     return variants
 
 

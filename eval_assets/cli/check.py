@@ -1,0 +1,155 @@
+"""`eval-assets check`: do our raters agree, and can this judge replace one of them?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from eval_assets.cli.exit_codes import MISUSED
+from eval_assets.cli.options import json_option, print_json, read_options
+from eval_assets.errors import InputError, InputProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.ratings_check import CheckResult
+    from eval_assets.readers.rating_tables import ReadOptions
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("files", type=_PATH, nargs=-1, required=True, metavar="FILE...")
+@read_options
+@click.option("--pass", "passes", help="Ratings that pass: >=4, or yes. Makes two classes.")
+@click.option(
+    "--judge-pass", "judge_passes", help="Scores that pass, of a judge on another scale: >=0.5."
+)
+@click.option(
+    "--minimum",
+    "minimums",
+    multiple=True,
+    metavar="alpha=.8",
+    help="Minimum of alpha or a_hh.  [default: alpha=.667, a_hh=.75]",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="How far a judge's agreement with people may lie below theirs.  [default: 0.1]",
+)
+@click.option("--data", type=_PATH, help="Evaluation folder: its scales, gates and held-out test.")
+@click.option(
+    "--html",
+    type=_PATH,
+    help="The report.  [default: <first file>_report.html in the current folder]",
+)
+@click.option("--no-html", is_flag=True, help="Write no report.")
+@json_option
+def check(  # noqa: PLR0913 - one parameter per option
+    files: tuple[Path, ...],
+    *,
+    options: ReadOptions,
+    passes: str | None,
+    judge_passes: str | None,
+    minimums: tuple[str, ...],
+    margin: float | None,
+    data: Path | None,
+    html: Path | None,
+    no_html: bool,
+    as_json: bool,
+) -> int:
+    """Say whether raters agree, and whether a judge can replace one of them.
+
+    FILE holds ratings of people, scores of judges, or both: one a row, or a column for each; as
+    CSV, TSV, Excel, JSON, JSONL or Parquet. Several files, or those of a folder, are joined by
+    item. How they were read is printed first. Nothing is stored but the report.
+
+    Exit codes: 0 all PASS; 1 a file cannot be read; 2 misuse, or two readings whose verdicts
+    differ: both are shown, and you choose; 3 a FAIL; 4 more data needed, or nothing measured.
+    """
+    from eval_assets.ratings_check import CheckRules, check_readings
+
+    rules = CheckRules(
+        minimums=dict(map(_minimum, minimums)),
+        margin=margin,
+        passes=passes,
+        judge_passes=judge_passes,
+        evaluation=_evaluation(files, data),
+    )
+    try:
+        results = check_readings(files, options, rules)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise click.UsageError(f"{error}.") from error
+    if len(results) > 1:
+        return _print_readings(results, as_json=as_json)
+    [result] = results
+    report = None if no_html or (as_json and html is None) else _write_report(files, result, html)
+    if as_json:
+        print_json(result.to_dict(report=report))
+    else:
+        _print_screen(result, report)
+    return result.verdict.exit_code
+
+
+def _minimum(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError as error:
+        raise click.UsageError(f"--minimum takes alpha=.8 or a_hh=.8, got {text}.") from error
+
+
+def _evaluation(files: Sequence[Path], data: Path | None) -> Evaluation | None:
+    """Return the evaluation that is named, or that the first file lies in."""
+    from eval_assets.config.evaluation import FILE
+
+    folder = data
+    if folder is None:
+        first = files[0] if files[0].is_dir() else files[0].parent
+        folders = (first, first.parent) if first.name == "labels" else (first,)
+        folder = next((of for of in folders if (of / FILE).is_file()), None)
+    if folder is None:
+        return None
+    from eval_assets.readers.evaluation.read import read_evaluation  # it loads pydantic
+
+    return read_evaluation(folder)
+
+
+def _print_readings(results: Sequence[CheckResult], *, as_json: bool) -> int:
+    """Print each reading with the option that chooses it."""
+    if as_json:
+        print_json({"readings": [{"option": of.option, **of.to_dict()} for of in results]})
+        return MISUSED
+    click.echo("The files can be read in two ways, and the verdicts differ. Choose one.")
+    for result in results:
+        click.echo(f"\n{result.choice or 'Otherwise'}: {result.option}\n")
+        _print_screen(result, None)
+    return MISUSED
+
+
+def _print_screen(result: CheckResult, report: str | None) -> None:
+    from eval_assets.shown.terminal import screen_lines
+
+    for line in screen_lines(result.screen, report=report):
+        click.echo(line)
+
+
+def _write_report(files: Sequence[Path], result: CheckResult, html: Path | None) -> str | None:
+    """Write the report; a default one that cannot be written is no error."""
+    from eval_assets.shown.html import screen_page
+
+    path = html or Path(f"{files[0].resolve().name.split('.')[0]}_report.html")
+    try:
+        path.write_text(screen_page(result.screen), encoding="utf-8")
+    except OSError as error:
+        if html is None:
+            return None
+        message = f"cannot be written ({error.strerror})"
+        remedy = "Name another file with --html, or use --no-html"
+        raise InputError(InputProblem(str(path), None, None, message, remedy)) from error
+    return str(path)

@@ -1,0 +1,597 @@
+"""Do our raters agree, and can this judge replace one of us? The answer for any ratings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shlex import join
+from typing import TYPE_CHECKING, Any
+
+from eval_assets.errors import InputError, InputProblem, leaves
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from eval_assets.agreement.assessment import Assessment, QuestionRatings
+    from eval_assets.agreement.judge_comparison import JudgeScores
+    from eval_assets.config.evaluation import Evaluation, Gate, GateName
+    from eval_assets.config.rubric import RubricQuestion
+    from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
+    from eval_assets.scale import Level, PassRule, Scale
+    from eval_assets.shown.next_step import NextStep
+    from eval_assets.shown.screen import ReadSummary, Screen, ScreenAnswer
+    from eval_assets.verdicts import Verdict
+
+_PROMPTS = ("prompt_text", "prompt", "question", "query", "input", "instruction")
+_TEXTS = ("response_text", "response", "answer", "output", "completion", "text", "summary")
+"""Columns of items that are shown with the widest disagreements."""
+
+
+@dataclass(frozen=True)
+class CheckRules:
+    """What decides, besides the ratings.
+
+    Args:
+        minimums: Minimums of `alpha` and `a_hh`, in place of the usual ones.
+        margin: How far a judge's agreement with people may lie below theirs; None for the usual.
+        passes: Rule that makes two classes of the scale, such as `>=4`.
+        judge_passes: The same for judges on another scale than people.
+        evaluation: Evaluation whose gates, scales and held-out responses count.
+    """
+
+    minimums: Mapping[str, float] = field(default_factory=dict)
+    margin: float | None = None
+    passes: str | None = None
+    judge_passes: str | None = None
+    evaluation: Evaluation | None = None
+
+
+def check(  # noqa: PLR0913 - the options of the command
+    ratings: pd.DataFrame | str | Path | Sequence[str | Path],
+    *,
+    item: str | Sequence[str] | None = None,
+    rater: str | Sequence[str] | None = None,
+    judge: str | Sequence[str] | None = None,
+    rating: str | Sequence[str] | None = None,
+    question: str | None = None,
+    group: str | None = None,
+    run: str | None = None,
+    model: str | None = None,
+    ignore: str | Sequence[str] | None = None,
+    scale: Scale | str | tuple[float, float] | None = None,
+    level: Level | None = None,
+    passes: str | None = None,
+    judge_passes: str | None = None,
+    margin: float | None = None,
+    minimums: Mapping[str, float] | None = None,
+    missing_values: Sequence[str] = (),
+) -> CheckResult:
+    """Say whether raters agree, and whether a judge can replace one of them.
+
+    Args:
+        ratings: One rating a row, or a column for each rater, of people, judges or both; or files.
+        item: Column of the rated items, or columns that name them together.
+        rater: Column of the raters, columns of several, or names of people in it.
+        judge: The same for judges.
+        rating: Column of the ratings, or one for each question.
+        question: Column of the questions.
+        group: Column of items that are not independent.
+        run: Column that tells repetitions of a judge apart.
+        model: Column of the systems that made the items.
+        ignore: Columns that are not read.
+        scale: Scale of all ratings, its ends as in (1, 5), or its text, such as "1-5".
+        level: Level of measurement; by default it follows from the scale.
+        passes: Which ratings are a pass, as in ">=4": makes two classes of the scale.
+        judge_passes: The same for a judge on another scale than people.
+        margin: How far a judge's agreement with people may lie below theirs with each other.
+        minimums: Minimums of `alpha` and `a_hh` in place of the usual ones.
+        missing_values: Words that mean no rating.
+
+    Returns:
+        The answer; a notebook shows it with plots.
+
+    Raises:
+        InputError: If the ratings cannot be read, or in two ways whose verdicts differ.
+        ValueError: If a rule or a scale is none.
+
+    Examples:
+        >>> import pandas as pd
+        >>> first, second = [1, 2, 3, 4, 5, 4, 2, 3] * 5, [1, 2, 3, 4, 5, 5, 2, 2] * 5
+        >>> result = check(pd.DataFrame({"anna": first, "ben": second}), scale="1-5")
+        >>> result.labels.verdict.word
+        'PASS'
+    """
+    from eval_assets.readers.rating_tables import ReadOptions
+
+    options = ReadOptions(
+        item=_names(item),
+        rater=_names(rater),
+        judge=_names(judge),
+        rating=_names(rating),
+        question=question,
+        group=group,
+        run=run,
+        model=model,
+        ignore=_names(ignore),
+        scale=_scale(scale),
+        level=level,
+        missing_values=tuple(missing_values),
+    )
+    rules = CheckRules(minimums or {}, margin, passes, judge_passes)
+    import pandas as pd
+
+    source: pd.DataFrame | list[Path]
+    if isinstance(ratings, str | Path):
+        source = [Path(ratings)]
+    elif isinstance(ratings, pd.DataFrame):
+        source = ratings
+    else:
+        source = [Path(of) for of in ratings]
+    try:
+        results = check_readings(source, options, rules)
+    except ExceptionGroup as group_of_errors:
+        raise _one_error(group_of_errors) from None
+    if len(results) > 1:
+        raise _ambiguous(results)
+    return results[0]
+
+
+def _names(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def _scale(scale: object) -> Scale | None:
+    from eval_assets.scale import Scale
+
+    match scale:
+        case None | Scale():
+            return scale
+        case str():
+            return Scale.parse(scale)
+        case (int() | float() as low, int() | float() as high):
+            are_whole = float(low).is_integer() and float(high).is_integer()
+            return (Scale.from_steps if are_whole else Scale)(low=low, high=high)
+    raise TypeError(f'scale must be a Scale, its ends or its text such as "1-5", got {scale!r}')
+
+
+def _one_error(group: ExceptionGroup[Any]) -> Exception:
+    """Return the first error of a group, with the others as notes: a notebook shows one."""
+    errors = list(leaves(group))
+    first = errors[0]
+    for other in errors[1:_MOST_ERRORS]:
+        first.add_note(str(other))
+    if len(errors) > _MOST_ERRORS:
+        first.add_note(f"... and {len(errors) - _MOST_ERRORS} more")
+    return first  # type: ignore[return-value] # readers raise no others in groups
+
+
+_MOST_ERRORS = 10
+
+
+def _ambiguous(results: Sequence[CheckResult]) -> InputError:
+    readings = "; or ".join(f"{of.option} ({of.word})" for of in results)
+    message = f"it can be read in two ways, and the verdicts differ ({results[0].choice}?)"
+    remedy = f"Choose one: {readings}"
+    return InputError(InputProblem(results[0].screen.reading.title, None, None, message, remedy))
+
+
+@dataclass(frozen=True, repr=False)
+class CheckResult:
+    """The answer on ratings: on the labels, on each judge, and what to do next.
+
+    Args:
+        screen: Everything that is shown.
+        choice: What was chosen for a reading, if another one has other verdicts; empty otherwise.
+        option: Option that reads them like this.
+    """
+
+    screen: Screen
+    choice: str = ""
+    option: str = ""
+
+    @property
+    def labels(self) -> ScreenAnswer:
+        """Whether the labels can be trusted: `verdict`, `sentence`, `figure`."""
+        return self.screen.labels
+
+    @property
+    def judges(self) -> dict[str, ScreenAnswer]:
+        """Whether each judge can replace a rater: `verdict` and `sentence`, by its name."""
+        return dict(zip(self.screen.assessment.judges, self.screen.judges, strict=True))
+
+    @property
+    def next(self) -> NextStep:
+        """What to do next: `sentence`, `number`, `reason`, `command`."""
+        return self.screen.next
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of labels and judges."""
+        return self.screen.verdict
+
+    @property
+    def word(self) -> str:
+        """The verdicts in words."""
+        judges = [f"{judge} {of.verdict.word}" for judge, of in self.judges.items()]
+        return ", ".join([f"labels {self.labels.verdict.word}", *judges])
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on the labels, and on each judge."""
+        return {"labels": self.labels.verdict} | {
+            judge: of.verdict for judge, of in self.judges.items()
+        }
+
+    def require(self, judge: str) -> None:
+        """Raise AssertionError with the sentence unless a judge passes.
+
+        Raises:
+            AssertionError: If its verdict is another one than PASS.
+            ValueError: If there is no judge of that name.
+        """
+        if judge not in self.judges:
+            names = ", ".join(self.judges) or "none"
+            raise ValueError(f"there is no judge {judge}; judges: {names}")
+        answer = self.judges[judge]
+        if answer.verdict.exit_code:
+            raise AssertionError(f"{judge}: {answer.verdict.word}. {answer.sentence}")
+
+    def to_dict(self, *, report: str | None = None) -> dict[str, object]:
+        """Return everything in the types of JSON, as `eval-assets check --json` prints it."""
+        from eval_assets.shown.screen_json import screen_document
+
+        return screen_document(self.screen, report=report)
+
+    def __repr__(self) -> str:
+        from eval_assets.shown.terminal import screen_lines
+
+        return "\n".join(screen_lines(self.screen, report=None))
+
+    def _repr_html_(self) -> str:
+        from eval_assets.shown.html import screen_fragment
+
+        return screen_fragment(self.screen)
+
+
+def check_readings(
+    source: pd.DataFrame | Sequence[Path], options: ReadOptions, rules: CheckRules
+) -> list[CheckResult]:
+    """Return the answer; one for each reading of the source if their verdicts differ.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each cell or file that cannot be read.
+        ValueError: If a rule of `rules` does not fit the scale.
+    """
+    from eval_assets.readers.ratings import read_ratings
+
+    tables = read_ratings(source, options, evaluation=rules.evaluation)
+    context = _Context.of(source, options, rules)
+    result = _result(tables, context)
+    alternatives = [_result(other, context, doubt=doubt) for doubt, other in tables.alternatives]
+    differing = [other for other in alternatives if other.verdicts != result.verdicts]
+    if not differing:
+        return [result]
+    reversed_doubts = [
+        of for of in tables.doubts if of.option in {other.option for other in differing}
+    ]
+    choice = "; ".join(of.choice for of in reversed_doubts)
+    confirmations = dict.fromkeys(of.confirmation for of in reversed_doubts if of.confirmation)
+    return [replace(result, choice=choice, option=" ".join(confirmations)), *differing]
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What a screen says besides the figures.
+
+    Args:
+        title: Name of the study.
+        paths: Files; empty for a data frame.
+        options: How they are read.
+        rules: What decides.
+    """
+
+    title: str
+    paths: tuple[Path, ...]
+    options: ReadOptions
+    rules: CheckRules
+
+    @classmethod
+    def of(
+        cls, source: pd.DataFrame | Sequence[Path], options: ReadOptions, rules: CheckRules
+    ) -> _Context:
+        """Return the context of files or of a data frame."""
+        paths = tuple(source) if isinstance(source, Sequence) else ()
+        title = paths[0].resolve().name.split(".")[0] if paths else "data frame"
+        return cls(title, paths, options, rules)
+
+    def corrections(self, tables: RatingTables) -> tuple[str, ...]:
+        """Return the options that correct a wrong reading."""
+        scale = "--scale 1-5" if self.paths else 'scale="1-5"'
+        is_guessed = any(question.scale_guessed for question in tables.questions)
+        corrections = ["--item COLUMN" if self.paths else 'item="..."']
+        return tuple(corrections + ([scale] if is_guessed else []))
+
+    def command(self, step: NextStep) -> str:
+        """Return the command that takes a step, or goes on from these files."""
+        from eval_assets.shown.next_step import Action
+
+        if not self.paths:
+            return ""
+        files = [*map(str, self.paths)]
+        if step.action is Action.CLASSIFY_SCORES:
+            return join(["eval-assets", "check", *files, "--judge-pass", ">=0.5"])
+        evaluation = self.rules.evaluation
+        if evaluation is None:
+            return join(["eval-assets", "init", *files, self.title])
+        commands = {
+            Action.RATE_TWICE: ["assign", "--raters-per-response", "2"],
+            Action.RATE_MORE: ["assign"],
+            Action.VARY: ["assign"],
+            Action.DISCUSS: ["assign"],
+            Action.REVISE_QUESTION: ["rubric", "draft", step.question],
+            Action.USE_JUDGE: ["certificates"],
+        }
+        words = commands.get(step.action, ["run"])
+        return join(["eval-assets", *words, "--data", str(evaluation.folder)])
+
+
+def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = None) -> CheckResult:
+    """Return the answer on one reading."""
+    from eval_assets.agreement.assessment import assess
+    from eval_assets.agreement.judge_comparison import MARGIN
+    from eval_assets.shown.screen import screen_of
+
+    rules = context.rules
+    is_held_out = _held_out(tables, rules.evaluation)
+    questions = _question_ratings(tables, rules, is_held_out)
+    margin = rules.margin
+    if margin is None:
+        margin = MARGIN if rules.evaluation is None else rules.evaluation.tuning.margin
+    assessment = assess(
+        questions,
+        gates=_gates(rules),
+        margin=margin,
+        may_pass=rules.evaluation is None,
+    )
+    reading = _reading(tables, context, assessment, questions, int(is_held_out.sum()))
+    screen = screen_of(reading, assessment, command_of=context.command)
+    if doubt is None:
+        return CheckResult(screen)
+    return CheckResult(screen, option=doubt.option)
+
+
+def _gates(rules: CheckRules) -> dict[GateName, Gate]:
+    from eval_assets.config.evaluation import default_gates
+
+    gates = dict(default_gates() if rules.evaluation is None else rules.evaluation.gates)
+    names: dict[str, GateName] = {"alpha": "human_alpha", "a_hh": "human_a_hh"}
+    for name, minimum in rules.minimums.items():
+        if name not in names:
+            raise ValueError(f"there is no minimum {name}: name one of {', '.join(names)}")
+        gates[names[name]] = replace(gates[names[name]], minimum=minimum)
+    return gates
+
+
+_FEWEST_GROUPS_OF_A_TEST = 60
+"""Groups from which on a test is held out: two fifths of them, 24, are in it."""
+
+
+def _held_out(tables: RatingTables, evaluation: Evaluation | None) -> NDArray[np.bool_]:
+    """Return which items judges are not compared on, as in a run of the evaluation."""
+    import numpy as np
+
+    from eval_assets.tuning.rated import splits_of
+
+    groups = tables.items["group"].astype(str)
+    if evaluation is None or tables.scores.empty:
+        return np.zeros(len(groups), dtype=bool)
+    if groups.nunique() < _FEWEST_GROUPS_OF_A_TEST:
+        return np.zeros(len(groups), dtype=bool)
+    is_test: NDArray[np.bool_] = splits_of(groups, evaluation.tuning.split) == "test"
+    return is_test
+
+
+def _question_ratings(
+    tables: RatingTables, rules: CheckRules, is_held_out: NDArray[np.bool_]
+) -> list[QuestionRatings]:
+    """Return the ratings of each question as arrays."""
+    import numpy as np
+    import pandas as pd
+
+    from eval_assets.agreement.assessment import QuestionRatings
+    from eval_assets.agreement.ratings import LongRatings
+
+    items = pd.Index(tables.items["item"])
+    codes, _ = pd.factorize(tables.items["group"], use_na_sentinel=True)
+    group = np.where(codes < 0, codes.max(initial=-1) + 1 + np.arange(len(codes)), codes)
+    _, group = np.unique(group, return_inverse=True)
+    ratings, scores = tables.ratings, tables.scores
+    raters = sorted(map(str, ratings["rater"].dropna().unique()))
+    rated = _Rows(
+        _places(ratings["item"], items),
+        _places(ratings["question"], pd.Index([of.id for of in tables.questions])),
+        _places(ratings["rater"], pd.Index(raters)),
+        ratings["value"].to_numpy(dtype=np.float64),
+    )
+    judges = list(dict.fromkeys(map(str, scores["judge"].dropna().unique())))
+    scored = _Rows(
+        _places(scores["item"], items),
+        _places(scores["question"], pd.Index([of.id for of in tables.questions])),
+        _places(scores["judge"], pd.Index(judges)),
+        scores["value"].to_numpy(dtype=np.float64),
+    )
+    result = []
+    for number, question in enumerate(tables.questions):
+        of_people, of_judges = rated.on(number), scored.on(number)
+        classes = _Classes.of(question, tables.judge_scales, rules)
+        values = classes.ratings(of_people.value)
+        people = LongRatings(of_people.unit, of_people.rater, values, tuple(raters), group)
+        compared = None
+        if is_held_out.any():
+            is_kept = ~is_held_out[people.unit]
+            compared = replace(
+                people,
+                unit=people.unit[is_kept],
+                rater=people.rater[is_kept],
+                value=people.value[is_kept],
+            )
+            of_judges = of_judges.where(~is_held_out[of_judges.unit])
+        result.append(
+            QuestionRatings(
+                classes.measured,
+                people,
+                {
+                    judge: classes.scores(judge, of_judges.where(of_judges.rater == place))
+                    for place, judge in enumerate(judges)
+                    if (of_judges.rater == place).any()
+                },
+                compared,
+            )
+        )
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Ratings in long form: the unit, the question, who gave it, and the value."""
+
+    unit: NDArray[np.integer[Any]]
+    question: NDArray[np.integer[Any]]
+    rater: NDArray[np.integer[Any]]
+    value: NDArray[np.float64]
+
+    def where(self, mask: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> _Rows:
+        """Return the rows of a mask, or in an order."""
+        return _Rows(self.unit[mask], self.question[mask], self.rater[mask], self.value[mask])
+
+    def on(self, question: int) -> _Rows:
+        """Return the rows of one question, by unit and who."""
+        import numpy as np
+
+        rows = self.where(self.question == question)
+        place = rows.unit.astype(np.int64) * (int(rows.rater.max(initial=0)) + 1) + rows.rater
+        if (place[1:] >= place[:-1]).all():
+            return rows
+        return rows.where(np.argsort(place, kind="stable"))
+
+
+def _places(cells: pd.Series, names: pd.Index) -> NDArray[np.integer[Any]]:
+    """Return the place of each cell among the names."""
+    cells = cells.astype("category")
+    return names.get_indexer(cells.cat.categories)[cells.cat.codes.to_numpy()]
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """A question as it is measured: with two classes if a rule says what passes.
+
+    Args:
+        question: The question as it was read.
+        measured: The question with the classes.
+        rule: Which ratings, and scores on their scale, pass; None to leave them as they are.
+        of_judges: Rule of judges on another scale, by judge.
+        judge_scales: Scales of judges on another one.
+    """
+
+    question: RubricQuestion
+    measured: RubricQuestion
+    rule: PassRule | None
+    of_judges: Mapping[str, PassRule]
+    judge_scales: Mapping[str, Scale]
+
+    @classmethod
+    def of(
+        cls, question: RubricQuestion, judge_scales: Mapping[str, Scale], rules: CheckRules
+    ) -> _Classes:
+        """Return the classes of a question.
+
+        Raises:
+            ValueError: If a rule does not fit a scale, or people's passes are left open.
+        """
+        from eval_assets.scale import PassRule, Scale
+
+        rule = None if rules.passes is None else PassRule.parse(rules.passes, question.scale)
+        of_judges = {}
+        if rules.judge_passes is not None:
+            is_binary = question.scale.values is not None and len(question.scale.values) == _TWO
+            if rule is None and not is_binary:
+                raise ValueError(
+                    f"{question.id} has more than two values: say which pass by --pass as well"
+                )
+            of_judges = {
+                judge: PassRule.parse(rules.judge_passes, scale)
+                for judge, scale in judge_scales.items()
+            }
+        measured = question
+        if rule is not None:
+            scale = Scale.from_words("fail", "pass")
+            measured = replace(question, scale=scale, level="nominal", scale_guessed=False)
+        return cls(question, measured, rule, of_judges, judge_scales)
+
+    def ratings(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ratings as they are measured."""
+        return values if self.rule is None else self.rule.passes(values)
+
+    def scores(self, judge: str, rows: _Rows) -> JudgeScores:
+        """Return the scores of a judge as they are measured."""
+        from eval_assets.agreement.judge_comparison import JudgeScores
+
+        if judge not in self.judge_scales:
+            return JudgeScores(rows.unit, self.ratings(rows.value))
+        if judge not in self.of_judges:
+            return JudgeScores(rows.unit, rows.value, self.judge_scales[judge])
+        low, high = self.measured.scale.low, self.measured.scale.high
+        passes = self.of_judges[judge].passes(rows.value)
+        return JudgeScores(rows.unit, low + (high - low) * passes)
+
+
+_TWO = 2
+
+
+def _reading(
+    tables: RatingTables,
+    context: _Context,
+    assessment: Assessment,
+    questions: Sequence[QuestionRatings],
+    n_held_out: int,
+) -> ReadSummary:
+    """Return what was read, as a screen shows it."""
+    from eval_assets.shown.screen import ItemText, ReadSummary
+
+    items = tables.items
+    columns = {re.sub(r"\W+", "_", str(name)).lower(): str(name) for name in items}
+    prompt = next((columns[name] for name in _PROMPTS if name in columns), None)
+    text = next((columns[name] for name in _TEXTS if name in columns), None)
+
+    def item(unit: int) -> ItemText:
+        row = items.iloc[unit]
+        prompt_text, response_text = (
+            str(row[name]) if name is not None and isinstance(row[name], str) else ""
+            for name in (prompt, text)
+        )
+        return ItemText(str(row["item"]), prompt_text, response_text)
+
+    return ReadSummary(
+        title=context.title,
+        files=tables.files,
+        n_ratings=len(tables.ratings),
+        n_scores=len(tables.scores),
+        n_items=len(items),
+        raters=questions[0].people.rater_ids,
+        judges=tuple(assessment.judges),
+        questions=tuple(of.question for of in questions),
+        n_double=max((of.n_double for of in assessment.labels), default=0),
+        groups_by=tables.groups_by,
+        n_groups=int(items["group"].nunique()),
+        columns=tables.columns,
+        not_read=tables.not_read,
+        notes=tables.notes,
+        doubts=tuple((of.columns, of.choice, of.option) for of in tables.doubts),
+        item=item,
+        n_held_out=n_held_out,
+        options=context.corrections(tables),
+    )

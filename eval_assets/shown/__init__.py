@@ -1,0 +1,1 @@
+"""What people see: sentences, numbers, rows and next steps, and their renderers."""

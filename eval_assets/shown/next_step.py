@@ -1,0 +1,316 @@
+"""The one next step: what to do, how many, and why."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from eval_assets.agreement.assessment import Assessment
+from eval_assets.agreement.judge_comparison import (
+    FEWEST_VARIED_GROUPS,
+    JudgeComparison,
+    JudgeFinding,
+)
+from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
+from eval_assets.shown.numbers import count_text, counted, planned, planned_text
+from eval_assets.shown.sentences import Words
+from eval_assets.verdicts import Verdict
+
+_FIRST_ITEMS = 100
+"""Items for two people to rate if nothing tells how often each value is given."""
+
+_FEWEST_NEW = 30
+"""New items after a revision at the least: fewer say nothing about the rarer values."""
+
+_MOST_EXAMPLES = 2
+_LONGEST_NAME = 24
+
+
+class Action(StrEnum):
+    """Kinds of next steps; a command may belong to each."""
+
+    RATE_TWICE = "rate_twice"
+    VARY = "vary"
+    REVISE_QUESTION = "revise_question"
+    DISCUSS = "discuss"
+    RATE_MORE = "rate_more"
+    SCORE = "score"
+    USE_JUDGE = "use_judge"
+    TEST_JUDGE = "test_judge"
+    REVISE_JUDGE = "revise_judge"
+    CLASSIFY_SCORES = "classify_scores"
+    REPLACE_SCORES = "replace_scores"
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """One thing to do.
+
+    Args:
+        action: Its kind.
+        sentence: What to do, with the number.
+        number: How many; None if it has no number.
+        unit: Of what.
+        reason: What it achieves; may be empty.
+        question: Question that it is about; empty if it is about all.
+        judge: Judge that it is about; empty if it is about none.
+        examples: Items that it is about, with their ratings.
+        command: Command that does it; empty if there is none.
+    """
+
+    action: Action
+    sentence: str
+    number: int | None = None
+    unit: str = ""
+    reason: str = ""
+    question: str = ""
+    judge: str = ""
+    examples: tuple[str, ...] = ()
+    command: str = ""
+
+
+def next_step(
+    assessment: Assessment, words: Words, *, item_names: Callable[[int], str]
+) -> NextStep:
+    """Return the first thing that is lacking: labels, their agreement, a judge that is proven.
+
+    Args:
+        assessment: Labels and judges.
+        words: Nouns of the study.
+        item_names: Returns the name of an item.
+    """
+    labels = assessment.deciding_labels
+    several = f", {labels.question.id} first" if len(assessment.labels) > 1 else ""
+    match assessment.labels_verdict:
+        case Verdict.NOT_MEASURED:
+            return _measure_labels(assessment, labels, words)
+        case Verdict.FAIL:
+            n = _after_revision(labels)
+            questions = "questions" if several else "question"
+            return NextStep(
+                Action.REVISE_QUESTION,
+                f"Rewrite the {questions} with an example for each score{several}; "
+                f"then have {count_text(n)} new {words.items} rated.",
+                n,
+                f"new {words.items}",
+                f"More labels under {'these questions' if several else 'this question'} "
+                "would not help.",
+                labels.question.id,
+            )
+        case Verdict.NEED_MORE_DATA:
+            return _settle_labels(assessment, labels, words, several, item_names)
+    return _judge_step(assessment, words, item_names)
+
+
+def _measure_labels(assessment: Assessment, labels: LabelAgreement, words: Words) -> NextStep:
+    reason = "That shows whether people agree, and what a judge must reach."
+    if not labels.n_ratings:
+        n = max((of.n_scored for of in _all(assessment)), default=0)
+        n = min(n, _FIRST_ITEMS) or _FIRST_ITEMS
+        return NextStep(
+            Action.RATE_TWICE,
+            f"Have two people rate the same {count_text(n)} {words.items}.",
+            n,
+            words.items,
+            reason,
+            labels.question.id,
+        )
+    if labels.n_double or labels.n_doubles_to_tell is None:
+        n = FEWEST_VARIED_GROUPS
+        return NextStep(
+            Action.VARY,
+            f"Add at least {n} {words.items} that deserve other ratings, and have two people rate "
+            "them.",
+            n,
+            f"other {words.items}",
+            "Only differences show whether people agree.",
+            labels.question.id,
+        )
+    n, all_of_them = labels.n_doubles_to_tell, labels.n_units
+    if n >= all_of_them:
+        sentence = f"Have a second person rate the same {counted(all_of_them, words.item)}."
+        number = all_of_them
+    else:
+        number = min(planned(n), all_of_them)
+        sentence = (
+            f"Have a second person rate {count_text(number)} of the {count_text(all_of_them)} "
+            f"{words.items}."
+        )
+    return NextStep(Action.RATE_TWICE, sentence, number, words.items, reason, labels.question.id)
+
+
+def _settle_labels(
+    assessment: Assessment,
+    labels: LabelAgreement,
+    words: Words,
+    several: str,
+    item_names: Callable[[int], str],
+) -> NextStep:
+    """Return the step for labels whose interval holds the minimum."""
+    is_above = labels.deciding.value >= labels.minimum
+    if is_above and labels.n_more is not None:
+        n = planned(labels.n_more)
+        on = f" on {labels.question.id}" if several else ""
+        return NextStep(
+            Action.RATE_MORE,
+            f"Have {count_text(n)} more {words.items} rated by two people{on}.",
+            n,
+            f"more {words.items}",
+            "Then four of five such studies settle it.",
+            labels.question.id,
+        )
+    if math.isnan(labels.deciding.low):
+        return NextStep(
+            Action.RATE_MORE,
+            f"Have {_FEWEST_NEW} more {words.items} rated by two people.",
+            _FEWEST_NEW,
+            f"more {words.items}",
+            "With so few, nothing can be told.",
+            labels.question.id,
+        )
+    n = _after_revision(labels)
+    on_question = [of for of in assessment.disagreements if of.question.id == labels.question.id]
+    return NextStep(
+        Action.DISCUSS,
+        f"Discuss the widest disagreements and sharpen the rubric{several}, then rate "
+        f"{count_text(n)} new {words.items}.",
+        n,
+        f"new {words.items}",
+        "",
+        labels.question.id,
+        examples=_examples(on_question or assessment.disagreements, words, item_names),
+    )
+
+
+def _after_revision(labels: LabelAgreement) -> int:
+    n = labels.n_after_revision
+    return planned(max(_FEWEST_NEW, labels.n_double if n is None else n))
+
+
+def _examples(
+    disagreements: Iterable[WideDisagreement], words: Words, item_names: Callable[[int], str]
+) -> tuple[str, ...]:
+    """Return items with the ratings that differ most, if their names are short."""
+    texts = []
+    for of in list(disagreements)[:_MOST_EXAMPLES]:
+        ratings = [words.rated(of.question, value) for _, value in of.ratings]
+        texts.append(f"{item_names(of.unit)}: {', '.join(ratings)}")
+    return tuple(text for text in texts if len(text) <= _LONGEST_NAME)
+
+
+def _all(assessment: Assessment) -> Iterable[JudgeComparison]:
+    return (of for comparisons in assessment.judges.values() for of in comparisons)
+
+
+_ORDER = (
+    *(JudgeFinding.EQUAL, JudgeFinding.UNTESTED, JudgeFinding.LIKELY, JudgeFinding.FEW_GROUPS),
+    *(JudgeFinding.FEW_VARIED, JudgeFinding.CEILING_UNKNOWN, JudgeFinding.OTHER_SCALE),
+    *(JudgeFinding.UNLIKELY, JudgeFinding.BELOW, JudgeFinding.NOISY_LABELS),
+    *(JudgeFinding.NOT_COMPARED, JudgeFinding.COPY, JudgeFinding.ONE_VALUE),
+    JudgeFinding.LABELS_FAIL,
+)
+"""Findings in the order of what is nearest to a judge in use."""
+
+
+def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int], str]) -> NextStep:
+    """Return the step for labels that can be trusted: about the judge that is nearest to use."""
+    judges = sorted(_all(assessment), key=lambda of: (_ORDER.index(of.finding), _distance(of)))
+    if not judges:
+        n = max(of.n_units for of in assessment.labels)
+        return NextStep(
+            Action.SCORE,
+            f"Have a judge score the {counted(n, words.item)}, and check its scores with this "
+            "file.",
+            n,
+            words.items,
+            "These labels can be what it is compared with.",
+        )
+    best = judges[0]
+    on = f" on {best.question.id}" if len(assessment.labels) > 1 else ""
+    match best.finding:
+        case JudgeFinding.EQUAL:
+            n_ratings = sum(of.n_ratings for of in assessment.labels)
+            step = NextStep(
+                Action.USE_JUDGE,
+                f"Let {best.judge} replace one rater of each {words.item} it scores{on}.",
+                best.n_scored,
+                "fewer ratings",
+                f"That saves {count_text(best.n_scored)} of {counted(n_ratings, 'rating')}.",
+            )
+        case JudgeFinding.UNTESTED:
+            step = NextStep(
+                Action.TEST_JUDGE,
+                f"Evaluate {best.judge} on the held-out test{on}.",
+                reason="Only that shows whether it passes.",
+            )
+        case JudgeFinding.OTHER_SCALE:
+            step = NextStep(Action.CLASSIFY_SCORES, f"Say which scores of {best.judge} are a pass.")
+        case JudgeFinding.COPY:
+            step = NextStep(
+                Action.REPLACE_SCORES,
+                f"Put {best.judge}'s own scores in place of {best.copied}'s ratings.",
+            )
+        case JudgeFinding.UNLIKELY | JudgeFinding.BELOW:
+            step = _revise(best, on, words, item_names)
+        case _:
+            step = _prove(best, on, words)
+    return replace(step, question=best.question.id, judge=best.judge)
+
+
+def _distance(comparison: JudgeComparison) -> float:
+    """Return how much more a judge needs, to choose the nearest of several."""
+    n_groups = comparison.groups_as_measured or comparison.groups_if_equal
+    return math.inf if n_groups is None else n_groups
+
+
+def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
+    """Return the number of further items with which a judge would pass."""
+    n_groups, condition = best.groups_as_measured, "it is as close as it looks"
+    is_within = best.compared is not None and best.compared.shortfall.value > 0
+    if n_groups is None or not is_within or best.n_paired_groups < FEWEST_VARIED_GROUPS:
+        n_groups, condition = best.groups_if_equal, "it agrees with people as they do"
+    if n_groups is None:
+        n = planned(_FIRST_ITEMS)
+        return NextStep(
+            Action.RATE_MORE,
+            f"Have {count_text(n)} {words.items} that {best.judge} scored rated by two people{on}.",
+            n,
+            words.items,
+            "Then it can be compared with people's agreement.",
+        )
+    per_group = best.n_paired / max(best.n_paired_groups, 1)
+    n = planned(max(1, math.ceil((n_groups - best.n_paired_groups) * per_group)))
+    total = n + best.n_paired
+    return NextStep(
+        Action.RATE_MORE,
+        f"Have {count_text(n)} more {words.items} rated by two people{on}, and scored by "
+        f"{best.judge}.",
+        n,
+        f"more {words.items}",
+        f"With {planned_text(total)} in all it passes four times in five, if {condition}.",
+    )
+
+
+def _revise(
+    best: JudgeComparison, on: str, words: Words, item_names: Callable[[int], str]
+) -> NextStep:
+    """Return the items on which a judge differs most from people."""
+    n = len(best.differing)
+    examples = [
+        f"{item_names(unit)}: {words.rated(best.question, round(score, 1))} for "
+        f"{words.rated(best.question, round(mean, 1))}"
+        for unit, mean, score in best.differing[:_MOST_EXAMPLES]
+    ]
+    return NextStep(
+        Action.REVISE_JUDGE,
+        f"Revise {best.judge}{on} by the {counted(n, words.item)} where it differs most from "
+        "people, then check it on new ones.",
+        n,
+        words.items,
+        examples=tuple(text for text in examples if len(text) <= _LONGEST_NAME),
+    )
+
+
+def sentence_of(step: NextStep) -> str:
+    """Return a step as running text."""
+    return " ".join(filter(None, (step.sentence, step.reason)))

@@ -1,0 +1,333 @@
+"""One screen: what was read, the answer on the labels, that on each judge, and the next step.
+
+It is made once. The renderers for the terminal, HTML and JSON print its texts, verdicts and rows,
+and decide none of them.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from eval_assets.agreement.assessment import Assessment
+from eval_assets.agreement.judge_comparison import JudgeComparison
+from eval_assets.agreement.label_agreement import LabelAgreement
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.shown.next_step import NextStep, next_step
+from eval_assets.shown.numbers import (
+    count_text,
+    counted,
+    figure_text,
+    joined,
+    limit_text,
+    percent_text,
+    plural,
+    shortened,
+)
+from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
+from eval_assets.shown.sentences import (
+    Words,
+    figure_sentence,
+    item_noun,
+    judge_question,
+    judge_summary,
+    labels_sentence,
+)
+from eval_assets.verdicts import Verdict
+
+LABELS_QUESTION = "Can we trust our labels?"
+JUDGES_QUESTION = "Can a judge replace one of us?"
+
+_FEWEST_OF_A_TABLE = 3
+"""Questions or judges from which on a table takes the place of sentences."""
+
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class ItemText:
+    """An item as people know it."""
+
+    name: str
+    prompt: str = ""
+    text: str = ""
+
+    @property
+    def has_text(self) -> bool:
+        """Return whether there is more than its name."""
+        return bool(self.prompt or self.text)
+
+
+@dataclass(frozen=True)
+class ReadSummary:
+    """What was read.
+
+    Args:
+        title: Name of the study.
+        files: The files.
+        n_ratings: Ratings of people.
+        n_scores: Scores of judges.
+        n_items: Items that anyone rated.
+        raters: People.
+        judges: Judges.
+        questions: Questions.
+        n_double: Items that two people rated on a question, the most of any question.
+        groups_by: Column that groups items; empty if each is its own.
+        n_groups: Groups.
+        columns: Columns by role.
+        not_read: Reason why a column is not read, by `file:column`.
+        notes: Remarks on the reading.
+        doubts: (columns, choice, option that reverses it).
+        n_held_out: Items that judges are not compared on; 0 if none is held out.
+        item: Returns the text of an item.
+        options: Options that correct a wrong reading.
+    """
+
+    title: str
+    files: tuple[str, ...]
+    n_ratings: int
+    n_scores: int
+    n_items: int
+    raters: tuple[str, ...]
+    judges: tuple[str, ...]
+    questions: tuple[RubricQuestion, ...]
+    n_double: int
+    groups_by: str
+    n_groups: int
+    columns: Mapping[str, tuple[str, ...]]
+    not_read: Mapping[str, str]
+    notes: tuple[str, ...]
+    doubts: tuple[tuple[tuple[str, ...], str, str], ...]
+    item: Callable[[int], ItemText]
+    n_held_out: int = 0
+    options: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> Words:
+        """Nouns of the study."""
+        return Words(item_noun(self.columns.get("item", ())), self.raters)
+
+
+@dataclass(frozen=True)
+class ScreenAnswer:
+    """A question with its verdict and sentence.
+
+    Args:
+        question: What is asked.
+        verdict: The answer.
+        sentence: Why.
+        figure: The figure that decides, beside its minimum; may be empty.
+        rows: The figures, drawn.
+        axis: Their axis; None without rows.
+        note: What the drawn interval is; may be empty.
+    """
+
+    question: str
+    verdict: Verdict
+    sentence: str
+    figure: str = ""
+    rows: tuple[Row, ...] = ()
+    axis: Axis | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Everything that a screen says, in its order."""
+
+    reading: ReadSummary
+    assessment: Assessment
+    read: tuple[str, ...]
+    labels: ScreenAnswer
+    judges: tuple[ScreenAnswer, ...]
+    next: NextStep
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict, which the exit code follows."""
+        return Verdict.worst((self.labels.verdict, *(of.verdict for of in self.judges)))
+
+    @property
+    def has_table(self) -> bool:
+        """Return whether a table takes the place of the sentences on judges."""
+        n_questions = len(self.assessment.labels)
+        return n_questions > 1 or len(self.judges) >= _FEWEST_OF_A_TABLE
+
+
+def screen_of(
+    reading: ReadSummary, assessment: Assessment, *, command_of: Callable[[NextStep], str]
+) -> Screen:
+    """Return the screen of an assessment.
+
+    Args:
+        reading: What was read.
+        assessment: What was measured.
+        command_of: Returns the command that takes a next step.
+    """
+    words = reading.words
+    judges = tuple(
+        _judge_answer(judge, comparisons, words) for judge, comparisons in assessment.judges.items()
+    )
+    step = next_step(assessment, words, item_names=lambda unit: reading.item(unit).name)
+    return Screen(
+        reading=reading,
+        assessment=assessment,
+        read=tuple(_read_lines(reading)),
+        labels=_labels_answer(assessment, words),
+        judges=judges,
+        next=replace(step, command=command_of(step)),
+    )
+
+
+def _read_lines(reading: ReadSummary) -> list[str]:
+    """Return what was read: counts, roles of columns with the options that correct them, notes."""
+    words = reading.words
+    items, people = counted(reading.n_items, words.item), counted(len(reading.raters), "person")
+    parts = []
+    if reading.n_ratings:
+        is_complete = reading.n_ratings == reading.n_items * len(reading.raters) * max(
+            1, len(reading.questions)
+        )
+        by = f" x {people}" if is_complete and len(reading.raters) > 1 else f", {people}"
+        parts.append(f"{counted(reading.n_ratings, 'rating')}: {items}{by}")
+        if len(reading.questions) > 1:
+            parts[-1] += f", {counted(len(reading.questions), 'question')}"
+        else:
+            parts[-1] += f", scale {_scale_text(reading.questions[0])}"
+    if reading.judges:
+        judges = counted(len(reading.judges), "judge")
+        if len(reading.judges) == 1:
+            name = shortened(reading.judges[0], _LONGEST_JUDGE)
+            judges = name if name.casefold() == "judge" else f"judge {name}"
+        scores = counted(reading.n_scores, "score")
+        of_items = "" if reading.n_ratings else f" of {items}"
+        parts.append(f"{judges}: {scores}{of_items}")
+    lines = ["; ".join(parts)]
+    roles = _roles(reading)
+    if roles:
+        wrong = f" Wrong? {', '.join(reading.options)}" if reading.options else ""
+        lines.append(f"{', '.join(roles)}.{wrong}")
+    if reading.n_held_out:
+        n = counted(reading.n_held_out, words.item)
+        lines.append(f"{n} {'is' if reading.n_held_out == 1 else 'are'} held out from judges.")
+    lines += [f"{shortened(note, _LONGEST_NOTE)}." for note in reading.notes[:_MOST_NOTES]]
+    lines += [
+        f"{choice}. Otherwise: {option}" for _, choice, option in reading.doubts[:_MOST_NOTES]
+    ]
+    return lines
+
+
+_MOST_NOTES = 2
+_LONGEST_NOTE, _LONGEST_JUDGE, _LONGEST_COLUMN = 100, 30, 24
+_ROLES = {"item": "item", "rater": "rater", "judge": "judge", "rating": "rating"}
+_ROLES |= {"question": "question", "model": "system", "run": "run"}
+"""Names of the roles of columns, in their order on the screen."""
+
+
+def _roles(reading: ReadSummary) -> list[str]:
+    roles = []
+    by_role = dict(reading.columns)
+    if {*by_role.get("rating", ())} <= {*by_role.get("rater", ()), *by_role.get("judge", ())}:
+        by_role["rating"] = ()  # a column for each rater
+    for role, name in _ROLES.items():
+        columns = [shortened(of, _LONGEST_COLUMN) for of in by_role.get(role, ())]
+        if len(columns) > _MOST_NAMES:
+            roles.append(f"{len(columns)} {plural(name)}")
+        elif columns and columns != [role]:
+            roles.append(f"{name} = {joined(columns)}")
+    if reading.groups_by:
+        by = shortened(reading.groups_by, _LONGEST_COLUMN)
+        roles.append(f"groups = {by} ({count_text(reading.n_groups)})")
+    return roles
+
+
+def _scale_text(question: RubricQuestion) -> str:
+    """Return a scale in a few characters.
+
+    Examples:
+        >>> from eval_assets.scale import BINARY, LIKERT5, Scale
+        >>> [_scale_text(RubricQuestion("q", "?", scale, "ordinal")) for scale in
+        ...     (LIKERT5, Scale.from_words("fail", "pass"))]
+        ['1-5', 'fail/pass']
+    """
+    scale = question.scale
+    if scale.words and len(scale.words) <= _MOST_NAMES:
+        return "/".join(shortened(word, _LONGEST_COLUMN // 2) for word in scale.words)
+    return f"{scale.low:g}-{scale.high:g}"
+
+
+def _labels_answer(assessment: Assessment, words: Words) -> ScreenAnswer:
+    labels = assessment.labels
+    deciding = assessment.deciding_labels
+    is_one = len(labels) == 1
+    is_measured = not math.isnan(deciding.deciding.value + deciding.deciding.low)
+    rows = tuple(_label_row(of, words.people if is_one else of.question.id) for of in labels)
+    minimum = deciding.minimum
+    return ScreenAnswer(
+        LABELS_QUESTION,
+        assessment.labels_verdict,
+        labels_sentence(labels, words),
+        figure=figure_sentence(deciding) if is_measured else "",
+        rows=rows,
+        axis=agreement_axis(rows, minimum=minimum, minimum_text=limit_text(minimum))
+        if is_measured
+        else None,
+    )
+
+
+def _label_row(labels: LabelAgreement, label: str) -> Row:
+    figure = labels.deciding
+    return Row(
+        label,
+        figure.value,
+        figure_text(figure.value, limits=[labels.minimum]),
+        low=figure.low,
+        high=figure.high,
+        minimum=labels.minimum,
+        verdict=labels.verdict,
+    )
+
+
+def _judge_answer(judge: str, comparisons: Sequence[JudgeComparison], words: Words) -> ScreenAnswer:
+    verdict = Verdict.worst(of.verdict for of in comparisons)
+    answer = ScreenAnswer(judge_question(judge), verdict, judge_summary(comparisons, words))
+    if len(comparisons) > 1:
+        return answer
+    [comparison] = comparisons
+    compared, two = comparison.compared, comparison.two_classes
+    if compared is not None and comparison.gap is not None and comparison.has_interval:
+        people, gap = compared.people.value, comparison.gap
+        minimum = people - comparison.margin
+        rows: tuple[Row, ...] = (
+            Row("people", people, figure_text(people)),
+            Row(
+                judge,
+                compared.judge.value,
+                figure_text(compared.judge.value),
+                Mark.JUDGE,
+                low=people + gap.low,
+                high=people + gap.high,
+                minimum=minimum,
+                verdict=comparison.verdict,
+                is_tested=comparison.is_decisive,
+            ),
+        )
+        axis = agreement_axis(rows, minimum=minimum, minimum_text=figure_text(minimum))
+        n = counted(comparison.n_compared, words.item)
+        note = f"Agreement beyond chance on {n}. Bar: the interval that decides."
+        return replace(answer, rows=rows, axis=axis, note=note)
+    if two is not None:
+        rows = tuple(
+            Row(
+                f"{words.people}: {name}",
+                share.value,
+                percent_text(share.value),
+                Mark.JUDGE,
+                low=share.low,
+                high=share.high,
+                is_tested=False,
+            )
+            for name, share in (("pass", two.true_positive), ("fail", two.true_negative))
+        )
+        axis = Axis(0.0, 1.0, ticks=((0.0, "0"), (1.0, "100 %")))
+        return replace(answer, rows=rows, axis=axis, note="Share on which it says the same.")
+    return answer

@@ -1,0 +1,178 @@
+"""A screen as JSON: docs/python.md describes it."""
+
+import math
+from collections.abc import Mapping
+
+from eval_assets.agreement.judge_comparison import JudgeComparison, Repeatability, TwoClasses
+from eval_assets.agreement.label_agreement import LabelAgreement
+from eval_assets.shown.screen import ReadSummary, Screen
+from eval_assets.stats import Interval
+
+SCHEMA = 1
+
+Json = dict[str, object]
+
+
+def screen_document(screen: Screen, *, report: str | None) -> Json:
+    """Return everything that a screen says, in the types of JSON; undefined figures are null.
+
+    Args:
+        screen: What to write.
+        report: Path of the HTML report; None if there is none.
+    """
+    step = screen.next
+    return {
+        "schema": SCHEMA,
+        "read": _read(screen.reading),
+        "labels": {
+            "verdict": screen.labels.verdict.value,
+            "sentence": screen.labels.sentence,
+            "questions": [_labels(of) for of in screen.assessment.labels],
+        },
+        "judges": [
+            {
+                "judge": judge,
+                "verdict": answer.verdict.value,
+                "sentence": answer.sentence,
+                "questions": [_comparison(of) for of in comparisons],
+            }
+            for (judge, comparisons), answer in zip(
+                screen.assessment.judges.items(), screen.judges, strict=True
+            )
+        ],
+        "next": {
+            "action": step.action.value,
+            "sentence": " ".join(filter(None, (step.sentence, step.reason))),
+            "number": step.number,
+            "command": step.command,
+        },
+        "report": report,
+    }
+
+
+def _read(reading: ReadSummary) -> Json:
+    return {
+        "files": list(reading.files),
+        "n_ratings": reading.n_ratings,
+        "n_items": reading.n_items,
+        "raters": list(reading.raters),
+        "n_raters": len(reading.raters),
+        "judges": list(reading.judges),
+        "n_judges": len(reading.judges),
+        "n_scores": reading.n_scores,
+        "questions": [
+            {
+                "id": of.id,
+                "scale": [_whole(of.scale.low), _whole(of.scale.high)],
+                "values": None
+                if of.scale.values is None
+                else [_whole(value) for value in of.scale.values],
+                "words": None if of.scale.words is None else list(of.scale.words),
+                "level": of.level,
+                "scale_guessed": of.scale_guessed,
+            }
+            for of in reading.questions
+        ],
+        "n_questions": len(reading.questions),
+        "n_double": reading.n_double,
+        "n_held_out": reading.n_held_out,
+        "groups": {"by": reading.groups_by or "each item", "n": reading.n_groups},
+        "columns": {role: list(names) for role, names in reading.columns.items()},
+        "not_read": dict(reading.not_read),
+        "notes": list(reading.notes),
+        "doubts": [
+            {"columns": list(columns), "reading": choice, "option": option}
+            for columns, choice, option in reading.doubts
+        ],
+    }
+
+
+def _whole(value: float) -> float:
+    return int(value) if value == int(value) else value
+
+
+def _labels(labels: LabelAgreement) -> Json:
+    return {
+        "question": labels.question.id,
+        "verdict": labels.verdict.value,
+        "decided_by": labels.decided_by,
+        "a_hh": _figure(labels.a_hh, minimum=labels.minimums["a_hh"]),
+        "alpha": _figure(labels.alpha, minimum=labels.minimums["alpha"]),
+        "exact_agreement": _number(labels.exact_agreement.value),
+        "adjacent_agreement": None
+        if labels.adjacent_agreement is None
+        else _number(labels.adjacent_agreement.value),
+        "n_ratings": labels.n_ratings,
+        "n_items": labels.n_units,
+        "n_double": labels.n_double,
+        "n_groups": labels.n_groups,
+    }
+
+
+def _comparison(comparison: JudgeComparison) -> Json:
+    compared = comparison.compared
+    document: Json = {
+        "question": comparison.question.id,
+        "verdict": comparison.verdict.value,
+        "finding": comparison.finding.value,
+        "n_compared": comparison.n_compared,
+        "n_scored": comparison.n_scored,
+        "n_double": comparison.n_paired,
+        "n_groups": comparison.n_paired_groups,
+        "a_ha": _figure(comparison.a_ha),
+        "a_hh": _figure(comparison.a_hh),
+        "kappa": _figure(comparison.kappa),
+        "kappa_people": _figure(comparison.kappa_people),
+        "gap": _figure(comparison.gap, margin=comparison.margin),
+        "p_value": None if compared is None else _number(compared.shortfall.p_above),
+        "bias": _figure(comparison.bias),
+        "spearman": _figure(comparison.spearman),
+        "confusion": [
+            {"human": human, "judge": judge, "n": n} for human, judge, n in comparison.pairs
+        ],
+    }
+    return (
+        document | _two_classes(comparison.two_classes) | _repeatability(comparison.repeatability)
+    )
+
+
+def _two_classes(two: TwoClasses | None) -> Json:
+    if two is None:
+        return {"true_positive_rate": None, "true_negative_rate": None, "pass_rate": None}
+    return {
+        "true_positive_rate": _figure(two.true_positive, n=two.true_positive.n_units),
+        "true_negative_rate": _figure(two.true_negative, n=two.true_negative.n_units),
+        "accuracy": _number(two.accuracy),
+        "constant_accuracy": _number(two.constant_accuracy),
+        "pass_rate": {
+            "judge": _number(two.judge_pass_rate),
+            "people": _number(two.people_pass_rate),
+            "corrected": _figure(two.corrected),
+        },
+    }
+
+
+def _repeatability(repeats: Repeatability | None) -> Json:
+    if repeats is None:
+        return {"flip_rate": None, "noise_share": None}
+    return {
+        "flip_rate": _figure(repeats.flip_rate),
+        "noise_share": _figure(repeats.noise_share),
+        "n_runs": repeats.n_runs,
+    }
+
+
+def _figure(interval: Interval | None, **further: float) -> Mapping[str, object] | None:
+    """Return a figure with its interval; None if it does not apply."""
+    if interval is None:
+        return None
+    return {
+        "value": _number(interval.value),
+        "low": _number(interval.low),
+        "high": _number(interval.high),
+        **further,
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

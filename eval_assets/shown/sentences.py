@@ -1,0 +1,433 @@
+"""Sentences about labels and judges: one function for each, which every screen prints.
+
+A sentence is printed only if it is true for the figures: of a difference whose interval holds 0
+it says that none was found, and "chance" is said of intervals.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eval_assets.agreement.judge_comparison import (
+    FEWEST_PAIRED_GROUPS,
+    FEWEST_VARIED_GROUPS,
+    MARGIN,
+    JudgeComparison,
+    JudgeFinding,
+    TwoClasses,
+)
+from eval_assets.agreement.label_agreement import LabelAgreement
+from eval_assets.bands import FEWEST_GROUPS
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.shown.numbers import (
+    count_text,
+    counted,
+    figure_text,
+    interval_text,
+    joined,
+    limit_text,
+    percent_interval,
+    percent_text,
+    planned_text,
+    plural,
+    shortened,
+    value_text,
+)
+from eval_assets.verdicts import Verdict
+
+_LARGE_MARGIN = 0.2
+"""Margin above which a passing judge is not shown to be worth much."""
+
+_MOST_NAMED = 3
+
+
+_NO_NAMES = frozenset(
+    {
+        *("annotator", "consensus", "expected", "expert", "gold", "human", "human_label", "label"),
+        *("labels", "not named", "person", "rater", "rating", "reference", "score", "target"),
+    }
+)
+"""Headers of ratings by people that name nobody."""
+
+_LONGEST_NAME = 30
+
+
+@dataclass(frozen=True)
+class Words:
+    """Nouns of a study.
+
+    Args:
+        item: What is rated, such as `ticket`.
+        raters: Names of the people.
+    """
+
+    item: str
+    raters: tuple[str, ...] = ()
+
+    @property
+    def items(self) -> str:
+        """The items."""
+        return plural(self.item)
+
+    @property
+    def an_item(self) -> str:
+        """One item, with its article."""
+        return f"{'an' if self.item[0] in 'aeiou' else 'a'} {self.item}"
+
+    @property
+    def people(self) -> str:
+        """Who rated: the name of a single person."""
+        if len(self.raters) != 1 or self.raters[0].casefold().strip("()") in _NO_NAMES:
+            return "people"
+        return shortened(self.raters[0], _LONGEST_NAME)
+
+    def rated(self, question: RubricQuestion, value: float) -> str:
+        """Return a rating as people gave it."""
+        return value_text(value, question.scale.words or (), question.scale.values or ())
+
+
+_NO_NOUNS = frozenset(
+    {
+        *("id", "ids", "index", "key", "row", "rows", "uid", "uuid", "guid", "item", "items"),
+        *("unnamed", "name", "line", "no", "nr", "number"),
+    }
+)
+_LONGEST_NOUN = 14
+
+
+def item_noun(columns: Sequence[str]) -> str:
+    """Return what the columns of the items say is rated: `item` if they do not say it.
+
+    Examples:
+        >>> [item_noun([of]) for of in ("Ticket ID", "responseId", "queries", "Case #", "q7")]
+        ['ticket', 'response', 'query', 'case', 'item']
+    """
+    if len(columns) != 1:
+        return "item"
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W_]+", columns[0])
+    nouns = [word.lower() for word in words if word.lower() not in _NO_NOUNS]
+    noun = nouns[0] if len(nouns) == 1 else ""
+    if not (noun.isalpha() and noun.isascii() and _SHORTEST_NOUN <= len(noun) <= _LONGEST_NOUN):
+        return "item"
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y"
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+
+
+_SHORTEST_NOUN = 3
+
+
+def labels_sentence(labels: Sequence[LabelAgreement], words: Words) -> str:
+    """Return whether the labels can be trusted, of one question or of several."""
+    if not any(of.n_ratings for of in labels):
+        return "No person rated anything."
+    if len(labels) == 1:
+        return _one_question(labels[0], words)
+    names = {
+        verdict: [of.question.id for of in labels if of.verdict is verdict] for verdict in Verdict
+    }
+    parts = []
+    failing, passing = names[Verdict.FAIL], names[Verdict.PASS]
+    if len(failing) == len(labels):
+        by_chance = [of.question.id for of in labels if of.alpha.low <= 0]
+        parts.append(f"No: all {len(labels)} questions are below the minimum.")
+        if by_chance:
+            parts.append(f"On {_named(by_chance)} they agree no more than chance would.")
+        return " ".join(parts)
+    if len(passing) == len(labels):
+        return f"Yes, on all {len(labels)} questions."
+    if passing:
+        parts.append(f"Yes on {_named(passing)}.")
+    if names[Verdict.NEED_MORE_DATA]:
+        parts.append(f"Too few labels to tell on {_named(names[Verdict.NEED_MORE_DATA])}.")
+    if failing:
+        parts.append(f"No on {_named(failing)}.")
+    if names[Verdict.NOT_MEASURED]:
+        parts.append(f"Not measured on {_named(names[Verdict.NOT_MEASURED])}.")
+    return " ".join(parts)
+
+
+def _one_question(labels: LabelAgreement, words: Words) -> str:
+    if not labels.n_double:
+        sentence = f"Nobody rated {words.an_item} twice"
+        if labels.n_doubles_to_tell is None:
+            rating = words.rated(labels.question, labels.values[0])
+            return f"{sentence}, and every rating is {rating}."
+        n = min(labels.n_units, labels.n_doubles_to_tell)
+        number = (
+            f"{planned_text(n)} double ratings"
+            if labels.n_doubles_to_tell < labels.n_units
+            else f"double ratings of all {counted(labels.n_units, words.item)}"
+        )
+        return f"{sentence}; {number} would tell."
+    scale = labels.question.scale
+    if math.isnan(labels.alpha.value):
+        [only] = labels.values if len(labels.values) == 1 else [math.nan]
+        value = "one value" if math.isnan(only) else words.rated(labels.question, only)
+        return f"All raters gave {value} every time, so agreement beyond chance is undefined."
+    if math.isnan(labels.alpha.low):
+        groups = "" if labels.n_double == labels.n_groups else " of one group"
+        items = counted(labels.n_double, words.item)
+        return f"Only {items}{groups} rated twice: too few to tell."
+    if not scale.has_few_values and labels.question.has_order:
+        points = (1 - labels.a_hh.value) * (scale.high - scale.low)
+        return (
+            f"Two people differ by {points:.2g} points on average, "
+            f"on a scale of {scale.low:g} to {scale.high:g}.{_by_chance(labels)}"
+        )
+    sentence = f"Two people give the same score {percent_text(labels.exact_agreement.value)}"
+    sentence += " of the time"
+    if labels.adjacent_agreement is not None:
+        near = percent_text(labels.adjacent_agreement.value)
+        sentence += f", within one{_point(scale.step)} {near}"
+    return f"{sentence}.{_by_chance(labels)}"
+
+
+def _point(step: float | None) -> str:
+    return " point" if step == 1 else " step"
+
+
+def _by_chance(labels: LabelAgreement) -> str:
+    if labels.alpha.high < 0:
+        return " They contradict each other: that is less than by chance."
+    if labels.alpha.low <= 0 and labels.verdict is Verdict.FAIL:
+        return " Chance alone may explain that."
+    return ""
+
+
+def figure_sentence(labels: LabelAgreement) -> str:
+    """Return the figure that decides on the labels, beside its minimum."""
+    figure, minimum = labels.deciding, labels.minimum
+    name = "Krippendorff's alpha" if labels.decided_by == "alpha" else "Pairwise agreement (A^HH)"
+    value = figure_text(figure.value, limits=[minimum])
+    sentence = f"{name} {value}, needs {limit_text(minimum)}"
+    if labels.verdict is Verdict.NEED_MORE_DATA and labels.reaches_minimums:
+        return f"{sentence}: reached, not proven"
+    return sentence
+
+
+def judge_question(judge: str) -> str:
+    """Return the question that a judge's verdict answers."""
+    name = "the judge" if judge.casefold() == "judge" else judge
+    return f"Can {name} replace one of us?"
+
+
+def judge_sentence(comparison: JudgeComparison, words: Words) -> str:
+    """Return what the comparison of a judge with people on one question says."""
+    parts = [_finding_sentence(comparison, words)]
+    if comparison.verdict is not Verdict.NOT_MEASURED:
+        parts.append(_bias_sentence(comparison, words))
+    parts.append(_repeat_sentence(comparison, words))
+    return " ".join(filter(None, parts))
+
+
+_SENTENCES = {
+    JudgeFinding.EQUAL: "{Shares}{Figures}. Valid if not tuned on these labels.",
+    JudgeFinding.BELOW: "{Shares}{Figures}: clearly less.",
+    JudgeFinding.LIKELY: (
+        "{Shares}Likely, not proven: {figures}; a gap above {margin} is possible."
+    ),
+    JudgeFinding.UNTESTED: ("{Shares}Likely, not proven: {figures}. The held-out test decides."),
+    JudgeFinding.UNLIKELY: (
+        "{Shares}{Figures}: more than the allowed {margin} below, not proven{settled}."
+    ),
+    JudgeFinding.NOISY_LABELS: "{Shares}{Figures}; the labels are too noisy to prove it.",
+    JudgeFinding.FEW_GROUPS: (
+        "{Shares}{Figures}, with only {paired} rated twice; {fewest_paired} are needed."
+    ),
+    JudgeFinding.FEW_VARIED: (
+        "{Shares}{Figures}, with only {varied} of a rarer rating; {fewest_varied} are needed."
+    ),
+    JudgeFinding.CEILING_UNKNOWN: (
+        "{Shares}{Alone}. Whether that is enough is unknown: nobody rated twice."
+    ),
+    JudgeFinding.LABELS_FAIL: "Not judged: people must agree first.",
+    JudgeFinding.ONE_VALUE: "Not judged: {people} gave one value throughout.",
+    JudgeFinding.OTHER_SCALE: "Its scale is not people's: no verdict without --judge-pass.{ranks}",
+    JudgeFinding.COPY: "It repeats {copied}'s ratings on every {item}: a copy proves nothing.",
+    JudgeFinding.NOT_COMPARED: "It scored no {item} that a person rated.",
+}
+"""What each finding says. Names with a capital begin a sentence."""
+
+_TOO_FEW = "Only {paired} rated twice; {fewest_paired} are needed."
+_CONTRADICTS = "{Shares}{Figures}: it contradicts them. Is its scale reversed?"
+
+
+def _finding_sentence(comparison: JudgeComparison, words: Words) -> str:
+    kappa = comparison.kappa
+    template = _SENTENCES[comparison.finding]
+    if comparison.finding is JudgeFinding.BELOW and kappa is not None and kappa.high < 0:
+        template = _CONTRADICTS
+    if comparison.finding is JudgeFinding.FEW_GROUPS and comparison.n_paired_groups < FEWEST_GROUPS:
+        template = _TOO_FEW
+    shares = _shares(comparison, words)
+    figures = _figures(comparison)
+    return template.format(
+        Shares=f"{shares} " if shares else "",
+        Figures=figures,
+        figures=figures[:1].lower() + figures[1:],
+        Alone=_alone(comparison, words),
+        margin=f"{comparison.margin:g}",
+        settled=_settled(comparison, words),
+        paired=_groups(comparison, comparison.n_paired_groups, words),
+        varied=_groups(comparison, comparison.n_varied_groups, words),
+        fewest_paired=FEWEST_PAIRED_GROUPS,
+        fewest_varied=FEWEST_VARIED_GROUPS,
+        ranks=_ranks(comparison),
+        copied=comparison.copied,
+        people=words.people,
+        item=words.item,
+    )
+
+
+def _settled(comparison: JudgeComparison, words: Words) -> str:
+    """Return the further items that would prove what is likely; empty if it takes too many."""
+    n_more = comparison.n_more
+    return "" if n_more is None else f"; {planned_text(n_more)} more {words.items} would settle it"
+
+
+def _groups(comparison: JudgeComparison, n: int, words: Words) -> str:
+    """Return a number of groups; of items if each is one."""
+    is_single = comparison.n_paired == comparison.n_paired_groups
+    return counted(n, words.item) if is_single else f"{counted(n, 'group')} of {words.items}"
+
+
+def _figures(comparison: JudgeComparison) -> str:
+    """Return the judge's agreement with people beside theirs with each other."""
+    if comparison.compared is None:
+        return ""
+    people, judge = comparison.compared.people.value, comparison.compared.judge.value
+    minimum = people - comparison.margin
+    needs = ""
+    if comparison.finding in {JudgeFinding.EQUAL, JudgeFinding.BELOW, JudgeFinding.UNLIKELY}:
+        needs = f", needs {figure_text(minimum)}"
+    margin = ""
+    if comparison.margin != MARGIN:  # then it decides what a verdict is worth
+        little = ", which proves little" if comparison.margin > _LARGE_MARGIN else ""
+        margin = f"With a margin of {comparison.margin:g}{little}: "
+    value = figure_text(judge, limits=[round(minimum, 2)])
+    people_text = figure_text(people)
+    if comparison.two_classes is not None:
+        return f"{margin}Kappa {value}{_interval(comparison)}{needs}, people's {people_text}"
+    needs = f" ({needs[2:]})" if needs else ""
+    of_judge = f"Beyond chance it agrees with people {value}{needs}"
+    return f"{margin}{of_judge}, they with each other {people_text}"
+
+
+def _alone(comparison: JudgeComparison, words: Words) -> str:
+    """Return the judge's agreement with people of whom nobody rated twice."""
+    value = figure_text(math.nan if comparison.kappa is None else comparison.kappa.value)
+    if comparison.two_classes is not None:
+        return f"Kappa {value}{_interval(comparison)}"
+    return f"Beyond chance it agrees with {words.people} {value}{_interval(comparison)}"
+
+
+def _interval(comparison: JudgeComparison) -> str:
+    kappa = comparison.kappa
+    if kappa is None or math.isnan(kappa.low + kappa.high):
+        return ""
+    return f" (95% CI {interval_text(kappa.low, kappa.high)})"
+
+
+def _ranks(comparison: JudgeComparison) -> str:
+    """Return how far a judge on another scale ranks items as people do."""
+    rho = comparison.spearman
+    if rho is None or math.isnan(rho.value):
+        return ""
+    interval = ""
+    if not math.isnan(rho.low + rho.high):
+        interval = f" (95% CI {interval_text(rho.low, rho.high)})"
+    return f" Rank correlation with people {figure_text(rho.value)}{interval}."
+
+
+_VERBS = (("passed", "passes"), ("failed", "fails"))
+_PASSES = {"pass", "passed", "yes", "true", "1"}
+
+
+def _shares(comparison: JudgeComparison, words: Words) -> str:
+    """Return the shares of people's passes that a judge passes, and of their failures."""
+    two, classes = comparison.two_classes, comparison.question.scale.words
+    if two is None:
+        return ""
+    if classes is None or classes[1].casefold() in _PASSES:
+        texts = [f"what {words.people} {past} it {now}" for past, now in _VERBS]
+    else:
+        texts = [f'what {words.people} called "{of}" it calls so' for of in classes[::-1]]
+    parts = []
+    for text, share in zip(texts, (two.true_positive, two.true_negative), strict=True):
+        if share.n_units:
+            equal = share.value * share.n_units
+            is_count = len(words.raters) == 1 and abs(equal - round(equal)) < _WHOLE
+            counts = f" ({count_text(equal)} of {count_text(share.n_units)})" if is_count else ""
+            parts.append(f"of {text} {percent_text(share.value)}{counts}")
+    sentence = ", ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
+
+
+_WHOLE = 1e-9
+
+
+def _bias_sentence(comparison: JudgeComparison, words: Words) -> str:
+    """Return by how much a judge scores higher or lower than people, if that is shown."""
+    two, bias = comparison.two_classes, comparison.bias
+    if two is not None:
+        return _rates(comparison, two, words)
+    if bias is None or math.isnan(bias.value):
+        return ""
+    if bias.low > 0 or bias.high < 0:
+        points = figure_text(abs(bias.value), decimals=1 if abs(bias.value) >= _TENTH else 2)
+        return f"It scores {points} {'higher' if bias.value > 0 else 'lower'}."
+    return ""
+
+
+_TENTH = 0.1
+
+
+def _rates(comparison: JudgeComparison, two: TwoClasses, words: Words) -> str:
+    """Return how often a judge of two classes is right, and how often it passes."""
+    constant = f"a constant answer on {percent_text(two.constant_accuracy)}"
+    sentence = f"It is right on {percent_text(two.accuracy)}, {constant}."
+    rate = percent_text(two.judge_pass_rate)
+    if two.corrected is None:
+        people_rate = f"{words.people} {percent_text(two.people_pass_rate)}"
+        return f"{sentence} It passes {rate}, {people_rate}."
+    corrected = percent_text(two.corrected.value)
+    interval = percent_interval(two.corrected.low, two.corrected.high)
+    scored = counted(comparison.n_scored, words.item)
+    return f"{sentence} It passes {rate} of {scored}, corrected {corrected} (95% CI {interval})."
+
+
+def _repeat_sentence(comparison: JudgeComparison, words: Words) -> str:
+    """Return how often a judge changes its score of the same item."""
+    repeats = comparison.repeatability
+    if repeats is None or math.isnan(repeats.flip_rate.value):
+        return ""
+    noise = repeats.noise_share.value
+    share = "" if math.isnan(noise) else f"; {percent_text(max(0.0, noise))} of variance is noise"
+    return f"Two runs differ on {percent_text(repeats.flip_rate.value)} of {words.items}{share}."
+
+
+def judge_summary(comparisons: Sequence[JudgeComparison], words: Words) -> str:
+    """Return what is said of a judge on all questions."""
+    if len(comparisons) == 1:
+        return judge_sentence(comparisons[0], words)
+    texts = {
+        Verdict.PASS: "Yes on {}.",
+        Verdict.NEED_MORE_DATA: "Too few data to tell on {}.",
+        Verdict.FAIL: "No on {}.",
+        Verdict.NOT_MEASURED: "Not judged on {}.",
+    }
+    names = {
+        verdict: [of.question.id for of in comparisons if of.verdict is verdict]
+        for verdict in texts
+    }
+    return " ".join(texts[verdict].format(_named(ids)) for verdict, ids in names.items() if ids)
+
+
+def _named(ids: Sequence[str]) -> str:
+    """Return questions by name; of many the first ones and their number."""
+    short = [shortened(of, _LONGEST_NAME) for of in ids]
+    if len(short) <= _MOST_NAMED + 1:
+        return joined(short)
+    return joined([*short[:_MOST_NAMED], f"{len(short) - _MOST_NAMED} more"])

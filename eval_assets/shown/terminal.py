@@ -1,0 +1,213 @@
+"""A screen as lines of a terminal, never wider than 80 columns."""
+
+import math
+from collections.abc import Iterator
+from shlex import quote, split
+
+from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding
+from eval_assets.shown.numbers import figure_text, interval_text, limit_text, shortened
+from eval_assets.shown.rows import Axis, Row
+from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
+from eval_assets.verdicts import Verdict
+
+WIDTH = 80
+_BAR = 44
+_INDENT = 3
+_NEXT = "Do next  "
+_SHORT = {
+    Verdict.PASS: "PASS",
+    Verdict.FAIL: "FAIL",
+    Verdict.NEED_MORE_DATA: "MORE",
+    Verdict.NOT_MEASURED: "--",
+}
+_KEYS = {
+    Verdict.NEED_MORE_DATA: "MORE = NEED MORE DATA",
+    Verdict.NOT_MEASURED: "-- = not judged",
+}
+_MOST_ROWS, _FEWER_ROWS, _MOST_COLUMNS = 10, 5, 4
+_WIDEST_LABEL, _WIDEST_NAME, _WIDEST_CELL = 17, 40, 11
+_TAKEN = 3 + 7 + 2 + 13 + 8
+"""Columns of a row besides its label and the judges: margin, alpha, interval, word."""
+
+
+def screen_lines(screen: Screen, *, report: str | None) -> list[str]:
+    """Return the lines of a screen.
+
+    Args:
+        screen: What to print.
+        report: Path of the HTML report; None if there is none.
+    """
+    return [line.rstrip() for line in _lines(screen, report)]
+
+
+def _lines(screen: Screen, report: str | None) -> Iterator[str]:
+    for number, line in enumerate(screen.read):
+        yield from wrapped(line, first="Read  " if not number else " " * 6, rest=" " * 6)
+    yield ""
+    yield from _heading(1, screen.labels)
+    yield from wrapped(screen.labels.sentence)
+    if len(screen.labels.rows) == 1 and screen.labels.axis is not None:
+        yield from wrapped(screen.labels.figure)
+        [row] = screen.labels.rows
+        interval = interval_text(row.low, row.high, limits=[row.minimum])
+        yield f"   {bar(row, screen.labels.axis)}  95% CI {interval}"
+    yield ""
+    if screen.has_table:
+        yield f"2  {JUDGES_QUESTION}" if screen.judges else "   By question"
+        yield ""
+        yield from _table(screen)
+        yield ""
+    else:
+        for number, judge in enumerate(screen.judges, start=2):
+            yield from _heading(number, judge)
+            yield from wrapped(judge.sentence)
+            yield ""
+    step = screen.next
+    yield from wrapped(
+        " ".join(filter(None, (step.sentence, step.reason))), first=_NEXT, rest=" " * len(_NEXT)
+    )
+    if step.examples:
+        yield from wrapped(
+            "    ".join(step.examples), first=" " * len(_NEXT), rest=" " * len(_NEXT)
+        )
+    if step.command:
+        yield from _command_lines(step.command)
+    if report is not None:
+        yield f"Report   {report}"
+
+
+def _heading(number: int, answer: ScreenAnswer) -> Iterator[str]:
+    """Yield a question with its word at the right end."""
+    word = answer.verdict.word
+    start = f"{number}  "
+    most = WIDTH - len(start) - len(word) - 1
+    yield f"{start}{_cut(answer.question, most)}".ljust(WIDTH - len(word)) + word
+
+
+def _cut(question: str, most: int) -> str:
+    """Return a question whose longest word gives way to the width."""
+    excess = len(question) - most
+    if excess <= 0:
+        return question
+    longest = max(question.split(" "), key=len)
+    return question.replace(longest, shortened(longest, len(longest) - excess))
+
+
+def _command_lines(command: str) -> Iterator[str]:
+    """Yield a command; one that is too long is continued as a shell takes it."""
+    margin = " " * len(_NEXT)
+    arguments = [quote(of).replace(" ", "\N{NO-BREAK SPACE}") for of in split(command)]
+    *lines, last = wrapped(" ".join(arguments), first=margin, rest=f"{margin}  ", width=WIDTH - 2)
+    yield from (f"{line} \\" for line in lines)
+    yield last
+
+
+def wrapped(
+    text: str, *, first: str = " " * _INDENT, rest: str = " " * _INDENT, width: int = WIDTH
+) -> list[str]:
+    """Return a text as lines; a percentage stays with its sign, a word too long has its own."""
+    lines, line, is_empty = [], first, True
+    for word in text.replace(" %", "\N{NO-BREAK SPACE}%").split(" "):
+        if not is_empty and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line, is_empty = rest, True
+        line += word if is_empty else f" {word}"
+        is_empty = False
+    return [of.replace("\N{NO-BREAK SPACE}", " ") for of in (*lines, line)]
+
+
+def bar(row: Row, axis: Axis) -> str:
+    """Return a figure with its interval on an axis: `[===o===]`, with `|` at the minimum.
+
+    Examples:
+        >>> bar(Row("a", 0.5, "0.50", low=0.4, high=0.6), Axis(0.0, 1.0, minimum=0.8))
+        '0 |-----------------[====o===]-------|---------| 1'
+    """
+    line = ["-"] * _BAR
+
+    def place(value: float) -> int:
+        return round(axis.place(value) * (_BAR - 1))
+
+    if row.has_interval:
+        low, high = place(row.low), place(row.high)
+        line[low : high + 1] = "=" * (high + 1 - low)
+        line[low], line[high] = "[", "]"
+    if not math.isnan(axis.minimum):
+        line[place(axis.minimum)] = "|"
+    line[place(row.value)] = "o"
+    return f"{axis.low:g} |{''.join(line)}| {axis.high:g}"
+
+
+def _table(screen: Screen) -> Iterator[str]:
+    """Yield a row for each question with the verdict on each judge, or one for each judge."""
+    if len(screen.labels.rows) == 1:
+        yield from _judge_rows(screen)
+        return
+    judges = list(screen.assessment.judges)
+    by_column = len(judges) <= _MOST_COLUMNS
+    columns = judges if by_column else []
+    rows = screen.labels.rows
+    width = max(len("question"), min(_WIDEST_LABEL, max(len(of.label) for of in rows)))
+    cells = min(_WIDEST_CELL, (WIDTH - _TAKEN - width) // max(1, len(columns)))
+    head = f"   {'question'.ljust(width)}  alpha  {'95% CI'.ljust(13)}  labels"
+    yield head + "".join(shortened(of, cells - 1).rjust(cells) for of in columns)
+    most = _MOST_ROWS if by_column else _FEWER_ROWS
+    for row in rows[:most]:
+        verdicts = {
+            judge: next((of.verdict for of in comparisons if of.question.id == row.label), None)
+            for judge, comparisons in screen.assessment.judges.items()
+        }
+        interval = interval_text(row.low, row.high, limits=[row.minimum])
+        yield (
+            f"   {shortened(row.label, width).ljust(width)}{row.text.rjust(7)}  "
+            f"{interval.ljust(13)}{_short(row.verdict).rjust(8)}"
+            + "".join(_short(verdicts[of]).rjust(cells) for of in columns)
+        )
+    if len(rows) > most:
+        yield f"   ... and {len(rows) - most} more"
+    if not by_column:
+        yield ""
+        yield from _judge_rows(screen)
+        return
+    yield from wrapped(_key(screen))
+
+
+def _judge_rows(screen: Screen) -> Iterator[str]:
+    """Yield a row for each judge: its agreement beside its minimum, and its verdict."""
+    judges = screen.judges[:_MOST_ROWS]
+    names = list(screen.assessment.judges)[:_MOST_ROWS]
+    width = max(len("judge"), min(_WIDEST_NAME, max(map(len, names))))
+    is_one = len(screen.labels.rows) == 1
+    head = f"{'agrees'.rjust(8)}{'needs'.rjust(7)}  " if is_one else "  "
+    yield f"   {'judge'.ljust(width)}{head}verdict"
+    for name, answer in zip(names, judges, strict=True):
+        figures = "  "
+        if is_one:
+            row = answer.rows[-1] if len(answer.rows) > 1 else None
+            value = figure_text(row.value) if row else "--"
+            needs = figure_text(row.minimum) if row else "--"
+            figures = f"{value.rjust(8)}{needs.rjust(7)}  "
+        yield f"   {shortened(name, width).ljust(width)}{figures}{_short(answer.verdict)}"
+    if len(screen.judges) > _MOST_ROWS:
+        yield f"   ... and {len(screen.judges) - _MOST_ROWS} more"
+    yield from wrapped(_key(screen))
+
+
+def _short(verdict: Verdict | None) -> str:
+    return _SHORT[verdict or Verdict.NOT_MEASURED]
+
+
+def _key(screen: Screen) -> str:
+    """Return what the minimum and the short words of a table are."""
+    minimum = limit_text(screen.assessment.labels[0].minimums["alpha"])
+    verdicts = {of.verdict for of in screen.assessment.labels}
+    verdicts |= {of.verdict for of in _comparisons(screen)}
+    keys = [text for verdict, text in _KEYS.items() if verdict in verdicts]
+    if any(of.finding is JudgeFinding.LABELS_FAIL for of in _comparisons(screen)):
+        keys = [key.replace("not judged", "not judged: people must agree first") for key in keys]
+    return f"Alpha needs {minimum}. {'; '.join(keys)}{'.' if keys else ''}".rstrip()
+
+
+def _comparisons(screen: Screen) -> Iterator[JudgeComparison]:
+    for comparisons in screen.assessment.judges.values():
+        yield from comparisons

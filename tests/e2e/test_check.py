@@ -1,0 +1,297 @@
+"""`eval-assets check` and `eval_assets.check` answer two questions about any file of ratings."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eval_assets import check
+from eval_assets.errors import InputError
+from tests.e2e.conftest import PROGRAM
+
+CODE = Path(__file__).parents[2] / "data" / "code"
+Ended = subprocess.CompletedProcess[str]
+
+
+def checked(folder: Path, *arguments: str) -> Ended:
+    """Run the command in a folder, as a process of its own."""
+    return subprocess.run(
+        [PROGRAM, "check", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def agreeing(n: int = 150, *, noise: float = 0.15, seed: int = 1) -> pd.DataFrame:
+    """Return tickets with ratings of two people who agree, and a judge that agrees with them."""
+    draw = np.random.default_rng(seed)
+    truths = 1 + np.arange(n) % 5
+    columns = {}
+    for name in ("anna", "ben", "gpt-4o"):
+        moves = draw.choice((-1, 1), n) * (draw.random(n) < noise)
+        columns[name] = np.clip(truths + moves, 1, 5)
+    return pd.DataFrame({"ticket": [f"T-{k}" for k in range(n)], **columns})
+
+
+def two_classes(n: int = 120) -> pd.DataFrame:
+    """Return pass and fail of one person and a judge."""
+    human = ["pass" if k % 3 else "fail" for k in range(n)]
+    other = {"pass": "fail", "fail": "pass"}
+    judge = [other[of] if k % 10 == 0 else of for k, of in enumerate(human)]
+    return pd.DataFrame({"id": range(n), "human": human, "judge": judge})
+
+
+def test_screen_has_the_answer_on_labels_and_judge(tmp_path: Path) -> None:
+    agreeing().to_csv(tmp_path / "tickets.csv", index=False)
+
+    ended = checked(tmp_path, "tickets.csv")
+
+    lines = ended.stdout.splitlines()
+    assert ended.returncode == 0, ended.stderr
+    assert lines[0].startswith("Read  300 ratings: 150 tickets x 2 people, scale 1-5; judge gpt-4o")
+    assert "item = ticket" in lines[1]
+    [labels] = [line for line in lines if line.startswith("1  Can we trust our labels?")]
+    [judge] = [line for line in lines if line.startswith("2  Can gpt-4o replace one of us?")]
+    assert labels.split()[-1] == judge.split()[-1] == "PASS"
+    assert any(line.startswith("Do next  ") for line in lines)
+    assert lines[-1] == "Report   tickets_report.html"
+    assert max(map(len, lines)) <= 80
+    assert len(ended.stdout.split()) <= 150
+    page = (tmp_path / "tickets_report.html").read_text("utf-8")
+    assert "Can gpt-4o replace one of us?" in page
+    assert "<script" not in page
+
+
+def test_json_says_what_the_screen_says(tmp_path: Path) -> None:
+    agreeing().to_csv(tmp_path / "tickets.csv", index=False)
+
+    ended = checked(tmp_path, "tickets.csv", "--json")
+
+    document = json.loads(ended.stdout)
+    assert document["schema"] == 1
+    assert document["read"]["columns"]["item"] == ["ticket"]
+    assert (document["read"]["n_ratings"], document["read"]["n_scores"]) == (300, 150)
+    assert document["labels"]["verdict"] == "pass"
+    [judge] = document["judges"]
+    [question] = judge["questions"]
+    assert question["gap"]["low"] > -question["gap"]["margin"]
+    assert question["kappa_people"]["value"] - question["kappa"]["value"] == pytest.approx(
+        -question["gap"]["value"]
+    )
+    assert document["report"] is None
+    assert [path.name for path in tmp_path.iterdir()] == ["tickets.csv"]
+
+
+def disagreeing() -> pd.DataFrame:
+    """Return ratings of people who do not agree at all."""
+    anna, ben = np.random.default_rng(3).integers(1, 6, (2, 150))
+    return pd.DataFrame({"ticket": [f"T-{k}" for k in range(150)], "anna": anna, "ben": ben})
+
+
+def one_rater() -> pd.DataFrame:
+    return agreeing().drop(columns="ben")
+
+
+def judge_only() -> pd.DataFrame:
+    return agreeing().drop(columns=["anna", "ben"])
+
+
+@pytest.mark.parametrize(
+    ("study", "code", "word"),
+    [
+        (agreeing, 0, "PASS"),
+        (disagreeing, 3, "FAIL"),
+        (lambda: agreeing(12), 4, "NEED MORE DATA"),
+        (one_rater, 4, "NOT MEASURED"),
+        (judge_only, 4, "NOT MEASURED"),
+    ],
+)
+def test_exit_code_follows_the_worst_verdict(
+    tmp_path: Path, study: Callable[[], pd.DataFrame], code: int, word: str
+) -> None:
+    study().to_csv(tmp_path / "r.csv", index=False)
+
+    ended = checked(tmp_path, "r.csv", "--no-html")
+
+    assert (ended.returncode, ended.stderr) == (code, "")
+    assert word in ended.stdout
+
+
+def test_two_classes_have_shares_and_a_constant_judge(tmp_path: Path) -> None:
+    two_classes().to_csv(tmp_path / "r.csv", index=False)
+
+    ended = checked(tmp_path, "r.csv", "--no-html")
+
+    text = " ".join(ended.stdout.split())
+    assert "Of what people passed it passes 90 % (72 of 80), of what people failed it" in text
+    assert "It is right on 90 %, a constant answer on 67 %." in text
+    assert "Nobody rated an item twice" in text
+
+
+def test_pass_rule_makes_two_classes_of_a_scale(tmp_path: Path) -> None:
+    agreeing().to_csv(tmp_path / "r.csv", index=False)
+
+    [judge] = json.loads(checked(tmp_path, "r.csv", "--pass", ">=4", "--json").stdout)["judges"]
+
+    assert 0.8 < judge["questions"][0]["true_positive_rate"]["value"] < 1
+
+
+def test_judge_on_another_scale_gets_a_verdict_by_its_rule(tmp_path: Path) -> None:
+    frame = two_classes().rename(columns={"judge": "gpt-4o"})
+    frame["gpt-4o"] = [
+        0.9 - (k % 7) / 40 if of == "pass" else 0.1 + (k % 7) / 40
+        for k, of in enumerate(frame["gpt-4o"])
+    ]
+    frame["ben"] = ["pass" if k % 30 == 0 else of for k, of in enumerate(frame["human"])]
+    frame.to_csv(tmp_path / "r.csv", index=False)
+
+    ranks = checked(tmp_path, "r.csv", "--no-html")
+    ruled = checked(tmp_path, "r.csv", "--judge-pass", ">=0.5", "--json")
+
+    assert ranks.returncode == 4
+    assert "no verdict without --judge-pass. Rank correlation" in " ".join(ranks.stdout.split())
+    assert "eval-assets check r.csv --judge-pass" in ranks.stdout
+    [judge] = json.loads(ruled.stdout)["judges"]
+    assert judge["verdict"] in {"pass", "need_more_data"}
+    assert judge["questions"][0]["true_positive_rate"]["value"] == pytest.approx(0.9)
+
+
+def test_two_readings_whose_verdicts_differ_are_both_shown(tmp_path: Path) -> None:
+    """A column may be named for a person or for a model."""
+    frame = agreeing(100).drop(columns="gpt-4o")
+    frame["r2d2_v1"] = np.random.default_rng(5).integers(1, 6, 100)
+    frame.to_csv(tmp_path / "r.csv", index=False)
+
+    ended = checked(tmp_path, "r.csv", "--no-html")
+
+    assert ended.returncode == 2
+    assert "the verdicts differ" in ended.stdout
+    assert "r2d2_v1 is no rater: --rater anna,ben\n" in ended.stdout
+    assert "Otherwise: --rater anna,ben,r2d2_v1\n" in ended.stdout
+    readings = json.loads(checked(tmp_path, "r.csv", "--json").stdout)["readings"]
+    assert [of["option"] for of in readings] == [
+        "--rater anna,ben",
+        "--rater anna,ben,r2d2_v1",
+    ]
+    for reading in readings:
+        chosen = checked(tmp_path, "r.csv", "--json", *reading["option"].split())
+        assert json.loads(chosen.stdout)["labels"] == reading["labels"]
+
+
+def test_several_files_are_joined_by_item(tmp_path: Path) -> None:
+    frame = agreeing()
+    frame[["ticket", "anna", "ben"]].to_csv(tmp_path / "people.csv", index=False)
+    frame[["ticket", "gpt-4o"]].to_csv(tmp_path / "scores.csv", index=False)
+
+    for arguments in (("people.csv", "scores.csv"), (".",)):
+        ended = checked(tmp_path, *arguments, "--no-html")
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        assert "judge gpt-4o: 150 scores" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["none.csv"], 1, "none.csv"),
+        (["r.csv", "--item", "case"], 1, "case"),
+        (["r.csv", "--scale", "5-1"], 2, "--scale"),
+        (["r.csv", "--pass", "good"], 2, "good"),
+        (["r.csv", "--minimum", "kappa=.8"], 2, "kappa"),
+        (["r.csv", "--scale", "1-4"], 1, "r.csv:"),
+    ],
+)
+def test_errors_are_lines_that_say_what_to_do(
+    tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    agreeing().to_csv(tmp_path / "r.csv", index=False)
+
+    ended = checked(tmp_path, *arguments, "--no-html")
+
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert message in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_evaluation_holds_its_test_out_and_no_judge_passes_before_it(tmp_path: Path) -> None:
+    folder = shutil.copytree(CODE, tmp_path / "code", ignore=shutil.ignore_patterns("out"))
+
+    ended = checked(tmp_path, "code", "--json")
+
+    document = json.loads(ended.stdout)
+    assert ended.returncode == 4
+    assert document["labels"]["verdict"] == "pass"
+    assert {judge["verdict"] for judge in document["judges"]} == {"need_more_data"}
+    assert all(of["questions"][0]["n_compared"] < 2350 for of in document["judges"])
+    assert not (folder / "out").exists()
+
+
+def test_default_report_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    agreeing().to_csv(tmp_path / "r.csv", index=False)
+    (tmp_path / "r_report.html").mkdir()
+
+    default = checked(tmp_path, "r.csv")
+    named = checked(tmp_path, "r.csv", "--html", "r_report.html")
+
+    assert default.returncode == 0
+    assert "Report" not in default.stdout
+    assert named.returncode == 1
+    assert "Traceback" not in named.stderr
+
+
+def test_nothing_of_dagster_is_imported(tmp_path: Path) -> None:
+    agreeing().to_csv(tmp_path / "r.csv", index=False)
+    program = (
+        "import sys; from eval_assets.cli.main import main\n"
+        "try: main()\n"
+        "finally: print(*sorted({'dagster', 'sqlalchemy', 'scipy', 'pydantic'} & {*sys.modules}))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "check", "r.csv", "--no-html"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == ""
+
+
+def test_function_gives_the_answer_of_the_command(tmp_path: Path) -> None:
+    frame = agreeing()
+    frame.to_csv(tmp_path / "r.csv", index=False)
+
+    of_frame, of_file = check(frame, judge="gpt-4o"), check(tmp_path / "r.csv")
+
+    assert of_frame.labels == of_file.labels
+    assert of_frame.judges == of_file.judges
+    assert of_frame.to_dict()["labels"] == of_file.to_dict()["labels"]
+    assert "Can gpt-4o replace one of us?" in repr(of_frame)
+    assert "<svg" in of_frame._repr_html_()
+    of_frame.require("gpt-4o")
+
+
+def test_require_raises_the_sentence_unless_the_judge_passes() -> None:
+    result = check(agreeing(12))
+
+    with pytest.raises(AssertionError, match="gpt-4o: NEED MORE DATA") as raised:
+        result.require("gpt-4o")
+    assert result.judges["gpt-4o"].sentence in str(raised.value)
+    with pytest.raises(ValueError, match="no judge claude; judges: gpt-4o"):
+        result.require("claude")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"item": "case"}, {"rater": "dora"}, {"judge": "claude"}, {"group": "customer"}],
+)
+def test_errors_in_a_notebook_speak_of_the_call(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as raised:
+        check(agreeing(), **options)
+
+    assert "--" not in str(raised.value)

@@ -1,0 +1,157 @@
+"""Every screen of an odd study is short, says one thing everywhere, and nothing false."""
+
+import json
+import math
+import re
+from html import unescape
+
+import pytest
+
+from eval_assets.agreement.judge_comparison import MARGIN, JudgeFinding
+from eval_assets.shown.html import screen_fragment, screen_page
+from eval_assets.shown.next_step import Action
+from eval_assets.shown.screen import Screen
+from eval_assets.shown.screen_json import screen_document
+from eval_assets.shown.terminal import WIDTH, screen_lines
+from eval_assets.verdicts import Verdict
+from tests.unit.shown.studies import STUDIES, shown
+
+NAMES = [study.name for study in STUDIES]
+
+
+@pytest.fixture(scope="module")
+def screens() -> dict[str, Screen]:
+    return {study.name: shown(*study.questions()) for study in STUDIES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_screen_is_short_and_narrow(screens: dict[str, Screen], name: str) -> None:
+    screen = screens[name]
+    lines = screen_lines(screen, report="tickets_report.html")
+
+    most = 180 if screen.has_table else 150 + 50 * max(0, len(screen.judges) - 1)
+    assert sum(len(line.split()) for line in lines) <= most, "\n".join(lines)
+    assert max(map(len, lines)) <= WIDTH
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_terminal_json_and_html_say_the_same(screens: dict[str, Screen], name: str) -> None:
+    screen = screens[name]
+    text = " ".join("\n".join(screen_lines(screen, report=None)).split())
+    document = screen_document(screen, report=None)
+    page = unescape(screen_page(screen))
+
+    json.dumps(document, allow_nan=False)
+    labels, judges = document["labels"], document["judges"]
+    assert isinstance(labels, dict)
+    assert isinstance(judges, list)
+    assert labels["verdict"] == screen.labels.verdict.value
+    answers = [screen.labels, *screen.judges]
+    assert [of["judge"] for of in judges] == list(screen.assessment.judges)
+    assert [of["verdict"] for of in judges] == [answer.verdict.value for answer in answers[1:]]
+    for answer in answers:
+        assert answer.sentence in page
+        assert answer.verdict.word in page
+    assert f"1 Can we trust our labels? {screen.labels.verdict.word}" in text
+    assert screen.labels.sentence in text
+    if not screen.has_table:
+        for answer in screen.judges:
+            assert f"{answer.question} {answer.verdict.word} {answer.sentence}" in text
+    codes = {answer.verdict.exit_code for answer in answers}
+    assert screen.verdict.exit_code == (3 if 3 in codes else 4 if 4 in codes else 0)
+    assert screen.next.sentence in text
+    assert screen.next.sentence in page
+    assert screen.next.sentence in unescape(screen_fragment(screen))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_verdicts_follow_the_intervals(screens: dict[str, Screen], name: str) -> None:
+    assessment = screens[name].assessment
+    for labels in assessment.labels:
+        figures = [(labels.alpha, 0.667), (labels.a_hh, 0.75)]
+        is_pass = all(figure.low >= minimum for figure, minimum in figures)
+        is_fail = any(figure.high < minimum for figure, minimum in figures)
+        assert (labels.verdict is Verdict.PASS) == is_pass
+        assert (labels.verdict is Verdict.FAIL) == (is_fail and not math.isnan(labels.alpha.value))
+    by_question = {of.question.id: of for of in assessment.labels}
+    for comparisons in assessment.judges.values():
+        for of in comparisons:
+            labels = by_question[of.question.id]
+            if of.verdict is Verdict.PASS:
+                assert of.gap is not None
+                assert of.gap.low > -MARGIN
+                assert of.n_paired_groups >= 24
+                assert labels.reaches_minimums
+            if of.verdict is Verdict.FAIL:
+                assert of.gap is not None
+                assert of.gap.high < -MARGIN
+            if labels.verdict is Verdict.FAIL:
+                assert of.verdict in {Verdict.FAIL, Verdict.NOT_MEASURED}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentences_are_true_for_the_figures(screens: dict[str, Screen], name: str) -> None:
+    screen = screens[name]
+    labels = screen.assessment.deciding_labels
+    if "Chance alone may explain" in screen.labels.sentence:
+        assert labels.alpha.low <= 0
+    if "less than by chance" in screen.labels.sentence:
+        assert labels.alpha.high < 0
+    if match := re.search(r"(-?[0-9.]+), needs ([0-9.]+)", screen.labels.figure):
+        value, minimum = map(float, match.groups())
+        assert (value >= minimum) == (labels.deciding.value >= labels.minimum)
+    for comparisons, answer in zip(screen.assessment.judges.values(), screen.judges, strict=True):
+        if len(comparisons) > 1:
+            continue
+        [of] = comparisons
+        sentence = answer.sentence
+        assert "nan" not in sentence.lower().replace("none", "")
+        assert "  " not in sentence
+        if match := re.search(r"It scores ([0-9.]+) (higher|lower)\.", sentence):
+            assert of.bias is not None
+            assert (of.bias.low > 0) if match[2] == "higher" else (of.bias.high < 0)
+        if "contradicts" in sentence:
+            assert of.kappa is not None
+            assert of.kappa.high < 0
+        if "nobody rated twice" in sentence:
+            assert of.n_paired == 0
+        if "It passes if" in sentence:
+            assert of.finding is JudgeFinding.EQUAL
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_next_step_fits_what_is_lacking(screens: dict[str, Screen], name: str) -> None:
+    screen = screens[name]
+    step, labels = screen.next, screen.labels.verdict
+    passing = [judge for judge in screen.judges if judge.verdict is Verdict.PASS]
+
+    assert step.number is None or step.number > 0
+    assert (step.action is Action.USE_JUDGE) == (labels is Verdict.PASS and bool(passing))
+    if labels is Verdict.FAIL:
+        assert step.action is Action.REVISE_QUESTION
+    if labels is Verdict.NOT_MEASURED:
+        assert step.action in {Action.RATE_TWICE, Action.VARY}
+    if labels is Verdict.PASS and screen.judges and not passing:
+        assert step.judge in screen.assessment.judges
+    if step.number is not None and step.action is not Action.USE_JUDGE:
+        assert f"{step.number:,}" in step.sentence
+
+
+def test_expected_verdicts_of_plain_studies(screens: dict[str, Screen]) -> None:
+    verdicts = {
+        name: [screen.labels.verdict.value, *(of.verdict.value for of in screen.judges)]
+        for name, screen in screens.items()
+    }
+    assert verdicts["a judge like people"] == ["pass", "pass"]
+    assert verdicts["a poor judge"] == ["pass", "fail"]
+    assert verdicts["a reversed judge"] == ["pass", "fail"]
+    assert verdicts["a constant judge"] == ["pass", "fail"]
+    assert verdicts["a copied judge"][1] == "not_measured"
+    assert verdicts["opposed raters"] == ["fail"]
+    assert verdicts["all equal"] == ["not_measured", "not_measured"]
+    assert verdicts["one rater"] == ["not_measured", "need_more_data"]
+    assert verdicts["judges only"] == ["not_measured"] * 3
+    assert verdicts["no item in common"][1] == "not_measured"
+    assert verdicts["few items"][1] == "need_more_data"
+    assert verdicts["another scale"][1] == "not_measured"
+    assert verdicts["random labels"] == ["fail", "not_measured"]
