@@ -5,6 +5,7 @@ import re
 import dagster as dg
 from pydantic import BaseModel, Field
 
+from eval_assets.assets.automation import files_sensor
 from eval_assets.assets.evaluation_definitions import evaluation_definitions, evaluation_jobs
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import FILE
@@ -65,7 +66,9 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
         if not (path / FILE).is_file():
             raise dg.DagsterInvalidDefinitionError(f"{path / FILE}: there is no such file")
         folder = EvaluationFolder.at(path, name=name)
-        parts = [evaluation_definitions(folder)]
+        parts = [evaluation_definitions(folder, automation=self.automation)]
+        if self.automation:
+            parts.append(dg.Definitions(sensors=[files_sensor([folder], name=f"{name}__files")]))
         if self.jobs:
             parts.append(evaluation_jobs(folder))
         return dg.Definitions.merge(*parts)

@@ -97,13 +97,12 @@ def automated_evaluation(folder: EvaluationFolder) -> AutomatedEvaluation:
 
 
 def evaluation_jobs(folder: EvaluationFolder) -> dg.Definitions:
-    """Return the jobs of one evaluation, and the schedule that evaluation.yaml declares."""
+    """Return the jobs of one evaluation and its schedule, which is on if it is declared."""
     evaluation = automated_evaluation(folder)
-    schedules = [schedule_of(evaluation)] if evaluation.schedule else []
-    return dg.Definitions(jobs=evaluation.jobs, schedules=schedules)
+    return dg.Definitions(jobs=evaluation.jobs, schedules=[schedule_of(evaluation)])
 
 
-def evaluation_definitions(folder: EvaluationFolder) -> dg.Definitions:
+def evaluation_definitions(folder: EvaluationFolder, *, automation: bool = True) -> dg.Definitions:
     """Return the assets, checks and resource of one evaluation, which stand beside any others.
 
     One whose evaluation.yaml cannot be read has all of its assets: to materialize one says what is
@@ -121,6 +120,7 @@ def evaluation_definitions(folder: EvaluationFolder) -> dg.Definitions:
         pool=pool,
         # With live judges, tuning may take hours, for which the report does not wait.
         is_report_last=pool is None,
+        automation=automation,
     )
     definitions = [
         judge_scores_in_shards(split.shards, target)

@@ -1,15 +1,16 @@
 """Versions of the input files, recorded in Dagster's history."""
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import dagster as dg
 
 from eval_assets.config.evaluation import FILE
 from eval_assets.errors import InputError
-from eval_assets.readers.evaluation.input_files import source_files, source_fingerprints
+from eval_assets.readers.evaluation.input_files import source_files
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.formats.files import is_working_file, source_fingerprint
 
 _FILES_OF_TABLE = {
     "responses": "response_files",
@@ -20,12 +21,13 @@ _FILES_OF_TABLE = {
 """The asset of the files that are read into each table."""
 
 _DATA_VERSION_TAG = "dagster/data_version"
+"""Tag by which an observation has a data version; Dagster does not export its name."""
 
 
-def observe_files(
+def unrecorded_versions(
     folder: Path, instance: dg.DagsterInstance, *, key: Callable[[str], dg.AssetKey]
-) -> None:
-    """Record the version of each kind of file, if it is new.
+) -> Iterator[dg.AssetObservation]:
+    """Yield an observation of each kind of file whose version is not the one recorded last.
 
     Args:
         folder: The evaluation folder.
@@ -35,33 +37,46 @@ def observe_files(
     for name, version in file_versions(folder).items():
         last = instance.fetch_observations(key(name), limit=1).records
         if not last or _version_of(last[0]) != version:
-            tags = {_DATA_VERSION_TAG: version}
-            instance.report_runless_asset_event(dg.AssetObservation(key(name), tags=tags))
+            yield dg.AssetObservation(key(name), tags={_DATA_VERSION_TAG: version})
 
 
 def file_versions(folder: Path) -> dict[str, str]:
-    """Return the version of each kind of file that can be read."""
-    try:
-        text = (folder / FILE).read_bytes()
-    except OSError:
-        return {}
-    versions = {"evaluation_file": hashlib.sha256(text).hexdigest()}
-    try:
-        fingerprints = source_fingerprints(read_evaluation(folder))
-    except* InputError:
-        fingerprints = {}  # a run that reads the files reports what is wrong with them
-    return versions | {_FILES_OF_TABLE[table]: result for table, result in fingerprints.items()}
+    """Return the version of each kind of file that can be read; no file has a version too.
 
-
-def assets_of_files(folder: Path) -> dict[Path, str]:
-    """Return the asset of each input file; empty if evaluation.yaml cannot be used."""
+    That of `evaluation_file` is also of files of no other kind, such as prompts.
+    """
+    versions: dict[str, str] = {}
     try:
         sources = source_files(read_evaluation(folder))
     except* InputError:
-        sources = {}
-    return {(folder / FILE).resolve(): "evaluation_file"} | {
-        path.resolve(): _FILES_OF_TABLE[table] for table, files in sources.items() for path in files
-    }
+        sources = {}  # a run that reads the file reports what is wrong with it
+    read = {path.resolve() for path in chain.from_iterable(sources.values())}
+    other_files = [path for path in _given_files(folder) if path.resolve() not in read]
+    kinds = {_FILES_OF_TABLE[table]: files for table, files in sources.items()}
+    # Without evaluation.yaml, it is not known of which kind the other files are.
+    kinds["evaluation_file"] = tuple(other_files) if sources else (folder / FILE,)
+    for name, files in kinds.items():
+        try:
+            versions[name] = source_fingerprint(files)
+        except* InputError:
+            pass
+    return versions
+
+
+def _given_files(folder: Path) -> list[Path]:
+    """Return the complete files that people put into a folder.
+
+    These exclude files that the program writes, locks, hidden, half-written and empty files.
+    """
+    files = []
+    for path in folder.rglob("*"):
+        parts = path.relative_to(folder).parts
+        is_own = parts[0] == "out" or parts[0].startswith("ledger.sqlite")
+        if is_own or any(is_working_file(Path(part)) for part in parts):
+            continue
+        if path.is_file() and path.stat().st_size:
+            files.append(path)
+    return sorted(files)
 
 
 def _version_of(record: dg.EventLogRecord) -> str | None:

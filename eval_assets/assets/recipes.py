@@ -16,6 +16,26 @@ import dagster as dg
 
 from eval_assets.assets.resources import EvaluationFolder
 
+_On = dg.AutomationCondition
+
+_GATE_OPENED = _On.any_deps_match(
+    _On.any_checks_match(_On.check_passed().newly_true(), blocking_only=True)
+).with_label("a gate in front opened")
+
+_OTHER_DATA = _On.any_deps_match(_On.data_version_changed() | _On.will_be_requested()).with_label(
+    "an input has other data"
+)
+
+UP_TO_DATE = (
+    _On.eager().replace("any_deps_updated", _OTHER_DATA | _GATE_OPENED)
+    & _On.all_deps_blocking_checks_passed()
+)
+"""When an asset is made without a click: its input changed, and no gate in front is closed.
+
+`eager()` alone makes everything behind a table that was written again with equal rows, and never
+what a closed gate held back if only the check ran again.
+"""
+
 Body = Callable[..., Any]
 Definition = dg.AssetsDefinition | dg.AssetChecksDefinition
 
@@ -29,12 +49,14 @@ class EvaluationTarget:
         code_versions: Fingerprint of the code behind the assets of each group.
         pool: Pool of steps that ask models; None if no model is asked.
         is_report_last: Whether the report waits for all other steps of its run.
+        automation: Whether assets are made once their inputs change.
     """
 
     folder: EvaluationFolder
     code_versions: Mapping[str, str] = field(default_factory=dict)
     pool: str | None = None
     is_report_last: bool = False
+    automation: bool = True
 
     @property
     def resource(self) -> str:
@@ -258,5 +280,6 @@ def _spec(  # noqa: PLR0913 - the parts of a spec
         kinds=kinds,
         description=inspect.cleandoc(body.__doc__ or ""),
         code_version=target.code_versions.get(group),
+        automation_condition=UP_TO_DATE if target.automation else None,
         metadata={"dagster/code_references": references},
     )

@@ -10,7 +10,7 @@ import dagster as dg
 import duckdb
 
 from eval_assets.assets.dagster_internals import StepFailureData
-from eval_assets.assets.file_versions import observe_files
+from eval_assets.assets.file_versions import unrecorded_versions
 from eval_assets.assets.step_names import identifiers_of
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import DamagedError, InputError, PromptError, StoreError, leaves
@@ -145,13 +145,20 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
     def _record_inputs(self, context: dg.InitResourceContext) -> None:
         """Record, before a run, that it is of this evaluation, and the versions of its files.
 
-        A run that is started by a click has no tag yet.
+        A run that is started by a click has no tag yet. Versions are those before the first step:
+        what changes later was perhaps not read, and is recorded by the sensor.
         """
         run, instance = context.run, context.instance
         if run is None or instance is None:
             return
         instance.add_run_tags(run.run_id, self.run_tags)
-        observe_files(self.path, instance, key=self.key)
+        if not instance.all_logs(run.run_id, of_type=dg.DagsterEventType.STEP_START):
+            for observation in self.unrecorded_versions(instance):
+                instance.report_runless_asset_event(observation)
+
+    def unrecorded_versions(self, instance: dg.DagsterInstance) -> Iterator[dg.AssetObservation]:
+        """Yield the versions of input files that are not recorded."""
+        return unrecorded_versions(self.path, instance, key=self.key)
 
     @property
     def run_tags(self) -> dict[str, str]:

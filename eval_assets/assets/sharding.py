@@ -78,6 +78,7 @@ def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.Assets
             kinds=whole.kinds,
             description=whole.description,
             code_version=whole.code_version,
+            automation_condition=whole.automation_condition,
         ),
         [definition],
     )[0]

@@ -129,4 +129,9 @@ def test_components_share_no_name(open_folder: Evaluated) -> None:
     assert jobs == {"one_evaluate", "one_score", "two_evaluate", "two_score"}
     resources = repository.get_top_level_resources()
     assert {"one__folder", "two__folder", "folder"} == set(resources)
-    assert not repository.sensor_defs
+    # Dagster adds one of its own for conditions, switched off.
+    sensors = {"one__files", "two__files", "default_automation_condition_sensor"}
+    assert {sensor.name for sensor in repository.sensor_defs} == sensors
+    assert {schedule.name for schedule in repository.schedule_defs} == {
+        *("one_scheduled_rerun", "two_scheduled_rerun")
+    }

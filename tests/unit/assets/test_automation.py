@@ -1,8 +1,10 @@
 """Runs start when files change, and at set times."""
 
 import shutil
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import dagster as dg
@@ -11,7 +13,8 @@ import pytest
 from eval_assets.assets.automation import (
     AutomatedEvaluation,
     automation_of,
-    look_for_files_of_all,
+    collect_batches,
+    files_sensor,
 )
 from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.assets.resources import EvaluationFolder
@@ -25,14 +28,27 @@ def automated(folder: EvaluationFolder, *, schedule: Schedule | None = None) -> 
     return AutomatedEvaluation(folder, [evaluate], schedule)
 
 
+@dg.asset
+def nothing() -> None:
+    """An asset for jobs."""
+
+
 def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:
     folder = EvaluationFolder.at(tmp_path / "mine", name="mine")
     declared = Schedule(cron="30 5 * * 1-5", timezone="Europe/Berlin")
     first = automated(folder, schedule=declared)
     _, [schedule] = automation_of([first])
     at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
-    with dg.build_schedule_context(scheduled_execution_time=at) as context:
+    with (
+        dg.instance_for_test() as instance,
+        dg.build_schedule_context(instance, scheduled_execution_time=at) as context,
+    ):
         [request] = schedule.evaluate_tick(context).run_requests or []
+        instance.create_run_for_job(
+            dg.Definitions(jobs=first.jobs, assets=[nothing]).resolve_job_def("mine_evaluate"),
+            status=dg.DagsterRunStatus.STARTED,
+        )
+        tick = schedule.evaluate_tick(context)
 
     assert (schedule.name, schedule.job_name) == ("mine_scheduled_rerun", "mine_evaluate")
     assert (schedule.cron_schedule, schedule.execution_timezone) == (
@@ -41,6 +57,8 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
     )
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
     assert request.tags.items() >= folder.run_tags.items()
+    assert "has not ended" in (tick.skip_message or "")
+    assert not tick.run_requests
 
 
 def test_automation_runs_from_the_start_if_it_is_declared(
@@ -54,10 +72,10 @@ def test_automation_runs_from_the_start_if_it_is_declared(
         is_on = dg.DefaultScheduleStatus.RUNNING
         return started | {one.name for one in schedules if one.default_status is is_on}
 
-    assert running(None) == set()
-    assert running(Schedule()) == {"scheduled_rerun", "ended_batches"}
+    assert running(None) == {"input_files"}
+    assert running(Schedule()) == {"input_files", "scheduled_rerun", "ended_batches"}
     monkeypatch.setenv("EVAL_ALERT_URLS", "json://127.0.0.1:9/alert")
-    assert running(None) == {"check_alerts"}
+    assert running(None) == {"input_files", "check_alerts"}
 
 
 def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_different_names(
@@ -72,65 +90,59 @@ def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_differen
     assert EvaluationFolder.at(tmp_path / "a.b").names_before == ""
 
 
-def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:
-    """Return the keys of the runs that one tick requests, and the cursor it leaves."""
-    with dg.build_sensor_context(cursor=cursor) as context:
-        result = look_for_files_of_all(context, [automated(EvaluationFolder.at(folder))])
-        requests = (result.run_requests or []) if isinstance(result, dg.SensorResult) else []
-        return [request.run_key for request in requests], context.cursor
+def recorded(instance: dg.DagsterInstance, *folders: EvaluationFolder) -> set[str]:
+    """Return the assets whose files one tick records, which are then recorded."""
+    sensor = files_sensor(folders, name="input_files")
+    with dg.build_sensor_context(instance) as context:
+        tick = sensor.evaluate_tick(context)
+    for event in tick.asset_events:
+        assert isinstance(event, dg.AssetObservation)
+        instance.report_runless_asset_event(event)
+    assert not tick.run_requests
+    return {event.asset_key.to_user_string() for event in tick.asset_events}
 
 
-def test_each_state_of_the_files_requests_one_run(tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text("one")
-    first, cursor = look(tmp_path, None)
-    repeat, cursor = look(tmp_path, cursor)
-    labels.write_text("another")
-    changed, cursor = look(tmp_path, cursor)
-    (tmp_path / "responses").mkdir()
-    (tmp_path / "responses" / "more.csv").write_text("x")
-    added, _ = look(tmp_path, cursor)
-
-    assert repeat == []
-    assert len({*first, *changed, *added}) == 3
-
-
-def test_one_sensor_runs_the_evaluation_whose_files_changed(tmp_path: Path) -> None:
-    """The other one cannot be read, which stops neither."""
-    for name in ("good", "broken"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "labels.csv").write_text("one")
-    (tmp_path / "broken" / "evaluation.yaml").write_text("{")
-    (tmp_path / "good" / "responses.csv").write_text("response_id,response_text\n1,Yes\n")
-    (tmp_path / "good" / "evaluation.yaml").write_text(
+def declare(folder: Path) -> EvaluationFolder:
+    """Write an evaluation with one response and one label."""
+    folder.mkdir(exist_ok=True)
+    (folder / "responses.csv").write_text("response_id,response_text\n1,Yes\n")
+    (folder / "labels.csv").write_text("response_id,rater_id,q\n1,anna,1\n")
+    (folder / "evaluation.yaml").write_text(
         "name: good\nrubric: [{id: q, question: Is it?, scale: binary}]\n"
     )
-    evaluations = [
-        automated(EvaluationFolder.at(tmp_path / name, name=name)) for name in ("broken", "good")
-    ]
-    with dg.build_sensor_context() as first:
-        look_for_files_of_all(first, evaluations)
-    (tmp_path / "good" / "labels.csv").write_text("another")
-    with dg.build_sensor_context(cursor=first.cursor) as second:
-        result = look_for_files_of_all(second, evaluations)
+    return EvaluationFolder.at(folder)
 
-    assert isinstance(result, dg.SensorResult)
-    assert [request.job_name for request in result.run_requests or []] == ["good_evaluate"]
-    sensors, schedules = automation_of(evaluations)
-    assert [sensor.name for sensor in sensors] == ["new_files", "ended_batches", "check_alerts"]
-    assert schedules == []
+
+def test_each_version_of_a_file_is_recorded_once(tmp_path: Path) -> None:
+    folder = declare(tmp_path)
+    with dg.DagsterInstance.ephemeral() as instance:
+        first = recorded(instance, folder)
+        repeat = recorded(instance, folder)
+        (tmp_path / "labels.csv").write_text("response_id,rater_id,q\n1,anna,0\n")
+        changed = recorded(instance, folder)
+        (tmp_path / "prompt.txt").write_text("Rate it.")
+        prompt = recorded(instance, folder)
+        (tmp_path / "labels.csv").unlink()
+        removed = recorded(instance, folder)
+
+    assert len(first) == 5
+    assert (repeat, changed, prompt) == (set(), {"label_files"}, {"evaluation_file"})
+    assert removed == {"label_files"}
+
+
+def test_an_evaluation_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
+    good = declare(tmp_path / "good")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "evaluation.yaml").write_text("{")
+    broken = EvaluationFolder.at(tmp_path / "broken", name="broken")
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert len(recorded(instance, broken, good)) == 6
+        (tmp_path / "good" / "labels.csv").write_text("response_id,rater_id,q\n1,anna,0\n")
+        assert recorded(instance, broken, good) == {"label_files"}
     with dg.build_sensor_context() as context:
-        batches = sensors[1].evaluate_tick(context)
+        batches = collect_batches(context, [broken, good])
+    assert isinstance(batches, dg.SkipReason)
     assert batches.skip_message == "no batch is waiting to be collected"
-
-
-def test_files_in_out_start_no_run(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("one")
-    _, cursor = look(tmp_path, None)
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "report.html").write_text("report")
-
-    assert look(tmp_path, cursor)[0] == []
 
 
 def label(folder: Path, *, at: datetime, closed: bool) -> None:
@@ -146,36 +158,26 @@ def label(folder: Path, *, at: datetime, closed: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "closed", "runs"), [(1, False, 0), (9, False, 0), (11, False, 1), (1, True, 1)]
+    ("minutes", "closed", "is_read"),
+    [(1, False, False), (9, False, False), (11, False, True), (1, True, True)],
 )
-def test_a_session_starts_a_run_once_it_is_closed_or_has_rested(
-    tmp_path: Path, minutes: int, runs: int, *, closed: bool
+def test_a_session_is_recorded_once_it_is_closed_or_has_rested(
+    tmp_path: Path, minutes: int, *, closed: bool, is_read: bool
 ) -> None:
-    label(tmp_path, at=datetime.now(tz=UTC) - timedelta(minutes=minutes), closed=closed)
-    requested, cursor = look(tmp_path, None)
+    folder = declare(tmp_path)
+    with dg.DagsterInstance.ephemeral() as instance:
+        recorded(instance, folder)
+        label(tmp_path, at=datetime.now(tz=UTC) - timedelta(minutes=minutes), closed=closed)
 
-    assert len(requested) == runs
-    assert (cursor == "{}") == (runs == 0)
-
-
-def test_nothing_runs_while_somebody_labels_and_what_changed_meanwhile_is_run_later(
-    tmp_path: Path,
-) -> None:
-    now = datetime.now(tz=UTC)
-    label(tmp_path, at=now, closed=False)
-    (tmp_path / "responses.csv").write_text("changed")
-    meanwhile, cursor = look(tmp_path, None)
-    label(tmp_path, at=now, closed=True)
-    later, _ = look(tmp_path, cursor)
-
-    assert (len(meanwhile), len(later)) == (0, 1)
+        assert recorded(instance, folder) == ({"label_files"} if is_read else set())
 
 
-def test_a_damaged_session_keeps_no_run_from_starting(tmp_path: Path) -> None:
+def test_a_damaged_session_stops_nothing(tmp_path: Path) -> None:
+    folder = declare(tmp_path)
     (tmp_path / "sessions").mkdir()
     (tmp_path / "sessions" / "x.json").write_text("{")
-
-    assert len(look(tmp_path, None)[0]) == 1
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert recorded(instance, folder)
 
 
 @pytest.mark.parametrize(
@@ -184,49 +186,106 @@ def test_a_damaged_session_keeps_no_run_from_starting(tmp_path: Path) -> None:
         (".~lock.labels.csv#", "ada"),
         ("~$labels.xlsx", "ada"),
         ("labels/more.csv.part", "half"),
-        ("labels/empty.csv", ""),
+        ("prompts/empty.txt", ""),
         (".git/index", "x"),
         ("ledger.sqlite-wal", "x"),
+        ("out/report.html", "x"),
     ],
 )
-def test_locks_hidden_half_written_and_own_files_start_no_run(
+def test_locks_hidden_half_written_and_own_files_are_no_input(
     tmp_path: Path, name: str, content: str
 ) -> None:
-    (tmp_path / "labels.csv").write_text("one")
-    _, cursor = look(tmp_path, None)
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text(content)
-
-    assert look(tmp_path, cursor)[0] == []
-
-
-def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None:
-    sample = Path(__file__).parents[3] / "data" / "sample"
-    folder = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
-    evaluation = EvaluationFolder.at(folder)
-    repository = project_definitions(folder).get_repository_def()
+    folder = declare(tmp_path)
     with dg.DagsterInstance.ephemeral() as instance:
+        recorded(instance, folder)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
 
-        def requested(cursor: str | None) -> tuple[dg.RunRequest, str | None]:
-            with dg.build_sensor_context(
-                instance=instance, cursor=cursor, repository_def=repository
-            ) as context:
-                result = look_for_files_of_all(context, [automated(evaluation)])
-                assert isinstance(result, dg.SensorResult)
-                [request] = result.run_requests or []
-                return request, context.cursor
+        assert recorded(instance, folder) == set()
 
-        first, last_cursor = requested(None)
-        with (folder / "labels.csv").open("a") as labels:
+
+class Automated:
+    """A copy of data/sample, everything of which ran before the automation was switched on."""
+
+    def __init__(self, folder: Path, instance: dg.DagsterInstance) -> None:
+        """Run it and switch the automation on."""
+        sample = Path(__file__).parents[3] / "data" / "sample"
+        self.folder = shutil.copytree(sample, folder, ignore=shutil.ignore_patterns("out"))
+        self.instance = instance
+        self.definitions = project_definitions(self.folder)
+        self.cursor: Any = None
+        graph = self.definitions.resolve_asset_graph()
+        assert self.run(graph.materializable_asset_keys).success
+
+    def run(self, keys: Iterable[dg.AssetKey]) -> dg.ExecuteInProcessResult:
+        """Make assets."""
+        return self.definitions.resolve_implicit_global_asset_job_def().execute_in_process(
+            instance=self.instance, asset_selection=sorted(keys), raise_on_error=False
+        )
+
+    def requested(self) -> set[str]:
+        """Return the assets that the automation requests."""
+        recorded(self.instance, EvaluationFolder.at(self.folder))
+        result = dg.evaluate_automation_conditions(
+            self.definitions,
+            self.instance,
+            asset_selection=dg.AssetSelection.all(),
+            cursor=self.cursor,
+        )
+        self.cursor = result.cursor
+        return {of.key.to_user_string() for of in result.results if of.true_subset.size}
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Replace text in one of its files."""
+        path = self.folder / name
+        path.write_text(path.read_text().replace(old, new))
+
+
+def keys(names: Iterable[str]) -> list[dg.AssetKey]:
+    return [dg.AssetKey(name) for name in names]
+
+
+BEHIND = {"judge_splits", "score_calibration", "tuned_judges", "judge_certificates"}
+
+
+def test_what_changes_is_made_up_to_a_closed_gate_and_behind_it_once_it_opens(
+    tmp_path: Path,
+) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        automated = Automated(tmp_path / "sample", instance)
+        assert automated.requested() == set()
+        automated.run(keys(["human_labels"]))
+        assert automated.requested() == set()  # with equal rows
+
+        with (automated.folder / "labels.csv").open("a") as labels:
             labels.write("\n")
-        second, last_cursor = requested(last_cursor)
-        with (folder / "labels.csv").open("a") as labels:
-            labels.write("\n")
-        (folder / "prompt.txt").write_text("Rate it.")
-        third, _ = requested(last_cursor)
+        downstream = automated.requested()
+        assert downstream >= {"human_labels", "human_agreement", "agreement_report", *BEHIND}
+        assert not downstream & {"judge_scores", "model_responses"}
+        assert automated.run(keys(downstream)).success
+        assert automated.requested() == set()
 
-    assert first.asset_selection is None
-    assert third.asset_selection is None
-    selected = {key.to_user_string() for key in second.asset_selection or ()}
-    assert selected >= {"human_labels", "human_agreement", "judge_splits", "agreement_report"}
-    assert not selected & {"judge_scores", "model_responses", "label_files"}
+        automated.replace("evaluation.yaml", "human_alpha: {min: 0.667", "human_alpha: {min: 0.999")
+        requested = automated.requested()
+        assert requested >= {"rubric_questions", "judge_scores", *BEHIND}
+        result = automated.run(keys(requested))
+        materializations = {
+            event.asset_key.to_user_string()
+            for event in result.get_asset_materialization_events()
+            if event.asset_key
+        }
+        assert not result.success
+        assert requested - materializations >= BEHIND
+        assert automated.requested() == set()
+
+        automated.replace("evaluation.yaml", "human_alpha: {min: 0.999", "human_alpha: {min: 0.1")
+        reopened = automated.requested()
+        assert reopened >= {"human_agreement", "agreement_report"}
+        assert automated.run(keys(reopened)).success
+        automated.run(keys(automated.requested()))
+        last = instance.get_latest_materialization_event(dg.AssetKey("judge_certificates"))
+        gates = instance.get_latest_materialization_event(dg.AssetKey("human_agreement"))
+        assert last is not None
+        assert gates is not None
+        assert last.timestamp > gates.timestamp
+        assert automated.requested() == set()
