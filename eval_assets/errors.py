@@ -132,7 +132,7 @@ class StoreError(RuntimeError):
 
 
 class UnreachableError(StoreError):
-    """The ledger's server does not answer, and may again soon."""
+    """The ledger cannot be used now, and may be again soon."""
 
 
 class DamagedError(StoreError):

@@ -29,7 +29,8 @@ from eval_assets.assets.resources import (
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputProblem, gathered, raise_all
-from eval_assets.judges.replies import parse_reply
+from eval_assets.judges.replies import UNREAD, parse_reply
+from eval_assets.ledger import Status
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.labels.read import read_labels
@@ -57,6 +58,9 @@ from eval_assets.store.scores import (
     write_judges,
 )
 
+ASK_AGAIN_TAG = "eval_assets/ask_again"
+"""Tag of a run that names the statuses of scores to ask for again, separated by commas."""
+
 
 @asset(
     group="judge_scores",
@@ -68,10 +72,14 @@ def judge_scores(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
     """Each judge's score of each response on each question, or the reason why there is none."""
-    return scored(folder, run_id=context.run.run_id)
+    statuses = context.run.tags.get(ASK_AGAIN_TAG, "").split(",")
+    unread = frozenset(status for status in UNREAD if status in statuses)
+    return scored(folder, run_id=context.run.run_id, ask_again=unread)
 
 
-def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[None]:
+def scored(
+    folder: EvaluationFolder, *, run_id: str, ask_again: frozenset[Status] = frozenset()
+) -> dg.MaterializeResult[None]:
     """Ask live judges for missing scores, and store the scores of all judges."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -99,6 +107,7 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
             folder,
             prompts=prompts_in_use(in_use),
             run_id=run_id,
+            ask_again=ask_again,
             keep=lambda rows: scores.append(mapped_scores(rows, in_use)),
         )
         with folder.connect() as connection, transaction(connection):

@@ -29,6 +29,7 @@ from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate, is_shipped
 from eval_assets.judges.replies import JudgeScore
 from eval_assets.labelling.rater_view import cell_lines
+from eval_assets.ledger import Status
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
@@ -74,12 +75,13 @@ class LiveJudging:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-def judge_live(
+def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options of a run
     evaluation: Evaluation,
     folder: EvaluationFolder,
     *,
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
+    ask_again: frozenset[Status] = frozenset(),
     keep: Callable[[pd.DataFrame], None],
 ) -> LiveJudging:
     """Ask every live judge about every unit, except for replies in the ledger.
@@ -92,6 +94,7 @@ def judge_live(
         folder: Where database and ledger are.
         prompts: Separate prompts, by judge.
         run_id: The run, whose budget is spent.
+        ask_again: Statuses of scores that are asked for again.
         keep: Receives rows of `judge_scores`, a portion at a time.
 
     Raises:
@@ -118,6 +121,7 @@ def judge_live(
             template=template,
             prompts=prompts,
             run_id=run_id,
+            ask_again=ask_again,
             keep=lambda scores: keep(pd.DataFrame([asdict(score) for score in scores])),
         )
         warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
@@ -185,6 +189,7 @@ def judge_shard(
             template=template,
             prompts=prompts,
             run_id=run_id,
+            ask_again=frozenset(),
             keep=look,
         )
     stopped = summary.stopped
@@ -201,6 +206,7 @@ def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and 
     template: PromptTemplate,
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
+    ask_again: frozenset[Status],
     keep: Callable[[Sequence[JudgeScore]], None],
 ) -> JudgingSummary:
     """Ask every live judge about the units, within the budget of a run."""
@@ -212,7 +218,7 @@ def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and 
                 worker,
                 keep=keep,
                 template=template,
-                options=RequestOptions(api_keys=api_keys(evaluation.live_judges)),
+                options=RequestOptions(api_keys(evaluation.live_judges), ask_again=ask_again),
                 prompts=prompts,
                 staged=evaluation.staged,
             )

@@ -23,6 +23,7 @@ from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
 from eval_assets.assets.evaluation_definitions import merged_definitions
 from eval_assets.assets.executors import executor_name, has_workers, require_broker
 from eval_assets.assets.judge_versions import versions_in_use
+from eval_assets.assets.judging import ASK_AGAIN_TAG
 from eval_assets.assets.live_judging import judge_fingerprints
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
@@ -56,13 +57,14 @@ _OWN_RECORDS = {
 RunResult = dg.ExecuteInProcessResult | dg.JobExecutionResult
 
 
-def materialize(
+def materialize(  # noqa: PLR0913 - the options of a run
     folder: EvaluationFolder,
     *,
     select: str | None,
     verbose: bool,
     output: Output,
     read_tests: bool = False,
+    ask_again: str = "",
 ) -> int:
     """Materialize the selected assets of one evaluation, print, and return the exit code.
 
@@ -73,6 +75,7 @@ def materialize(
         output: `quiet` prints closed gates and failed checks alone, `json` one object on stdout
             and the progress on stderr.
         read_tests: Whether sealed tests are read if anything changed, and not only when due.
+        ask_again: Statuses of judges' scores that are asked for again, separated by commas.
     """
     _require_versions(folder)
     if executor_name() != "in_process":  # other processes have other working folders
@@ -80,7 +83,12 @@ def materialize(
     forget_results(folder.path)
     with session():
         code, results = _materialize(
-            folder, select=select, verbose=verbose, output=output, read_tests=read_tests
+            folder,
+            select=select,
+            verbose=verbose,
+            output=output,
+            read_tests=read_tests,
+            tags={**folder.run_tags, **({ASK_AGAIN_TAG: ask_again} if ask_again else {})},
         )
     if results is not None and select is None:
         evaluation = folder.evaluation()
@@ -96,13 +104,14 @@ def _require_versions(folder: EvaluationFolder) -> None:
         versions_in_use(evaluation, folder, judge_fingerprints(evaluation, folder))
 
 
-def _materialize(
+def _materialize(  # noqa: PLR0913 - what `materialize` takes
     folder: EvaluationFolder,
     *,
     select: str | None,
     verbose: bool,
     output: Output,
     read_tests: bool,
+    tags: dict[str, str],
 ) -> tuple[int, RunResults | None]:
     """Run the selected assets and print; return the exit code, and the results unless it failed."""
     require_broker()
@@ -115,14 +124,14 @@ def _materialize(
         run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
         with _progress_of(output):
             click.echo(f"Evaluating {folder.path}")
-            result = _execute(job, instance, selected, run_config, folder)
+            result = _execute(job, instance, selected, run_config, folder, tags=tags)
             if _database_is_damaged(result) and (copy := set_aside(folder.stored_in)):
                 click.echo(
                     f"{folder.stored_in} could not be read and is now {copy.name}; "
                     "everything is computed again",
                     err=True,
                 )
-                result = _execute(job, instance, selected, run_config, folder)
+                result = _execute(job, instance, selected, run_config, folder, tags=tags)
             if _is_interrupted(result):
                 raise KeyboardInterrupt
     if errors := _errors(result):
@@ -210,12 +219,14 @@ def _run_config(
     }
 
 
-def _execute(
+def _execute(  # noqa: PLR0913 - what a run needs
     job: dg.JobDefinition,
     instance: dg.DagsterInstance,
     selected: Collection[dg.AssetKey],
     run_config: Mapping[str, object],
     folder: EvaluationFolder,
+    *,
+    tags: dict[str, str],
 ) -> RunResult:
     """Run the selected assets in this process, or by EVAL_EXECUTOR."""
     if executor_name() == "in_process":
@@ -223,7 +234,7 @@ def _execute(
             instance=instance,
             asset_selection=sorted(selected),
             raise_on_error=False,
-            tags=dict(folder.run_tags),
+            tags=tags,
             run_config=run_config,
         )
     arguments = {
@@ -242,7 +253,7 @@ def _execute(
             made_by,
             instance,
             asset_selection=sorted(selected),
-            tags=dict(folder.run_tags),
+            tags=tags,
             run_config=run_config,
         )
 

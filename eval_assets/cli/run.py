@@ -23,6 +23,22 @@ if TYPE_CHECKING:
     from eval_assets.cli.results import Output
 
 
+class _Statuses(click.ParamType["str"]):
+    """Statuses of replies without a score, separated by commas."""
+
+    name = "statuses"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the statuses without spaces."""
+        from eval_assets.judges.replies import UNREAD
+
+        statuses = [status.strip() for status in value.split(",") if status.strip()]
+        for status in statuses:
+            if status not in UNREAD:
+                self.fail(f"{status} is not one of {', '.join(UNREAD)}.", param, ctx)
+        return ",".join(statuses)
+
+
 @click.command()
 @data_option
 @database_option
@@ -39,6 +55,13 @@ if TYPE_CHECKING:
     help="Show the judges all columns of labelling.show, and ask again about what they scored "
     "without.",
 )
+@click.option(
+    "--ask-again",
+    type=_Statuses(),
+    default="",
+    metavar="STATUS[,STATUS]",
+    help="Ask the judges again where a reply has no score: unparsable, missing, out_of_range.",
+)
 @click.option("--verbose", is_flag=True, help="Show Dagster's own log as well.")
 @click.option(
     "--quiet", "output", flag_value="quiet", help="Print closed gates and failed checks only."
@@ -53,6 +76,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     select: str | None,
     force: bool,
     new_prompt: bool,
+    ask_again: str,
     verbose: bool,
     output: Literal["quiet", "json"] | None,
 ) -> int:
@@ -84,6 +108,7 @@ def run(  # noqa: PLR0913 - one parameter per option
                 database,
                 select=select,
                 force=force,
+                ask_again=ask_again,
                 verbose=verbose,
                 output=output or "text",
             )
@@ -105,11 +130,12 @@ def _evaluate(  # noqa: PLR0913 - one parameter per option
     *,
     select: str | None,
     force: bool,
+    ask_again: str,
     verbose: bool,
     output: Output,
 ) -> int:
     """Run one evaluation, or print its last results if nothing changed; return the exit code."""
-    if not (select or force or verbose):
+    if not (select or force or ask_again or verbose):
         code = _unchanged(data / name, database, output=output)
         if code is not None:
             return code
@@ -120,7 +146,7 @@ def _evaluate(  # noqa: PLR0913 - one parameter per option
     folder = EvaluationFolder.at(data, database=database)
     if name:
         folder = next(of for of in EvaluationFolder.all_in(data) if of.name == name)
-    return materialize(folder, select=select, verbose=verbose, output=output)
+    return materialize(folder, select=select, verbose=verbose, output=output, ask_again=ask_again)
 
 
 def _accept_prompt(folder: Path, database: str | None) -> None:

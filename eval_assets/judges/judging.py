@@ -141,7 +141,7 @@ async def stored_scores(
     options = RequestOptions(api_keys={judge.id: ""})
     async with open_clients([judge], ledger, budget=Budget(0.0), options=options) as [client]:
         plan = await plan_judging(units, client, template=template)
-        plan.leave(lambda _: _NOT_IN_LEDGER)
+        plan.leave(lambda rating: rating.latest or _NOT_IN_LEDGER)
         return [(plan.score(unit), plan.call_keys(unit)) for unit in units]
 
 

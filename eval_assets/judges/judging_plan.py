@@ -19,6 +19,9 @@ _UNITS_PER_LOOKUP = 10_000
 _WITHDRAWN = ParsedReply(
     "api_error", error="the server gave this reply to another request as well; run again"
 )
+_AGAIN = 1_000_000
+"""Distance of the replicates that ask again about what could not be read."""
+
 _NOT_ASKED = ParsedReply("missing", error="it was not asked")
 
 
@@ -43,13 +46,15 @@ class Unit:
 class PendingRating:
     """A rating that is not in the ledger.
 
-    After an unreadable reply the stricter request comes next. `n_bytes` is the length of the next
-    request, which may have been refused in an earlier run.
+    After an unreadable reply the stricter request comes next (step 1), which later runs send again
+    (steps 2 and on). `latest` is what was read so far. `n_bytes` is the length of the next request,
+    which may have been refused in an earlier run.
     """
 
     unit: Unit
     replicate: int
-    unreadable: ParsedReply | None = None
+    step: int = 0
+    latest: ParsedReply | None = None
     n_bytes: int = 0
     was_refused: bool = False
 
@@ -72,6 +77,7 @@ class JudgingPlan:
         self.pending: list[PendingRating] = []
         self.estimate = Estimate(client.model)
         self.n_from_ledger = 0
+        self._last_step = 2
         self._template = template
         self._parsed_replies: dict[tuple[str, str, int], ParsedReply] = {}
 
@@ -100,8 +106,9 @@ class JudgingPlan:
 
     def next_request(self, rating: PendingRating) -> ModelRequest:
         """Return the next request for a pending rating."""
-        request = self.request(rating.unit, rating.replicate)
-        return request if rating.unreadable is None else self._stricter(request, rating.unit)
+        further = _AGAIN * max(0, rating.step - 1)
+        request = self.request(rating.unit, rating.replicate + further)
+        return self._stricter(request, rating.unit) if rating.step else request
 
     def leave(self, result_of: Callable[[PendingRating], ParsedReply]) -> None:
         """Drop all pending ratings, each with the parsed reply that `result_of` returns."""
@@ -114,8 +121,8 @@ class JudgingPlan:
         if not self.client.withdrawn_keys:
             return
         for rating in self.pending:
-            request = self.request(rating.unit, rating.replicate)
-            keys = {request.key, self._stricter(request, rating.unit).key}
+            steps = (rating.step, max(1, rating.step))
+            keys = {self.next_request(replace(rating, step=step)).key for step in steps}
             if keys & self.client.withdrawn_keys:
                 self.keep(rating.unit, rating.replicate, _WITHDRAWN)
 
@@ -136,10 +143,11 @@ class JudgingPlan:
         )
 
     def call_keys(self, unit: Unit) -> tuple[str, ...]:
-        """Return the keys of all requests about a unit, including possible second ones."""
-        firsts = [self.request(unit, k) for k in self._replicates(unit)]
+        """Return the keys of all requests about a unit, including possible further ones."""
         return tuple(
-            request.key for item in firsts for request in (item, self._stricter(item, unit))
+            self.next_request(PendingRating(unit, replicate, step)).key
+            for replicate in self._replicates(unit)
+            for step in range(self._last_step + 1)
         )
 
     def request(self, unit: Unit, replicate: int) -> ModelRequest:
@@ -165,14 +173,18 @@ class JudgingPlan:
             for unit in units
             for replicate in self._replicates(unit)
         ]
-        for is_stricter in (False, True):
-            keys = [r.key for rating, r in pairs if (rating.unreadable is not None) == is_stricter]
-            replies = await self.client.stored_replies(keys)
-            pairs = [
-                (rating, request)
-                for pair in pairs
-                for rating, request in self._unanswered(*pair, replies.get(pair[1].key))
-            ]
+        unread = pairs
+        pairs = []
+        while unread:
+            replies = await self.client.stored_replies([request.key for _, request in unread])
+            looked_up, unread = unread, []
+            for rating, request in looked_up:
+                if (reply := replies.get(request.key)) is not None:
+                    unread += self._after(rating, reply)
+                elif self._is_to_ask(rating):
+                    pairs.append((rating, request))
+                else:
+                    self._keep_stored(rating, rating.latest)
         refused = await self.client.refused_keys([request.key for _, request in pairs])
         for rating, request in pairs:
             self.pending.append(
@@ -184,18 +196,32 @@ class JudgingPlan:
             )
             self.estimate.add(request)
 
-    def _unanswered(
-        self, rating: PendingRating, request: ModelRequest, reply: Reply | None
+    def _after(
+        self, rating: PendingRating, reply: Reply
     ) -> list[tuple[PendingRating, ModelRequest]]:
-        """Parse and keep a stored reply; return the request that is still needed, if any."""
-        if reply is None:
-            return [(rating, request)]
+        """Parse a stored reply and keep its score; without one return what may come next."""
         parsed = read_outcome(reply, rating.unit.question)
-        if parsed.is_unreadable and rating.unreadable is None:
-            return [(replace(rating, unreadable=parsed), self._stricter(request, rating.unit))]
-        self.n_from_ledger += 1
-        self.keep(rating.unit, rating.replicate, parsed)
+        if parsed.is_unreadable or parsed.status == "out_of_range":
+            step = rating.step + 1 if parsed.is_unreadable else max(2, rating.step + 1)
+            further = replace(rating, step=step, latest=parsed)
+            self._last_step = max(self._last_step, step)
+            return [(further, self.next_request(further))]
+        self._keep_stored(rating, parsed)
         return []
+
+    def _is_to_ask(self, rating: PendingRating) -> bool:
+        """Return whether the next request is sent: again once if unreadable, and if wanted."""
+        latest = rating.latest
+        if latest is None or rating.step == 1:
+            return True
+        if latest.status in self.client.ask_again:
+            return True
+        return rating.step == 2 and latest.is_unreadable  # noqa: PLR2004 - the first time again
+
+    def _keep_stored(self, rating: PendingRating, parsed: ParsedReply | None) -> None:
+        if parsed is not None:
+            self.n_from_ledger += 1
+            self.keep(rating.unit, rating.replicate, parsed)
 
     def _stricter(self, request: ModelRequest, unit: Unit) -> ModelRequest:
         """Return the request that follows a reply which could not be read."""
@@ -229,17 +255,15 @@ class JudgingPlan:
 
     async def _ask(self, rating: PendingRating, allowance: Allowance) -> ParsedReply:
         """Return a rating; request it once more, in stricter words, if the reply is unreadable."""
-        unit, parsed = rating.unit, rating.unreadable
-        request = self.request(unit, rating.replicate)
-        if parsed is None:
-            outcome = await self.client.reply_to(request, rating.subject, allowance)
-            parsed = read_outcome(outcome, unit.question)
-        if parsed.is_unreadable:
-            stricter = self._stricter(request, unit)
+        question, latest = rating.unit.question, rating.latest
+        outcome = await self.client.reply_to(self.next_request(rating), rating.subject, allowance)
+        parsed = read_outcome(outcome, question)
+        if rating.step == 0 and parsed.is_unreadable:
+            latest = parsed
+            stricter = self.next_request(replace(rating, step=1))
             outcome = await self.client.reply_to(stricter, rating.subject, allowance)
-            if isinstance(outcome, Reply):
-                parsed = read_outcome(outcome, unit.question)
-        return parsed
+            parsed = read_outcome(outcome, question)
+        return parsed if isinstance(outcome, Reply) or latest is None else latest
 
 
 async def plan_judging(

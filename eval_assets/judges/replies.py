@@ -64,6 +64,10 @@ class ParsedReply:
         return self.status in ("unparsable", "missing") and not self.error
 
 
+UNREAD: tuple[Status, ...] = ("unparsable", "missing", "out_of_range")
+"""Statuses of replies that hold no score, so that asking again may help."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgeScore(ParsedReply):
     """A judge's rating of one unit, aggregated over replicates.

@@ -30,7 +30,7 @@ from eval_assets.judges.calling.requests import (
     Unsent,
 )
 from eval_assets.judges.calling.shared_rate_limits import loop_time
-from eval_assets.ledger import CallSubject, Reply, Request
+from eval_assets.ledger import CallSubject, Reply, Request, Status
 
 logger = logging.getLogger(__name__)
 
@@ -139,6 +139,7 @@ class ModelClient(Generic[Declared]):
     The limiter is shared by judges of one model and account, and so are the requests under way:
     equal ones are sent once. `refused` are features that the model refused in earlier runs. Unless
     the endpoint `is_known`, one request is sent alone at first: what it takes is found out once.
+    Ratings of the statuses `ask_again` are requested again, although they are in the ledger.
     """
 
     def __init__(  # noqa: PLR0913 - the stages of a request
@@ -154,6 +155,7 @@ class ModelClient(Generic[Declared]):
         refused: Collection[str],
         tasks: dict[str, asyncio.Task[Outcome]],
         is_known: bool,
+        ask_again: Collection[Status],
     ) -> None:
         self.model: LiveModel[Declared] = model
         self.summary = ModelSummary(model.id, Estimate(model))
@@ -161,6 +163,7 @@ class ModelClient(Generic[Declared]):
         self.in_flight: set[asyncio.Task[Any]] = set()
         self.withdrawn_keys: set[str] = set()
         self.has_answered = False  # in this run or an earlier one
+        self.ask_again = ask_again
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
         self.open_tasks = asyncio.Semaphore(2 * model.declared.most_in_flight)

@@ -26,7 +26,7 @@ from eval_assets.judges.calling.requests import Outcome
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
-from eval_assets.ledger import Amount, Grant, Ledger, RateLimits
+from eval_assets.ledger import Amount, Grant, Ledger, RateLimits, Status
 from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)
@@ -47,6 +47,7 @@ class RequestOptions:
         report: Receives the estimates before the first request, and the progress.
         retry: When a failed request is sent again.
         seed: Seed of the retries' jitter.
+        ask_again: Statuses of ratings that are requested again, although they are in the ledger.
     """
 
     api_keys: Mapping[str, str] = field(repr=False)
@@ -54,6 +55,7 @@ class RequestOptions:
     report: Report = log_report
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     seed: int = 0
+    ask_again: frozenset[Status] = frozenset()
 
 
 def require_prices(models: Sequence[AnyLiveModel], *, is_capped: bool) -> None:
@@ -129,6 +131,7 @@ async def open_clients(
                 refused=refused,
                 tasks=tasks,
                 is_known=in_flight is not None or options.retry.counts_overload,
+                ask_again=options.ask_again,
             )
             clients.append(client)
         stack.push_async_callback(writer.close)

@@ -2,6 +2,8 @@
 
 import math
 import re
+import socket
+import ssl
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -146,9 +148,22 @@ def failure_of(
 
 
 def connection_failure(cause: BaseException | None) -> RequestFailed:
-    """Return the failure of a lost connection; one that was never established cannot be billed."""
+    """Return the failure of a lost connection; one that was never established cannot be billed.
+
+    A host that is unknown or has a bad certificate says so: another try rarely helps.
+    """
+    message, reason = f"no connection: {type(cause).__name__}", cause
+    while reason is not None:
+        if isinstance(reason, socket.gaierror):
+            message = f"the host is unknown ({reason.strerror}). See base_url and the network"
+        elif isinstance(reason, ssl.SSLCertVerificationError):
+            message = (
+                f"the certificate of the host is not valid ({reason.verify_message}). See "
+                "base_url, or name its authority in SSL_CERT_FILE"
+            )
+        reason = reason.__cause__ or reason.__context__
     return RequestFailed(
-        f"no connection: {type(cause).__name__}",
+        message,
         remedy="retry",
         may_be_billed=not isinstance(cause, httpx2.ConnectError),
     )

@@ -40,6 +40,9 @@ _NOBODY_WORKED = timedelta(hours=1)
 _WAIT_SECONDS = 60
 """Time that SQLite waits for another process's transaction, which takes milliseconds."""
 
+_MAKING_SECONDS = 1.0
+"""Time in which another process writes into a file that it made."""
+
 _CREATING = 0x6576616C
 """Key of the lock under which tables are made on PostgreSQL."""
 
@@ -134,7 +137,7 @@ class SqlLedger:
                 with connection.begin():
                     yield connection
         except sa.exc.SQLAlchemyError as error:
-            kind = UnreachableError if _is_connection_lost(error) else StoreError
+            kind = UnreachableError if _may_pass(error) else StoreError
             raise kind(f"{self.place}: {_reason(error)}") from error
 
 
@@ -161,6 +164,8 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
     ledger = SqlLedger(engine, place=address, evaluation="" if is_own else evaluation)
     try:
         _prepare(ledger)
+        if path is not None and os.access(path, os.W_OK):
+            _check_daily(ledger)
     except BaseException:
         ledger.close()
         raise
@@ -172,6 +177,22 @@ def ledger_file(folder: Path, setting: str | None) -> Path | None:
     if setting and "://" in setting:
         return None
     return Path(setting) if setting else folder / "ledger.sqlite"
+
+
+def _check_daily(ledger: SqlLedger) -> None:
+    """Let SQLite check the file once a day: damage is found while there still is a copy.
+
+    The day is the file's own `user_version`.
+    """
+    today = datetime.now(UTC).date().toordinal()
+    with ledger.read_transaction() as connection:
+        if connection.exec_driver_sql("PRAGMA user_version").scalar() == today:
+            return
+        result = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+    if result != "ok":
+        raise StoreError(f"{ledger.place}: {_SQLITE_REMEDIES['SQLITE_CORRUPT']}. ({result})")
+    with ledger.write_transaction(is_durable=False) as connection:
+        connection.exec_driver_sql(f"PRAGMA user_version = {today}")
 
 
 def _make(folder: Path) -> None:
@@ -186,6 +207,7 @@ def _sqlite(path: Path) -> sa.Engine:
     if not path.parent.is_dir():
         raise StoreError(f"{path}: its folder does not exist. Create it or set EVAL_LEDGER.")
     _require_no_log_alone(path)
+    _require_content(path)
     engine = sa.create_engine(
         sa.URL.create("sqlite", database=str(path)),
         connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
@@ -218,6 +240,21 @@ def _require_no_log_alone(path: Path) -> None:
             f"replies. Put {path.name} back from a copy. To begin a new ledger, which takes over "
             f"the replies in out/eval.duckdb, delete {log.name} and {path.name}-shm."
         )
+
+
+def _require_content(path: Path) -> None:
+    """Raise StoreError if the file is empty, and stays so: another process may have just made it.
+
+    SQLite takes it for a new ledger, and what was paid would be bought again.
+    """
+    deadline = time.monotonic() + _MAKING_SECONDS
+    while path.exists() and path.stat().st_size == 0:
+        if time.monotonic() > deadline:
+            raise StoreError(
+                f"{path}: the file is empty. Put it back from a copy. To begin a new ledger, which "
+                "takes over the replies in out/eval.duckdb, delete it."
+            )
+        time.sleep(0.01)
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -358,15 +395,18 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _is_connection_lost(error: sa.exc.SQLAlchemyError) -> bool:
-    """Return whether a server ended the connection, restarts, or takes none."""
+def _may_pass(error: sa.exc.SQLAlchemyError) -> bool:
+    """Return whether the disk is full, or a server ended the connection, restarts, or takes none.
+
+    Nothing is sent while the writer waits, and replies that arrive are kept.
+    """
     if not isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
         return False
     cause = error.orig
     if isinstance(cause, sqlite3.Error):
-        return False
+        return cause.sqlite_errorcode == sqlite3.SQLITE_FULL
     code = getattr(cause, "sqlstate", None)
-    return code is None or code.startswith(_CONNECTION_CLASSES)
+    return code is None or code == _DISK_FULL or code.startswith(_CONNECTION_CLASSES)
 
 
 def wall_clock() -> datetime:

@@ -188,9 +188,49 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more_and_more_strictly(
     summary = judge_all(units(2)[1:], [judge])
     assert summary.scores[0].status == "unparsable"
     assert provider.log.n_received == len(ledger.attempts) == 4
-    # Both replies are in the ledger: there is nothing left to ask.
-    assert judge_all(units(2), [judge]).scores[1].status == "unparsable"
+
+
+def test_what_cannot_be_read_is_asked_again_by_the_next_run_once_and_on_demand(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    judge = dataclasses.replace(PAIR[0], max_in_flight=1)
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_0)": "prose"})))
+    for n_received in (2, 3, 3):
+        assert judge_all(units(1), [judge]).scores[0].status == "unparsable"
+        assert provider.log.n_received == n_received
+
+    provider.behave(Behaviour())
+    statuses = frozenset({"unparsable"})
+    assert judge_all(units(1), [judge], ask_again=statuses).scores[0].status == "ok"
+    assert judge_all(units(1), [judge], ask_again=statuses).scores[0].status == "ok"
+    assert judge_all(units(1), [judge]).scores[0].status == "ok"
     assert provider.log.n_received == 4
+
+
+def test_what_is_off_the_scale_is_asked_again_on_demand_alone(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    judge = dataclasses.replace(PAIR[0], max_in_flight=1)
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_0)": "out_of_range"})))
+    for _ in range(2):
+        assert judge_all(units(1), [judge]).scores[0].status == "out_of_range"
+    assert provider.log.n_received == 1
+
+    provider.behave(Behaviour())
+    statuses = frozenset({"out_of_range"})
+    assert judge_all(units(1), [judge], ask_again=statuses).scores[0].status == "ok"
+    assert judge_all(units(1), [judge]).scores[0].status == "ok"
+    assert provider.log.n_received == 2
+
+
+def test_if_asking_again_fails_the_earlier_reply_stays(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    judge = dataclasses.replace(PAIR[0], max_in_flight=1)
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_0)": "prose"})))
+    judge_all(units(1), [judge])
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_0)": "bad_request"})))
+    assert judge_all(units(1), [judge]).scores[0].status == "unparsable"
 
 
 @pytest.mark.parametrize("fault", ["quota", "no_credit", "unauthorized", "forbidden"])
@@ -714,7 +754,7 @@ def test_a_process_that_slept_reads_its_replies_before_they_are_late(
     }
     for judge in judges:  # known, so that no request is sent alone
         ledger.in_flight[addresses[judge.id].rstrip("/"), judge.model or ""] = 16
-    is_asleep = []
+    is_asleep: list[bool] = []
 
     def sleep_once(_: object) -> None:
         if not is_asleep:

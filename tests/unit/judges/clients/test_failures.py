@@ -1,5 +1,7 @@
 """Responses to failed requests, by the bodies that the vendors send."""
 
+import socket
+import ssl
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
@@ -228,3 +230,22 @@ def test_wait_until_a_moment_is_read_in_milliseconds_and_as_a_date() -> None:
     headers = {"anthropic_ratelimit_requests_reset": end}
     assert failure(529, {"error": {}}, **headers).retry_after_seconds == pytest.approx(30, abs=5)
     assert failure(400, body).retry_after_seconds is None
+
+
+_BAD_CERTIFICATE = ssl.SSLCertVerificationError(1, "certificate verify failed")
+_BAD_CERTIFICATE.verify_message = "self-signed certificate"
+
+
+@pytest.mark.parametrize(
+    ("cause", "message"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "the host is unknown (Name or"),
+        (_BAD_CERTIFICATE, "the certificate of the host is not valid (self-signed certificate)"),
+    ],
+)
+def test_an_unknown_host_and_a_bad_certificate_say_so(cause: OSError, message: str) -> None:
+    request = httpx2.Request("POST", "https://api.example")
+    error = httpx2.ConnectError(str(cause), request=request)
+    error.__cause__ = cause
+    assert str(connection_failure(error)).startswith(message)
+    assert not connection_failure(error).may_be_billed

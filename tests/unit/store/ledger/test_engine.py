@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
@@ -320,3 +321,50 @@ def test_a_new_file_that_several_open_at_once_is_waited_for() -> None:
 
     with pytest.raises(sqlite3.OperationalError):
         _write_ahead(cast("sqlite3.Connection", Refusing(sqlite3.SQLITE_NOTADB)))
+
+
+def test_an_empty_file_is_not_taken_for_a_new_ledger(tmp_path: Path) -> None:
+    (tmp_path / "ledger.sqlite").touch()
+    with pytest.raises(StoreError, match=r"the file is empty\. Put it back from a copy"):
+        connect_ledger(tmp_path, evaluation="poems", setting=None)
+
+
+def test_a_damaged_page_is_found_within_a_day(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=None)
+    with Worker(ledger, asset="judge_scores") as worker:
+        worker.record([attempt(f"{number}") for number in range(500)])
+    ledger.close()
+    connect_ledger(tmp_path, evaluation="poems", setting=None).close()  # checked today
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 200] = b"\xff" * 200
+    path.write_bytes(content)
+    connect_ledger(tmp_path, evaluation="poems", setting=None).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(StoreError, match=r"it is damaged\. Restore it from a copy"):
+        connect_ledger(tmp_path, evaluation="poems", setting=None)
+
+
+def test_a_disk_that_was_full_for_a_while_loses_no_reply(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(connect_ledger(tmp_path, evaluation="poems", setting=None)) as ledger:
+
+        def limit_pages(n: int) -> None:
+            with ledger.write_transaction() as connection:
+                connection.exec_driver_sql(f"PRAGMA max_page_count = {n}")
+
+        waits: list[float] = []
+
+        def free_space(seconds: float) -> None:
+            waits.append(seconds)
+            limit_pages(1_000_000)
+
+        monkeypatch.setattr("eval_assets.store.ledger.workers.time.sleep", free_space)
+        with Worker(ledger, asset="judge_scores") as worker:
+            limit_pages(1)
+            worker.record([attempt("a", raw_output="4" * 1_000_000)])
+            assert set(worker.replies(["a"])) == {"a"}
+        assert waits
