@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from eval_assets.agreement.humans import HumanMeasures
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.figures import HumanFigures
-    from eval_assets.readers.labels.validation import Labels
-    from eval_assets.readers.labels.without_rubric import RatingsOptions
-    from eval_assets.readers.ratings_file import RatingsFile
+    from eval_assets.readers.rating_tables import RatingTables, ReadOptions
     from eval_assets.render.document import Table
     from eval_assets.scale import Level, Scale
     from eval_assets.verdicts import GateState
@@ -61,14 +59,14 @@ def agreement(  # noqa: PLR0913 - the options of the command
         ValueError: If the text or the ends of the scale are none.
         TypeError: If the scale is something else.
     """
-    from eval_assets.readers.labels.without_rubric import RatingsOptions
+    from eval_assets.readers.rating_tables import ReadOptions
 
-    options = RatingsOptions(
+    options = ReadOptions(
         scale=_scale_of(scale),
         level=level,
-        items=(item,) if isinstance(item, str) else tuple(item),
-        raters=(rater,) if isinstance(rater, str) else tuple(rater),
-        ratings=(rating,) if isinstance(rating, str) else tuple(rating),
+        item=(item,) if isinstance(item, str) else tuple(item),
+        rater=(rater,) if isinstance(rater, str) else tuple(rater),
+        rating=(rating,) if isinstance(rating, str) else tuple(rating),
         question=question,
         missing_values=tuple(missing_values),
     )
@@ -92,27 +90,55 @@ def _scale_of(scale: object) -> Scale | None:
     raise TypeError(f'scale must be a Scale, its ends or its text such as "1-5", got {scale!r}')
 
 
-def agreement_of_layouts(ratings: object, options: RatingsOptions) -> list[Agreement]:
-    """Return the agreement of each layout that the ratings may have and whose verdicts differ."""
-    from eval_assets.readers.labels.headers import is_model
-    from eval_assets.readers.ratings_file import read_ratings_file, read_ratings_frame
+def agreement_of_layouts(ratings: object, options: ReadOptions) -> list[Agreement]:
+    """Return the agreement of each reading that the ratings allow and whose verdicts differ."""
+    from eval_assets.readers.ratings import read_ratings
     from eval_assets.wording import listed
 
-    layout = (
-        read_ratings_file(Path(ratings), options)
-        if isinstance(ratings, str | Path)
-        else read_ratings_frame(_as_frame(ratings), options)
-    )
-    if layout.raters and not options.raters and all(map(is_model, layout.raters)):
-        message = f"no person rated: {listed(layout.raters)} are named like language models"
+    source: list[Path] | pd.DataFrame
+    if isinstance(ratings, str | Path):
+        evaluation, beside = _evaluation_beside(Path(ratings))
+        source, name = [Path(ratings)], Path(ratings).stem
+    else:
+        evaluation, beside, source, name = None, (), _as_frame(ratings), "data frame"
+    tables = read_ratings(source, options, evaluation=evaluation)
+    if not len(tables.ratings):
+        judges = listed([str(judge) for judge in tables.scores["judge"].unique()])
+        message = f"no person rated: {judges} are named like judges"
         remedy = "Add the ratings of people, or name people by --rater"
-        raise InputError(InputProblem(layout.evaluation.name, None, None, message, remedy))
-    measured = _measure(layout.evaluation, layout)
-    if layout.other_layout is not None:
-        alternative = _measure(layout.other_layout.evaluation, layout.other_layout)
-        if alternative.states != measured.states:
-            return [measured, alternative]
-    return [measured]
+        raise InputError(InputProblem(tables.files[0], None, None, message, remedy))
+    measured = replace(_measure(tables, name, evaluation), beside=beside)
+    differing = [measured]
+    doubts: list[str] = []
+    for doubt, other in tables.alternatives:
+        alternative = _measure(other, name, evaluation)
+        if alternative.states == measured.states:
+            continue
+        if doubt.option.lstrip("-").startswith(("scale", "missing")):
+            doubts += _scale_doubts(measured, alternative, doubt.option)
+        else:
+            differing.append(replace(alternative, option=doubt.option))
+    return [replace(measured, doubts=tuple(doubts)), *differing[1:]]
+
+
+def _evaluation_beside(path: Path) -> tuple[Evaluation | None, tuple[str, ...]]:
+    """Return the evaluation in whose folder a file is, and a note on it."""
+    from eval_assets.errors import gathered
+    from eval_assets.readers.evaluation.read import read_evaluation
+
+    folder = folder_of(path)
+    if folder is None:
+        return None, ()
+    problems: list[InputProblem] = []
+    with gathered(problems):
+        return read_evaluation(folder), ("scales and gates of evaluation.yaml beside it are used",)
+    return None, (f"evaluation.yaml beside it is not used ({problems[0].message})",)
+
+
+def folder_of(path: Path) -> Path | None:
+    """Return the evaluation folder that a file is in; None if it is in none."""
+    folder = path.parent.parent if path.parent.name == "labels" else path.parent
+    return folder if (folder / "evaluation.yaml").is_file() else None
 
 
 def _as_frame(ratings: object) -> pd.DataFrame:
@@ -131,8 +157,8 @@ class Agreement:
 
     Args:
         evaluation: The questions, with the scales declared or guessed.
-        labels: The ratings.
-        raters: Raters, as an option would name them to read the ratings like this.
+        tables: The ratings.
+        option: Option that reads the ratings like this; empty for the likeliest reading.
         humans: How far the raters agree, with remarks.
         outcomes: Outcome of each gate.
         disagreements: Rows of `label_disagreements`.
@@ -140,12 +166,18 @@ class Agreement:
     """
 
     evaluation: Evaluation
-    labels: Labels
-    raters: tuple[str, ...]
+    tables: RatingTables
     humans: HumanMeasures
     outcomes: tuple[GateOutcome, ...]
     disagreements: pd.DataFrame
     doubts: tuple[str, ...] = ()
+    option: str = ""
+    beside: tuple[str, ...] = ()
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Return the raters."""
+        return tuple(map(str, self.tables.ratings["rater"].unique()))
 
     @property
     def is_open(self) -> bool:
@@ -180,7 +212,19 @@ class Agreement:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return how the ratings were read, as far as that was guessed."""
-        return tuple(self.labels.notes)
+        columns = {role: names for role, names in self.tables.columns.items() if names}
+        roles = "; ".join(f"{role} = {', '.join(names)}" for role, names in columns.items())
+        scales = {q.id: q.scale.described() for q in self.evaluation.rubric if q.scale_guessed}
+        guesses = "; ".join(f"{scale} ({name})" for name, scale in scales.items())
+        judges = ", ".join(map(str, self.tables.scores["judge"].unique()))
+        return (
+            roles,
+            *self.tables.notes,
+            *self.beside,
+            *([f"scale guessed from the ratings: {guesses}"] if guesses else []),
+            *([f"{judges} left out, as judges are no human raters"] if judges else []),
+            *(f"{name} is not read: {reason}" for name, reason in self.tables.not_read.items()),
+        )
 
     @property
     def remarks(self) -> dict[str, list[str]]:
@@ -244,7 +288,7 @@ class Agreement:
         """Return everything in the types of JSON; an undefined figure is null."""
         return {
             "name": self.evaluation.name,
-            "notes": self.labels.notes,
+            "notes": self.notes,
             "questions": [
                 {
                     "question_id": question.id,
@@ -264,7 +308,6 @@ class Agreement:
                 row | {name: json.loads(str(row[name])) for name in ("ratings", "value_counts")}
                 for row in self.disagreements.to_dict("records")
             ],
-            "n_unrated": self.labels.n_unrated,
             "scale_doubts": list(self.doubts),
         }
 
@@ -279,33 +322,17 @@ class Drawing:
         return self.svg or None
 
 
-def _measure(evaluation: Evaluation, ratings: RatingsFile) -> Agreement:
-    """Measure on the scale as guessed, and name the verdicts that another one would change."""
-    measured = _measure_on(evaluation, ratings)
-    doubts: list[str] = []
-    if ratings.wider is not None:
-        doubts += _scale_doubts(measured, _measure_on(ratings.wider, ratings))
-    if ratings.from_one is not None:
-        without_zeros = _measure_on(ratings.from_one, _on_scale(ratings, ratings.from_one))
-        doubts += _zero_doubts(measured, without_zeros)
-    return replace(measured, doubts=tuple(doubts))
-
-
-def _on_scale(ratings: RatingsFile, evaluation: Evaluation) -> RatingsFile:
-    """Return the ratings without those below the scale of their question."""
-    rows = ratings.labels.ratings
-    lowest = rows["question_id"].map({q.id: q.scale.low for q in evaluation.rubric})
-    rows = rows[~(rows["value"] < lowest.astype(float))]
-    return replace(ratings, labels=replace(ratings.labels, ratings=rows))
-
-
-def _measure_on(evaluation: Evaluation, file: RatingsFile) -> Agreement:
+def _measure(tables: RatingTables, name: str, beside: Evaluation | None) -> Agreement:
     from eval_assets.agreement.gates.evidence import gate_outcomes
     from eval_assets.agreement.humans import measure_humans
+    from eval_assets.config.evaluation import Evaluation, default_gates
     from eval_assets.file_ratings import file_ratings
-    from eval_assets.readers.ratings_file import unread_notes
 
-    ratings = file_ratings(evaluation, file)
+    gates = default_gates() if beside is None else beside.gates
+    rated = set(tables.ratings["question"].unique())
+    rubric = tuple(question for question in tables.questions if question.id in rated)
+    evaluation = Evaluation(name, Path(), rubric, gates=gates)
+    ratings = file_ratings(evaluation, tables)
     humans = measure_humans(ratings.humans, evaluation)
     outcomes = gate_outcomes(
         evaluation,
@@ -313,31 +340,15 @@ def _measure_on(evaluation: Evaluation, file: RatingsFile) -> Agreement:
         versions={"human": ratings.version},
         changed=(),
     )
-    notes = (*file.notes("Pass --scale if that is wrong"), *unread_notes(file.unread))
-    labels = replace(file.labels, notes=notes)
-    return Agreement(evaluation, labels, file.raters, humans, outcomes, ratings.disagreements)
+    return Agreement(evaluation, tables, humans, outcomes, ratings.disagreements)
 
 
-def _scale_doubts(measured: Agreement, wider: Agreement) -> tuple[str, ...]:
-    """Return a sentence for each gate whose state depends on how wide the guessed scale is."""
-    scales = [
-        "; ".join(dict.fromkeys(question.scale.described() for question in of.evaluation.rubric))
-        for of in (measured, wider)
-    ]
-    return tuple(
-        f"The verdict depends on the guessed scale: on {scales[0]}, {_figure(first)}; "
-        f"on {scales[1]}, {_figure(second)}. Pass the scale that raters saw with --scale."
-        for first, second in zip(measured.outcomes, wider.outcomes, strict=True)
-        if first.state is not second.state
-    )
-
-
-def _zero_doubts(measured: Agreement, without_zeros: Agreement) -> list[str]:
-    """Return a sentence for each gate whose state depends on whether 0 is a rating."""
+def _scale_doubts(measured: Agreement, other: Agreement, option: str) -> list[str]:
+    """Return a sentence for each gate whose state depends on the guessed scale."""
     return [
-        f"The verdict depends on whether 0 is a rating: with it, {_figure(first)}; without it, "
-        f"{_figure(second)}. Pass --missing-values 0 if it means no rating, else the --scale."
-        for first, second in zip(measured.outcomes, without_zeros.outcomes, strict=True)
+        f"The verdict depends on the guessed scale: {_figure(first)}, but with {option} "
+        f"{_figure(second)}. Pass {option} if that is what raters saw."
+        for first, second in zip(measured.outcomes, other.outcomes, strict=True)
         if first.state is not second.state
     ]
 
@@ -358,6 +369,6 @@ def _ambiguous_layouts(ratings: object, agreements: Sequence[Agreement]) -> Inpu
         + listed([f"{gate} is {state.value}" for gate, state in of.states.items()])
         for of in agreements
     ]
-    options = " or ".join(f"rater={list(of.raters)}" for of in agreements)
+    options = " or ".join(of.option for of in agreements if of.option)
     message = f"it can be read in two ways, and their verdicts differ: {'; '.join(states)}"
     return InputProblem(name, None, None, message, f"Pass {options}")

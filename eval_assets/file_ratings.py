@@ -12,10 +12,6 @@ import pandas as pd
 
 from eval_assets.agreement.gates.evidence import measures_version
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
-from eval_assets.agreement.rounds import first_ratings, first_round_decides
-from eval_assets.store.connection import connect_in_memory
-from eval_assets.store.long_ratings import group_codes
-from eval_assets.store.schema import replace_rows
 from eval_assets.store.summaries import disagreements_of, units_by_question
 
 if TYPE_CHECKING:
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.readers.ratings_file import RatingsFile
+    from eval_assets.readers.rating_tables import RatingTables
 
 
 @dataclass(frozen=True)
@@ -42,47 +38,37 @@ class FileRatings:
     version: str
 
 
-def file_ratings(evaluation: Evaluation, file: RatingsFile) -> FileRatings:
-    """Return the ratings of a file on the scales of an evaluation."""
-    latest, earlier = file.labels.ratings, file.labels.earlier
-    is_skipped = latest["skipped"].to_numpy()
-    n_skipped = Counter[str](latest["question_id"][is_skipped])
-    latest = latest[~is_skipped] if is_skipped.any() else latest
-    earlier = earlier[earlier["value"].notna()]
-    all_ratings = pd.concat([latest, earlier]) if len(earlier) else latest
+def file_ratings(evaluation: Evaluation, tables: RatingTables) -> FileRatings:
+    """Return the ratings of people in files on the scales of an evaluation."""
+    rows = tables.ratings
+    names: list[Any] = [
+        rows["item"].cat.categories,
+        [question.id for question in evaluation.rubric],
+        rows["rater"].cat.categories,
+    ]
     response_ids, question_ids, rater_ids = (
-        pd.Index(np.array(sorted(names), dtype=object))
-        for names in (
-            file.responses["response_id"].tolist(),
-            [question.id for question in evaluation.rubric],
-            all_ratings["rater_id"].unique().tolist(),
-        )
+        pd.Index(np.array(sorted(map(str, of))), dtype=object) for of in names
     )
     coded = pd.DataFrame(
         {
-            "unit": _codes(all_ratings["response_id"], response_ids),
-            "question": _codes(all_ratings["question_id"], question_ids),
-            "rater": _codes(all_ratings["rater_id"], rater_ids),
-            "value": all_ratings["value"].array,
-            "round": all_ratings["round"].array,
+            "unit": _codes(rows["item"], response_ids),
+            "question": _codes(rows["question"], question_ids),
+            "rater": _codes(rows["rater"], rater_ids),
+            "value": rows["value"].array,
         },
         copy=False,
     )
-    labels = coded[: len(latest)]
-    group = _groups(file.responses)
-    ratings, first_round_only = {}, set()
-    for question in evaluation.rubric:
-        labels_of_question, all_of_question = (
-            of[of["question"] == question_ids.get_loc(question.id)] for of in (labels, coded)
+    group = np.arange(len(response_ids))
+    if tables.groups_by:
+        groups = tables.items.set_index("item")["group"]
+        group = pd.factorize(groups.reindex(response_ids))[0]
+    ratings = {
+        question.id: _long(
+            coded[coded["question"] == question_ids.get_loc(question.id)], rater_ids, group
         )
-        ratings[question.id] = _long(labels_of_question, rater_ids, group)
-        rounds = {
-            of: _long(rows, rater_ids, group) for of, rows in _by_round(all_of_question).items()
-        }
-        if first_round_decides(rounds, question):
-            ratings[question.id] = first_ratings(rounds)
-            first_round_only.add(question.id)
-    differing = labels[_differ(labels, n_questions=len(question_ids))]
+        for question in evaluation.rubric
+    }
+    differing = coded[_differ(coded, n_questions=len(question_ids))]
     disagreements = disagreements_of(
         evaluation.rubric,
         pd.DataFrame(
@@ -100,22 +86,13 @@ def file_ratings(evaluation: Evaluation, file: RatingsFile) -> FileRatings:
     version = _fingerprint(ratings, response_ids)
     humans = HumanRatings(
         ratings=ratings,
-        n_skipped=n_skipped,
+        n_skipped=Counter(),
         n_disagreements={name: len(of) for name, of in units.items()},
         data_version=measures_version(evaluation, "human", data_version=version),
         disagreements=units,
-        first_round_only=frozenset(first_round_only),
+        first_round_only=frozenset(),
     )
     return FileRatings(humans, disagreements, version)
-
-
-def _groups(responses: pd.DataFrame) -> NDArray[np.integer[Any]]:
-    """Return the response group of each response, in the order of their ids."""
-    if list(responses) == ["response_id"]:
-        return np.arange(len(responses))
-    with connect_in_memory() as connection:
-        replace_rows(connection, "responses", responses)
-        return group_codes(connection)
 
 
 def _differ(coded: pd.DataFrame, *, n_questions: int) -> NDArray[np.bool_]:
@@ -134,12 +111,6 @@ def _codes(cells: pd.Series, names: pd.Index) -> NDArray[np.int32]:
     """Return the place of each cell among the names."""
     cells = cells.astype("category")  # which they are unless labels of several rounds were joined
     return names.get_indexer(cells.cat.categories).astype(np.int32)[cells.cat.codes]
-
-
-def _by_round(coded: pd.DataFrame) -> dict[int, pd.DataFrame]:
-    """Return the labels of each round; nothing if there is one."""
-    rounds = np.unique(coded["round"].to_numpy()).tolist()
-    return {of: coded[coded["round"] == of] for of in rounds} if len(rounds) > 1 else {}
 
 
 def _long(coded: pd.DataFrame, rater_ids: pd.Index, group: NDArray[np.integer[Any]]) -> LongRatings:

@@ -109,10 +109,12 @@ LIBRARIES = {
         "duckdb",
         "fastmcp",
         "filelock",
+        "numpy",
         "pandas",
         "rich",
         "sqlalchemy",  # of which Dagster's records are, and their errors
         "uvicorn",
+        "yaml",
     },
     "definitions": {"dagster"},
     "file_agreement": {"pandas"},
@@ -291,7 +293,7 @@ def test_database_file_is_opened_in_one_place() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "duckdb.connect"
     }
 
-    assert opening - {"readers/formats/row_files.py"} == {"store/connection.py"}
+    assert opening - {"readers/formats/contents.py"} == {"store/connection.py"}
 
 
 def test_the_command_line_imports_dagster_only_in_the_module_that_runs_assets() -> None:

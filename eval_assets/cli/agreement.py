@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED, MISUSED
-from eval_assets.cli.options import file_arguments, json_option, print_json, ratings_options
+from eval_assets.cli.options import file_arguments, json_option, print_json, read_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eval_assets.file_agreement import Agreement
-    from eval_assets.readers.labels.without_rubric import RatingsOptions
+    from eval_assets.readers.rating_tables import ReadOptions
 
 _MOST_DISAGREEMENTS = 5
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@ratings_options
+@read_options
 @json_option
-def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
+def agreement(file: Path, *, options: ReadOptions, as_json: bool) -> int:
     """Say whether the raters of any file agree: A^HH, alpha, the gates and the next step.
 
     FILE holds one rating per row (rater, item, rating), or a column for each rater or
@@ -53,7 +53,7 @@ def _undecided(file: Path, layouts: Sequence[Agreement], *, as_json: bool) -> in
     from eval_assets.cli.terminal_tables import print_human_gates
 
     if as_json:
-        documents = [{"raters": of.raters, **of.to_json()} for of in layouts]
+        documents = [{"option": of.option, **of.to_json()} for of in layouts]
         print_json({"layouts": documents})
         return MISUSED
     click.echo(f"{file.name} can be read in two ways, and their verdicts differ.")
@@ -62,16 +62,15 @@ def _undecided(file: Path, layouts: Sequence[Agreement], *, as_json: bool) -> in
         for note in measured.notes:
             click.echo(f"{file.name}: {note}.")
         print_human_gates(measured.outcomes)
-        command = (
-            f"eval-assets agreement {quote(str(file))} --rater {quote(','.join(measured.raters))}"
-        )
-        click.echo(f"If that is right, run: {command}")
+        if measured.option:
+            command = f"eval-assets agreement {quote(str(file))} {measured.option}"
+            click.echo(f"If that is right, run: {command}")
     return MISUSED
 
 
 def _next_command(file: Path) -> str:
     """Return the command that evaluates the file's folder, or creates a folder from the file."""
-    from eval_assets.readers.ratings_file import folder_of
+    from eval_assets.file_agreement import folder_of
 
     folder = folder_of(file)
     if folder is not None:

@@ -70,9 +70,9 @@ def import_(  # noqa: PLR0913 - one parameter per option
     the tool. Repeat the command to bring the files in responses/, labels/ and judge_scores/ up to
     date: new ratings are added, edited ones replaced, and deleted ones listed.
     """
-    from eval_assets.readers.drafts import write_draft
+    from eval_assets.cli.evaluation_drafts import draft_of_export
+    from eval_assets.cli.tool_updates import ToolFiles, update_folder
     from eval_assets.readers.importers.tool_exports import import_files, import_records
-    from eval_assets.readers.updates import ToolFiles, update_folder
 
     named = source[0] if source[0] in TOOLS and not Path(source[0]).exists() else None
     paths = [Path(name) for name in (source[1:] if named else source)]
@@ -96,7 +96,7 @@ def import_(  # noqa: PLR0913 - one parameter per option
     if server:
         written, changes = update_folder(export, files, drops_deleted=drop_deleted)
     else:
-        written, changes = write_draft(export, data, name=data.resolve().name, tool=tool)
+        written, changes = draft_of_export(export, data, name=data.resolve().name, tool=tool)
     for line in (*(f"wrote {path}" for path in written), *changes):
         click.echo(line)
     _print_account(tool, export, verb="stored")

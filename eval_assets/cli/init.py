@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from shlex import quote
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import ratings_options
+from eval_assets.cli.options import read_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
 
-    from eval_assets.readers.labels.without_rubric import RatingsOptions
+    from eval_assets.readers.rating_tables import ReadOptions
 
 _ENDINGS = (".yaml", ".csv", ".gz", ".jsonl", ".md")
 _EXAMPLES = {
@@ -35,9 +34,10 @@ _CHECKOUT = Path(__file__).parents[2] / "data"
 
 
 @click.command()
-@click.argument("path", type=click.Path(path_type=Path), metavar="FOLDER|FILE")
-@click.argument("target", type=click.Path(path_type=Path, file_okay=False), required=False)
-@ratings_options
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="[FILE]... FOLDER"
+)
+@read_options
 @click.option(
     "--example",
     type=click.Choice(list(_EXAMPLES)),
@@ -47,30 +47,28 @@ _CHECKOUT = Path(__file__).parents[2] / "data"
     "answers is better.  [default: minimal]",
 )
 def init(
-    path: Path,
-    target: Path | None,
+    paths: tuple[Path, ...],
     *,
-    options: RatingsOptions,
+    options: ReadOptions,
     example: str | None,
 ) -> int:
     """Write an evaluation folder to start from; it runs as it is.
 
     A new folder gets a commented example. In a folder with responses, labels or judge scores, an
-    evaluation.yaml is drafted from them, with all other missing files; a table of ratings in
-    another form is read as `agreement` does, and written to labels/. Of a FILE of ratings, or of
-    another tool's export, a folder is made beside it, or as TARGET; options say how it is read, as
-    in `agreement`. A file that exists is never changed.
+    evaluation.yaml is drafted from them, with all other missing files; ratings in another form
+    are written to labels/, and scores of judges to judge_scores/. Of FILEs of ratings, or of
+    another tool's export, a folder is made: beside a single FILE, or as FOLDER; options say how
+    they are read. A file that exists is never changed.
     """
-    from eval_assets.readers.drafts import Draft, write_ratings_draft
-    from eval_assets.readers.folder_drafts import complete_folder
+    from eval_assets.cli.evaluation_drafts import Draft, draft_of_files, draft_of_folder
 
-    folder, draft = target or path, None
-    if path.is_file():
-        folder = target or path.with_name(path.name.split(".")[0])
-        draft = write_ratings_draft(path, folder, options)
-        draft = replace(draft, notes=[f"{path.name}: {note}." for note in draft.notes])
+    *files, last = paths
+    folder, draft = last, None
+    if last.is_file() or files:
+        folder = last if not last.is_file() else last.with_name(last.name.split(".")[0])
+        draft = draft_of_files([*files, last] if last.is_file() else files, folder, options)
     elif not example:
-        draft = complete_folder(folder, options)
+        draft = draft_of_folder(folder, options)
     draft = draft or Draft(_write_example(folder, example or "minimal"), [])
     for line in (*draft.notes, *(f"wrote {file}" for file in draft.files)):
         click.echo(line)
@@ -83,7 +81,7 @@ def init(
 
 
 def _write_example(folder: Path, name: str) -> list[Path]:
-    from eval_assets.readers.drafts import write_files
+    from eval_assets.cli.evaluation_drafts import write_files
 
     packaged = resources.files("eval_assets.examples").joinpath(name)
     files = dict(_files(packaged if packaged.is_dir() else _CHECKOUT / name))

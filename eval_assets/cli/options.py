@@ -202,52 +202,6 @@ def scale_option(command: Command) -> Command:
     )(command)
 
 
-def ratings_options(command: Command) -> Command:
-    """Add the options of a file of ratings; they are passed to the command as `options`."""
-
-    @functools.wraps(command)
-    def with_options(*args: object, **values: Any) -> object:  # noqa: ANN401 - what click parsed
-        from eval_assets.readers.labels.without_rubric import RatingsOptions
-
-        options = RatingsOptions(**{f.name: values.pop(f.name) for f in fields(RatingsOptions)})
-        return command(*args, options=options, **values)
-
-    for option in reversed(
-        (
-            click.option(
-                "--item",
-                "items",
-                callback=_names,
-                help="Column of the rated items, or columns that name them together, with commas "
-                "between them.",
-            ),
-            click.option(
-                "--rater",
-                "raters",
-                callback=_names,
-                help="Column of the raters, or the columns of several raters, with commas between "
-                "them.",
-            ),
-            click.option(
-                "--rating",
-                "ratings",
-                callback=_names,
-                help="Column of the ratings, or one for each question, with commas between them.",
-            ),
-            click.option("--question", help="Column of the questions."),
-            _SKIP_ROWS_OPTION,
-            click.option(
-                "--missing-values",
-                callback=_names,
-                help="Words that mean no rating, with commas between them.",
-            ),
-            _LEVEL_OPTION,
-        )
-    ):
-        with_options = option(with_options)
-    return cast("Command", scale_option(with_options))
-
-
 def read_options(command: Command) -> Command:
     """Add the options that say how files of ratings are read, passed on as `options`."""
 
@@ -306,7 +260,7 @@ def file_arguments() -> list[str]:
     """Return the file and the options of the running command, to repeat them in another one."""
     context = click.get_current_context()
     arguments = [str(context.params.get("file") or context.params.get("path"))]
-    names = {p.name: p.opts[-1 if p.name == "raters" else 0] for p in context.command.params}
+    names = {p.name: p.opts[0] for p in context.command.params}
     for name, flag in names.items():
         value = context.params.get(name)
         text = ",".join(value) if isinstance(value, tuple) else str(value)
@@ -316,5 +270,8 @@ def file_arguments() -> list[str]:
     return arguments + (["--scale", scale] if scale else [])
 
 
-_REPEATED = {"items", "raters", "ratings", "question", "skip_rows", "missing_values", "level"}
+_REPEATED = {
+    *("item", "rater", "judge", "rating", "question", "only", "ignore", "model", "group", "run"),
+    *("sheet", "skip_rows", "missing_values", "level"),
+}
 _SCALE = "eval_assets.scale"

@@ -224,7 +224,8 @@ class CodedColumn:
         words = self.rating_words
         if len(words) > _MOST_WORDS:
             return False
-        if self.values_of_scale and {word.casefold() for word in words} <= self.values_of_scale:
+        names = {word.casefold() for word in words if not _is_number(word)}
+        if names and names <= self.values_of_scale:
             return True
         return self.order is not None or (
             self.n_distinct <= _MOST_CLASSES

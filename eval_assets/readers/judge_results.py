@@ -1,7 +1,5 @@
 """Human ratings and a judge's results of the same items on one dimension."""
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,21 +7,14 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputError, InputProblem, raise_all
-from eval_assets.readers._cells import FloatArray, ratings_in
-from eval_assets.readers._problems import RowProblems, input_error, nearest, quoted, repeated
-from eval_assets.readers.formats.row_files import read_table
-from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.labels.row_units import items_of
-from eval_assets.readers.labels.without_rubric import RatingsOptions
-from eval_assets.readers.ratings_file import read_ratings_file
+from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.names import is_rating_word
+from eval_assets.readers.problems import nearest, quoted
+from eval_assets.readers.rating_tables import RatingTables, ReadOptions
+from eval_assets.readers.ratings import read_ratings
+from eval_assets.readers.values import FloatArray
 from eval_assets.scale import Scale
-
-_SCORE = ("score", "aiescore", "judge_score", "rating", "value", "label", "grade")
-_JUDGE = ("judge_model", "judge_id", "judge", "rater_id", "rater")
-_ONE_QUESTION = "rating"
-_TURN = re.compile(r"^((?:[^|\\]|\\.)*\|(?:[^|\\]|\\.)*\|)(?:[^|\\]|\\.)*(?=\|)")
-"""An id made from a key, up to its third part, which is the turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,93 +44,70 @@ def read_judged_items(
     """Return the items of both files on one dimension; files without dimensions hold only this one.
 
     Without a scale it is guessed from the ratings; without a judge the file has results of one.
+    Scores of several runs are averaged.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or for a file that cannot be used.
     """
-    humans = read_ratings_file(human_labels, RatingsOptions(scale=scale))
-    try:
-        question = _question(humans.evaluation.rubric, dimension, human_labels)
-        rows = _rows(read_table(judge_results, folder=judge_results.parent), dimension, judge)
-    except InputError as error:
-        raise ExceptionGroup(f"{dimension} cannot be compared", [error]) from error
-    scores = _scores(rows, question.scale)
-    ratings = humans.labels.ratings
-    ratings = ratings[ratings["question_id"] == question.id]
-    items = ratings["response_id"]
-    if not set(items) & set(scores) and not rows.has("turn_index"):
-        # A result without a turn is about the conversation: so is then the mean of its ratings.
-        items = items.map(lambda item: _TURN.sub(r"\1", item))
+    options = ReadOptions(scale=scale, judge=(str(judge_results),))
+    tables = read_ratings([human_labels, judge_results], options)
+    question = _question(tables, dimension)
+    ratings = tables.ratings[tables.ratings["question"] == question.id]
+    scored = [str(name) for name in tables.scores["question"].unique()]
+    is_named = len(scored) != 1 or not is_rating_word(scored[0])
+    scores = tables.scores
+    scores = scores[scores["question"] == question.id] if is_named else scores
+    judges = sorted(map(str, scores["judge"].unique()))
+    file = judge_results.name
+    if judge is None and len(judges) > 1:
+        message = f"the file holds results of several judges: {', '.join(judges)}"
+        raise _refused(file, message, "Name one with --judge")
+    if judge is not None and judge not in judges:
+        raise _refused(file, f"no row has the judge {quoted(judge)}", nearest(judge, judges))
+    scores = scores[scores["judge"] == judge] if judge is not None else scores
+    for name in set(map(str, scores["judge"].unique())) & set(tables.judge_scales):
+        scores_on = f"its scores are on another scale ({tables.judge_scales[name].described()})"
+        message = f"{scores_on} than the ratings ({question.scale.described()})"
+        raise _refused(file, message, "Bring them to one scale, or name that of both with --scale")
     matrix = pd.pivot_table(
-        ratings.assign(response_id=items),
-        index="response_id",
-        columns="rater_id",
-        values="value",
-        aggfunc="mean",
+        ratings, index="item", columns="rater", values="value", aggfunc="mean", observed=True
     )
-    if not set(matrix.index) & set(scores):
+    of_item = scores.groupby("item", observed=True)["value"].mean()
+    if not set(matrix.index) & set(of_item.index):
+        matrix = _by_conversation(matrix, tables.columns["item"])
+    if not set(matrix.index) & set(of_item.index):
         message = f"no item of {human_labels.name} is in it"
-        remedy = "Give both files the same column of ids, such as response_id"
-        problem = InputProblem(rows.file, None, None, message, remedy)
-        raise_all([problem], source=judge_results.name)
+        raise _refused(file, message, "Give both files the same column of ids, such as response_id")
     return JudgedItems(
         question=question,
-        item_ids=tuple(matrix.index),
+        item_ids=tuple(map(str, matrix.index)),
         ratings=matrix.to_numpy(dtype=np.float64),
-        scores=np.array([scores.get(item, np.nan) for item in matrix.index], dtype=np.float64),
-        n_unrated=len(set(scores) - set(matrix.index)),
-        notes=humans.notes("Pass --scale if that is wrong"),
+        scores=of_item.reindex(matrix.index).to_numpy(dtype=np.float64),
+        n_unrated=len(set(of_item.index) - set(matrix.index)),
+        notes=tables.notes,
     )
 
 
-def _question(rubric: Sequence[RubricQuestion], dimension: str, path: Path) -> RubricQuestion:
-    questions = {question.id: question for question in rubric}
+def _by_conversation(matrix: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Return the mean ratings of conversations, if items are their turns: convo / turn / model."""
+    turn = next((k for k, name in enumerate(columns) if plain(name) == "turn_index"), None)
+    parts = [str(item).split(" / ") for item in matrix.index]
+    if turn is None or any(len(of) <= turn for of in parts):
+        return matrix
+    names = [" / ".join([*of[:turn], *of[turn + 1 :]]) for of in parts]
+    return matrix.groupby(names).mean()
+
+
+def _question(tables: RatingTables, dimension: str) -> RubricQuestion:
+    questions = {question.id: question for question in tables.questions}
     if dimension in questions:
         return questions[dimension]
-    if list(questions) == [_ONE_QUESTION]:
-        return questions[_ONE_QUESTION]
+    if len(questions) == 1:
+        return tables.questions[0]
     message = f"no rater rated the dimension {quoted(dimension)}"
-    raise input_error(path.name, message, nearest(dimension, questions))
+    raise _refused(tables.files[0], message, nearest(dimension, questions))
 
 
-def _rows(table: FileTable, dimension: str, judge: str | None) -> FileTable:
-    if table.header_of(*_SCORE) is None:
-        message = f"the columns {', '.join(table.columns)} hold no scores"
-        raise input_error(table.file, message, "Name the column score", line=1)
-    questions = items_of(table, one_a_row=False).questions
-    is_selected = questions.array(bool, lambda question: question in (dimension, _ONE_QUESTION))
-    if not is_selected.any():
-        message = f"no row is about the dimension {quoted(dimension)}"
-        remedy = nearest(dimension, sorted(filter(None, questions.present())))
-        raise input_error(table.file, message, remedy)
-    header = table.header_of(*_JUDGE)
-    if header is not None:
-        judges = table.stripped(header)
-        present = sorted(filter(None, judges.take(is_selected).present()))
-        if judge is None and len(present) > 1:
-            message = f"the file holds results of several judges: {', '.join(present)}"
-            raise input_error(table.file, message, "Name one with --judge", column=header)
-        if judge is not None and judge not in present:
-            message = f"no row has the judge {quoted(judge)}"
-            raise input_error(table.file, message, nearest(judge, present), column=header)
-        if judge is not None:
-            is_selected &= judges.is_(judge)
-    return table.take(np.flatnonzero(is_selected))
-
-
-def _scores(table: FileTable, scale: Scale) -> dict[str, float]:
-    cells = ratings_in(table, *_SCORE)
-    values = cells.values_on(scale)
-    items = items_of(table, one_a_row=False).responses.map(lambda item: str(item or ""))
-    problems = RowProblems(table.file, table.lines)
-    is_off = ~cells.blank & ~((values >= scale.low) & (values <= scale.high))
-    remedy = f"Use a number {scale.described()}"
-    problems.add(is_off, table.header_of(*_SCORE), "is not on the scale", remedy, cells.texts)
-    problems.add_described(
-        repeated(items)[0],
-        None,
-        lambda row: (f"a second result of {quoted(items[row])}", "Keep one of the two"),
-    )
-    raise_all([*table.bad_rows, *problems.in_order()], source=table.file)
-    triples = zip(items, values.tolist(), cells.blank, strict=True)
-    return {item: value for item, value, is_blank in triples if not is_blank}
+def _refused(file: str, message: str, remedy: str) -> ExceptionGroup[InputError]:
+    error = InputError(InputProblem(file, None, None, message, remedy))
+    return ExceptionGroup("the results cannot be compared", [error])

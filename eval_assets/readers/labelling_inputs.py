@@ -16,9 +16,9 @@ from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
-from eval_assets.readers._problems import RowProblems, nearest, quoted
-from eval_assets.readers.formats.row_files import read_table
+from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, plain
+from eval_assets.readers.problems import RowProblems, nearest, quoted
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID
 from eval_assets.readers.responses import KNOWN_COLUMNS, responses_of
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
-from eval_assets.readers.formats.header_rows import SAMPLE_ROWS, header_of, named_columns
-from eval_assets.readers.formats.table import FileColumn, FileTable, as_text
+from eval_assets.readers.formats.contents import table_of_rows
+from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.names import Who, who
 from eval_assets.readers.values import number_in, order_of
 
@@ -56,22 +56,9 @@ def tables_of_document(document: object, *, file: str) -> list[CodedTable]:
         case dict() as record:
             return tables_of_records([record], None, file=file)
         case [list(), *_] as rows if all(isinstance(row, list) for row in rows):
-            return [CodedTable.of(_table_of_lists(rows, file=file))]  # type: ignore[arg-type] # they are lists
+            return [CodedTable.of(table_of_rows(list(enumerate(rows, 1)), file=file))]  # type: ignore[arg-type] # they are lists
         case _:
             return []
-
-
-def _table_of_lists(rows: Sequence[list[object]], *, file: str) -> FileTable:
-    """Return the table of rows that are lists; the first may name the columns."""
-    start = [(line, [as_text(cell) or "" for cell in row]) for line, row in enumerate(rows, 1)]
-    header = header_of(start[:SAMPLE_ROWS], file=file)
-    body = start[header.n_rows :]
-    cells = [
-        FileColumn.of([row[k] if k < len(row) else "" for _, row in body])
-        for k in range(len(header.names))
-    ]
-    columns = named_columns(header, cells, file=file, is_strict=False)
-    return FileTable(file, columns, [line for line, _ in body], notes=header.notes)
 
 
 def tables_of_records(

@@ -13,10 +13,10 @@ import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
-from eval_assets.readers._problems import listed_briefly, quoted
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined
 from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.names import Who, names_model, who
+from eval_assets.readers.problems import listed_briefly, quoted
 from eval_assets.readers.rating_tables import RATING_COLUMNS, SCORE_COLUMNS, ReadOptions
 from eval_assets.readers.readings.table_reading import RatedColumn, Reading, option_text
 from eval_assets.readers.values import (
@@ -105,16 +105,16 @@ def _rows_of(
 ) -> pd.DataFrame:
     """Return the ratings in a column; all are those of the `judge`, if there is one."""
     table, column = reading.table, rated.column
-    items, item_names = _items(reading, rated)
+    items, item_names = items_of_rows(reading, rated)
     is_rating = np.append(column.is_rating, False)[column.codes]
     is_named = items >= 0
     if rated.rater is None and reading.rater is not None:
         is_named = is_named & reading.rater.has_cell
         _add_missing(
-            ratings, table, reading.rater.name, is_rating & ~reading.rater.has_cell, "rater"
+            ratings, table, reading.rater.name, is_rating & ~reading.rater.has_cell, "a rater"
         )
     header = reading.items[0].name if reading.items else "item"
-    _add_missing(ratings, table, header, is_rating & (items < 0), "item")
+    _add_missing(ratings, table, header, is_rating & (items < 0), "an item")
     _note_blanks(ratings, table, column)
     rows = np.flatnonzero(is_rating & is_named)
     n_rows = len(rows)
@@ -157,7 +157,7 @@ def coded(codes: npt.NDArray[Any], names: Sequence[str] | pd.Index) -> "pd.Categ
     return column
 
 
-def _items(reading: Reading, rated: RatedColumn) -> tuple[npt.NDArray[np.integer], pd.Index]:
+def items_of_rows(reading: Reading, rated: RatedColumn) -> tuple[npt.NDArray[np.integer], pd.Index]:
     """Return the code of each row's item, below 0 without one, and the names of items."""
     table, columns = reading.table, reading.items
     if rated.item is not None:
@@ -219,10 +219,10 @@ def _add_missing(
     noun: str,
 ) -> None:
     """Add a problem for each rating that does not say by whom, or of what, it is."""
-    subject = "who gave it" if noun == "rater" else "what was rated"
+    subject = "who gave it" if noun == "a rater" else "what was rated"
     for row in np.flatnonzero(is_missing).tolist():
         place = table.files[row], table.lines[row], header
-        message, remedy = f"a rating without a {noun}", f"Fill in {subject}, or remove the rating"
+        message, remedy = f"a rating without {noun}", f"Fill in {subject}, or remove the rating"
         ratings.problems.append(InputProblem(*place, message, remedy))
 
 
@@ -562,7 +562,11 @@ def _shared(rows: pd.DataFrame) -> dict[str, object]:
     lines = rows["line"]
     sheets = [getattr(line, "sheet", "") for line in lines] if lines.dtype == object else []
     return {
-        **{name: rows[name] for name in ("item", "question", "value", "file", "column")},
+        **{
+            name: rows[name].cat.remove_unused_categories()
+            for name in ("item", "question", "file", "column")
+        },
+        "value": rows["value"],
         "sheet": pd.Categorical(sheets or np.repeat("", len(rows))),
         "line": lines,
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os.path import commonpath
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +12,19 @@ import pandas as pd
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, gathered, raise_all
-from eval_assets.readers._problems import listed_briefly, nearest
 from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
     Kind,
     Origin,
-    n_distinct,
-    share_constant,
 )
+from eval_assets.readers.formats.contents import FileContent, content_of
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
-from eval_assets.readers.names import Role, Who, crossed_parts, distinct_parts
+from eval_assets.readers.names import Who, crossed_parts, distinct_parts, is_rating_word
+from eval_assets.readers.problems import listed_briefly, nearest
+from eval_assets.readers.rated_items import rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
     ONE_QUESTION,
     CollectedRatings,
@@ -36,13 +37,19 @@ from eval_assets.readers.rating_frames import (
 )
 from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.readings import readings_of
-from eval_assets.readers.readings.table_reading import FRAME, Reading, option_text, refused
+from eval_assets.readers.readings.table_reading import (
+    FRAME,
+    Reading,
+    names_file,
+    option_text,
+    refused,
+)
 from eval_assets.readers.sources import (
-    FileContent,
-    content_of,
     content_of_frame,
     files_in,
     joined_tables,
+    tables_of,
+    with_words,
 )
 from eval_assets.readers.tool_ratings import (
     export_of,
@@ -51,22 +58,13 @@ from eval_assets.readers.tool_ratings import (
     tool_of,
 )
 from eval_assets.readers.values import scale_from_one, scale_text, wider_scale
+from eval_assets.scale import Scale
 
 ReplyParser = Callable[[str, RubricQuestion | None], str | None]
 """Returns the score in a judge's reply as a cell; None if it has none."""
 
 _MOST_FORKS = 3
 _MOST_RATERS = 20_000
-_FEWEST_GROUPS = 10
-"""Values of a column of prompts or conversations from which on it groups the items."""
-
-_SYSTEMS = ("model", "model_name", "system", "generator", "bot", "assistant", "engine")
-_NO_ATTRIBUTES = (
-    *("an index", "repeats", "empty", "ignored", "a summary", "a reference", "counts of votes"),
-    *("the highest", "the lowest", "the mean", "the median", "its name", "beside", "decimals"),
-)
-"""How reasons begin for columns that are not attributes as attributes of items."""
-
 _SHARED_ITEMS = 0.5
 """Share of the items of one file that another one has, from which on both rate the same."""
 
@@ -98,14 +96,15 @@ def read_ratings(
         ExceptionGroup: Of an InputError for each cell that is no rating, or for a file that leaves
             open who rated what.
     """
+    if isinstance(source, pd.DataFrame) and options.scale is None:
+        options = replace(options, scale=_scale_of_categories(source))
     tables = _source(source, options)
-    declared = {} if evaluation is None else {q.id: q for q in evaluation.rubric}
-    result, readings = _read(tables, options, declared)
+    result, readings = _read(tables, options, evaluation)
     doubts, alternatives = list(result.doubts), []
     forks = [fork for reading in readings if len(readings) == 1 for fork in reading.forks]
     for choice, changed in forks[:_MOST_FORKS]:
         try:
-            other, _ = _read(tables, replace(options, **dict[str, Any](changed)), declared)
+            other, _ = _read(tables, replace(options, **dict[str, Any](changed)), evaluation)
         except (InputError, ExceptionGroup):
             continue
         doubt = _doubt(readings[0].table, choice, changed, result.columns)
@@ -120,12 +119,13 @@ def read_ratings(
 def _source(source: Sequence[Path] | pd.DataFrame, options: ReadOptions) -> _RatingSource:
     if isinstance(source, pd.DataFrame):
         content = content_of_frame(source)
-        return _RatingSource(_prepared(content.as_tables(), options), (FRAME,))
+        return _RatingSource([with_words(of, options) for of in tables_of(content)], (FRAME,))
     paths = files_in(source)
     folder = source[0] if len(source) == 1 and source[0].is_dir() else None
     names = {path: named(path, folder=folder or path.parent) for path in paths}
     if len(set(names.values())) < len(names):
-        names = {path: str(path) for path in paths}
+        folder = Path(commonpath([path.parent for path in paths]))
+        names = {path: named(path, folder=folder) for path in paths}
     contents: list[FileContent] = []
     problems: list[InputProblem] = []
     for path in paths:
@@ -138,6 +138,18 @@ def _source(source: Sequence[Path] | pd.DataFrame, options: ReadOptions) -> _Rat
         problems.append(InputProblem(str(source[0]), None, None, message, remedy))
     raise_all(problems, source=listed_briefly([*names.values()]))
     return _of_contents(contents, options)
+
+
+def _scale_of_categories(frame: pd.DataFrame) -> Scale | None:
+    """Return the scale that the order of categorical columns declares; None if there is none."""
+    dtypes = [of for of in frame.dtypes if isinstance(of, pd.CategoricalDtype) and of.ordered]
+    orders = {tuple(dtype.categories) for dtype in dtypes}
+    if len(orders) != 1 or len(order := orders.pop()) < 2:  # noqa: PLR2004 - a scale has two values
+        return None
+    if all(isinstance(value, str) for value in order):
+        return Scale.from_words(*order)
+    values = tuple(map(float, order))
+    return Scale(low=values[0], high=values[-1], values=values)
 
 
 def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _RatingSource:
@@ -153,9 +165,9 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
         except InputError as error:
             raise _group(error) from error
         readings = readings_of_export(export, file=exported[0].file)
-    tables = [table for of in contents if of not in exported for table in of.as_tables()]
+    tables = [table for of in contents if of not in exported for table in tables_of(of)]
     return _RatingSource(
-        _prepared(joined_tables(tables), options),
+        [with_words(table, options) for table in joined_tables(tables)],
         tuple(of.file for of in contents),
         tuple(readings),
         export,
@@ -163,31 +175,13 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
     )
 
 
-def _prepared(tables: list[CodedTable], options: ReadOptions) -> list[CodedTable]:
-    """Return tables whose columns know the words that mean no rating."""
-    missing = frozenset(word.casefold() for word in options.missing_values)
-    words = options.scale.words if options.scale and options.scale.words else ()
-    if not missing and not words:
-        return tables
-    of_scale = frozenset(word.casefold() for word in words)
-    return [
-        replace(
-            table,
-            columns=[
-                replace(column, missing_values=missing, values_of_scale=of_scale)
-                for column in table.columns
-            ],
-        )
-        for table in tables
-    ]
-
-
 # One reading of all files.
 
 
 def _read(
-    source: _RatingSource, options: ReadOptions, declared: Mapping[str, RubricQuestion]
+    source: _RatingSource, options: ReadOptions, evaluation: Evaluation | None
 ) -> tuple[RatingTables, list[Reading]]:
+    declared = {} if evaluation is None else {q.id: q for q in evaluation.rubric}
     _check_options(source, options)
     if source.export is not None:
         declared = {**questions_of_export(source.export), **declared}
@@ -199,7 +193,7 @@ def _read(
     if not len(ratings.rows):
         raise_all([*bad_rows, *ratings.problems], source=table.file)
         raise _group(refused(table, "there are no ratings", "Add some, or name their column"))
-    _name_questions(ratings)
+    _name_questions(ratings, are_certain=source.export is not None)
     _select_questions(ratings, options)
     scales = with_values(ratings, options, declared)
     with_one_spelling(
@@ -208,8 +202,14 @@ def _read(
     without_copies(ratings, _remedy_of_copies(readings))
     raise_all([*bad_rows, *ratings.problems], source=listed_briefly(source.files))
     is_judge = ratings.rows["is_judge"].to_numpy()
-    groups = _group_column(readings, options)
-    items, attributes = _items(readings, ratings.rows, groups, options, source.export)
+    items = rated_items(
+        readings,
+        ratings.rows,
+        source.tables,
+        options,
+        export=source.export,
+        evaluation=evaluation,
+    )
     notes = [
         *(note for of in readings for note in (*of.table.notes, *of.notes)),
         *ratings.notes,
@@ -217,13 +217,13 @@ def _read(
     result = RatingTables(
         ratings=ratings_frame(ratings.rows[~is_judge]),
         scores=scores_frame(ratings.rows[is_judge]),
-        items=items,
+        items=items.frame,
         questions=scales.questions,
         judge_scales=scales.of_judges,
-        columns=_columns(readings, options, groups),
-        groups_by="" if groups is None else groups.name,
+        columns=_columns(readings, options, items.group),
+        groups_by=items.group,
         files=source.files,
-        not_read=_not_read(source, readings, attributes),
+        not_read=reasons_not_read(readings, source.tables, items, export=source.export),
         notes=tuple(dict.fromkeys(notes)),
         tool=source.tool,
     )
@@ -241,7 +241,6 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
     ]
     known = {plain(name) for name in names} | {origin.value for origin in Origin}
     values = _names_in(source) if options.rater or options.judge else set()
-    files = {part for file in source.files for part in (file, Path(file).name, Path(file).stem)}
     table = next(iter([*source.tables, *(of.table for of in source.readings)]), None)
     if table is None:
         message, remedy = "it holds no records", "Name a file with a row for each rating or item"
@@ -261,7 +260,9 @@ def _check_options(source: _RatingSource, options: ReadOptions) -> None:
     ):
         is_rater = option in ("rater", "judge")
         for name in option_values:
-            if plain(name) in known or (is_rater and (name.casefold() in values or name in files)):
+            if plain(name) in known or (
+                is_rater and (name.casefold() in values or names_file(name, source.files))
+            ):
                 continue
             message = f"{option_text(table, option, name)}: there is no such column"
             message += " or rater" * is_rater
@@ -388,8 +389,7 @@ def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Readi
     )
     is_attributes = reading.rater is None and not is_rated and not options.rating
     file_is_named = any(
-        name in (reading.table.file, Path(reading.table.file).name, Path(reading.table.file).stem)
-        for name in (*options.rater, *options.judge)
+        names_file(name, [reading.table.file]) for name in (*options.rater, *options.judge)
     )
     if is_attributes and not file_is_named:
         return []
@@ -401,25 +401,35 @@ def _judges_of_files(source: _RatingSource, options: ReadOptions) -> dict[str, s
     """Return the judge whose scores a file holds, as far as options say so."""
     judges = {}
     for file in source.files:
-        path = Path(file)
-        if {file, path.name, path.stem} & set(options.judge):
-            judges[file] = path.stem
+        if any(names_file(name, [file]) for name in options.judge):
+            judges[file] = Path(file).stem
     return judges
 
 
-def _name_questions(ratings: CollectedRatings) -> None:
-    """Give questions without a name that of the only other one; without one it is `rating`."""
-    questions = ratings.rows["question"].cat.remove_unused_categories()
+def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
+    """Give questions without a name that of the only other one; without one it is `rating`.
+
+    The one question of people is that of judges whose column is called no more than score.
+    """
+    rows = ratings.rows
+    questions = rows["question"].cat.remove_unused_categories()
     names = [str(name) for name in questions.cat.categories]
-    named_questions = [name for name in names if name]
-    if "" in names:
+    is_judge = rows["is_judge"].to_numpy()
+    people, judges = (set(questions[of].unique()) for of in (~is_judge, is_judge))
+    one_of_each = not are_certain and len(people) == len(judges) == 1 and people != judges
+    named_questions = [
+        name for name in names if name and not (one_of_each and is_rating_word(name))
+    ]
+    unnamed = {name for name in names if name not in named_questions}
+    if unnamed and (one_of_each or "" in unnamed):
         name = named_questions[0] if len(named_questions) == 1 else ONE_QUESTION
-        places = pd.Index(dict.fromkeys([of or name for of in names]), dtype=object)
-        codes = places.get_indexer(pd.Index([of or name for of in names]))
+        renamed = [name if of in unnamed else of for of in names]
+        places = pd.Index(dict.fromkeys(renamed), dtype=object)
+        codes = places.get_indexer(pd.Index(renamed))
         questions = pd.Series(
             pd.Categorical.from_codes(codes[questions.cat.codes.to_numpy()], places)
         )
-    ratings.rows["question"] = questions.array
+    rows["question"] = questions.array
 
 
 def _select_questions(ratings: CollectedRatings, options: ReadOptions) -> None:
@@ -450,152 +460,8 @@ def _remedy_of_copies(readings: Sequence[Reading]) -> str:
     return f"{remedy}, or if several columns say what was rated, pass {option}"
 
 
-# What is known of items.
-
-
-def _group_column(readings: Sequence[Reading], options: ReadOptions) -> CodedColumn | None:
-    """Return the column of items that are not independent; None if each item is a group."""
-    reading = readings[0]
-    if options.group is not None:
-        return next((c for of in readings if (c := of.table.find(options.group))), None)
-    candidates = [
-        column
-        for column in reading.table.columns
-        if column.may_be(Role.GROUP)
-        and len(column.values) >= _FEWEST_GROUPS
-        and not any(column is of for of in (reading.rater, reading.question, reading.run))
-        and (len(reading.items) > 1 or column not in reading.items)
-    ]
-    codes = _item_codes(reading)
-    n_items = n_distinct(codes)
-    for column in sorted(candidates, key=lambda c: len(c.values)):
-        is_of_item = not share_constant(column, codes) < 1
-        if is_of_item and n_distinct(column.codes) < n_items:
-            return column
-    return None
-
-
-def _item_codes(reading: Reading) -> Any:  # noqa: ANN401 - an array
-    from eval_assets.readers.columns import combined
-
-    if not reading.items:
-        return np.arange(len(reading.table))
-    return combined(reading.items)
-
-
-def _items(
-    readings: Sequence[Reading],
-    rows: pd.DataFrame,
-    groups: CodedColumn | None,
-    options: ReadOptions,
-    export: Export | None,
-) -> tuple[pd.DataFrame, set[tuple[str, str]]]:
-    """Return a row for each rated item with its attributes, and the columns attributes as such."""
-    names = rows["item"].cat.categories[np.unique(rows["item"].cat.codes.to_numpy())]
-    items = pd.DataFrame({"item": pd.Index(names, dtype=object)})
-    attributes: set[tuple[str, str]] = set()
-    index = pd.Index(items["item"])
-    for reading in readings:
-        codes, names_of_items = _coded_items(reading)
-        if codes is None:
-            continue
-        places = index.get_indexer(names_of_items)
-        first = np.full(len(names_of_items), -1, dtype=np.int64)
-        valid = codes >= 0
-        first[codes[valid][::-1]] = np.flatnonzero(valid)[::-1]
-        for column in reading.table.columns:
-            if reading.uses(column) and column is not groups and column not in reading.items[1:]:
-                continue
-            if not _is_attribute(reading, column, codes):
-                continue
-            if not column.can_rate:  # what looks like ratings is named all the same
-                attributes.add((reading.table.file, column.name))
-            if column.name in items:
-                continue
-            texts = np.full(len(items), None, dtype=object)
-            usable = (places >= 0) & (first >= 0)
-            texts[places[usable]] = column.texts()[_first_filled(column, codes, first)[usable]]
-            items[column.name] = texts
-    if export is not None:
-        items = _with_texts(items, export)
-    items["group"] = (
-        items[groups.name] if groups is not None and groups.name in items else items["item"]
-    )
-    models = [
-        name
-        for name in map(str, items)
-        if (plain(name) == plain(options.model) if options.model else plain(name) in _SYSTEMS)
-    ]
-    items["model"] = items[models[0]] if models else None
-    further = [name for name in items if name not in ("item", "group", "model")]
-    return items[["item", "group", "model", *further]], attributes
-
-
-def _with_texts(items: pd.DataFrame, export: Export) -> pd.DataFrame:
-    """Return items with the texts and models that an export holds."""
-    texts = pd.DataFrame.from_dict(export.responses, orient="index", dtype=object)
-    return items.join(texts.drop(columns=items.columns, errors="ignore"), on="item")
-
-
-def _coded_items(reading: Reading) -> tuple[Any, pd.Index]:
-    from eval_assets.readers.rating_frames import _items as items_of_rated
-
-    if not reading.rated or reading.rated[0].item is not None:
-        return None, pd.Index([])
-    return items_of_rated(reading, reading.rated[0])
-
-
-def _first_filled(column: CodedColumn, codes: Any, first: Any) -> Any:  # noqa: ANN401 - arrays
-    """Return the first row of each item that has content in a column."""
-    filled = np.flatnonzero(column.has_cell & (codes >= 0))
-    rows = first.copy()
-    rows[codes[filled][::-1]] = filled[::-1]
-    return rows
-
-
-def _is_attribute(reading: Reading, column: CodedColumn, codes: Any) -> bool:  # noqa: ANN401 - an array
-    if column in reading.items[1:] or (len(reading.items) > 1 and column in reading.items):
-        return True
-    reason = reading.not_read.get(column.name, "")
-    if column.origin or reason.startswith(_NO_ATTRIBUTES):
-        return False
-    return not share_constant(column, codes) < 1
-
-
-def _not_read(
-    source: _RatingSource, readings: Sequence[Reading], attributes: set[tuple[str, str]]
-) -> dict[str, str]:
-    """Return the reason why a column is not read, by `file:column`."""
-    reasons: dict[str, str] = {}
-    for reading in readings:
-        for name, reason in reading.not_read.items():
-            if (reading.table.file, name) not in attributes:
-                reasons[f"{reading.table.file}:{name}"] = reason
-    read = {id(of.table) for of in readings}
-    documents = {of.table.document for of in readings if of.table.document}
-    known = {column.name for of in readings for column in of.table.columns}
-    if source.export is not None:
-        file = source.readings[0].table.file
-        losses = [*source.export.losses, *source.export.notes]
-        reasons |= {f"{file}:{n + 1}": loss for n, loss in enumerate(losses)}
-        reasons |= {f"{file}:{name}": "not a rating" for name in source.export.unused_fields}
-    for table in source.tables:
-        if id(table) in read:
-            continue
-        place = f"{table.file}:{table.sheet}" if table.sheet else table.file
-        if table.document in documents:
-            reasons |= {
-                f"{table.file}:{column.name}": "beside the records that hold ratings"
-                for column in table.columns
-                if column.name not in known and not column.origin
-            }
-        else:
-            reasons[place] = "no ratings in this table"
-    return reasons
-
-
 def _columns(
-    readings: Sequence[Reading], options: ReadOptions, groups: CodedColumn | None
+    readings: Sequence[Reading], options: ReadOptions, group: str
 ) -> dict[str, tuple[str, ...]]:
     """Return the columns by role; of tables with a column for each rater, those of people."""
 
@@ -619,7 +485,7 @@ def _columns(
         "rating": names(of.column for of in rated),
         "question": names(of.question for of in readings),
         "model": names([model]),
-        "group": names([groups]),
+        "group": (group,) if group else (),
         "run": names(of.run for of in readings),
     }
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.readers._cells import canonical_number
-from eval_assets.readers._problems import MessageAndRemedy, RowProblems, nearest_question, quoted
 from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, as_text
+from eval_assets.readers.problems import MessageAndRemedy, RowProblems, nearest_question, quoted
+from eval_assets.readers.values import canonical_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,11 +17,10 @@ from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import RESPONSE_COLUMNS
-from eval_assets.readers._cells import canonical_number
-from eval_assets.readers._problems import RowProblems, input_error, quoted, repeated
-from eval_assets.readers.formats.row_files import read_table
+from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text
 from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.problems import RowProblems, input_error, quoted, repeated
 from eval_assets.readers.references import (
     MODEL_NAME,
     RESPONSE_ID,
@@ -31,6 +30,7 @@ from eval_assets.readers.references import (
     quoted_key,
 )
 from eval_assets.readers.scores import read_recorded_scores
+from eval_assets.readers.values import canonical_number
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,9 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.frame_columns import SCORE_COLUMNS
-from eval_assets.readers._cells import ratings_in
-from eval_assets.readers._problems import (
+from eval_assets.readers.formats.contents import read_table
+from eval_assets.readers.formats.table import BoolArray, FileTable, without_blanks
+from eval_assets.readers.problems import (
     MessageAndRemedy,
     RowProblems,
     input_error,
@@ -23,8 +24,6 @@ from eval_assets.readers._problems import (
     quoted,
     repeated,
 )
-from eval_assets.readers.formats.row_files import read_table
-from eval_assets.readers.formats.table import BoolArray, FileTable, without_blanks
 from eval_assets.readers.references import (
     UNKNOWN,
     Key,
@@ -35,6 +34,7 @@ from eval_assets.readers.references import (
     references_in,
     units_of,
 )
+from eval_assets.readers.values import ratings_in
 
 OF_CONVERSATION = "conversation"
 """Status of a turn whose conversation is scored: the turn itself has no score."""

@@ -4,24 +4,18 @@ The content of a file decides how it is read, and never its name.
 """
 
 import re
-import zipfile
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
-from io import BytesIO
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from eval_assets.errors import InputError, InputProblem, SheetLine
-from eval_assets.readers._problems import input_error
 from eval_assets.readers.columns import BLANK, CodedColumn, CodedTable, Kind, Origin
 from eval_assets.readers.formats import header_rows
-from eval_assets.readers.formats.delimited import parse_delimited
-from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
-from eval_assets.readers.formats.row_files import loaded, parquet_table, sheets_of
+from eval_assets.readers.formats.contents import FileContent
+from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
-from eval_assets.readers.importers.tool_exports import is_zipped_log, zipped_log
 from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.nested_records import (
     tables_of_document,
@@ -29,6 +23,7 @@ from eval_assets.readers.nested_records import (
     with_choices,
     with_lists_unfolded,
 )
+from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.table_reading import FRAME
 
 _NO_TABLE = re.compile(
@@ -73,71 +68,42 @@ def files_in(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-@dataclass(frozen=True)
-class FileContent:
-    """Content of a file, before it is known what it means.
-
-    Args:
-        file: File, as messages name it.
-        document: Records or an object of JSON; None if the file holds tables.
-        lines: Line of each record, if it has its own.
-        tables: Tables of cells, with the name of each sheet.
-        bad_rows: Lines that could not be read.
-        notes: How the file was read, as far as that was guessed.
-    """
-
-    file: str
-    document: object = None
-    lines: Sequence[int] | None = None
-    tables: tuple[tuple[str, FileTable], ...] = ()
-    bad_rows: tuple[InputProblem, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    def as_tables(self) -> list[CodedTable]:
-        """Return the content as tables of columns."""
-        if self.document is None:
-            several = len(self.tables) > 1
-            tables = [
-                replace(prepared(of), sheet=sheet * several)
-                for sheet, table in self.tables
-                for of in _tables_of_rows(table)
-            ]
-        elif self.lines is None:
-            tables = tables_of_document(self.document, file=self.file)
-        else:
-            tables = tables_of_records(self.document, self.lines, file=self.file)  # type: ignore[arg-type] # they are records
-        return [
-            replace(
-                table,
-                bad_rows=(*self.bad_rows, *table.bad_rows),
-                notes=(*self.notes, *table.notes),
-            )
-            for table in tables
+def tables_of(content: FileContent) -> list[CodedTable]:
+    """Return the content of a file as tables of columns."""
+    if content.document is None:
+        several = len(content.tables) > 1
+        tables = [
+            replace(prepared(of), sheet=sheet * several)
+            for sheet, table in content.tables
+            for of in _tables_of_rows(table)
         ]
+        tables = [table for table in tables if len(table) or not several]
+    elif content.lines is None:
+        tables = tables_of_document(content.document, file=content.file)
+    else:
+        tables = tables_of_records(content.document, content.lines, file=content.file)
+    return [
+        replace(
+            table,
+            bad_rows=(*content.bad_rows, *table.bad_rows),
+            notes=(*content.notes, *table.notes),
+        )
+        for table in tables
+    ]
 
 
-def content_of(path: Path, *, file: str, sheet: str | None, skip_rows: int) -> FileContent:
-    """Return the content of a file.
-
-    Raises:
-        InputError: If the file as a whole cannot be used.
-    """
-    data = read_bytes(path, file=file)
-    if data[:4] == b"PAR1":
-        return FileContent(file, tables=(("", parquet_table(path, file)),))
-    if data[:2] == b"PK" and is_zipped_log(data):
-        return FileContent(file, zipped_log(data, file=file))
-    if data[:2] == b"PK" or data[:4] == b"\xd0\xcf\x11\xe0":
-        sheets = _sheets_of_workbook(data, file=file, sheet=sheet, skip_rows=skip_rows)
-        return FileContent(file, tables=tuple(sheets))
-    text, notes = decoded_as_guessed(data, file=file)
-    content = None
-    if text.lstrip()[:1] in ("{", "[") and not skip_rows:
-        content = _content_of_json(text, file=file)
-    if content is None:
-        table = _delimited(text, file=file, skip_rows=skip_rows)
-        content = FileContent(file, tables=(("", table),))
-    return replace(content, notes=notes)
+def with_words(table: CodedTable, options: ReadOptions) -> CodedTable:
+    """Return the table whose columns know the words that mean no rating, and those of the scale."""
+    missing = frozenset(word.casefold() for word in options.missing_values)
+    words = options.scale.words if options.scale and options.scale.words else ()
+    if not missing and not words:
+        return table
+    of_scale = frozenset(word.casefold() for word in words)
+    columns = [
+        replace(column, missing_values=missing, values_of_scale=of_scale)
+        for column in table.columns
+    ]
+    return replace(table, columns=columns)
 
 
 def prepared(table: CodedTable) -> CodedTable:
@@ -145,40 +111,6 @@ def prepared(table: CodedTable) -> CodedTable:
     if table.document:
         return table
     return with_lists_unfolded(with_choices(_without_summary_rows(_filled_down(table))))
-
-
-def _content_of_json(text: str, *, file: str) -> FileContent | None:
-    """Return the content of JSON or of JSON lines; None if the text is neither."""
-    try:
-        return FileContent(file, loaded(text))
-    except ValueError as error:
-        problem = getattr(error, "msg", str(error))
-    records, lines, bad_rows = [], [], []
-    # JSON allows U+2028 and its like inside text, at which `splitlines` would break the line.
-    for line, row in enumerate(text.split("\n"), start=1):
-        if not row.strip():
-            continue
-        try:
-            value = loaded(row)
-        except ValueError as error:
-            message, remedy = f"the line is not JSON ({error})", "Write one JSON object a line"
-            bad_rows.append(InputProblem(file, line, None, message, remedy))
-            continue
-        records.append(value if isinstance(value, dict) else {"value": value})
-        lines.append(line)
-    if records and len(bad_rows) <= max(1, _MOST_BAD_LINES * len(records)):
-        return FileContent(file, records, lines, bad_rows=tuple(bad_rows))
-    if text.lstrip()[:1] == "[" or (
-        len(bad_rows) == 1
-        and not records
-        and "," in text.split("\n", maxsplit=1)[0]
-        and ":" not in text
-    ):
-        return None
-    if bad_rows and (records or "\n" not in text.strip()):
-        raise InputError(bad_rows[0])
-    message = f"the file is neither JSON nor JSON lines ({problem})"
-    raise input_error(file, message, "Export it again")
 
 
 def _tables_of_rows(table: FileTable) -> list[CodedTable]:
@@ -195,69 +127,6 @@ def _tables_of_rows(table: FileTable) -> list[CodedTable]:
     return tables_of_records(records, table.lines, file=table.file)
 
 
-def _delimited(text: str, *, file: str, skip_rows: int) -> FileTable:
-    """Return the rows of delimited text, or of words between blanks if all rows have as many."""
-    words = [line.split() for line in text[:100_000].splitlines()[:200] if line.strip()]
-    is_delimited = any(mark in text[:100_000] for mark in ",;\t|")
-    is_table = len(words) > 2 and len(words[0]) > 2 and len({len(row) for row in words[:-1]}) == 1
-    if not is_delimited and is_table:
-        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
-    return parse_delimited(text, file=file, delimiter=",", skip_rows=skip_rows, is_strict=False)
-
-
-def _sheets_of_workbook(
-    data: bytes, *, file: str, sheet: str | None, skip_rows: int
-) -> list[tuple[str, FileTable]]:
-    """Return the tables of a workbook with more than a header, by the name of their sheet."""
-    _refuse_far_cells(data, file=file)
-    sheets = sheets_of(data, file=file)
-    names = [name for name, _ in sheets]
-    if sheet is not None and sheet not in names:
-        message = f'there is no sheet "{sheet}"'
-        raise input_error(file, message, f"Use one of {', '.join(names)}")
-    tables = []
-    for name, rows in sheets:
-        start = [(line, cells) for line, cells in rows if line > skip_rows]
-        if (sheet is not None and name != sheet) or not start:
-            continue
-        header = header_rows.header_of(start[: header_rows.SAMPLE_ROWS], file=file)
-        body = start[header.n_rows :]
-        if not body:
-            continue
-        columns = [FileColumn.of([cells[k] for _, cells in body]) for k in range(len(header.names))]
-        cells_by_name = header_rows.named_columns(header, columns, file=file, is_strict=False)
-        lines = [SheetLine(line, name) if len(sheets) > 1 else line for line, _ in body]
-        tables.append((name, FileTable(file, cells_by_name, lines, notes=header.notes)))
-    return tables
-
-
-def _refuse_far_cells(data: bytes, *, file: str) -> None:
-    """Raise an error if a cell far outside makes a sheet too large for calamine to hold."""
-    if not data.startswith(b"PK"):
-        return
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as packed:
-            for name in packed.namelist():
-                if not re.fullmatch(r"xl/worksheets/[^/]*\.xml", name):
-                    continue
-                places = _CELL.findall(packed.read(name))
-                n_rows = max((int(row) for _, row in places), default=0)
-                n_columns = max((_column_number(letters) for letters, _ in places), default=0)
-                if n_rows * n_columns > _MOST_GRID_CELLS > 40 * len(places):
-                    message = "a cell lies far outside the table, and the sheet is too large"
-                    raise input_error(file, message, "Delete that cell, or export the sheet as CSV")
-    except zipfile.BadZipFile as error:
-        message = f"the spreadsheet cannot be read ({error})"
-        raise input_error(file, message, "Save it again, or export the sheet as CSV") from error
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number
-
-
 def content_of_frame(frame: pd.DataFrame) -> FileContent:
     """Return the content of a data frame; an index that is more than a count is a column."""
     counts_rows = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
@@ -271,7 +140,7 @@ def content_of_frame(frame: pd.DataFrame) -> FileContent:
         for k in range(len(names))
     ]
     header = header_rows.Header(names, None, 0, tuple(notes))
-    columns = header_rows.named_columns(header, cells, file=FRAME, is_strict=False)
+    columns = header_rows.named_columns(header, cells, file=FRAME)
     lines = range(1, len(frame) + 1)
     return FileContent(FRAME, tables=(("", FileTable(FRAME, columns, lines, notes=tuple(notes))),))
 

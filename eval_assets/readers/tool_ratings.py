@@ -2,21 +2,18 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.readers._problems import input_error
 from eval_assets.readers.columns import CodedColumn, CodedTable
+from eval_assets.readers.formats.contents import FileContent
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.importers.export_content import Export, Record
+from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import (
     import_records,
     recognised_tools,
-    records_in,
-    records_of,
+    records_of_content,
 )
+from eval_assets.readers.problems import input_error
 from eval_assets.readers.readings.table_reading import RatedColumn, Reading
-from eval_assets.readers.sources import FileContent
 from eval_assets.wording import counted
 
 _UNCERTAIN = ("hugging-face", "chat")
@@ -27,18 +24,8 @@ _SAMPLE = 20
 
 def tool_of(content: FileContent) -> str | None:
     """Return the tool that wrote a file, if the form of its records is certain."""
-    tools = recognised_tools(_records(content, n_rows=_SAMPLE))
+    tools = recognised_tools(records_of_content(content, n_rows=_SAMPLE))
     return next((tool for tool in tools if tool not in _UNCERTAIN), None)
-
-
-def _records(content: FileContent, *, n_rows: int | None = None) -> Sequence[Record]:
-    if content.document is not None:
-        return records_in(content.document)
-    records: list[Record] = []
-    for _, table in content.tables:
-        rows = np.arange(len(table) if n_rows is None else min(n_rows, len(table)))
-        records += records_of(table.take(rows))
-    return records
 
 
 def export_of(contents: Sequence[FileContent], tool: str) -> Export:
@@ -47,12 +34,12 @@ def export_of(contents: Sequence[FileContent], tool: str) -> Export:
     Raises:
         InputError: If they hold no ratings and no scores.
     """
-    records = [record for content in contents for record in _records(content)]
+    records = [record for content in contents for record in records_of_content(content)]
     export = import_records(records, tool=tool)
     if export.ratings or export.scores:
         return export
-    message = f"this export of {tool} holds {counted(len(export.responses), 'response')}, but no "
-    message += "ratings and no scores"
+    n_responses = counted(len(export.responses), "response")
+    message = f"this export of {tool} holds {n_responses}, but no ratings and no scores"
     message += "".join(f"; {n:,} {loss}" for loss, n in export.losses.items())
     remedy = "Export the ratings, too, or make a folder in which raters label the responses"
     raise input_error(contents[0].file, message, remedy)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eval_assets.readers.drafts import write_draft
+from eval_assets.cli.evaluation_drafts import draft_of_export
 from eval_assets.readers.importers.tool_exports import import_files
 from tests.e2e.conftest import Evaluated
 from tests.e2e.test_expected_figures import (
@@ -110,7 +110,7 @@ def test_real_data_have_their_figures_in_every_form(tmp_path: Path, name: str, f
         (tmp_path / "export.json").write_text(as_label_studio(source, models))
         tool, imported = import_files([tmp_path / "export.json"], source=None)
         assert tool == form
-        write_draft(imported, folder.path, name=name, tool=tool)
+        draft_of_export(imported, folder.path, name=name, tool=tool)
     else:
         folder.path.mkdir()
         shutil.copy(source / "responses.csv", folder.path)

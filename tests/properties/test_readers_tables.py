@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_assets.errors import InputError
+from eval_assets.readers.formats.contents import content_of_json, table_of_json
 from eval_assets.readers.formats.delimited import parse_delimited
-from eval_assets.readers.formats.row_files import parse_json, parse_json_lines
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.text(
     st.sampled_from('\r\n",a')
@@ -32,7 +32,7 @@ def test_text_written_as_csv_is_read_back(
     writer = csv.writer(file, delimiter=delimiter, lineterminator=newline, quoting=csv.QUOTE_ALL)
     writer.writerows([("a", "b", "c"), *rows])
 
-    table = parse_delimited(file.getvalue(), file="x.csv", delimiter=delimiter)
+    table = parse_delimited(file.getvalue(), file="x.csv")
 
     assert list(zip(*table.columns.values(), strict=True)) == list(filter(is_filled, rows))
     assert table.bad_rows == ()
@@ -51,7 +51,7 @@ def test_each_row_starts_on_the_line_that_is_reported(rows: list[tuple[str, str,
             starts.append(sum(1 for _ in written) + 1)
         writer.writerow(row)
 
-    table = parse_delimited(file.getvalue(), file="x.csv", delimiter=",")
+    table = parse_delimited(file.getvalue(), file="x.csv")
     assert list(table.lines) == starts
 
 
@@ -59,10 +59,10 @@ def test_each_row_starts_on_the_line_that_is_reported(rows: list[tuple[str, str,
 def test_values_written_as_json_are_read_back(rows: list[dict[str, object]]) -> None:
     lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
 
-    for table in (
-        parse_json_lines(lines, file="x.jsonl"),
-        parse_json(json.dumps(rows), file="x.json"),
-    ):
+    for text in (lines, json.dumps(rows)):
+        content = content_of_json(text or "[]", file="x.json", is_certain=True)
+        assert content is not None
+        table = table_of_json(content)
         cells = zip(table.columns.get("a", []), table.columns.get("b", []), strict=True)
         assert [{"a": a, "b": b} for a, b in cells] == rows
 
@@ -73,7 +73,7 @@ def test_text_of_any_kind_is_read_or_refused_with_a_place(text: str) -> None:
     """No other error than ours: columns are equally long, and lines ascend."""
     table = None
     with suppress(InputError):
-        table = parse_delimited(text, file="x.csv", delimiter=",")
+        table = parse_delimited(text, file="x.csv")
 
     if table is not None:
         assert {len(column) for column in table.columns.values()} == {len(table.lines)}

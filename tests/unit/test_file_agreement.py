@@ -62,7 +62,6 @@ def test_a_pivoted_frame_has_raters_and_questions_in_its_headers() -> None:
         {"prompt": lambda n: f"Ask {n // 2}"},
         {"prompt_id": lambda n: f"p{n // 2}"},
         {"Group ID": lambda n: n // 2},
-        {"response_text": lambda n: f"Say {n // 2}", "prompt": lambda _: "Rate this."},
     ],
 )
 def test_responses_to_one_prompt_are_a_group_as_in_a_run(
@@ -108,7 +107,8 @@ def test_the_frame_of_a_result_has_a_row_for_all_questions_and_for_each() -> Non
 
 
 def test_a_notebook_shows_tables_and_a_plot_with_every_text_escaped() -> None:
-    result = agreement(WIDE.rename(columns={"Anna": "<b>Anna</b>"}), scale="1-5")
+    frame = WIDE.rename(columns={"Anna": "<b>Anna</b>"})
+    result = agreement(frame, scale="1-5", rater=[str(name) for name in frame])
     html = result._repr_html_()
 
     assert html.count("<table>") == 2
@@ -123,14 +123,15 @@ def test_a_frame_without_ratings_is_refused_with_its_column() -> None:
     with pytest.raises((InputError, ExceptionGroup)) as refusal:
         agreement(pd.DataFrame({"response": ["r1", "r2"], "text": ["a", "b"]}))
 
-    assert "data frame" in str(refusal.value)
+    [error] = getattr(refusal.value, "exceptions", [refusal.value])
+    assert "data frame" in str(error)
 
 
 def test_headers_with_two_readings_ask_for_the_raters() -> None:
     rows = [(k, 1 + k % 5, 1 + k % 5, 5 - k % 5, 5 - k % 5) for k in range(20)]
     names = ["id", "red_anna", "red_ben", "blue_anna", "blue_ben"]
 
-    with pytest.raises(InputError, match=r"Pass rater=\['anna', 'ben'\] or rater=\['red', 'blue'"):
+    with pytest.raises(InputError, match=r'Pass rater=\["(anna|red)", "(ben|blue)"\]'):
         agreement(pd.DataFrame(rows, columns=names))
 
 

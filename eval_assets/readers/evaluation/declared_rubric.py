@@ -8,12 +8,12 @@ from pathlib import Path
 
 from eval_assets.config.types import Text
 from eval_assets.errors import InputError, InputProblem, KeyPath
-from eval_assets.readers._problems import quoted
 from eval_assets.readers.evaluation.input_files import existing, files_in_folder
 from eval_assets.readers.evaluation.validation import Checks, validated
+from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
 from eval_assets.readers.formats.files import read_text
-from eval_assets.readers.formats.row_files import FORMATS, format_of, read_table
 from eval_assets.readers.formats.table import FileTable, as_text, plain, without_blanks
+from eval_assets.readers.problems import quoted
 from eval_assets.scale import BINARY, Scale
 
 _FORMS = (
@@ -102,7 +102,7 @@ def declared_rubric(
     guesses: Mapping[str, Scale] = {}
     if any(entry.get("scale") is None and _usual_scale(entry) is None for entry in entries):
         try:
-            from eval_assets.readers._guessed_scales import guessed_scales
+            from eval_assets.readers.labels.forms import guessed_scales
 
             guesses = guessed_scales(label_files, folder=folder, question_ids=ids)
         except InputError as error:

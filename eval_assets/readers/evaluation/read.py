@@ -7,7 +7,6 @@ from eval_assets.config.evaluation import FILE, Evaluation, default_gates
 from eval_assets.config.labelling import session_paths
 from eval_assets.config.models import Capabilities
 from eval_assets.errors import InputError, InputProblem, KeyPath
-from eval_assets.readers._problems import input_error
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
 from eval_assets.readers.evaluation.input_files import (
     FileState,
@@ -25,6 +24,7 @@ from eval_assets.readers.evaluation.validation import (
     validated,
 )
 from eval_assets.readers.formats.files import read_text
+from eval_assets.readers.problems import input_error
 
 _INSTEAD = {
     "name": "unnamed",

@@ -14,8 +14,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from eval_assets.errors import DeclarationError, InputProblem, KeyPath, raise_all
-from eval_assets.readers._problems import input_error, nearest, quoted
 from eval_assets.readers.formats.table import as_text
+from eval_assets.readers.problems import input_error, nearest, quoted
 
 try:  # LibYAML is ten times as fast.
     from yaml import CSafeLoader as FastLoader

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from eval_assets.errors import InputError
-from eval_assets.readers._problems import input_error
+from eval_assets.readers.problems import input_error
 
 BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.table import FileColumn
+from eval_assets.readers.problems import input_error
 
 Row = tuple[int, Sequence[str]]
 """Line of a row, and its cells."""
@@ -26,6 +26,8 @@ _FEWEST_REPEATED = 3
 
 _NO_NAMES = frozenset(("n/a", "na", "nan", "null", "none", "-", "--", "?"))
 _MOST_EMPTY = 0.7
+_EXPLANATION = 20
+"""Letters of an explanation, on average."""
 _RESPONSES = ("", "Response", "Open-Ended Response")
 """Second row of a question of SurveyMonkey that has one column."""
 
@@ -78,8 +80,6 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
     if _is_data(names, below):
         notes.append(f"line {start[first][0]} read as ratings: no row names the columns")
         return Header(_names_of_matrix(names, below), None, first, tuple(notes))
-    width = max(map(len, rows[first:]))
-    names = [*names, *[""] * (width - len(names))] if not any(names[width:]) else names
     n_second = 0
     while n_second < _SECOND_ROWS and first + n_second + 1 < len(rows):
         joined = _with_second_row(names, rows[first + n_second + 1 :], is_first=n_second == 0)
@@ -87,7 +87,8 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
             break
         names, n_second = joined, n_second + 1
     if n_second:
-        lines = f"lines {start[first][0]} to {start[first + n_second][0]}"
+        word = "and" if n_second == 1 else "to"
+        lines = f"lines {start[first][0]} {word} {start[first + n_second][0]}"
         notes.append(f"{lines} read as one header")
     names, notes_on_names = numbered_names(names)
     line = start[first + n_second][0]
@@ -99,7 +100,8 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
     filled = [sum(map(bool, row)) for row in rows]
     widest = max(filled)
     for k, row in enumerate(rows):
-        if filled[k] < max(min(2, widest), _FULL * widest):
+        is_index = not row[0] and all(row[1:]) and len(row) >= widest
+        if filled[k] < max(min(2, widest), _FULL * widest) and not is_index:
             continue
         if k and filled[k - 1] > 1 and not any(map(_is_number, filter(None, rows[k - 1]))):
             above = rows[k - 1]
@@ -166,7 +168,10 @@ def _with_second_row(
         names[k] for k in numeric
     ]
     if is_explained and not _is_grid(names, second):
-        return list(names)  # a row of explanations below a full header, as of Qualtrics
+        # A row of explanations below a full header, as of Qualtrics; other words are data.
+        has_ids = any(_IMPORT_ID in cell for row in rest[1:2] for cell in row)
+        is_long = sum(map(len, in_numeric)) > _EXPLANATION * len(numeric)
+        return list(names) if has_ids or is_long else None
     pairs = zip(groups, second, strict=True)
     return [
         f"{group}: {name}" if group and name and name not in _RESPONSES else group or name
@@ -220,15 +225,15 @@ def numbered_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def named_columns(
-    header: Header, columns: Sequence[FileColumn[Any]], *, file: str, is_strict: bool
+    header: Header, columns: Sequence[FileColumn[Any]], *, file: str
 ) -> dict[str, FileColumn[Any]]:
     """Return columns by name, without those that have neither name nor content.
 
     A first column without a name that only counts the rows, as written by pandas, is dropped too;
-    one of distinct texts is named item. If that is not strict, another one is `Unnamed: 4`.
+    one of distinct texts is named item, and another one `Unnamed: 4`.
 
     Raises:
-        InputError: If another column has no name, or two have the same one.
+        InputError: If two columns have the same name.
     """
     named: dict[str, FileColumn[Any]] = {}
     for position, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
@@ -244,11 +249,7 @@ def named_columns(
         if position == 0 and not is_count and "item" not in header.names and _names_rows(cells):
             named["item"] = cells
         elif not is_empty and not (position == 0 and is_count):
-            if not is_strict:
-                named[f"Unnamed: {position}"] = cells
-                continue
-            message = f"column {position + 1} has no name"
-            raise input_error(file, message, "Name the column or remove it", line=header.line)
+            named[f"Unnamed: {position}"] = cells
     return named
 
 

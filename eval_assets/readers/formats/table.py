@@ -188,7 +188,6 @@ class FileTable:
         lines: Where each row starts, counted from 1: its line; of Parquet and JSON, its row.
         bad_rows: Problems of rows that could not be read and are not in `columns`.
         notes: How the file was read, if that had to be guessed.
-        has_decimal_commas: Whether 4,5 is a number, as where cells are separated by semicolons.
 
     Examples:
         >>> table = FileTable.of("labels.csv", {"Rating": ["4", " 5 ", ""]}, lines=[2, 3, 4])
@@ -203,7 +202,6 @@ class FileTable:
     lines: Sequence[int]
     bad_rows: tuple[InputProblem, ...] = ()
     notes: tuple[str, ...] = ()
-    has_decimal_commas: bool = False
 
     @classmethod
     def of(

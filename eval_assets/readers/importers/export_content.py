@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from eval_assets.readers._problems import input_error, nearest, quoted
 from eval_assets.readers.formats.table import as_text, plain
+from eval_assets.readers.problems import input_error, nearest, quoted
 from eval_assets.scale import BINARY, Scale
 
 Record = Mapping[str, Any]

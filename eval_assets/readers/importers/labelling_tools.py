@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from eval_assets.readers._cells import number_in
 from eval_assets.readers.formats.table import as_text, plain
 from eval_assets.readers.importers.export_content import (
     MODEL_KEYS,
@@ -25,6 +24,7 @@ from eval_assets.readers.importers.export_content import (
     text_of,
 )
 from eval_assets.readers.references import RESPONSE_ID
+from eval_assets.readers.values import number_in
 
 _VALUES = ("rating", "number", "choices", "taxonomy", "selected", "pairwise", "ranker")
 _FLAT_KEYS = {"annotation_id", "annotator", "lead_time"}

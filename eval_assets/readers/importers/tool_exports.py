@@ -1,25 +1,20 @@
 """Exports of other tools: their records, the tool that wrote them, and their content."""
 
 import ast
-import json
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
-from io import BytesIO
 from pathlib import Path
 from shlex import quote
-from typing import Any
+
+import numpy as np
 
 from eval_assets.errors import InputError
-from eval_assets.readers._problems import input_error
+from eval_assets.readers.formats.contents import FORMATS, FileContent, content_of, format_of, loaded
 from eval_assets.readers.formats.files import (
-    decoded_as_guessed,
     is_working_file,
-    read_bytes,
 )
-from eval_assets.readers.formats.row_files import FORMATS, format_of, loaded, read_table
 from eval_assets.readers.formats.table import FileTable, plain
 from eval_assets.readers.importers import TOOLS
 from eval_assets.readers.importers.export_content import (
@@ -29,6 +24,7 @@ from eval_assets.readers.importers.export_content import (
     ReadRecord,
     Record,
 )
+from eval_assets.readers.problems import input_error
 
 _PAGES = ("data", "results", "rows", "traces", "scores", "runs", "events", "records", "items")
 """Keys under which a page of an API holds its records."""
@@ -124,15 +120,26 @@ def read_records(path: Path) -> list[Record]:
             if format_of(file) in (*FORMATS, ".eval") and not is_working_file(file)
             for record in read_records(file)
         ]
-    match format_of(path):
-        case ".json":
-            return records_in(_json(path))
-        case ".eval":
-            return [zipped_log(read_bytes(path, file=str(path)), file=str(path))]
-    table = read_table(path, folder=path.parent)
-    if table.bad_rows:
-        raise InputError(table.bad_rows[0])
-    return records_of(table)
+    return records_of_content(content_of(path, file=str(path)))
+
+
+def records_of_content(content: FileContent, *, n_rows: int | None = None) -> list[Record]:
+    """Return the records in the content of a file, of tables only some rows.
+
+    Raises:
+        InputError: If a row cannot be read.
+    """
+    if content.bad_rows:
+        raise InputError(content.bad_rows[0])
+    if content.document is not None:
+        return list(_unpaged(content.document))
+    records: list[Record] = []
+    for _, table in content.tables:
+        if table.bad_rows:
+            raise InputError(table.bad_rows[0])
+        rows = np.arange(len(table) if n_rows is None else min(n_rows, len(table)))
+        records += records_of(table.take(rows))
+    return records
 
 
 def records_of(table: FileTable) -> list[Record]:
@@ -144,21 +151,6 @@ def records_of(table: FileTable) -> list[Record]:
 def _importer(tool: str) -> Importer:
     import_module(f"{__package__}.{TOOLS[tool]}")
     return IMPORTERS[tool]
-
-
-def _json(path: Path) -> object:
-    text, _ = decoded_as_guessed(read_bytes(path, file=str(path)), file=str(path))
-    try:
-        return loaded(text)
-    except ValueError as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        message = f"the file is not usable JSON ({error})"
-        raise input_error(str(path), message, "Export it again", line=line) from error
-
-
-def records_in(document: object) -> list[Record]:
-    """Return the records of a list, of a page of records, or the one that a document is."""
-    return list(_unpaged(document))
 
 
 def _unpaged(value: object) -> Iterator[Record]:
@@ -188,34 +180,3 @@ def _parsed_cell(cell: object) -> object:
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             return ast.literal_eval(cell)  # as pandas writes objects
         return cell
-
-
-def is_zipped_log(data: bytes) -> bool:
-    """Return whether a packed file is a log of inspect_ai."""
-    return b"header.json" in data or b"_journal/start.json" in data
-
-
-def zipped_log(data: bytes, *, file: str) -> dict[str, Any]:
-    """Return a zipped log of inspect_ai as the one object that its JSON form is.
-
-    Its members are packed with Zstandard, which Python supports from 3.14 on.
-
-    Raises:
-        InputError: If it cannot be read.
-    """
-    if sys.version_info < (3, 14):
-        from backports.zstd import zipfile
-    else:
-        import zipfile
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as packed:
-            names = sorted(packed.namelist())
-            head = "header.json" if "header.json" in names else "_journal/start.json"
-            log = loaded(packed.read(head).decode())
-            samples = [
-                loaded(packed.read(name).decode()) for name in names if name.startswith("samples/")
-            ]
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        message, remedy = f"the log cannot be read ({error})", "Copy it again, or export it as JSON"
-        raise input_error(file, message, remedy) from error
-    return {**(log if isinstance(log, dict) else {}), "samples": samples}

@@ -10,7 +10,6 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
 from eval_assets.labelling.choices import VERDICTS, dimension_of, verdicts
 from eval_assets.labelling.sessions import Label, Session, SessionKey, json_key, remark_of
-from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, without_blanks
 from eval_assets.readers.labels.validation import (
     FIELDS,
@@ -20,6 +19,7 @@ from eval_assets.readers.labels.validation import (
     labels_of_records,
     rejected_frame,
 )
+from eval_assets.readers.problems import input_error, quoted
 from eval_assets.readers.references import RESPONSE_ID
 
 _OF_LABEL = ("response_id", "labelled_at", "skip_reason", "confidence", "notes")

@@ -15,12 +15,10 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import SESSIONS
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS
-from eval_assets.readers._problems import quoted
+from eval_assets.readers.formats.contents import FileContent, read_table, table_of_json
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.formats.row_files import parse_json, read_table
 from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.labels.forms import parsed_labels
-from eval_assets.readers.labels.headers import is_model
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     Labels,
@@ -32,6 +30,8 @@ from eval_assets.readers.labels.validation import (
     second_ratings,
     with_note,
 )
+from eval_assets.readers.names import names_model
+from eval_assets.readers.problems import quoted
 from eval_assets.readers.references import units_of
 from eval_assets.wording import counted
 
@@ -112,12 +112,16 @@ def without_models(
     """
     raters = labels.stripped("rater_id")
     known_ids = set(map(_appearance, known_names))
-    models = [r for r in raters.present() if r and is_model(r) and _appearance(r) not in known_ids]
+    models = [r for r in raters.present() if r and _is_model(r) and _appearance(r) not in known_ids]
     if not models or len(raters.present()) == len(models):
         return labels
     is_person = raters.array(bool, lambda rater: rater not in models)
     note = f"{', '.join(models)} left out, as models are no human raters. {remedy}"
     return with_note(labels.take(np.flatnonzero(is_person)), note)
+
+
+def _is_model(rater: str) -> bool:
+    return names_model(rater) or rater.strip().casefold() in ("judge", "autorater")
 
 
 def _table(path: Path, folder: Path) -> FileTable:
@@ -127,8 +131,8 @@ def _table(path: Path, folder: Path) -> FileTable:
     from eval_assets.labelling.session_files import session_folder, session_json  # loads pydantic
 
     session = session_folder(folder).find(path.stem)
-    content = json.dumps([] if session is None else session_json(session))
-    return parse_json(content, file=named(path, folder=folder))
+    document = [] if session is None else [json.loads(json.dumps(session_json(session)))]
+    return table_of_json(FileContent(named(path, folder=folder), document))
 
 
 def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation

@@ -15,22 +15,22 @@ import pandas as pd
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
-from eval_assets.readers._cells import (
-    FloatArray,
-    ParsedCells,
-    canonical_number,
-    in_utc,
-    number_in,
-    ratings_in,
-)
-from eval_assets.readers._problems import MessageAndRemedy, RowProblems, quoted
 from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable
+from eval_assets.readers.problems import MessageAndRemedy, RowProblems, quoted
 from eval_assets.readers.references import (
     UNKNOWN,
     PositionArray,
     References,
     ResponseUnits,
     references_in,
+)
+from eval_assets.readers.values import (
+    FloatArray,
+    RatingCells,
+    canonical_number,
+    in_utc,
+    number_in,
+    ratings_in,
 )
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -58,16 +58,12 @@ class ParsedLabels:
         headers: Column or key of each field in the file's spelling; "" of the rater if the headers
             of ratings name them.
         rating_headers: Column or key of each row's rating.
-        named_headers: Columns that the notes of the table name as no ratings.
-        unread: Other columns that hold nothing of a label, except blank ones.
     """
 
     table: FileTable
     units: References
     headers: Mapping[str, str]
     rating_headers: FileColumn[str]
-    named_headers: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
 
     def stripped(self, field: str) -> FileColumn[str | None]:
         """Return the cells of one of `FIELDS`, without blanks around them."""
@@ -80,7 +76,7 @@ class ParsedLabels:
             self, table=table, units=units, rating_headers=self.rating_headers.take(rows)
         )
 
-    def ratings(self) -> ParsedCells:
+    def ratings(self) -> RatingCells:
         """Return the parsed ratings."""
         return ratings_in(self.table, *FIELDS["rating"])
 
@@ -353,7 +349,7 @@ def _add_rater_problems(
 def _values(
     problems: RowProblems,
     parsed: ParsedLabels,
-    cells: ParsedCells,
+    cells: RatingCells,
     *,
     rubric: Sequence[RubricQuestion],
     questions: PositionArray,
@@ -415,7 +411,8 @@ def _as_json(cell: str | None) -> str | None:
 
 
 def _off_scale(cell: str | None, question: RubricQuestion) -> MessageAndRemedy:
-    number = number_in(cell)
+    is_plain = re.fullmatch(r"\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?\s*", cell or "") is not None
+    number = number_in(cell) if is_plain else math.nan
     rating = quoted(cell) if math.isnan(number) else f"{number:.12g}"
     allowed = question.scale.described()
     remedy = f"Use {allowed}" if question.scale.values is None else f"Use one of {allowed}"

@@ -5,7 +5,12 @@ from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.item_rows import ItemRows
 from eval_assets.readers.readings.person_rows import reading_of_person_rows
 from eval_assets.readers.readings.rating_rows import readings_of_rating_rows
-from eval_assets.readers.readings.table_reading import Choices, Reading, usable_columns
+from eval_assets.readers.readings.table_reading import (
+    Choices,
+    Reading,
+    usable_columns,
+    with_names_of_runs,
+)
 
 
 def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
@@ -14,7 +19,7 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
     Raises:
         ExceptionGroup: Of an InputError for each cell of a rater's column that is no rating.
     """
-    choices = Choices.of(table, options)
+    choices = Choices.of(table, with_names_of_runs(table, options))
     columns, not_read = usable_columns(table, choices)
     readings = [
         *readings_of_rating_rows(table, columns, not_read, choices),

@@ -42,7 +42,7 @@ _FEW_ROWS = 12
 _MOST_ITEM_COLUMNS = 8
 _NEARLY_UNIQUE = 0.995
 _FEWEST_COMPUTED = 8
-_NUMBER_AT_END = re.compile(r"[ _.#-]*\d+$")
+_NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
 _RUN = re.compile(r"(.+?)[ _.-]*(?:run|trial|rep|repeat|attempt|sample)[ _.-]?(\d+)", re.IGNORECASE)
 _GRADER = re.compile(r"(^|[^a-z])llm([^a-z]|$)|judge|autorater|model-graded|g-eval", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(^|_)(id|uuid|hash|key)$")
@@ -105,7 +105,10 @@ class ItemRows:
         people = self._without_references(people)
         people = self._without_computed(people)
         self._refuse_odd_cells(people + judges, items)
-        reading = Reading(table=self.table, items=items, rated=[], not_read=self.not_read)
+        question = self.choices.question
+        reading = Reading(
+            table=self.table, items=items, rated=[], question=question, not_read=self.not_read
+        )
         self._name_raters(reading, people, judges)
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
@@ -500,6 +503,9 @@ class ItemRows:
         items = self.choices.items or item_columns(self.table, peers, within=sheet)
         if not items:
             return
+        n_items = n_distinct(combined([column for column in items if column is not sheet]))
+        if n_items == n_distinct(combined([*items, sheet])):
+            return  # sheets of different items
         reading.items = [column for column in items if column is not sheet]
         reading.question = sheet
         reading.likelihood += 3

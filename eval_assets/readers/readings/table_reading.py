@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from shlex import quote
 
 import numpy as np
@@ -176,6 +177,44 @@ class Choices:
         single = [self.question, self.group, self.model, self.run, self.rater_column]
         named = [*self.items, *self.rating_columns, *single]
         return any(column is of for of in named)
+
+
+_IDS = ("response_id", "item_id", "trace_id", "scenario_id")
+_KEYS = ("convo_id", "turn_index", "model_name", "model", "seed")
+
+
+def with_names_of_runs(table: CodedTable, options: ReadOptions) -> ReadOptions:
+    """Return options with the columns of labels and scores of evaluation folders.
+
+    Their names are certain where all of them are there, and decide in files of few rows.
+    """
+
+    def first(*names: str) -> str | None:
+        return next((c.name for name in names if (c := table.find(name)) is not None), None)
+
+    rater, rating = first("rater_id", "judge_model"), first("rating", "score", "aiescore")
+    item, indicator = first(*_IDS), first("indicator_id")
+    keys = tuple(c.name for name in _KEYS if (c := table.find(name)) is not None)
+    named_raters = (*options.rater, *options.judge)
+    names_columns = any(table.find(name) is not None for name in named_raters)
+    names_roles = options.item or options.rating or names_columns
+    question = first("question_id") or (indicator if item is None else None)
+    items = (item,) if item is not None else keys
+    file_is_named = any(names_file(name, [table.file]) for name in named_raters)
+    if file_is_named and items and rating and rater is None and not names_roles:
+        return replace(options, item=items, rating=(rating,), question=question)
+    if names_roles or options.question or None in (rater, rating, question) or not items:
+        return options
+    raters = (str(rater), *options.rater)
+    return replace(options, item=items, rater=raters, rating=(str(rating),), question=question)
+
+
+def names_file(option: str, files: Iterable[str]) -> bool:
+    """Return whether an option names one of the files, by its path, name or stem."""
+    return any(
+        option in (file, Path(file).name, Path(file).stem) or Path(option).name == Path(file).name
+        for file in files
+    )
 
 
 def _column_with(table: CodedTable, names: Sequence[str]) -> CodedColumn | None:

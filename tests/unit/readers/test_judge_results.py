@@ -68,9 +68,14 @@ L4,c2,0,1,Hello?,No.,gem,easy,r1,5
         (SCORES, None, "clarity", "several judges: gpt, haiku. Name one with --judge."),
         (SCORES, "gtp", "clarity", 'no row has the judge "gtp". Write "gpt".'),
         (SCORES, "gpt", "wit", 'no rater rated the dimension "wit". Use one of clarity, depth.'),
-        ("response_id,note\na1,x\n", None, "clarity", "hold no scores. Name the column score."),
-        ("response_id,score\na1,6\n", None, "clarity", '"6" is not on the scale. '),
-        ("response_id,score\na1,3\na1,3\n", None, "clarity", 'a second result of "a1". Keep one'),
+        ("response_id,note\na1,x\n", None, "clarity", "no item of labels.csv is in it. Give both"),
+        (
+            "response_id,score\na1,6\n",
+            None,
+            "clarity",
+            "are on another scale (1, 2, 3, 4, 5, 6) than",
+        ),
+        ("response_id,score\na1,3\na1,4\n", None, "clarity", 'a second rating of "a1"'),
         ("response_id,score\nb1,3\n", None, "clarity", "no item of labels.csv is in it. Give both"),
     ],
 )

@@ -1,7 +1,14 @@
 import pytest
 
 from eval_assets.errors import InputError
-from eval_assets.readers.formats.row_files import parse_json, parse_json_lines
+from eval_assets.readers.formats.contents import content_of_json, table_of_json
+from eval_assets.readers.formats.table import FileTable
+
+
+def parse_json(text: str, *, file: str) -> FileTable:
+    content = content_of_json(text, file=file, is_certain=True)
+    assert content is not None
+    return table_of_json(content)
 
 
 def refused(text: str) -> str:
@@ -14,7 +21,7 @@ def test_values_keep_their_kind_and_missing_keys_are_none() -> None:
     table = parse_json('[{"a": 1, "b": "N/A"}, {"a": true}, {"a": "1"}]', file="x.json")
 
     assert table.columns == {"a": [1, True, "1"], "b": ["N/A", None, None]}
-    assert table.lines == [1, 2, 3]
+    assert list(table.lines) == [1, 2, 3]
 
 
 def test_one_object_is_one_row() -> None:
@@ -22,9 +29,7 @@ def test_one_object_is_one_row() -> None:
 
 
 def test_lines_that_are_not_objects_are_set_aside() -> None:
-    table = parse_json_lines(
-        '{"a": 1}\r\n{"a": \n[1]\n"x"\n3\nnull\n{"a": 2, "a": 3}\n', file="x.jsonl"
-    )
+    table = parse_json('{"a": 1}\r\n{"a": \n[1]\n"x"\n3\nnull\n{"a": 2, "a": 3}\n', file="x.jsonl")
 
     assert table.columns == {"a": [1]}
     assert table.lines == [1]
@@ -33,16 +38,19 @@ def test_lines_that_are_not_objects_are_set_aside() -> None:
             "x.jsonl:2: the line is not JSON (Expecting value: line 1 column 7 (char 6)). "
             "Write one JSON object a line."
         ),
-        "x.jsonl:3: the line is a list, not an object. Write one JSON object a line.",
-        "x.jsonl:4: the line is text, not an object. Write one JSON object a line.",
-        "x.jsonl:5: the line is a number, not an object. Write one JSON object a line.",
-        "x.jsonl:6: the line is true, false or null, not an object. Write one JSON object a line.",
+        "x.jsonl:3: the line is not JSON (a list, not an object). Write one JSON object a line.",
+        "x.jsonl:4: the line is not JSON (text, not an object). Write one JSON object a line.",
+        "x.jsonl:5: the line is not JSON (a number, not an object). Write one JSON object a line.",
+        (
+            "x.jsonl:6: the line is not JSON (true, false or null, not an object). "
+            "Write one JSON object a line."
+        ),
         'x.jsonl:7: the line is not JSON (key "a" is repeated). Write one JSON object a line.',
     ]
 
 
 def test_unicode_line_separators_do_not_end_a_line() -> None:
-    table = parse_json_lines('{"a": "x\u2028y"}\n{"a": "z"}', file="x.jsonl")
+    table = parse_json('{"a": "x\u2028y"}\n{"a": "z"}', file="x.jsonl")
 
     assert table.columns["a"] == ["x\u2028y", "z"]
     assert table.lines == [1, 2]
@@ -50,7 +58,8 @@ def test_unicode_line_separators_do_not_end_a_line() -> None:
 
 def test_text_that_is_not_json_is_reported_with_its_line() -> None:
     assert refused('[\n{"a": 1},\n{"a" 2}\n]') == (
-        "x.json:3: the file is not JSON (Expecting ':' delimiter). Fix it, or export it again."
+        "x.json:3: the file is not usable JSON (Expecting ':' delimiter). "
+        "Fix it, or export it again."
     )
 
 
@@ -59,10 +68,10 @@ def test_anything_but_objects_is_refused() -> None:
     assert refused('[{"a": 1}, 2]') == f"x.json:2: this is a number, not an object. {remedy}"
     assert refused('"text"') == f"x.json: this is text, not an object. {remedy}"
     assert refused('{"a": 1, "a": 2}') == (
-        f'x.json: the file is not usable JSON (key "a" is repeated). {remedy}'
+        'x.json: the file is not usable JSON (key "a" is repeated). Fix it, or export it again.'
     )
     assert refused("[" * 100_000) == (
-        f"x.json: the file is not usable JSON (nested too deeply). {remedy}"
+        "x.json: the file is not usable JSON (nested too deeply). Fix it, or export it again."
     )
 
 
@@ -71,7 +80,7 @@ def test_anything_but_objects_is_refused() -> None:
 )
 def test_half_a_character_is_set_aside(text: str) -> None:
     """DuckDB could not store it."""
-    table = parse_json_lines(f'{{"a": {text}}}\n{{"a": "\\ud83d\\ude00"}}\n', file="x.jsonl")
+    table = parse_json(f'{{"a": {text}}}\n{{"a": "\\ud83d\\ude00"}}\n', file="x.jsonl")
 
     assert table.columns == {"a": ["\U0001f600"]}
     assert "is half a character). Write one JSON" in str(table.bad_rows[0])

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.errors import InputError
-from eval_assets.readers.formats.row_files import read_table
+from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.table import FileTable
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
@@ -45,7 +45,7 @@ def test_the_first_sheet_with_rows_is_read_and_the_others_are_named(tmp_path: Pa
     sheets: dict[str, list[list[Cell]]] = {
         "Notes": [],
         "Ratings": [["id"], ["a1"]],
-        "Old": [["id"], ["b1"]],
+        "Old": [["name"], ["b1"]],
         "Chart": [],
     }
 
@@ -82,12 +82,11 @@ def test_merged_cells_of_a_header_name_the_columns_below_them(tmp_path: Path) ->
     ("content", "problem"),
     [
         (workbook({"Sheet1": []}), "labels.xlsx: no sheet has any rows. "),
-        (workbook({"S": [["id", None, "n"], ["a", "b", "c"]]}), "labels.xlsx:1: column 2 has no "),
         (workbook({"S": [[], ["id", "id"]]}), "labels.xlsx:2:id: two columns have this name. "),
         (b"PK\x03\x04 cut off", "labels.xlsx: the spreadsheet cannot be read ("),
         (b"response_id,rating\n", "labels.xlsx: the spreadsheet cannot be read ("),
     ],
-    ids=["empty", "no name", "repeated", "cut off", "text"],
+    ids=["empty", "repeated", "cut off", "text"],
 )
 def test_a_broken_spreadsheet_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     with pytest.raises(InputError) as raised:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from eval_assets.cli.evaluation_drafts import draft_of_export
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError
-from eval_assets.readers.drafts import write_draft
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.importers import TOOLS
 from eval_assets.readers.importers.export_content import Export
@@ -32,7 +32,7 @@ def imported(tmp_path: Path, name: str, *, source: str | None = None) -> Export:
 
 
 def folder_of(result: Export, tmp_path: Path) -> Folder:
-    write_draft(result, tmp_path / "folder", name="drafted", tool="a tool")
+    draft_of_export(result, tmp_path / "folder", name="drafted", tool="a tool")
     evaluation = read_evaluation(tmp_path / "folder")
     return evaluation, read_responses(evaluation)
 
@@ -282,13 +282,13 @@ def test_what_no_tool_exports_is_refused(tmp_path: Path, content: str, problem: 
     assert problem in str(error)
 
 
-def test_a_broken_log_is_refused(tmp_path: Path) -> None:
+def test_a_broken_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log.eval").write_bytes(b"PK broken")
 
     with pytest.raises(ExceptionGroup) as raised:
         import_files([tmp_path / "log.eval"], source=None)
 
-    assert "the log cannot be read (File is not a zip file)" in str(raised.value.exceptions[0])
+    assert "the spreadsheet cannot be read" in str(raised.value.exceptions[0])
 
 
 def test_scores_of_judges_do_not_widen_the_scale_of_labels(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_scores_of_judges_do_not_widen_the_scale_of_labels(tmp_path: Path) -> No
     score = next(iter(result.scores))
     result.scores[score] = "55", ""
 
-    _, [note] = write_draft(result, tmp_path / "folder", name="x", tool="langfuse")
+    _, [note] = draft_of_export(result, tmp_path / "folder", name="x", tool="langfuse")
 
     [question] = read_evaluation(tmp_path / "folder").rubric
     assert question.scale.described() == "4, 5"
@@ -311,7 +311,7 @@ def test_a_draft_never_replaces_a_file(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("mine")
 
     with pytest.raises(InputError, match=r"the folder holds labels\.csv already"):
-        write_draft(result, tmp_path, name="x", tool="argilla")
+        draft_of_export(result, tmp_path, name="x", tool="argilla")
 
     assert (tmp_path / "labels.csv").read_text() == "mine"
     assert not (tmp_path / "evaluation.yaml").exists()

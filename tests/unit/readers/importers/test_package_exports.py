@@ -7,8 +7,8 @@ import pytest
 from eval_assets.errors import InputError
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import import_files
-from eval_assets.readers.labels.without_rubric import RatingsOptions
-from eval_assets.readers.ratings_file import read_ratings_file
+from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.ratings import read_ratings
 
 FOLDER = Path(__file__).parent / "package_exports"
 
@@ -42,10 +42,10 @@ def test_every_rating_and_score_is_stored(
 @pytest.mark.parametrize(
     "name", ["label-studio-sdk-2.1.2.json", "label-studio-sdk-2.1.2.csv", "mlflow-3.17.2.csv"]
 )
-def test_agreement_reads_them_too(name: str) -> None:
-    ratings = read_ratings_file(FOLDER / name, RatingsOptions())
+def test_files_of_ratings_are_read_alike(name: str) -> None:
+    ratings = read_ratings([FOLDER / name], ReadOptions())
 
-    assert len(ratings.labels.ratings) == len(imported(name).ratings)
+    assert len(ratings.ratings) == len(imported(name).ratings)
 
 
 def test_means_of_feedback_are_no_judge() -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.cli.tool_updates import ToolFiles, update_folder
 from eval_assets.errors import leaves
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
-from eval_assets.readers.updates import ToolFiles, update_folder
 
 RATINGS = {(f"r{k}", rater): 1 + k % 5 for k in range(6) for rater in ("anna", "ben")}
 

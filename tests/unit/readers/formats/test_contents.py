@@ -5,7 +5,7 @@ import duckdb
 import pytest
 
 from eval_assets.errors import InputError
-from eval_assets.readers.formats.row_files import FORMATS, read_table
+from eval_assets.readers.formats.contents import FORMATS, read_table
 
 
 def write(path: Path, query: str) -> None:
@@ -39,9 +39,16 @@ def test_parquet_without_rows_keeps_its_columns(tmp_path: Path) -> None:
     assert read_table(path, folder=tmp_path).columns == {"a": []}
 
 
-def test_a_file_that_only_looks_like_parquet_is_refused(tmp_path: Path) -> None:
+def test_the_content_decides_the_format_and_not_the_name(tmp_path: Path) -> None:
     path = tmp_path / "labels.parquet"
-    path.write_text("response_id,rating\n")
+    path.write_text("response_id,rating\na,1\n")
+
+    assert read_table(path, folder=tmp_path).columns == {"response_id": ["a"], "rating": ["1"]}
+
+
+def test_a_broken_parquet_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels.parquet"
+    path.write_bytes(b"PAR1 broken")
 
     message = refused(path)
 

@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from eval_assets.config.evaluation import FILE
-from eval_assets.errors import InputProblem, gathered, raise_all
-from eval_assets.readers._problems import input_error
-from eval_assets.readers.drafts import (
+from eval_assets.cli.evaluation_drafts import (
     JUDGE_SCORES,
-    draft_evaluation,
+    export_evaluation,
     export_tables,
     recorded_judges,
     write_files,
 )
+from eval_assets.config.evaluation import FILE
+from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.evaluation.validation import read_yaml
+from eval_assets.readers.formats.contents import read_table
 from eval_assets.readers.formats.files import read_text
-from eval_assets.readers.formats.row_files import read_table
 from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.importers.export_content import Export
+from eval_assets.readers.problems import input_error
 
 _Rows = dict[tuple[str, ...], dict[str, str]]
 """Cells of each row by its column, by the ids that the row is of."""
@@ -125,7 +125,7 @@ def update_folder(
     if not (files.folder / FILE).exists():
         scores = files.name(JUDGE_SCORES)
         name = files.folder.resolve().name
-        contents[FILE], notes = draft_evaluation(export, name=name, tool=files.tool, scores=scores)
+        contents[FILE], notes = export_evaluation(export, name=name, tool=files.tool, scores=scores)
         lines += notes
     written = write_files(files.folder, contents)
     return written, [*lines, *_missing_declarations(export, files)]
@@ -147,7 +147,7 @@ def _by_ids(table: FileTable, ids: Sequence[str]) -> _Rows:
     names = {table.header_of(name): name for name in ids}
     columns = {
         names.get(header, header): [_with_point(cell) for cell in cells]
-        if table.has_decimal_commas and header in _RATINGS
+        if header in _RATINGS
         else cells
         for header, cells in table.columns.items()
     }

@@ -1,0 +1,651 @@
+"""Drafts of evaluation folders: from files of ratings, or from another tool's export."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from eval_assets.config.evaluation import FILE
+from eval_assets.readers.evaluation.input_files import files_in_folder
+from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
+from eval_assets.readers.formats.files import is_working_file
+from eval_assets.readers.formats.table import FileColumn, FileTable, plain
+from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
+from eval_assets.readers.importers.tool_exports import import_files
+from eval_assets.readers.labels.validation import FIELDS
+from eval_assets.readers.problems import input_error, listed_briefly
+from eval_assets.readers.ratings import read_ratings
+from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
+from eval_assets.readers.values import in_utc, likely_scale, order_of, parsed_ratings
+from eval_assets.scale import BINARY, LIKERT5, Level, Scale
+from eval_assets.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from eval_assets.readers.rating_tables import RatingTables, ReadOptions
+
+EXAMPLE_QUESTION: dict[str, object] = {
+    "id": "helpfulness",
+    "question": "How helpful is the response?",
+    "scale": "likert5",
+}
+"""Placeholder of the rubric if there are no ratings."""
+
+_HEAD = """\
+# Drafted from {source}. Read the rubric before you trust a figure: a scale that is
+# wider than the ratings given, or another order of words, changes how far raters agree.
+
+"""
+_WITHOUT_RATINGS = """\
+# The export holds no ratings, so the question below is only an example: write your own.
+
+"""
+JUDGE_SCORES = "judge_scores.csv"
+_RESPONSES, _LABELS = "responses.csv", "labels.csv"
+_LONGEST_ID = 80
+"""Characters; longer items are texts."""
+
+_TEXTS = {
+    "prompt_text": {"prompt_text", "prompt", "query", "instruction", "input", "question", "frage"},
+    "response_text": {
+        *("response_text", "response", "answer_text", "answer", "output", "completion", "text"),
+        "reply",
+    },
+    "model_name": {*MODEL_NAME, "generator", "system"},
+}
+"""Columns of items that hold what a response holds."""
+
+Rows = list[tuple[str, ...]]
+Content = bytes | str | Rows
+"""A file: its bytes or text, or the rows of a table."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Files written, notes on how they were read, and what is left to do before a run."""
+
+    files: Sequence[Path]
+    notes: Sequence[str]
+    tasks: Sequence[str] = ()
+
+
+@dataclass
+class _Files:
+    """Files of a folder by what they hold, in the names of the folder."""
+
+    responses: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    scores: list[str] = field(default_factory=list)
+    further: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def draft_of_export(
+    export: Export, folder: Path, *, name: str, tool: str
+) -> tuple[list[Path], list[str]]:
+    """Write the evaluation folder of an export; return the files written, and notes on scores.
+
+    Raises:
+        InputError: If one of the files exists already, or cannot be written.
+    """
+    tables = {file: rows for file, rows in export_tables(export).items() if len(rows) > 1}
+    evaluation, notes = export_evaluation(export, name=name, tool=tool, scores=JUDGE_SCORES)
+    return write_new_files(folder, {FILE: evaluation, **tables}), notes
+
+
+def draft_of_files(paths: Sequence[Path], folder: Path, options: ReadOptions) -> Draft:
+    """Write the evaluation folder of files of ratings, as `check` reads them.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each place at which a file cannot be read.
+        InputError: If one of the files exists already.
+    """
+    tables = read_ratings(paths, options)
+    name = folder.resolve().name
+    if tables.tool is not None:
+        tool, export = import_files(paths, source=tables.tool)
+        files, notes = draft_of_export(export, folder, name=name, tool=tool)
+        return Draft(files, (*tables.notes, *notes))
+    ids = _response_ids(tables)
+    responses = _response_rows(tables, ids)
+    contents: dict[str, Content] = {_RESPONSES: responses}
+    judges: list[dict[str, object]] = []
+    if len(tables.ratings):
+        contents[_LABELS] = _label_rows(tables, tables.ratings, ids)
+    if len(tables.scores):
+        contents[JUDGE_SCORES] = _score_rows(tables, tables.scores, ids)
+        names = map(str, tables.scores["judge"].unique())
+        judges = recorded_judges((judge, JUDGE_SCORES) for judge in names)
+    sections = {"name": name, "rubric": _rubric(tables), "judges": judges}
+    head = _HEAD.format(source=listed_briefly([path.name for path in paths]))
+    files = write_new_files(folder, {FILE: head + as_yaml(sections), **contents})
+    tasks = [*_tasks_of_texts(responses), *_tasks_of_words(tables)]
+    return Draft(files, _notes(tables), tasks)
+
+
+def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
+    """Write the files that an evaluation folder with data lacks; no file that exists is touched.
+
+    evaluation.yaml declares the files that a run can read, and a rubric that fits their ratings.
+    Ratings in other files are written to labels/ and judge_scores/. Without responses, one is
+    written for each item; without labels, an empty table to fill in.
+
+    Returns:
+        The draft; None if the folder has no table.
+
+    Raises:
+        InputError: If the folder cannot be written.
+        ExceptionGroup: Of an InputError for each place at which a file of ratings cannot be read.
+    """
+    if (folder / FILE).exists():
+        return Draft([], [f"{FILE} is there already, and is kept"])
+    files, contents, notes, tasks = _files_of(folder), dict[str, Content](), [], []
+    for kind in ("responses", "labels", "scores"):
+        notes += [f"{name}: {kind}" for name in getattr(files, kind)]
+    notes += files.notes
+    of_run = [*files.labels, *files.scores]
+    if not (of_run or files.further or files.responses):
+        return None
+    has_rubric = bool(files_in_folder(folder, "rubric"))
+    tables, texts = None, list[tuple[str, ...]]()
+    if (of_run and not has_rubric) or files.further:
+        tables, texts = _ratings_or_texts(folder, files, options)
+    judges = recorded_judges(_judges_of(folder, files.scores))
+    if tables is not None:
+        notes += _notes(tables)
+        ids = _response_ids(tables)
+        judges += _add_other_ratings(tables, ids, folder, files, contents)
+        tasks += _tasks_of_words(tables)
+        if files.responses:
+            tasks += _unknown_responses(folder, files.responses, set(ids.values()))
+        else:
+            texts = _response_rows(tables, ids)
+            tasks += _tasks_of_texts(texts)
+    if texts:
+        name = _free_name(folder, "responses", first=_RESPONSES)
+        contents[name] = texts
+        files.responses.append(name)
+    if not files.labels:
+        contents[_LABELS] = [("response_id", "rater_id", "question_id", "rating")]
+        tasks.append(f"fill in {_LABELS}, which is empty, as no file holds labels")
+    rubric = [EXAMPLE_QUESTION] if tables is None else _rubric(tables)
+    if tables is None and not has_rubric:
+        tasks.append(f"replace the example question in {FILE}, as no ratings say what was asked")
+    sections = {
+        "name": folder.resolve().name,
+        "rubric": None if has_rubric else rubric,
+        "responses": files.responses or [_RESPONSES],
+        "labels": files.labels or [_LABELS],
+        "judges": judges,
+    }
+    head = _HEAD.format(source="the files of this folder")
+    written = write_files(folder, {FILE: head + as_yaml(sections), **contents})
+    return Draft(written, notes, tasks)
+
+
+def _ratings_or_texts(
+    folder: Path, files: _Files, options: ReadOptions
+) -> tuple[RatingTables | None, Rows]:
+    """Return the ratings in the files of a folder, or else the texts of responses in them."""
+    of_run = [folder / name for name in (*files.labels, *files.scores)]
+    try:
+        return read_ratings([*of_run, *files.further], options), []
+    except ExceptionGroup:
+        texts = [] if of_run or files.responses else _texts_in(files.further)
+        if not texts:
+            raise
+        return None, texts
+
+
+def _files_of(folder: Path) -> _Files:
+    """Return the tables of a folder by what they hold, in forms that a run can read."""
+    files = _Files()
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        parts = path.relative_to(folder).parts
+        if parts[0] == "out" or any(is_working_file(Path(part)) for part in parts):
+            continue
+        if not path.is_file() or format_of(path) not in FORMATS or path.stem == "rubric":
+            continue
+        table = read_table(path, folder=folder)
+        name, has = table.file, table.has
+        has_scores = has("aiescore") or (
+            has("judge_model") and table.header_of("score", "raw_output") is not None
+        )
+        if has_scores and has_references(table):
+            files.scores.append(name)
+        elif _are_labels(table):
+            files.labels.append(name)
+        elif has("response_text", "prompt_text") and table.header_of(*MODEL_NAME):
+            files.responses.append(name)
+        elif has("hij_score"):
+            files.notes.append(f"not used: {name}: it joins the other tables")
+        else:
+            files.further.append(path)
+    return files
+
+
+def _are_labels(table: FileTable) -> bool:
+    rater, rating = (table.header_of(*FIELDS[of]) for of in ("rater_id", "rating"))
+    is_nested = table.has("labels", "dimension") or table.has("ratings", "user_id")
+    return is_nested or bool(rater and rating and has_references(table))
+
+
+def _judges_of(folder: Path, files: Iterable[str]) -> Iterable[tuple[str | None, str]]:
+    for file in files:
+        models = read_table(folder / file, folder=folder).stripped("judge_model")
+        names: list[str | None] = [model for model in models.present() if model]
+        yield from ((model, file) for model in names or [None])
+
+
+def _add_other_ratings(
+    tables: RatingTables,
+    ids: Mapping[str, str],
+    folder: Path,
+    files: _Files,
+    contents: dict[str, Content],
+) -> list[dict[str, object]]:
+    """Add the ratings in files that a run cannot read; return the judges among them."""
+    other_files = [
+        file
+        for file in tables.files
+        if any(path.as_posix().endswith(f"/{file}") for path in files.further)
+    ]
+    ratings = tables.ratings[tables.ratings["file"].isin(other_files)]
+    scores = tables.scores[tables.scores["file"].isin(other_files)]
+    if len(ratings):
+        name = _free_name(folder, "labels")
+        contents[name] = _label_rows(tables, ratings, ids)
+        files.labels.append(name)
+    if not len(scores):
+        return []
+    name = _free_name(folder, "judge_scores")
+    contents[name] = _score_rows(tables, scores, ids)
+    return recorded_judges((str(judge), name) for judge in scores["judge"].unique())
+
+
+def _free_name(folder: Path, kind: str, *, first: str | None = None) -> str:
+    further = (f"{kind}/ratings{f'-{n}' if n > 1 else ''}.csv" for n in count(1))
+    names = chain([first] if first else [], further)
+    return next(name for name in names if not (folder / name).exists())
+
+
+def _unknown_responses(folder: Path, files: Sequence[str], rated: set[str]) -> list[str]:
+    """Return a task if ratings are of responses that the files of responses lack."""
+    known = {
+        cell
+        for file in files
+        for cell in read_table(folder / file, folder=folder).stripped(*RESPONSE_ID)
+    }
+    unknown = sorted(rated - known) if known - {None} else []
+    if not unknown:
+        return []
+    subject = f"{counted(len(unknown), 'response')} that {', '.join(files)} lacks"
+    return [f"{subject} are rated: {listed_briefly(unknown)}. A run refuses such ratings: add them"]
+
+
+# Rows of the files.
+
+
+def _response_ids(tables: RatingTables) -> dict[str, str]:
+    """Return the response id of each item: the item itself, or a number if items are texts."""
+    items = [str(item) for item in tables.items["item"]]
+    are_texts = any(len(item) > _LONGEST_ID or "\n" in item for item in items)
+    return {item: f"r{n}" if are_texts else item for n, item in enumerate(items, start=1)}
+
+
+def _response_rows(tables: RatingTables, ids: Mapping[str, str]) -> Rows:
+    """Return the rows of responses.csv, with the attributes of items."""
+    items, columns = tables.items, dict[str, str]()
+    for name in items.columns.drop(["item", "group", "model"]):
+        target = next((of for of, names in _TEXTS.items() if plain(name) in names), str(name))
+        columns.setdefault(target, str(name))
+    item_names = {plain(name) for name in tables.columns.get("item", ())}
+    of_item = next((of for of, names in _TEXTS.items() if item_names & names), None)
+    header = list(dict.fromkeys([*_TEXTS, *columns]))
+    cells = {target: items[name].fillna("").astype(str) for target, name in columns.items()}
+    if of_item is not None and of_item not in cells and len(item_names) == 1:
+        cells[of_item] = items["item"].astype(str)
+    if "model_name" not in cells:
+        cells["model_name"] = items["model"].fillna("").astype(str).replace("", UNKNOWN_MODEL)
+    ids_of_items = items["item"].astype(str).map(ids)
+    # A run groups responses by prompt unless their groups say otherwise.
+    has_few_prompts = "prompt_text" in cells and cells["prompt_text"].duplicated().any()
+    if (tables.groups_by or has_few_prompts) and "group_id" not in cells:
+        header.append("group_id")
+        is_grouped = bool(tables.groups_by)
+        cells["group_id"] = items["group"].fillna("").astype(str) if is_grouped else ids_of_items
+    blank = pd.Series("", index=items.index)
+    rows = zip(
+        ids_of_items,
+        *(cells.get(name, blank) for name in header),
+        strict=True,
+    )
+    return [("response_id", *header), *rows]
+
+
+def _label_rows(tables: RatingTables, ratings: pd.DataFrame, ids: Mapping[str, str]) -> Rows:
+    header = ("response_id", "question_id", "rater_id", "rating", "labelled_at")
+    columns = (
+        ratings["item"].astype(str).map(ids),
+        ratings["question"].astype(str),
+        ratings["rater"].astype(str),
+        _cells(tables, ratings, {}),
+        ratings["labelled_at"].astype(object).fillna(""),
+    )
+    return [header, *zip(*columns, strict=True)]
+
+
+def _score_rows(tables: RatingTables, scores: pd.DataFrame, ids: Mapping[str, str]) -> Rows:
+    header = ("response_id", "question_id", "judge_model", "score")
+    columns = [
+        [ids[str(item)] for item in scores["item"]],
+        [str(name) for name in scores["question"]],
+        [str(name) for name in scores["judge"]],
+        _cells(tables, scores, tables.judge_scales),
+    ]
+    runs = [str(run) for run in scores["run"]]
+    if any(runs):
+        return [(*header, "run"), *zip(*columns, runs, strict=True)]
+    return [header, *zip(*columns, strict=True)]
+
+
+def _cells(tables: RatingTables, rows: pd.DataFrame, of_judges: Mapping[str, Scale]) -> list[str]:
+    """Return ratings as cells: with the words of a scale that has some."""
+    scales = {question.id: question.scale for question in tables.questions}
+    owner = "judge" if "judge" in rows else "rater"
+    texts: dict[tuple[str, str, float], str] = {}
+    cells = []
+    of_rows = map(str, rows["question"]), map(str, rows[owner]), map(float, rows["value"])
+    for question, name, value in zip(*of_rows, strict=True):
+        key = question, name, value
+        if key not in texts:
+            scale = of_judges.get(name, scales[question])
+            words = dict(zip(scale.values or (), scale.words or (), strict=False))
+            texts[key] = words.get(value, f"{value:.12g}")
+        cells.append(texts[key])
+    return cells
+
+
+def _rubric(tables: RatingTables) -> list[dict[str, object]]:
+    return [
+        {"id": q.id, "question": q.question, **scale_entries(q.scale, q.level)}
+        for q in tables.questions
+    ]
+
+
+def _notes(tables: RatingTables) -> list[str]:
+    """Return how files were read."""
+    people, judges = (
+        [str(name) for name in of.unique()]
+        for of in (tables.ratings["rater"], tables.scores["judge"])
+    )
+    parts = [
+        *(
+            [f"{counted(len(tables.ratings), 'rating')} by {listed_briefly(people)}"]
+            if people
+            else []
+        ),
+        *(
+            [f"{counted(len(tables.scores), 'score')} by {listed_briefly(judges)}"]
+            if judges
+            else []
+        ),
+    ]
+    guesses = [f"{q.scale.described()} ({q.id})" for q in tables.questions if q.scale_guessed]
+    off = [
+        f"{name} scores on another scale ({of.described()})"
+        for name, of in tables.judge_scales.items()
+    ]
+    return [
+        f"read {' and '.join(parts)}.",
+        *(
+            [f"scale guessed from the ratings: {'; '.join(guesses)}. Correct it in {FILE}."]
+            if guesses
+            else []
+        ),
+        *(f"{text}." for text in (*off, *tables.notes)),
+        *(f"not read: {name}: {reason}." for name, reason in tables.not_read.items()),
+        *(f"{doubt.choice}; otherwise pass {doubt.option}." for doubt in tables.doubts),
+    ]
+
+
+def _texts_in(paths: Sequence[Path]) -> Rows:
+    """Return responses with the texts of files without ratings; empty if there are none."""
+    rows: Rows = [("response_id", *_TEXTS)]
+    for path in paths:
+        table = read_table(path, folder=path.parent)
+        headers = {
+            name: next((h for h in table.columns if plain(h) in names), None)
+            for name, names in _TEXTS.items()
+        }
+        if headers["response_text"] is None:
+            continue
+        columns = [header for header in table.columns if header not in headers.values()]
+        ids = next((c for h in columns if len(set(c := table.text(h))) == len(table)), None)
+        names = [str(cell) for cell in ids] if ids is not None else map(str, table.lines)
+        texts = [
+            table.text(header) if header else [UNKNOWN_MODEL] * len(table)
+            for header in headers.values()
+        ]
+        rows += [tuple(cell or "" for cell in row) for row in zip(names, *texts, strict=True)]
+    return rows if len(rows) > 1 else []
+
+
+def _tasks_of_texts(rows: Rows) -> list[str]:
+    column = rows[0].index("response_text")
+    if any(row[column] for row in rows[1:]):
+        return []
+    return [f"fill in {_RESPONSES}, which has the ids of responses whose texts no file holds"]
+
+
+def _tasks_of_words(tables: RatingTables) -> list[str]:
+    """Return the task to put words in order, if that of some is not known."""
+    unordered = [
+        q.id
+        for q in tables.questions
+        if q.scale_guessed and q.scale.words and order_of(q.scale.words) is None
+    ]
+    if not unordered:
+        return []
+    words = f"the words of {listed_briefly(unordered)} worst first"
+    return [f"in {FILE}, write {words}, and leave out their level, unless they have no order"]
+
+
+# Drafts of exports, which hold remarks and replies, too.
+
+
+def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
+    """Write files into a folder that has none of them; return their paths.
+
+    Raises:
+        InputError: If one of them exists already, or cannot be written.
+    """
+    conflicts = [file for file in contents if (folder / file).exists()]
+    if conflicts:
+        message, remedy = f"the folder holds {', '.join(conflicts)} already", "Name another folder"
+        raise input_error(str(folder), message, f"{remedy}, or move them away")
+    return write_files(folder, contents)
+
+
+def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
+    """Write files into a folder, which is made if need be; return their paths.
+
+    Raises:
+        InputError: If they cannot be written.
+    """
+    try:
+        for name, content in contents.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(_as_bytes(content))
+    except OSError as error:
+        message = f"it cannot be written ({error.strerror})"
+        remedy = "Name a folder that you may write to"
+        raise input_error(str(folder), message, remedy) from error
+    return [folder / name for name in contents]
+
+
+def _as_bytes(content: Content) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    if isinstance(content, str):
+        return content.encode()
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(content)
+    return text.getvalue().encode()
+
+
+def export_tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
+    """Return the rows of each file of an export, their header first."""
+    columns = list(dict.fromkeys(key for cells in export.responses.values() for key in cells))
+    return {
+        "responses.csv": [
+            ("response_id", *columns),
+            *(
+                (name, *(cells.get(column, "") for column in columns))
+                for name, cells in export.responses.items()
+            ),
+        ],
+        "labels.csv": [
+            ("response_id", "question_id", "rater_id", "rating", "labelled_at", "notes"),
+            *(
+                (*key, rating, in_utc(time) or "", export.remarks.get(key, ""))
+                for key, (rating, time) in export.ratings.items()
+            ),
+        ],
+        JUDGE_SCORES: [
+            ("response_id", "question_id", "judge_model", "score", "raw_output"),
+            *((*key, score, reply) for key, (score, reply) in export.scores.items()),
+        ],
+    }
+
+
+def export_evaluation(
+    export: Export, *, name: str, tool: str, scores: str
+) -> tuple[str, list[str]]:
+    """Return evaluation.yaml with a question for each rated criterion and a judge per scorer.
+
+    A scale that the export does not hold fits the ratings of humans, if there are any: a mistyped
+    score of a judge would widen it, and ratings on a wider scale seem to agree more. The notes name
+    scores off it.
+    """
+    by_people = ratings_by_question((key[1], rating) for key, (rating, _) in export.ratings.items())
+    by_judges = ratings_by_question((key[1], score) for key, (score, _) in export.scores.items())
+    rubric: list[dict[str, object]] = []
+    scales: dict[str, Scale] = {}
+    for question_id, question in export.questions.items():
+        entry: dict[str, object] = {"id": question_id, "question": question.text}
+        if question.scale is None:
+            ratings = by_people[question_id] or by_judges[question_id]
+            scale, level = drafted_scale(ratings)
+            scales[question_id] = scale
+            entry |= scale_entries(scale, level)
+        else:
+            entry |= scale_entries(question.scale, question.level)
+        rubric.append(entry)
+    models = dict.fromkeys(model for _, _, model in export.scores)
+    judges = recorded_judges((model, scores) for model in models)
+    head = _HEAD.format(source=f"an export of {tool}") if export.questions else _WITHOUT_RATINGS
+    sections = {"name": name, "rubric": rubric or [EXAMPLE_QUESTION], "judges": judges}
+    return head + as_yaml(sections), [*notes_off_scale(scales, by_judges)]
+
+
+def ratings_by_question(
+    pairs: Iterable[tuple[str | None, str | None]],
+) -> dict[str, list[str | None]]:
+    """Return the ratings of each question, without blank cells."""
+    ratings: dict[str, list[str | None]] = defaultdict(list)
+    for question, rating in pairs:
+        if question is not None:
+            ratings[question].extend([rating] if rating else [])
+    return ratings
+
+
+def drafted_scale(ratings: Sequence[str | None]) -> tuple[Scale, Level | None]:
+    """Return scale and level that fit the ratings of a question; no level if it is the usual one.
+
+    Examples:
+        >>> scale_entries(*drafted_scale(["1", "5"])), drafted_scale(["kind", "rude"])[1]
+        ({'scale': 'likert5'}, 'nominal')
+    """
+    cells = parsed_ratings(FileColumn.of(ratings))
+    scale = likely_scale(cells, level=None)
+    if scale is not None:
+        return scale, None
+    return likely_scale(cells, level="nominal") or BINARY, "nominal"  # words in no known order
+
+
+def notes_off_scale(
+    scales: Mapping[str, Scale], by_judges: Mapping[str, Sequence[str | None]]
+) -> Iterable[str]:
+    """Yield a note for each question with scores of judges that a run does not use."""
+    for name, scale in scales.items():
+        n_off = n_off_scale(scale, by_judges.get(name, []))
+        if n_off:
+            yield (
+                f"{counted(n_off, 'judge score')} of {name} {'is' if n_off == 1 else 'are'} off "
+                f"the scale of its labels ({scale.described()}), and will be stored as "
+                f"out_of_range. If raters saw a wider scale, write it in {FILE}"
+            )
+
+
+def n_off_scale(scale: Scale, ratings: Sequence[str | None]) -> int:
+    """Return the number of ratings that lie below or above a scale."""
+    values = parsed_ratings(FileColumn.of(ratings)).values_on(scale)
+    return int((~np.isnan(values) & ~scale.spans(values)).sum())
+
+
+def scale_entries(scale: Scale, level: str | None) -> dict[str, object]:
+    """Return a scale, and the level unless it is the usual one, as entries of evaluation.yaml."""
+    is_usual = level in (None, scale.default_level())
+    return {"scale": _declared(scale), **({} if is_usual else {"level": level})}
+
+
+def _declared(scale: Scale) -> object:
+    """Return a scale in its shortest form.
+
+    Examples:
+        >>> _declared(Scale.from_steps(low=0, high=4)), _declared(Scale(low=0, high=1))
+        ({'min': 0, 'max': 4}, {'min': 0, 'max': 1, 'step': None})
+    """
+    ends = {
+        name: int(end) if float(end).is_integer() else end
+        for name, end in (("min", scale.low), ("max", scale.high))
+    }
+    if scale.words is not None:
+        return {"values": list(scale.words)}
+    if scale in (BINARY, LIKERT5):
+        return "binary" if scale == BINARY else "likert5"
+    if scale.values is None:
+        return {**ends, "step": None}
+    return ends if scale.step == 1 else {"values": list(scale.values)}
+
+
+def recorded_judges(models: Iterable[tuple[str | None, str]]) -> list[dict[str, object]]:
+    """Return the declaration of a judge for each model and the file that has its scores."""
+    judges: list[dict[str, object]] = []
+    names: set[str] = set()
+    for model, file in models:
+        short = re.sub(r"[^\w.-]+", "-", model or Path(file).stem).strip("-") or "judge"
+        name = short if short not in names else f"{short}-{len(judges) + 1}"
+        names.add(name)
+        judge: dict[str, object] = {"id": name, "provider": "recorded", "scores": file}
+        judges.append(judge | ({"model": model} if model else {}))
+    return judges
+
+
+def as_yaml(sections: Mapping[str, object]) -> str:
+    """Return the sections with content as YAML."""
+    present = {key: value for key, value in sections.items() if value}
+    text: str = yaml.safe_dump(present, sort_keys=False, allow_unicode=True, width=100)
+    return text

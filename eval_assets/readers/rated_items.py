@@ -1,0 +1,223 @@
+"""What files say of rated items: their attributes, systems and groups; and what is not read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Kind,
+    combined,
+    n_distinct,
+    share_constant,
+)
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.importers.export_content import Export
+from eval_assets.readers.names import Role
+from eval_assets.readers.rating_frames import items_of_rows
+from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.readings.table_reading import Reading
+
+_FEWEST_GROUPS = 10
+"""Values of a column of prompts or conversations from which on it groups the items."""
+
+_SYSTEMS = ("model", "model_name", "system", "generator", "bot", "assistant", "engine")
+_NO_ATTRIBUTES = (
+    *("an index", "repeats", "empty", "ignored", "a summary", "a reference", "counts of votes"),
+    *("the highest", "the lowest", "the mean", "the median", "its name", "beside", "decimals"),
+)
+"""How reasons begin for columns that are not kept as attributes of items."""
+
+_SHARED_ITEMS = 0.5
+"""Share of the items of a table that another one names, from which on it says more of them."""
+
+
+@dataclass(frozen=True)
+class RatedItems:
+    """Items with what is known of them.
+
+    Args:
+        frame: A row for each item: item, group, model and attributes.
+        group: Name of the column that groups items; empty if each is a group.
+        attributes: File and name of each column that is kept as an attribute.
+    """
+
+    frame: pd.DataFrame
+    group: str
+    attributes: frozenset[tuple[str, str]]
+
+
+def rated_items(  # noqa: PLR0913 - what is known of items
+    readings: Sequence[Reading],
+    rows: pd.DataFrame,
+    tables: Sequence[CodedTable],
+    options: ReadOptions,
+    *,
+    export: Export | None,
+    evaluation: Evaluation | None,
+) -> RatedItems:
+    """Return a row for each rated item, with the columns that are constant within items.
+
+    `tables` are those of all files: one without ratings that names the items says more of them.
+    """
+    names = rows["item"].cat.categories[np.unique(rows["item"].cat.codes.to_numpy())]
+    items = pd.DataFrame({"item": pd.Index(names, dtype=object)})
+    attributes: set[tuple[str, str]] = set()
+    groups = _group_column(readings, options)
+    for reading in readings:
+        if reading.rated and reading.rated[0].item is None:
+            attributes |= _add_attributes(items, reading, groups)
+    if export is not None:
+        texts = pd.DataFrame.from_dict(export.responses, orient="index", dtype=object)
+        items = items.join(texts.drop(columns=items.columns, errors="ignore"), on="item")
+    read = {id(reading.table) for reading in readings}
+    index = pd.Index(items["item"])
+    for table in tables:
+        if id(table) not in read and (key := _key_to(table, index)) is not None:
+            attributes |= _add_table(items, table, key)
+    group = "" if groups is None else groups.name
+    items["group"] = items[group] if group in items else items["item"]
+    if evaluation is not None:
+        items["group"] = _groups_of_run(items, evaluation)
+        group = group or "group_id" * (items["group"].nunique() < len(items))
+    models = [
+        name
+        for name in map(str, items)
+        if (plain(name) == plain(options.model) if options.model else plain(name) in _SYSTEMS)
+    ]
+    items["model"] = items[models[0]] if models else None
+    first = ["item", "group", "model"]
+    frame = items[[*first, *(name for name in items if name not in first)]]
+    return RatedItems(frame, group, frozenset(attributes))
+
+
+def _add_attributes(
+    items: pd.DataFrame, reading: Reading, groups: CodedColumn | None
+) -> set[tuple[str, str]]:
+    """Add the columns of a table that are constant within items; return those kept as such."""
+    codes, names = items_of_rows(reading, reading.rated[0])
+    places = pd.Index(items["item"]).get_indexer(names)
+    attributes: set[tuple[str, str]] = set()
+    for column in reading.table.columns:
+        is_part = len(reading.items) > 1 and column in reading.items
+        if not (is_part or column is groups) and (
+            reading.uses(column) or not _is_attribute(reading, column, codes)
+        ):
+            continue
+        if not column.can_rate:  # what looks like ratings is named all the same
+            attributes.add((reading.table.file, column.name))
+        if column.name in items:
+            continue
+        filled = np.flatnonzero(column.has_cell & (codes >= 0))
+        first = np.full(len(names), -1, dtype=np.int64)
+        first[codes[filled][::-1]] = filled[::-1]
+        usable = (places >= 0) & (first >= 0)
+        texts = np.full(len(items), None, dtype=object)
+        texts[places[usable]] = column.texts()[first[usable]]
+        items[column.name] = texts
+    return attributes
+
+
+def _is_attribute(reading: Reading, column: CodedColumn, codes: npt.NDArray[np.integer]) -> bool:
+    reason = reading.not_read.get(column.name, "")
+    if column.origin or reason.startswith(_NO_ATTRIBUTES):
+        return False
+    return not share_constant(column, codes) < 1
+
+
+def _group_column(readings: Sequence[Reading], options: ReadOptions) -> CodedColumn | None:
+    """Return the column of items that are not independent; None if each item is a group."""
+    reading = readings[0]
+    if options.group is not None:
+        return next((c for of in readings if (c := of.table.find(options.group))), None)
+    roles = (reading.rater, reading.question, reading.run)
+    candidates = [
+        column
+        for column in reading.table.columns
+        if column.may_be(Role.GROUP)
+        and len(column.values) >= _FEWEST_GROUPS
+        and not any(column is of for of in roles)
+        and (len(reading.items) > 1 or column not in reading.items)
+    ]
+    codes = combined(reading.items) if reading.items else np.arange(len(reading.table))
+    for column in sorted(candidates, key=lambda c: len(c.values)):
+        is_of_item = not share_constant(column, codes) < 1
+        if is_of_item and n_distinct(column.codes) < n_distinct(codes):
+            return column
+    return None
+
+
+def _key_to(table: CodedTable, items: pd.Index) -> CodedColumn | None:
+    """Return the column of a table without ratings that names items, each in one row."""
+    shared = [len(items.intersection(pd.Index(column.values))) for column in table.columns]
+    n_shared = max(shared, default=0)
+    if not n_shared:
+        return None
+    column = table.columns[shared.index(n_shared)]
+    is_unique = len(column.values) == column.n_cells
+    is_key = n_shared >= _SHARED_ITEMS * min(len(column.values), len(items))
+    return column if is_unique and is_key else None
+
+
+def _add_table(items: pd.DataFrame, table: CodedTable, key: CodedColumn) -> set[tuple[str, str]]:
+    """Add the columns of a table with a row for each item."""
+    rows = pd.Index(key.texts()).get_indexer(pd.Index(items["item"]))
+    for column in table.columns:
+        if column is not key and column.name not in items and column.kind is not Kind.EMPTY:
+            items[column.name] = np.array([*column.texts(), None], dtype=object)[rows]
+    return {(table.file, column.name) for column in table.columns}
+
+
+def _groups_of_run(items: pd.DataFrame, evaluation: Evaluation) -> pd.Series:
+    """Return the groups of the responses of an evaluation, if it has all of the items."""
+    from eval_assets.readers.responses import read_responses
+
+    responses = read_responses(evaluation).set_index("response_id")
+    if not items["item"].isin(responses.index).all():
+        return items["group"]
+    group = pd.Series(responses.index, index=responses.index, dtype=object)
+    for name in ("prompt_text", "convo_id", "group_id"):
+        group = responses[name].where(responses[name].notna() & (responses[name] != ""), group)
+    return items["item"].map(group)
+
+
+def reasons_not_read(
+    readings: Sequence[Reading],
+    tables: Sequence[CodedTable],
+    items: RatedItems,
+    *,
+    export: Export | None,
+) -> dict[str, str]:
+    """Return the reason why a column is not read, by `file:column`."""
+    reasons: dict[str, str] = {}
+    for reading in readings:
+        for name, reason in reading.not_read.items():
+            if (reading.table.file, name) not in items.attributes:
+                reasons[f"{reading.table.file}:{name}"] = reason
+    read = {id(of.table) for of in readings}
+    documents = {of.table.document for of in readings if of.table.document}
+    known = {column.name for of in readings for column in of.table.columns}
+    if export is not None:
+        file = readings[-1].table.file
+        losses = [*export.losses, *export.notes]
+        reasons |= {f"{file}:{n + 1}": loss for n, loss in enumerate(losses)}
+        reasons |= {f"{file}:{name}": "not a rating" for name in export.unused_fields}
+    for table in tables:
+        is_joined = any((table.file, column.name) in items.attributes for column in table.columns)
+        if id(table) in read or is_joined:
+            continue
+        place = f"{table.file}:{table.sheet}" if table.sheet else table.file
+        if table.document in documents:
+            reasons |= {
+                f"{table.file}:{column.name}": "beside the records that hold ratings"
+                for column in table.columns
+                if column.name not in known and not column.origin
+            }
+        else:
+            reasons[place] = "no ratings in this table"
+    return reasons
