@@ -7,6 +7,7 @@ block by partition yet; and figures are plotted over time, not over partitions.
 """
 
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 from operator import or_
@@ -36,9 +37,11 @@ from eval_assets.assets.recipes import EvaluationTarget, recipes_in
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_scores_in_shards
 from eval_assets.assets.terminal import terminal
-from eval_assets.config.operations import Judging
-from eval_assets.errors import InputError
+from eval_assets.config.evaluation import FILE
+from eval_assets.errors import InputError, leaves
 from eval_assets.readers.evaluation.read import read_evaluation
+
+logger = logging.getLogger(__name__)
 
 MODULES = (
     agreement,
@@ -105,15 +108,16 @@ def evaluation_jobs(folder: EvaluationFolder) -> dg.Definitions:
 def evaluation_definitions(folder: EvaluationFolder, *, automation: bool = True) -> dg.Definitions:
     """Return the assets, checks and resource of one evaluation, which stand beside any others.
 
-    One whose evaluation.yaml cannot be read has all of its assets: to materialize one says what is
-    wrong with the file.
+    One whose evaluation.yaml cannot be read has an asset `evaluation`, which says what is wrong.
     """
+    evaluation = None
     try:
         evaluation = read_evaluation(folder.path)
-    except* InputError:
-        split, pool = Judging(), None
-    else:
-        split, pool = evaluation.judging, pool_of(evaluation)
+    except* InputError as group:
+        logger.warning("%s: %s", folder.path, "; ".join(map(str, leaves(group))))
+    if evaluation is None:
+        return dg.Definitions(assets=[_unreadable(folder)])
+    pool = pool_of(evaluation)
     target = EvaluationTarget(
         folder,
         code_versions={group: code_version_of(group) for group in _PARTS},
@@ -123,8 +127,8 @@ def evaluation_definitions(folder: EvaluationFolder, *, automation: bool = True)
         automation=automation,
     )
     definitions = [
-        judge_scores_in_shards(split.shards, target)
-        if recipe is judging.judge_scores and split.shards > 1
+        judge_scores_in_shards(evaluation.judging.shards, target)
+        if recipe is judging.judge_scores and evaluation.judging.shards > 1
         else recipe.make(target)
         for recipe in recipes_in(MODULES)
     ]
@@ -134,6 +138,30 @@ def evaluation_definitions(folder: EvaluationFolder, *, automation: bool = True)
         asset_checks=[of for of, is_of in zip(definitions, is_check, strict=True) if is_of],
         resources={target.resource: folder},
     )
+
+
+def _unreadable(folder: EvaluationFolder) -> dg.AssetsDefinition:
+    """Return the asset of an evaluation that cannot be read, which fails with the reason."""
+
+    @dg.multi_asset(
+        name=f"{folder.identifier}__evaluation",
+        specs=[
+            dg.AssetSpec(
+                folder.key("evaluation"),
+                group_name=f"{folder.names_before}inputs",
+                kinds={"yaml"},
+                description=f"{FILE} cannot be read: materialize this to see why, repair it, and "
+                "reload the definitions.",
+            )
+        ],
+    )
+    def evaluation() -> dg.MaterializeResult[None]:
+        folder.evaluation()
+        return dg.MaterializeResult(
+            metadata={"next": f"{FILE} can be read. Reload the definitions to see its assets."}
+        )
+
+    return evaluation
 
 
 def _jobs(

@@ -90,27 +90,34 @@ def test_a_folder_that_is_added_appears_when_definitions_are_loaded_again(severa
     assert "pilot/human_agreement" in keys(definitions(several))
 
 
-def test_a_broken_file_takes_down_its_own_evaluation_only(several: Path) -> None:
+def test_a_broken_file_takes_down_its_own_evaluation_only(
+    several: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     broken = several / "contested" / "evaluation.yaml"
     broken.write_text(broken.read_text().replace("likert5", "likert55"))
-    job = definitions(several).resolve_implicit_global_asset_job_def()
-    result = job.execute_in_process(
+    result = definitions(several)
+    assert {key for key in keys(result) if key.startswith("contested")} == {"contested/evaluation"}
+    [warning] = caplog.messages
+    assert "likert55" in warning
+    assert result.resolve_job_def("contested_score")
+    run = result.resolve_implicit_global_asset_job_def().execute_in_process(
         asset_selection=[
-            dg.AssetKey([name, "rubric_questions"]) for name in ("sample", "contested")
+            dg.AssetKey(["sample", "rubric_questions"]),
+            dg.AssetKey(["contested", "evaluation"]),
         ],
         raise_on_error=False,
     )
 
     failed = {
         event.step_failure_data.user_failure_data.description
-        for event in result.all_events
+        for event in run.all_events
         if event.is_step_failure and event.step_failure_data.user_failure_data
     }
     [message] = failed
     assert message is not None
     assert "evaluation.yaml" in message
     assert "likert55" in message
-    [done] = result.get_asset_materialization_events()
+    [done] = run.get_asset_materialization_events()
     assert done.asset_key == dg.AssetKey(["sample", "rubric_questions"])
 
 
