@@ -9,6 +9,8 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import quote
 
 import dagster as dg
 
@@ -86,12 +88,14 @@ class _Subject:
         title: Evaluation and check, for people.
         current: Its state.
         passing: States that are no reason for an alert.
+        page: Its page in the UI; None for the run.
     """
 
     key: str
     title: str
     current: RecordedState
     passing: frozenset[str]
+    page: str | None = None
 
 
 def send_alerts(
@@ -122,7 +126,9 @@ def send_alerts(
                 break
             was = f" (was {last})" if subject.key in states else ""
             title = f"{subject.title} {current.state}{was}"
-            text = f"{current.reason}\nRun {ui_address()}/runs/{current.run_id}"
+            ended = datetime.fromtimestamp(current.at, tz=UTC)
+            page = subject.page or f"runs/{current.run_id}"
+            text = f"{current.reason}\n{ended:%Y-%m-%d %H:%M} UTC, {ui_address()}/{page}"
             if not channel.send(title, text, state=current.state):
                 refusing.append(channel.name)
                 break
@@ -149,9 +155,10 @@ def _subjects(
         is_own = check.asset_key == folder.key(check.asset_key.path[-1])
         is_declared = not declared.checks or check.name in declared.checks
         if is_own and is_declared and (current := latest_state(instance, check, folder)):
-            title = f"{name}: {check.asset_key.path[-1]}/{check.name}"
             key = f"{check.asset_key.to_user_string()}/{check.name}"
-            yield _Subject(key, title, current, passing)
+            asset = "/".join(map(quote, check.asset_key.path))
+            page = f"assets/{asset}?view=checks&checkDetail={quote(check.name)}"
+            yield _Subject(key, f"{name}: {key}", current, passing, page)
     if current := last_run_state(instance, folder):
         key = folder.key("run").to_user_string()
         yield _Subject(key, f"{name}: run", current, passing)

@@ -7,10 +7,14 @@ from pathlib import Path
 import dagster as dg
 import pandas as pd
 
+from eval_assets.agreement.gates.decision import tunable_questions
+from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.gates import questions_past_the_gates
+from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.labels import human_labels
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
-from eval_assets.assets.recipes import asset
+from eval_assets.assets.recipes import asset, checks
 from eval_assets.assets.reports import measured_now, report_data, write_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -20,8 +24,9 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.assets.tuning import judge_versions, judged_questions
 from eval_assets.catalogue import Figure
+from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.connection import transaction
-from eval_assets.store.gates import evidence_version
+from eval_assets.store.gates import evidence_version, stored_gate_outcomes
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.opening import restore_readings
 from eval_assets.store.ledger.seals import JudgeLedger
@@ -146,6 +151,32 @@ def judge_certificates(
             ),
             "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
         },
+    )
+
+
+@checks(
+    {"certificates_valid": "Each certificate still rests on present labels, scores and gates."},
+    of=judge_certificates,
+    also_of=[human_labels, judge_scores],
+)
+def certificates_valid(folder: EvaluationFolder) -> dg.AssetCheckResult:
+    """Each certificate still rests on present labels, scores and gates."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        sources = source_fingerprints(evaluation)
+        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+            outcomes = stored_gate_outcomes(connection, evaluation, sources=sources)
+            passing = tunable_questions(outcomes, [question.id for question in evaluation.rubric])
+            checked = checked_certificates(connection, ledger, evaluation, open_questions=passing)
+    issued = [row for row in checked.rows if row.certificate]
+    return result_of(
+        [
+            CheckFinding(f"{row.judge_id} {row.version}, {row.question_id}: {row.stale_because}")
+            for row in issued
+            if row.stale_because
+        ],
+        default=f"Valid: {len(issued)}.",
+        metadata={"n_certificates": len(issued)},
     )
 
 

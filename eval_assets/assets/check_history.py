@@ -16,11 +16,19 @@ _LATEST = 20
 
 @dataclass(frozen=True)
 class RecordedState:
-    """State of a check or of the runs, and the run that it is of."""
+    """State of a check or of the runs.
+
+    Args:
+        state: The state.
+        reason: What a check or the failed steps say.
+        run_id: The run that it is of.
+        at: When it was found, in seconds since 1970.
+    """
 
     state: State
     reason: str
     run_id: str
+    at: float
 
 
 def latest_state(
@@ -34,17 +42,18 @@ def latest_state(
     for record in records:
         run = instance.get_run_by_id(record.run_id)
         event = record.event.dagster_event if record.event else None
+        at = record.create_timestamp
         if run is None or event is None or not folder.owns(run):
             continue
         if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             checked = event.asset_check_evaluation_data
             is_error = checked.severity is dg.AssetCheckSeverity.ERROR
             state: State = "passed" if checked.passed else "failed" if is_error else "warned"
-            return RecordedState(state, checked.description or "", record.run_id)
+            return RecordedState(state, checked.description or "", record.run_id, at)
         # Of a check that raised, only the plan is recorded.
         if run.is_finished and event.step_key in _failures(instance, record.run_id):
             reason = "the check ended without a verdict"
-            return RecordedState("crashed", reason, record.run_id)
+            return RecordedState("crashed", reason, record.run_id, at)
     return None
 
 
@@ -53,7 +62,7 @@ def last_run_state(instance: dg.DagsterInstance, folder: EvaluationFolder) -> Re
     ended = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
     run_filter = dg.RunsFilter(tags=folder.run_tags, statuses=ended)
     for record in instance.get_run_records(run_filter, limit=_LATEST):
-        run_id = record.dagster_run.run_id
+        run_id, at = record.dagster_run.run_id, record.end_time or 0.0
         steps = _own_steps(instance, run_id, folder)
         if not steps:
             continue
@@ -67,8 +76,8 @@ def last_run_state(instance: dg.DagsterInstance, folder: EvaluationFolder) -> Re
         if record.dagster_run.is_failure and not failures:
             lines = ["The run ended before all of its steps did: see its log."]
         if lines:
-            return RecordedState("failed", "\n".join(dict.fromkeys(lines)), run_id)
-        return RecordedState("passed", "The last run reached its end.", run_id)
+            return RecordedState("failed", "\n".join(dict.fromkeys(lines)), run_id, at)
+        return RecordedState("passed", "The last run reached its end.", run_id, at)
     return None
 
 

@@ -36,6 +36,16 @@ UP_TO_DATE = (
 what a closed gate held back if only the check ran again.
 """
 
+OTHER_EVIDENCE = (
+    _On.any_deps_match(_On.data_version_changed()).since_last_handled()
+    & ~_On.any_deps_in_progress()
+    & ~_On.in_progress()
+).with_label("what it is about has other data")
+"""When a check of what a gate may hold back is made alone, after the run that wrote its inputs.
+
+In that run, a closed gate would skip it together with the asset.
+"""
+
 Body = Callable[..., Any]
 Definition = dg.AssetsDefinition | dg.AssetChecksDefinition
 
@@ -221,7 +231,11 @@ def files(contents: Mapping[str, tuple[str, str]], *, group: str) -> Callable[[B
 
 
 def checks(
-    meanings: Mapping[str, str | None], *, of: Recipe, blocking: bool = False
+    meanings: Mapping[str, str | None],
+    *,
+    of: Recipe,
+    blocking: bool = False,
+    also_of: Sequence[Recipe] = (),
 ) -> Callable[[Body], Recipe]:
     """Make a recipe of a step that yields the results of checks of one asset.
 
@@ -232,16 +246,21 @@ def checks(
         meanings: What each check says, by name.
         of: The asset.
         blocking: Whether an error holds back what is directly downstream.
+        also_of: Assets whose other data may change the results, also while `of` is held back.
     """
 
     def recipe(body: Body) -> Recipe:
         def make(target: EvaluationTarget) -> dg.AssetChecksDefinition:
+            # Of a gate's check, so that what a gate held back is made in the run that opens it.
+            condition = _On.eager() if blocking else OTHER_EVIDENCE if also_of else None
             specs = [
                 dg.AssetCheckSpec(
                     name,
                     asset=target.folder.key(of.name),
                     blocking=blocking,
                     description=meaning,
+                    additional_deps=[target.folder.key(other.name) for other in also_of],
+                    automation_condition=condition if target.automation else None,
                 )
                 for name, meaning in meanings.items()
             ]

@@ -165,16 +165,16 @@ def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
         page.goto(IDLE)
         await_that(lambda: (len(posts.bodies), len(mails.mails)) == (2, 2), ui.process)
         contested = "autonomy-and-agency-contested"
-        failed = [f"{contested}: {gate} failed" for gate in GATES]
+        failed = [f"{contested}: contested/{gate} failed" for gate in GATES]
         assert titles(posts) == titles(mails) == failed
         message = json.loads(posts.bodies[0])["message"]
         assert message.startswith("0.703 is below the minimum 0.75")
-        assert f"Run {ui.address}/runs/" in message
+        assert f"{ui.address}/assets/contested/human_agreement?view=checks&checkDetail=" in message
 
         shutil.copy(ui.data / "sample" / "labels.csv", ui.data / "contested")
         assert materialize_all(page, ui) == "SUCCESS"
         await_that(lambda: (len(posts.bodies), len(mails.mails)) == (4, 4), ui.process)
-        passed = [f"{contested}: {gate} passed (was failed)" for gate in GATES]
+        passed = [f"{contested}: contested/{gate} passed (was failed)" for gate in GATES]
         assert titles(posts) == titles(mails) == failed + passed
         recovered(page, ui, tmp_path)
     context.close()

@@ -12,6 +12,8 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
 
+from eval_assets.assets.certificates import certificates_valid
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.certificates import certificates as certificates_command
 from eval_assets.cli.sheet import sheet as sheet_command
 from eval_assets.cli.study_files import read_study
@@ -322,6 +324,24 @@ def test_changed_labels_make_certificates_stale_and_are_read_when_somebody_asks(
     assert planted.rows("SELECT max(k) FROM test_set_uses") == [(2,)]
     levels = planted.rows("SELECT level FROM test_set_uses ORDER BY k")
     assert levels == [(0.025 / 5,), (0.05 / 6 / 5,)]
+
+
+def test_a_check_warns_of_a_stale_certificate_before_certificates_are_made_again(
+    planted: Evaluated,
+) -> None:
+    folder = EvaluationFolder.at(planted.path)
+    valid = certificates_valid(folder)
+    labels = planted.path / "labels.csv"
+    labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-2]))
+    planted.materialize("human_labels", checks=False)
+    stale = certificates_valid(folder)
+
+    assert (valid.passed, valid.description) == (True, "Valid: 2.")
+    assert (stale.passed, stale.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert str(stale.description).splitlines() == [
+        "harsh 1.0.1, completeness: the question no longer passes the gates",
+        "steady 1.0.0, completeness: the question no longer passes the gates",
+    ]
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """A change of a check's state, or a failed run, is reported once to every channel."""
 
 import json
+import re
 from collections.abc import Iterator
 from email.header import decode_header, make_header
 from pathlib import Path
@@ -121,19 +122,23 @@ def test_each_change_of_state_is_reported_once(
     assert after == [0, 1, 1, 2, 3, 4]
 
 
-def test_an_alert_names_evaluation_check_reason_and_run(
+def test_an_alert_names_evaluation_check_reason_time_and_page(
     instance: dg.DagsterInstance,
     folder: EvaluationFolder,
     posts: Received,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("EVAL_UI_URL", "https://dagster.example.org/")
-    run_id = come_to("failed", instance, folder)
+    come_to("failed", instance, folder)
     tick(instance, folder, cursor=None)
     [alert] = map(json.loads, posts.bodies)
 
     assert alert["title"] == "mine: measured/good failed"
-    assert alert["message"] == f"it failed\nRun https://dagster.example.org/runs/{run_id}"
+    page = "https://dagster.example.org/assets/measured?view=checks&checkDetail=good"
+    assert re.fullmatch(
+        rf"it failed\n\d{{4}}-\d\d-\d\d \d\d:\d\d UTC, {re.escape(page)}",
+        alert["message"],
+    )
     assert alert["type"] == "failure"
 
 
