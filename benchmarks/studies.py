@@ -150,7 +150,7 @@ def _stories() -> Iterator[str]:
         [n_scores] = study.rows("SELECT count(*) FROM judge_scores").iloc[0]
     yield "### What the closed gate saves"
     yield (
-        f"`eval-assets agreement labels.csv` needs no judge and no request. The scores of the four "
+        f"`eval-assets check labels.csv` needs no judge and no request. The scores of the four "
         f"judges in `data/stories` are {n_scores:,} requests or more, and those "
         f"of all twenty of the "
         f"study 126,720. Two current judges would cost, for 1,056 stories of the length of the 96 "

@@ -1,27 +1,22 @@
 """Can this LLM judge be trusted? Agreement, gates and judge tuning as Dagster assets in DuckDB."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # At run time `agreement` is the package of the same name, which can be called.
     from eval_assets.assets.component import EvaluationComponent as EvaluationComponent
-    from eval_assets.file_agreement import agreement as agreement
     from eval_assets.ratings_check import check as check
 
 
 def __getattr__(name: str) -> object:
     """Import what needs other libraries once it is asked for."""
-    if name == "check":
-        from eval_assets.ratings_check import check
-
-        return check
     if name == "EvaluationComponent":
         from eval_assets.assets.component import EvaluationComponent
 
         return EvaluationComponent
-    if name == "agreement":
-        return import_module("eval_assets.agreement")
+    if name == "check":
+        from eval_assets.ratings_check import check
+
+        return check
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Any
@@ -268,8 +268,15 @@ def check_readings(
     """
     from eval_assets.readers.ratings import read_ratings
 
-    tables = read_ratings(source, options, evaluation=rules.evaluation)
     context = _Context.of(source, options, rules)
+    evaluation = rules.evaluation
+    if evaluation is not None and context.is_declared:
+        from eval_assets.readers.evaluation.input_files import source_files
+
+        files = source_files(evaluation)
+        inputs = ("responses", "human_labels", "judge_scores")
+        source = list(dict.fromkeys(path for name in inputs for path in files[name]))
+    tables = read_ratings(source, options, evaluation=evaluation)
     result = _result(tables, context)
     alternatives = [_result(other, context, doubt=doubt) for doubt, other in tables.alternatives]
     differing = [other for other in alternatives if other.verdicts != result.verdicts]
@@ -308,8 +315,15 @@ class _Context:
         title = paths[0].resolve().name.split(".")[0] if paths else "data frame"
         return cls(title, paths, options, rules)
 
+    @property
+    def is_declared(self) -> bool:
+        """Return whether the files are those of an evaluation, whose forms are fixed."""
+        return self.rules.evaluation is not None and self.paths == (self.rules.evaluation.folder,)
+
     def corrections(self, tables: RatingTables) -> tuple[str, ...]:
-        """Return the options that correct a wrong reading."""
+        """Return the options that correct a wrong reading; none if an evaluation declares it."""
+        if self.is_declared:
+            return ()
         scale = "--scale 1-5" if self.paths else 'scale="1-5"'
         is_guessed = any(question.scale_guessed for question in tables.questions)
         corrections = ["--item COLUMN" if self.paths else 'item="..."']
@@ -326,7 +340,7 @@ class _Context:
             return join(["eval-assets", "check", *files, "--judge-pass", ">=0.5"])
         evaluation = self.rules.evaluation
         if evaluation is None:
-            return join(["eval-assets", "init", *files, self.title])
+            return join(["eval-assets", "init", *files, *_repeated(self.options), self.title])
         commands = {
             Action.RATE_TWICE: ["assign", "--raters-per-response", "2"],
             Action.RATE_MORE: ["assign"],
@@ -339,6 +353,22 @@ class _Context:
         return join(["eval-assets", *words, "--data", str(evaluation.folder)])
 
 
+def _repeated(options: ReadOptions) -> list[str]:
+    """Return options as a command takes them."""
+    from eval_assets.readers.values import scale_text
+    from eval_assets.scale import Scale
+
+    words = []
+    for of in fields(options):
+        value = getattr(options, of.name)
+        if isinstance(value, Scale):
+            value = scale_text(value)
+        if value:
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            words += [f"--{of.name.replace('_', '-')}", text]
+    return words
+
+
 def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = None) -> CheckResult:
     """Return the answer on one reading."""
     from eval_assets.agreement.assessment import assess
@@ -346,6 +376,7 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
     from eval_assets.shown.screen import screen_of
 
     rules = context.rules
+    tables = _with_declared_judges(tables, rules.evaluation)
     is_held_out = _held_out(tables, rules.evaluation)
     questions = _question_ratings(tables, rules, is_held_out)
     margin = rules.margin
@@ -374,6 +405,28 @@ def _gates(rules: CheckRules) -> dict[GateName, Gate]:
             raise ValueError(f"there is no minimum {name}: name one of {', '.join(names)}")
         gates[names[name]] = replace(gates[names[name]], minimum=minimum)
     return gates
+
+
+def _with_declared_judges(tables: RatingTables, evaluation: Evaluation | None) -> RatingTables:
+    """Name recorded judges as evaluation.yaml does; leave out others of their files."""
+    from eval_assets.shown.numbers import counted
+
+    declared = () if evaluation is None else evaluation.judges
+    recorded = [of for of in declared if of.scores is not None]
+    names = {of.model or of.id: of.id for of in recorded}
+    judge = tables.scores["judge"].astype(str)
+    if not set(judge.unique()) & set(names):
+        return tables
+    files = {of.scores.name for of in recorded if of.scores is not None}
+    is_undeclared = tables.scores["file"].astype(str).isin(files) & ~judge.isin([*names])
+    undeclared = sorted(judge[is_undeclared].unique())
+    note = f"{counted(len(undeclared), 'judge')} not in evaluation.yaml"
+    return replace(
+        tables,
+        scores=tables.scores.assign(judge=judge.replace(names))[~is_undeclared],
+        judge_scales={names.get(of, of): scale for of, scale in tables.judge_scales.items()},
+        notes=(*tables.notes, note) if undeclared else tables.notes,
+    )
 
 
 _FEWEST_GROUPS_OF_A_TEST = 60

@@ -38,15 +38,7 @@ BELOW = {
 GROUND = {"", "config"}
 """Root modules and the schema of evaluation.yaml, which every layer may import."""
 
-JOINING = {
-    "__init__",
-    "assets",
-    "cli",
-    "definitions",
-    "file_agreement",
-    "file_ratings",
-    "ratings_check",
-}
+JOINING = {"__init__", "assets", "cli", "definitions", "ratings_check"}
 
 LIBRARIES = {
     "": {"numpy"},
@@ -117,8 +109,6 @@ LIBRARIES = {
         "yaml",
     },
     "definitions": {"dagster"},
-    "file_agreement": {"pandas"},
-    "file_ratings": {"numpy", "pandas"},
     "ratings_check": {"numpy", "pandas"},
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""

@@ -82,15 +82,15 @@ def test_the_wheel_without_extras_measures_agreement_and_names_the_extra(
     csv = "item,anna,ben\n" + "".join(f"{k},{a},{b}\n" for k, a, b in rows)
     (tmp_path / "ratings.csv").write_text(csv)
     notebook = (
-        "import sys, pandas as pd; from eval_assets import agreement; "
-        "result = agreement(pd.read_csv('ratings.csv'), scale='1-5'); "
-        "print(result.states['human_alpha'], '<svg' in result._repr_html_())"
+        "import pandas as pd; from eval_assets import check; "
+        "result = check(pd.read_csv('ratings.csv'), scale='1-5'); "
+        "print(result.labels.verdict.word, '<svg' in result._repr_html_())"
     )
     program = python.with_name("eval-assets")
 
     assert not any((packages / name).exists() for name in ("dagster", "openai", "sqlalchemy"))
-    assert "The gates are open." in run(program, "agreement", "ratings.csv", folder=tmp_path)
-    assert run(python, "-c", notebook, folder=tmp_path).split() == ["open", "True"]
+    assert "PASS" in run(program, "check", "ratings.csv", folder=tmp_path)
+    assert run(python, "-c", notebook, folder=tmp_path).split() == ["PASS", "True"]
     run(program, "init", "ratings.csv", "mine", folder=tmp_path)
     (tmp_path / "rows.jsonl").write_text(
         "".join(f'{{"prompt": "p{k}", "response": "r{k}", "rating": {k % 5}}}\n' for k in range(9))

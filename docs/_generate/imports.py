@@ -11,7 +11,7 @@ INTRODUCTION = """
 # Import from other tools
 
 `eval-assets import EXPORT --data FOLDER` makes an evaluation folder of an export, and
-`eval-assets agreement EXPORT` measures it at once. The tool is recognised by the form of its
+`eval-assets check EXPORT` measures it at once. The tool is recognised by the form of its
 records; if that is wrong, name it first: `eval-assets import label-studio EXPORT --data FOLDER`.
 
 To read a running MLflow, Langfuse, LangSmith, Label Studio or Argilla, see [below](#running-tools).

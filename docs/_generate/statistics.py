@@ -10,30 +10,31 @@ from eval_assets import stats
 INTRODUCTION = """
 # Agreement in Python
 
-In a notebook, `agreement` takes a data frame with one rating a row, or with a column for each
-rater or question, and reads it as `eval-assets agreement` reads a file:
+In a notebook, `check` takes a data frame with one rating a row, or with a column for each rater,
+judge or question, and answers as `eval-assets check` does of a file:
 
 ```pycon
 >>> import pandas as pd
->>> from eval_assets import agreement
->>> anna, ben = [4, 2, 3, 1, 5, 4, 2, 5, 1, 3, 4, 2], [5, 2, 3, 2, 5, 4, 2, 4, 1, 3, 4, 1]
->>> df = pd.DataFrame({"Anna": anna, "Ben": ben})
->>> result = agreement(df, scale="1-5")
->>> {gate: str(state) for gate, state in result.states.items()}
-{'human_a_hh': 'open', 'human_alpha': 'undecided'}
->>> result.to_frame()[["question_id", "a_hh", "a_hh_low", "alpha", "alpha_low"]].round(3)
-  question_id   a_hh  a_hh_low  alpha  alpha_low
-0         NaN  0.917     0.804  0.913      0.658
-1      rating  0.917     0.804  0.913      0.658
+>>> from eval_assets import check
+>>> anna = [4, 2, 3, 1, 5, 4, 2, 5, 1, 3, 4, 2] * 3
+>>> ben = [5, 2, 3, 2, 5, 4, 2, 4, 1, 3, 4, 1] * 3
+>>> result = check(pd.DataFrame({"Anna": anna, "Ben": ben}), scale="1-5")
+>>> result.labels.verdict.word
+'PASS'
+>>> result.labels.sentence
+'Two people give the same score 67 % of the time, within one point 100 %.'
+>>> result.labels.figure
+"Krippendorff's alpha 0.91, needs 0.667"
+>>> result.next.sentence
+'Have a judge score the 36 items, and check its scores with this file.'
 
 ```
 
-`result` shows its tables and a plot where a notebook displays it. It holds `figures`, `states`,
-`verdicts` (states with their reasons), `notes` (how the frame was read), `remarks`,
-`disagreements` and `plot()`, an SVG image. `item`, `rater`, `rating`, `question`, `level` and
-`missing_values` are the options of the command, which messages name as the command does: `--scale`
-is `scale`. A path in place of the frame is a file; arrays, lists and series of ratings are taken
-as well. `scale` may be a pair, `(1, 5)`; without one, an ordered categorical column declares it.
+`result` shows the screen with its plots where a notebook displays it. It holds `labels`, `judges`
+(by name) and `next`, and `to_dict()` has every figure. `result.require("gpt-4o")` raises an
+AssertionError with the sentence unless that judge passes, for pytest and CI. `item`, `rater`,
+`judge`, `rating`, `question`, `group`, `run`, `model`, `scale` and `passes` are the options of the
+command. A path, or several, in place of the frame are files. `scale` may be a pair, `(1, 5)`.
 
 ## Statistics
 

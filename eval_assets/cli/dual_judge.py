@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from eval_assets.cli.exit_codes import DONE, FAILED, print_errors
-from eval_assets.cli.options import data_option, database_option, print_json, resolve_database
+from eval_assets.cli.options import database_option, print_json, resolve_database
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,11 +45,17 @@ if TYPE_CHECKING:
     type=click.Choice(["json", "number"]),
     help="Form of a reply: JSON with reasons, or a bare number.  [default: dual_judge.reply]",
 )
-@data_option
+@click.option(
+    "--data",
+    envvar="EVAL_DATA",
+    show_envvar=True,
+    default=".",
+    type=click.Path(path_type=Path),
+    help="The evaluation folder.  [default: the current one]",
+)
 @database_option
-@click.pass_context
-def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    context: click.Context,
+def dual_judge(  # noqa: PLR0913 - one parameter for each option
+    *,
     query_id: int | None,
     query: str | None,
     docs: Path | None,
@@ -63,14 +69,12 @@ def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     The scores are stored in the view `ground_truth`, in place of earlier scores of the same query
     id; marks of people stay. No request is sent twice. A missing score is null. A folder without
-    evaluation.yaml gets one; by default it is the current directory if data/sample does not exist.
-    The exit code is 1 if a judge scored no document, or a query or document was left out.
+    evaluation.yaml gets one. The exit code is 1 if a judge scored no document, or a query or
+    document was left out.
     """
     if len(judges) not in {0, 2}:
         raise click.UsageError("Give --judge twice, or not at all.")
     read_queries, problems = _queries(query_id, query, docs, queries)
-    is_default = context.get_parameter_source("data") is click.core.ParameterSource.DEFAULT
-    folder = Path() if is_default and not data.exists() else data
 
     from eval_assets.cli.dual_judging import of_one_query, parse_judge, store_dual_judge_scores
 
@@ -82,8 +86,8 @@ def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise click.BadParameter(f"both models are {pair[0].id}. Name two.", param_hint="--judge")
     answer = store_dual_judge_scores(
         read_queries,
-        folder,
-        resolve_database(folder, database),
+        data,
+        resolve_database(data, database),
         pair=pair,
         form=reply,
         report=_print_progress,

@@ -13,7 +13,6 @@ from eval_assets.cli.exit_codes import DONE, EXPECTED, FAILED, MISUSED, STOPPED,
 COMMANDS: dict[str, dict[str, str]] = {
     "Get started": {
         "check": "Say whether raters agree, and whether a judge can replace one.",
-        "agreement": "Say whether the raters of any file agree.",
         "init": "Write an evaluation folder to start from.",
         "import": "Make an evaluation folder from another tool's export.",
     },
@@ -36,6 +35,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "models": "List prices, capabilities and end dates of judge models.",
         "ledger": "Show spending and requests in flight; export the ledger.",
         "dual-judge": "Ask two judges how relevant documents are to a query.",
+        "agreement": "The former name of check.",
         "calibrate": "Compare a judge with human labels on two files.",
         "tune": "Tune judges, and evaluate them on their sealed tests.",
         "certificates": "List and verify judge certificates.",

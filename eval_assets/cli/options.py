@@ -31,16 +31,30 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def data_option(command: Command) -> Command:
-    """Add `--data`, the evaluation folder."""
+    """Add `--data`, the evaluation folder; the current one if it holds an evaluation.yaml."""
     return click.option(
         "--data",
         envvar="EVAL_DATA",
-        default="data/sample",
-        show_default=True,
         show_envvar=True,
         type=click.Path(path_type=Path),
-        help="The evaluation folder.",
+        callback=_evaluation_folder,
+        help="The evaluation folder.  [default: the current one]",
     )(command)
+
+
+def _evaluation_folder(
+    context: click.Context,  # noqa: ARG001 - click's signature
+    parameter: click.Parameter,  # noqa: ARG001 - click's signature
+    folder: Path | None,
+) -> Path:
+    if folder is not None:
+        return folder
+    if not Path("evaluation.yaml").is_file():
+        raise click.UsageError(
+            "The current folder has no evaluation.yaml. Name an evaluation folder with --data, or "
+            "make one with eval-assets init."
+        )
+    return Path.cwd()
 
 
 def database_option(command: Command) -> Command:
@@ -182,8 +196,6 @@ class _ScaleType(click.ParamType["Scale"]):
         from eval_assets.scale import Scale
 
         try:
-            if ctx is not None:
-                ctx.meta[_SCALE] = str(value)
             return Scale.parse(str(value))
         except ValueError as error:
             self.fail(
@@ -254,24 +266,3 @@ _LEVEL_OPTION = click.option(
 
 def _names(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
-
-
-def file_arguments() -> list[str]:
-    """Return the file and the options of the running command, to repeat them in another one."""
-    context = click.get_current_context()
-    arguments = [str(context.params.get("file") or context.params.get("path"))]
-    names = {p.name: p.opts[0] for p in context.command.params}
-    for name, flag in names.items():
-        value = context.params.get(name)
-        text = ",".join(value) if isinstance(value, tuple) else str(value)
-        if name in _REPEATED and value and name != "scale":
-            arguments += [flag, text]
-    scale = context.meta.get(_SCALE)
-    return arguments + (["--scale", scale] if scale else [])
-
-
-_REPEATED = {
-    *("item", "rater", "judge", "rating", "question", "only", "ignore", "model", "group", "run"),
-    *("sheet", "skip_rows", "missing_values", "level"),
-}
-_SCALE = "eval_assets.scale"

@@ -355,23 +355,9 @@ def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> s
 
 def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:
     """Print the verdict of each gate of an evaluation, and the gates that do not apply."""
-    rows = _gate_rows(outcomes)
-    if len(evaluation.judges) < 2:  # noqa: PLR2004 - two judges can agree
-        n_judges = "one judge" if evaluation.judges else "no judge"
-        reason = f"does not apply: it takes two judges, and {n_judges} is declared"
-        rows.append(("judge_alpha", "--", "--", reason))
-    _print_gate_rows(rows)
-
-
-def print_human_gates(outcomes: tuple[GateOutcome, ...]) -> None:
-    """Print the verdict of each gate on ratings without judges."""
-    _print_gate_rows(_gate_rows(outcomes))
-
-
-def _gate_rows(outcomes: Iterable[GateOutcome]) -> list[tuple[str | Text, ...]]:
     from eval_assets.catalogue import Figure
 
-    return [
+    rows: list[tuple[str | Text, ...]] = [
         (
             outcome.gate,
             _state(outcome),
@@ -380,9 +366,10 @@ def _gate_rows(outcomes: Iterable[GateOutcome]) -> list[tuple[str | Text, ...]]:
         )
         for outcome in outcomes
     ]
-
-
-def _print_gate_rows(rows: Iterable[Sequence[str | Text]]) -> None:
+    if len(evaluation.judges) < 2:  # noqa: PLR2004 - two judges can agree
+        n_judges = "one judge" if evaluation.judges else "no judge"
+        reason = f"does not apply: it takes two judges, and {n_judges} is declared"
+        rows.append(("judge_alpha", "--", "--", reason))
     print_table(
         "Gates", ("gate", "state", "95 % interval", "reason"), rows, numbers=("95 % interval",)
     )

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from eval_assets.catalogue import Figure, MeasurementUnit, Statistic
 from eval_assets.figures import FigureRecord, Scope, fields_of
@@ -122,27 +121,3 @@ def _text(value: object) -> str:
             return ", ".join(map(str, value))
         case _:
             return "" if value is pd.NaT or value is pd.NA else str(value)
-
-
-def html_table(table: Table) -> Markup:
-    """Return a table with its label as the caption and intervals after their figures."""
-    header = Markup().join(Markup("<th>{}</th>").format(column.name) for column in table.columns)
-    rows = [
-        Markup("<tr>{}</tr>").format(Markup().join(map(_html_cell, row.cells, table.columns)))
-        for row in table.rows
-    ]
-    return Markup(
-        "<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>"
-    ).format(table.label, header, Markup().join(rows))
-
-
-def html_list(texts: Sequence[str]) -> Markup:
-    """Return texts as a list; nothing without texts."""
-    items = Markup().join(Markup("<li>{}</li>").format(text) for text in texts)
-    return Markup("<ul>{}</ul>").format(items) if texts else Markup()
-
-
-def _html_cell(cell: Cell, column: Column) -> Markup:
-    side = "right" if column.is_number else "left"
-    text = f"{cell.text} ({cell.note})" if cell.note else cell.text
-    return Markup('<td style="text-align:{}">{}</td>').format(side, text)

@@ -202,10 +202,9 @@ def _read_lines(reading: ReadSummary) -> list[str]:
         of_items = "" if reading.n_ratings else f" of {items}"
         parts.append(f"{judges}: {scores}{of_items}")
     lines = ["; ".join(parts)]
-    roles = _roles(reading)
-    if roles:
-        wrong = f" Wrong? {', '.join(reading.options)}" if reading.options else ""
-        lines.append(f"{', '.join(roles)}.{wrong}")
+    if reading.options:
+        roles = ", ".join(_roles(reading))
+        lines.append(f"{roles}{'. ' if roles else ''}Wrong? {', '.join(reading.options)}")
     if reading.n_held_out:
         n = counted(reading.n_held_out, words.item)
         lines.append(f"{n} {'is' if reading.n_held_out == 1 else 'are'} held out from judges.")

@@ -26,7 +26,7 @@ _KEYS = {
 }
 _MOST_ROWS, _FEWER_ROWS, _MOST_COLUMNS = 10, 5, 4
 _WIDEST_LABEL, _WIDEST_NAME, _WIDEST_CELL = 17, 40, 11
-_TAKEN = 3 + 7 + 2 + 13 + 8
+_TAKEN = 3 + 7 + 2 + 15 + 6
 """Columns of a row besides its label and the judges: margin, alpha, interval, word."""
 
 
@@ -149,7 +149,7 @@ def _table(screen: Screen) -> Iterator[str]:
     rows = screen.labels.rows
     width = max(len("question"), min(_WIDEST_LABEL, max(len(of.label) for of in rows)))
     cells = min(_WIDEST_CELL, (WIDTH - _TAKEN - width) // max(1, len(columns)))
-    head = f"   {'question'.ljust(width)}  alpha  {'95% CI'.ljust(13)}  labels"
+    head = f"   {'question'.ljust(width)}  alpha  {'95% CI'.ljust(15)}labels"
     yield head + "".join(shortened(of, cells - 1).rjust(cells) for of in columns)
     most = _MOST_ROWS if by_column else _FEWER_ROWS
     for row in rows[:most]:
@@ -160,7 +160,7 @@ def _table(screen: Screen) -> Iterator[str]:
         interval = interval_text(row.low, row.high, limits=[row.minimum])
         yield (
             f"   {shortened(row.label, width).ljust(width)}{row.text.rjust(7)}  "
-            f"{interval.ljust(13)}{_short(row.verdict).rjust(8)}"
+            f"{interval.ljust(15)}{_short(row.verdict).rjust(6)}"
             + "".join(_short(verdicts[of]).rjust(cells) for of in columns)
         )
     if len(rows) > most:

@@ -9,18 +9,13 @@ import numpy as np
 from eval_assets.bands import UNRELIABLE
 from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
-from eval_assets.store.connection import connect_in_memory
 from eval_assets.store.figures import replace_figures_by_query
 from eval_assets.store.schema import count_rows, empty_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import duckdb
     import numpy.typing as npt
     import pandas as pd
-
-    from eval_assets.config.rubric import RubricQuestion
 
 
 _PROMPT_LENGTH = 80
@@ -217,27 +212,6 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"INSERT INTO label_disagreements {_DISAGREEMENTS}", _RULE)
 
 
-def disagreements_of(rubric: Iterable[RubricQuestion], labels: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `label_disagreements` that labels outside of a database would have.
-
-    `labels` have response_id, a number in the order of the ids, question_id, rater_id and value.
-    """
-    scales = [(q.id, q.scale.low, q.scale.high, q.scale.values, q.level) for q in rubric]
-    # DuckDB makes ENUMs of categories, which it refuses without any, and with NUL in one.
-    refused = {
-        column: "str"
-        for column in labels.select_dtypes("category")
-        if labels[column].cat.categories.empty
-        or any("\0" in x for x in labels[column].cat.categories)
-    }
-    labels = labels.astype(refused)
-    with connect_in_memory(SCALES) as connection:
-        connection.execute("SET threads = 1")  # more of them take longer in all
-        connection.executemany("INSERT INTO rubric_questions VALUES (?, ?, ?, ?, ?)", scales)
-        connection.register("human_labels", labels)
-        return connection.execute(_DISAGREEMENTS, _RULE).df()
-
-
 def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
     """Return the worst rows of `label_disagreements` with prompt, response and model."""
     return connection.execute(
@@ -268,15 +242,6 @@ def disagreement_units(connection: duckdb.DuckDBPyConnection) -> dict[str, npt.N
         [_LARGEST_SPREAD],
     ).fetchall()
     return {str(question_id): np.array(units, dtype=np.int64) for question_id, units in rows}
-
-
-def units_by_question(disagreements: pd.DataFrame) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the same of rows of `label_disagreements` whose response_id is a unit."""
-    far = disagreements[disagreements["reason"] != _LARGEST_SPREAD]
-    return {
-        str(question_id): np.sort(units.to_numpy(dtype=np.int64))
-        for question_id, units in far.groupby("question_id", observed=True)["response_id"]
-    }
 
 
 def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

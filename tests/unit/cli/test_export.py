@@ -87,7 +87,8 @@ def test_combined_scores_have_the_nine_columns(folder: Path, tmp_path: Path) -> 
 
 def test_what_cannot_be_named_is_misuse_and_lists_what_can(folder: Path) -> None:
     unknown = CliRunner().invoke(export, ["nonsense", "--data", str(folder)])
-    no_file = CliRunner().invoke(export, ["responses", "--format", "parquet"])
+    options = ["--format", "parquet", "--data", str(folder)]
+    no_file = CliRunner().invoke(export, ["responses", *options])
 
     assert (unknown.exit_code, no_file.exit_code) == (2, 2)
     assert "There is no table nonsense. Tables: adjudicated_labels, " in unknown.stderr

@@ -2,12 +2,13 @@
 
 import json
 import shlex
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from eval_assets.cli.agreement import agreement
+from eval_assets.cli.check import check
 from eval_assets.cli.init import init
 from eval_assets.errors import InputError
 from eval_assets.labelling.rater_view import response_views
@@ -416,28 +417,26 @@ NESTED = json.dumps(
         ("nested.json", NESTED, [], 24),
     ],
 )
-def test_a_folder_is_made_of_a_file_as_agreement_advises(
+def test_a_folder_is_made_of_a_file_as_check_advises(
     tmp_path: Path, name: str, content: str, options: list[str], n_ratings: int
 ) -> None:
-    file = tmp_path / name
-    file.write_text(content)
-    command = [str(file), *options]
-    before = CliRunner().invoke(agreement, command, standalone_mode=False).stdout
-    advice = before.strip().splitlines()[-1]
-    assert advice.startswith("To compare judges with these raters, run: eval-assets init ")
+    (tmp_path / name).write_text(content)
+    with chdir(tmp_path):
+        before = json.loads(CliRunner().invoke(check, [name, *options, "--json"]).stdout)
 
-    outcome = CliRunner().invoke(init, shlex.split(advice.partition("run: ")[2])[2:])
+        outcome = CliRunner().invoke(init, shlex.split(before["next"]["command"])[2:])
 
     assert outcome.exit_code == 0, outcome.output
-    folder = tmp_path / file.stem
+    folder = tmp_path / Path(name).stem
     evaluation = read_evaluation(folder)
     responses = read_responses(evaluation)
     assert len(responses) == 12
     assert len(read_labels(evaluation, responses).ratings) == n_ratings
-    after = CliRunner().invoke(agreement, [str(folder / "labels.csv")], standalone_mode=False)
-    assert after.stdout.strip().endswith(f"run: eval-assets run --data {folder}")
-    figures = [line for line in before.splitlines() if line.startswith("human_a_hh")]
-    assert figures == [line for line in after.stdout.splitlines() if line.startswith("human_a_hh")]
+    after = json.loads(CliRunner().invoke(check, [str(folder), "--json"]).stdout)
+    for document in (before, after):
+        [question] = document["labels"]["questions"]
+        del question["question"]
+    assert after["labels"] == before["labels"]
 
 
 def test_the_texts_of_a_sheet_become_the_responses(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_the_examples_print_what_the_page_shows() -> None:
     examples = re.findall(r"```pycon\n(.*?)```", statistics_pages()["python.md"], re.DOTALL)
     parser = doctest.DocTestParser()
     parsed = [parser.get_doctest(text, {}, "docs/python.md", None, 0) for text in examples]
-    assert [len(of.examples) for of in parsed] == [7, 5]
+    assert [len(of.examples) for of in parsed] == [9, 5]
     assert [doctest.DocTestRunner().run(of).failed for of in parsed] == [0, 0]
 
 
