@@ -49,7 +49,6 @@ from eval_assets.figures import (
     SliceFigures,
 )
 from eval_assets.judges.catalogue.models import shared_family
-from eval_assets.render.tables import ALL_QUESTIONS
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import combined_fingerprint, rating_versions
 from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures
@@ -125,13 +124,10 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "dagster/column_lineage": _lineage(folder, table, human_labels="value"),
-            "a_hh": or_none(overall.a_hh.value),
-            "alpha": or_none(overall.alpha.value),
+            **_by_question(measures.agreement, "human_a_hh", "human_alpha"),
             "exact_agreement": or_none(overall.exact_agreement.value),
             "n_raters": overall.n_raters,
             "agreement": figures_as_metadata(measures.agreement, _HUMAN_COLUMNS),
-            "a_hh_by_question": _by_question(measures.agreement, evaluation, "human_a_hh"),
-            "alpha_by_question": _by_question(measures.agreement, evaluation, "human_alpha"),
             "findings": dg.MetadataValue.md(
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
@@ -171,11 +167,10 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "dagster/column_lineage": _lineage(folder, table, judge_scores="score"),
-            "alpha": or_none(overall.alpha.value),
+            **_by_question(measures.agreement, "judge_alpha"),
             "kappa_micro": or_none(overall.kappa_micro),
             "judge_set_fingerprint": overall.judge_set_fingerprint,
             "agreement": figures_as_metadata(measures.agreement, _JUDGE_COLUMNS),
-            "alpha_by_question": _by_question(measures.agreement, evaluation, "judge_alpha"),
             "judges": rows_as_metadata(judges, ["judge_id", "model", "n_units", "n_ok"]),
             "leave_one_out": figures_as_metadata(without, _WITHOUT_COLUMNS),
         },
@@ -416,14 +411,16 @@ def _lineage(
 
 
 def _by_question(
-    rows: Sequence[HumanFigures] | Sequence[JudgeFigures], evaluation: Evaluation, name: GateName
-) -> dg.MarkdownMetadataValue:
-    """Return a plot of the figure that a gate compares, by question, with its minimum."""
-    gate = GATES[name]
-    return intervals_as_metadata(
-        {row.question_id or ALL_QUESTIONS: gate.figure(row) for row in rows},
-        marks={"minimum": evaluation.gates[name].minimum},
-    )
+    rows: Sequence[HumanFigures] | Sequence[JudgeFigures], *names: GateName
+) -> dict[str, float | None]:
+    """Return figures that gates compare, overall and by question; the UI plots them over runs."""
+    numbers: dict[str, float | None] = {}
+    for gate in (GATES[name] for name in names):
+        column = gate.statistic.column
+        for row in rows:
+            key = f"{column} of {row.question_id}" if row.question_id else column
+            numbers[key] = or_none(gate.figure(row).value)
+    return numbers
 
 
 def _confusions(confusion: pd.DataFrame) -> dict[str, pd.DataFrame]:

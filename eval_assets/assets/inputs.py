@@ -28,6 +28,7 @@ from eval_assets.store.inputs import (
     labels_by_version,
     read_generated_responses,
     record_import,
+    response_counts,
     write_currency,
     write_rubric,
 )
@@ -113,7 +114,8 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             fingerprint = version_of(files, import_fingerprint(connection, "generated_responses"))
             if is_imported(connection, "responses", fingerprint=fingerprint):
-                return unchanged(table_metadata(connection, "responses"))
+                counts = response_counts(connection)
+                return imported(table_metadata(connection, "responses"), counts)
             generated = read_generated_responses(connection)
         responses = _merged(read_responses(evaluation, generated=generated), generated)
         with folder.connect() as connection, transaction(connection):
@@ -125,17 +127,8 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 sources=files,
                 n_rows=len(responses),
             )
-            table = table_metadata(connection, "responses")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "n_models": responses["model_name"].nunique(),
-            "n_generated": len(generated),
-            "n_empty_responses": int((responses["response_text"] == "").sum()),
-            "files": [path.name for path in evaluation.responses],
-        },
-    )
+            table, counts = table_metadata(connection, "responses"), response_counts(connection)
+    return imported(table, counts)
 
 
 def _merged(responses: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
@@ -147,9 +140,18 @@ def _merged(responses: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([responses, generated], ignore_index=True).drop_duplicates("response_id")
 
 
-def unchanged(table: Mapping[str, dg.TableSchema | int | str]) -> dg.MaterializeResult[None]:
-    """Report of an import whose files and settings did not change."""
+def imported(
+    table: Mapping[str, dg.TableSchema | int | str],
+    counts: Mapping[str, dg.MetadataValue | list[str] | float | str | None],
+    **of_import: int,
+) -> dg.MaterializeResult[None]:
+    """Report a table that is read from files.
+
+    Args:
+        table: Its metadata.
+        counts: What it holds, the same also if the files were not read again.
+        of_import: What reading the files says.
+    """
     return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={**table, "import": "files unchanged, nothing rewritten"},
+        data_version=data_version_in(table), metadata={**table, **counts, **of_import}
     )

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
+import duckdb
 import pandas as pd
 
-from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
+from eval_assets.assets.inputs import imported, model_responses, rubric_questions
 from eval_assets.assets.judge_versions import (
     VersionsInUse,
     log_versions,
@@ -22,7 +23,6 @@ from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
-    data_version_in,
     table_metadata,
     version_of,
 )
@@ -98,7 +98,8 @@ def scored(
             if not evaluation.live_judges and is_imported(
                 connection, "judge_scores", fingerprint=fingerprint
             ):
-                return unchanged(table_metadata(connection, "judge_scores"))
+                table = table_metadata(connection, "judge_scores")
+                return imported(table, _counts(connection, in_use))
             check_imported(connection, "model_responses", evaluation.folder)
             responses = response_keys(connection, further=evaluation.filter_columns)
         scores = [mapped_scores(rows, in_use) for rows in _sound_scores(evaluation, responses)]
@@ -123,7 +124,6 @@ def scored(
                 for row in _judge_rows(evaluation, statuses, fingerprints, in_use)
             ]
             write_judges(connection, rows)
-            table = table_metadata(connection, "judge_scores")
             record_import(
                 connection,
                 "judge_scores",
@@ -131,19 +131,23 @@ def scored(
                 sources=files,
                 n_rows=int(statuses["n"].sum()),
             )
-            costs = judge_costs(connection)
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            **live.metadata,
-            "n_judges": len(evaluation.judges),
-            "versions": [f"{j} {version.version}" for j, version in in_use.items()],
-            "n_ok": int(statuses.loc[statuses["status"] == "ok", "n"].sum()),
-            "statuses": rows_as_metadata(statuses),
-            "cost_by_judge": rows_as_metadata(costs),
-        },
-    )
+            table = table_metadata(connection, "judge_scores")
+            counts = _counts(connection, in_use)
+    return imported(table, counts | live.metadata)
+
+
+def _counts(
+    connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse
+) -> dict[str, dg.MetadataValue | int | list[str]]:
+    """Return what `judge_scores` holds."""
+    statuses = status_counts(connection)
+    return {
+        "n_judges": statuses["judge_id"].nunique(),
+        "versions": [f"{j} {version.version}" for j, version in in_use.items()],
+        "n_ok": int(statuses.loc[statuses["status"] == "ok", "n"].sum()),
+        "statuses": rows_as_metadata(statuses),
+        "cost_by_judge": rows_as_metadata(judge_costs(connection)),
+    }
 
 
 def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: Shard) -> LiveJudging:

@@ -5,7 +5,7 @@ import logging
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
+from eval_assets.assets.inputs import imported, model_responses, rubric_questions
 from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
@@ -24,6 +24,7 @@ from eval_assets.store.inputs import (
     check_imported,
     import_fingerprint,
     is_imported,
+    label_counts,
     labels_by_file,
     n_changed_labels,
     record_import,
@@ -53,7 +54,8 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 files, responses_from, evaluation.rubric, evaluation.labels.on_error
             )
             if is_imported(connection, "human_labels", fingerprint=fingerprint):
-                return unchanged(table_metadata(connection, "human_labels"))
+                table = table_metadata(connection, "human_labels")
+                return imported(table, label_counts(connection))
             check_imported(connection, "model_responses", evaluation.folder)
             responses = response_keys(connection, further=evaluation.filter_columns)
             n_labels_by_file = labels_by_file(connection)
@@ -90,22 +92,8 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             record_import(
                 connection, "human_labels", fingerprint=fingerprint, sources=files, n_rows=n_rows
             )
-            table = table_metadata(connection, "human_labels")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "n_raters": labels.ratings["rater_id"].nunique(),
-            "n_responses": labels.ratings["response_id"].nunique(),
-            "n_unrated": labels.n_unrated,
-            "n_skipped": int(labels.ratings["skipped"].sum()),
-            "n_rejected": len(labels.rejected),
-            "n_of_earlier_rounds": len(labels.earlier),
-            "n_changed": n_changed,
-            "n_of_other_rubric_versions": len(versions.older),
-            "files": [path.name for path in evaluation.labels.files],
-        },
-    )
+            table, counts = table_metadata(connection, "human_labels"), label_counts(connection)
+    return imported(table, counts, n_unrated=labels.n_unrated, n_changed=n_changed)
 
 
 def _would_erase(n_labels_by_file: dict[str, int]) -> str:

@@ -259,3 +259,28 @@ def changed_tables(
         for table, loaded_sources in rows
         if sources.get(table, loaded_sources) != loaded_sources
     )
+
+
+def response_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return what the table of responses holds, by name."""
+    query = """SELECT count(DISTINCT model_name) AS n_models,
+                      (SELECT count(*) FROM generated_responses) AS n_generated,
+                      count(*) FILTER (response_text = '') AS n_empty_responses
+               FROM responses"""
+    return _counts(connection, query)
+
+
+def label_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return what the tables of human labels hold, by name."""
+    query = """SELECT count(DISTINCT rater_id) AS n_raters,
+                      count(DISTINCT response_id) AS n_responses,
+                      (SELECT count(*) FROM skipped_labels) AS n_skipped,
+                      (SELECT count(*) FROM rejected_rows) AS n_rejected,
+                      (SELECT count(*) FROM earlier_labels) AS n_earlier
+               FROM human_labels"""
+    return _counts(connection, query)
+
+
+def _counts(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, int]:
+    [row] = connection.execute(query).df().to_dict("records")
+    return {str(name): int(count) for name, count in row.items()}

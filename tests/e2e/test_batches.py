@@ -5,7 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.automation import look_for_batches
+from eval_assets.assets.automation import collect_batches
 from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.store.connection import connect
@@ -39,10 +39,10 @@ def statuses(folder: Path) -> list[tuple[str, int]]:
         ).fetchall()
 
 
-def look(folder: Path) -> dg.RunRequest | dg.SkipReason:
+def look(folder: Path) -> dg.SensorResult | dg.SkipReason:
     """One tick of the sensor."""
     with dg.build_sensor_context() as context:
-        return look_for_batches(context, EvaluationFolder.at(folder))
+        return collect_batches(context, [EvaluationFolder.at(folder)])
 
 
 @pytest.mark.slow
@@ -60,7 +60,7 @@ def test_batches_are_submitted_noticed_and_collected(
         assert statuses(tmp_path) == [("missing", 10)]
         looks = [look(tmp_path) for _ in range(3)]
         assert isinstance(looks[0], dg.SkipReason)
-        assert isinstance(looks[-1], dg.RunRequest)
+        assert isinstance(looks[-1], dg.SensorResult)
         assert statuses(tmp_path) == [("ok", 10)]
         n_received = provider.log.n_received
         assert statuses(tmp_path) == [("ok", 10)]
