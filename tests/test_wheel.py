@@ -15,10 +15,10 @@ from packaging.requirements import Requirement
 TOP = Path(__file__).parents[1]
 
 
-def run(*command: str | Path, folder: Path) -> str:
-    """Run a command in a folder outside the repository and return what it prints."""
+def ended(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder outside the repository."""
     names = ("PATH", "HOME", "TMPDIR")
-    done = subprocess.run(
+    return subprocess.run(
         command,
         cwd=folder,
         env={name: os.environ[name] for name in names if name in os.environ},
@@ -26,8 +26,20 @@ def run(*command: str | Path, folder: Path) -> str:
         text=True,
         check=False,
     )
+
+
+def run(*command: str | Path, folder: Path) -> str:
+    """Run a command in a folder outside the repository and return what it prints."""
+    done = ended(*command, folder=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def size_of(packages: Path) -> int:
+    """Return the bytes of packages, before their modules are compiled."""
+    tops = [path.resolve() for path in packages.iterdir()]
+    files = [path for top in tops for path in ([top] if top.is_file() else top.rglob("*"))]
+    return sum(of.stat().st_size for of in files if of.is_file() and of.suffix != ".pyc")
 
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
@@ -88,24 +100,25 @@ def test_the_wheel_without_extras_measures_agreement_and_names_the_extra(
     )
     program = python.with_name("eval-assets")
 
-    assert not any((packages / name).exists() for name in ("dagster", "openai", "sqlalchemy"))
+    absent = ("dagster", "duckdb", "jinja2", "openai", "sqlalchemy")
+    assert not any((packages / name).exists() for name in absent)
+    assert size_of(packages) < 150e6
     assert "PASS" in run(program, "check", "ratings.csv", folder=tmp_path)
     assert run(python, "-c", notebook, folder=tmp_path).split() == ["PASS", "True"]
     run(program, "init", "ratings.csv", "mine", folder=tmp_path)
+    run(program, "sheet", "--data", "mine", folder=tmp_path)
     (tmp_path / "rows.jsonl").write_text(
         "".join(f'{{"prompt": "p{k}", "response": "r{k}", "rating": {k % 5}}}\n' for k in range(9))
     )
     run(program, "import", "hugging-face", "rows.jsonl", "--data", "imported", folder=tmp_path)
-    for command in ("run", "tune", "serve", "ledger"):
-        ended = subprocess.run(
-            [program, command, "--data", "mine"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ended.returncode == 1
-        assert re.fullmatch(r"This needs \w+\. Install eval-assets\[run\]\.\n", ended.stderr)
+    (tmp_path / "ratings.parquet").write_bytes(b"PAR1")
+    refused = ended(program, "check", "ratings.parquet", folder=tmp_path)
+    assert refused.returncode == 1
+    assert "reading Parquet takes DuckDB. Install duckdb, or save" in refused.stderr
+    for command in ("run", "tune", "serve", "ledger", "gates"):
+        done = ended(program, command, "--data", "mine", folder=tmp_path)
+        assert done.returncode == 1
+        assert re.fullmatch(r"This needs \w+\. Install eval-assets\[run\]\.\n", done.stderr)
 
 
 @pytest.mark.slow

@@ -115,11 +115,12 @@ def main() -> None:
 
 
 def _extra_modules() -> set[str]:
-    """Return the modules of the extra `run`, which are named like their distributions."""
+    """Return the modules of the extra `run`, named like their distributions, but for a `-py`."""
     from importlib.metadata import requires
 
     extra = [of for of in requires("eval-assets") or () if of.endswith(_OF_THE_EXTRA)]
-    return {re.split(r"[^\w-]", of)[0].replace("-", "_") for of in extra}
+    names = {re.split(r"[^\w-]", of)[0] for of in extra}
+    return {name.removesuffix("-py").replace("-", "_") for name in names}
 
 
 _OF_THE_EXTRA = ("extra == 'run'", 'extra == "run"')

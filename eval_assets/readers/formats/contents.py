@@ -227,8 +227,11 @@ def _kind(value: object) -> str:
 
 
 def _parquet_table(path: Path, file: str) -> FileTable:
-    import duckdb
-
+    try:
+        import duckdb  # of the extra `run`: a third of what everything else takes
+    except ModuleNotFoundError as error:
+        remedy = "Install duckdb, or save the table as CSV"
+        raise input_error(file, "reading Parquet takes DuckDB", remedy) from error
     try:
         with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
             relation = connection.read_parquet(glob.escape(str(path)))
