@@ -14,6 +14,7 @@ SECTIONS = (
     "controls",
     "tuning",
     "judging",
+    "overload",
     "labelling",
     "studies",
 )

@@ -57,7 +57,7 @@ def table() -> str:
     """Measure everything."""
     with serving(latency_seconds=0.1) as environ:
         bare, whole = zip(
-            *[(_bare(environ, _units(N_CALLS)), _whole(environ)) for _ in range(2)], strict=True
+            *[(_bare(environ, new_units(N_CALLS)), _whole(environ)) for _ in range(2)], strict=True
         )
     with serving(latency_seconds=0.5) as environ:
         documents = _five_documents(environ)
@@ -165,7 +165,7 @@ def _part(
     n_processes: int, environ: dict[str, str], folder: Path | None, value: str | None, number: int
 ) -> tuple[float, float]:
     """Send a part of the calls when all processes are ready, by the client without a folder."""
-    units = _units(N_SHARED_CALLS // n_processes, named=f"part{number}x")
+    units = new_units(N_SHARED_CALLS // n_processes, named=f"part{number}x")
     if folder is None:
         _barriers[0].wait()
         started = time.monotonic()
@@ -179,7 +179,7 @@ def _slow_part(
     environ: dict[str, str], folder: Path, value: str | None, number: int
 ) -> tuple[float, float]:
     """Send as many calls as every other process when all processes are ready."""
-    units = _units(N_SLOW_CALLS, named=f"part{number}x")
+    units = new_units(N_SLOW_CALLS, named=f"part{number}x")
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_SLOW_IN_FLIGHT)
     return _timed(units, judge, environ, folder, value, number)
 
@@ -193,26 +193,26 @@ def _timed(  # noqa: PLR0913, PLR0917 - what is asked, of whom, and where it is 
     number: int,
 ) -> tuple[float, float]:
     """Send once all processes are ready; return start and end."""
-    with _ledger(folder, value=value) as ledger:
-        judges = _judges(environ, judge)
-        _judge(_units(1, named=f"warm{number}x"), judges, ledger)
+    with new_ledger(folder, value=value) as ledger:
+        judges = ready_judges(environ, judge)
+        judge_units(new_units(1, named=f"warm{number}x"), judges, ledger)
         _barriers[0].wait()
         started = time.monotonic()
-        _judge(units, judges, ledger)
+        judge_units(units, judges, ledger)
         return started, time.monotonic()
 
 
 def _five_documents(environ: dict[str, str]) -> Row:
     """Five documents by two judges of 0.5 s latency, once clients are imported and tables made."""
-    judges = _judges(
+    judges = ready_judges(
         environ,
-        Judge("gpt", "openai", "gpt-6-luna"),
-        Judge("haiku", "anthropic", "claude-haiku-5-5"),
+        Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_SLOW_IN_FLIGHT),
+        Judge("haiku", "anthropic", "claude-haiku-5-5", max_in_flight=N_SLOW_IN_FLIGHT),
     )
-    with tempfile.TemporaryDirectory() as name, _ledger(Path(name)) as ledger:
-        _judge(_units(1), judges, ledger)
+    with tempfile.TemporaryDirectory() as name, new_ledger(Path(name)) as ledger:
+        judge_units(new_units(1), judges, ledger)
         took = min(
-            _measured(partial(_judge, _units(5, named=f"{i}"), judges, ledger)).wall_seconds
+            measured(partial(judge_units, new_units(5, named=f"{i}"), judges, ledger)).wall_seconds
             for i in range(5)
         )
     return Row(
@@ -228,13 +228,13 @@ def _five_documents(environ: dict[str, str]) -> Row:
 def _whole(environ: dict[str, str]) -> Cost:
     """Everything that a run does."""
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_IN_FLIGHT)
-    judges = _judges(environ, judge)
-    with tempfile.TemporaryDirectory() as name, _ledger(Path(name)) as ledger:
-        return _measured(partial(_judge, _units(N_CALLS), judges, ledger))
+    judges = ready_judges(environ, judge)
+    with tempfile.TemporaryDirectory() as name, new_ledger(Path(name)) as ledger:
+        return measured(partial(judge_units, new_units(N_CALLS), judges, ledger))
 
 
 @contextmanager
-def _ledger(folder: Path, *, value: str | None = None) -> Iterator[Worker]:
+def new_ledger(folder: Path, *, value: str | None = None) -> Iterator[Worker]:
     """A ledger as users have it, its tables made."""
     database = folder / "eval.duckdb"
     with (
@@ -244,7 +244,8 @@ def _ledger(folder: Path, *, value: str | None = None) -> Iterator[Worker]:
         yield worker
 
 
-def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: Worker) -> None:
+def judge_units(units: list[Unit], judges: list[LiveModel[Judge]], ledger: Worker) -> None:
+    """Let judges score units; every score is there in the end."""
     keys = {judge.id: "sk-benchmark" for judge in judges}
     options = RequestOptions(keys, report=lambda _: None)
     summary = asyncio.run(
@@ -255,7 +256,7 @@ def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: Worker) ->
 
 def _bare(environ: dict[str, str], units: list[Unit]) -> Cost:
     """The same requests by the client alone: no limiter, no retry, no parsing, no ledger."""
-    (judge,) = _judges(environ, Judge("gpt", "openai", "gpt-6-luna"))
+    (judge,) = ready_judges(environ, Judge("gpt", "openai", "gpt-6-luna"))
     bodies = [request_body(_request(judge, unit)) for unit in units]
 
     async def ask_all() -> None:
@@ -273,7 +274,7 @@ def _bare(environ: dict[str, str], units: list[Unit]) -> Cost:
 
             await asyncio.gather(*(ask(body) for body in bodies))
 
-    return _measured(lambda: asyncio.run(ask_all()))
+    return measured(lambda: asyncio.run(ask_all()))
 
 
 def _request(judge: LiveModel[Judge], unit: Unit) -> ModelRequest:
@@ -289,31 +290,35 @@ def _request(judge: LiveModel[Judge], unit: Unit) -> ModelRequest:
     )
 
 
-def _judges(environ: dict[str, str], *judges: Judge) -> list[LiveModel[Judge]]:
+def ready_judges(environ: dict[str, str], *judges: Judge) -> list[LiveModel[Judge]]:
+    """Return judges, ready to receive requests."""
     evaluation = Evaluation("benchmark", Path(), (QUESTION,), (), judges=judges)
     return live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
 
 
-def _units(n: int, *, named: str = "x") -> list[Unit]:
+def new_units(n: int, *, named: str = "x") -> list[Unit]:
+    """Return different responses to rate."""
     return [
         Unit(f"r{i}", QUESTION, f"Sort list {i} by its second column.", f"sorted({named}{i})" * 20)
         for i in range(n)
     ]
 
 
-def _measured(work: Callable[[], None]) -> Cost:
+def measured(work: Callable[[], None]) -> Cost:
+    """Return the duration of some work."""
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return Cost(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 @contextmanager
-def serving(*, latency_seconds: float) -> Iterator[dict[str, str]]:
+def serving(*, latency_seconds: float, faults: str = "") -> Iterator[dict[str, str]]:
     """A fake provider in a process of its own, so that its work does not count as ours."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--port", str(port), "--latency", str(latency_seconds)]
+    options += ["--fault", faults] if faults else []
     server = subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-m", "tests.fake_provider", *options],
         cwd=Path(__file__).parents[1],

