@@ -7,7 +7,7 @@ import dagster as dg
 import duckdb
 
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
-from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.declarations import GATES, RemedyKind
 from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.metadata import figures_as_metadata
@@ -123,11 +123,19 @@ def _closed(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> dg.Failu
     name = evaluation.folder.resolve().name
     return dg.Failure(
         description="\n".join(
-            f"Gate {outcome.gate} of {name} is closed: {outcome.reason}." for outcome in outcomes
+            f"Gate {outcome.gate} of {name} is closed: {_reason(outcome)}." for outcome in outcomes
         ),
         metadata={CLOSED_GATES: [outcome.gate for outcome in outcomes]},
         allow_retries=False,
     )
+
+
+def _reason(outcome: GateOutcome) -> str:
+    """Return why a gate is open or closed; where a run is the remedy, with the asset to make."""
+    remedy = outcome.overall.remedy
+    if remedy is None or remedy.kind is not RemedyKind.RUN:
+        return outcome.reason
+    return f"{outcome.reason}, or materialize {GATES[outcome.gate].table} in the UI"
 
 
 def _result(
@@ -142,7 +150,7 @@ def _result(
     return dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
-        description=outcome.reason,
+        description=_reason(outcome),
         metadata={
             **_rounded(outcome.overall),
             "minimum": outcome.overall.minimum,

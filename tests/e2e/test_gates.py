@@ -114,6 +114,13 @@ def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
     assert closed_folder.splits() == []
 
 
+MEASURED_IN = {
+    "human_a_hh": "human_agreement",
+    "human_alpha": "human_agreement",
+    "judge_alpha": "judge_agreement",
+}
+
+
 @pytest.mark.parametrize("asset", gated_assets())
 def test_each_asset_behind_the_gates_fails_alone_if_nothing_was_measured(
     new_folder: Evaluated, asset: str
@@ -123,8 +130,8 @@ def test_each_asset_behind_the_gates_fails_alone_if_nothing_was_measured(
     assert not result.success
     assert failures(result)[asset].splitlines() == [
         f"Gate {gate} of {new_folder.path.name} is closed: nothing measured yet. "
-        f"Run eval-assets run --data {new_folder.path}."
-        for gate in ("human_a_hh", "human_alpha", "judge_alpha")
+        f"Run eval-assets run --data {new_folder.path}, or materialize {table} in the UI."
+        for gate, table in MEASURED_IN.items()
     ]
 
 

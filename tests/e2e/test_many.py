@@ -11,7 +11,7 @@ import pytest
 
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.assets.evaluation_definitions import project_definitions
-from tests.e2e.conftest import Evaluated, clean_environment
+from tests.e2e.conftest import AGREEING, Evaluated, clean_environment
 
 ASSETS = (
     "generated_responses",
@@ -193,3 +193,63 @@ def test_with_a_process_a_step_each_gate_is_checked_once_for_its_evaluation(
         for gate in ("human_a_hh", "human_alpha")
     }
     assert "Gate human_a_hh of opposing is closed" in done.stderr
+
+
+RERUN = """
+import sys
+from pathlib import Path
+
+import dagster as dg
+
+from eval_assets.assets.evaluation_definitions import project_definitions
+
+
+def all_evaluations():
+    return project_definitions(Path(sys.argv[1])).resolve_job_def("evaluate")
+
+
+if __name__ == "__main__":
+    with dg.DagsterInstance.from_config(sys.argv[2]) as instance:
+        failed = instance.get_runs(limit=1)
+        options = [dg.ReexecutionOptions.from_failure(run.run_id, instance) for run in failed]
+        job = dg.reconstructable(all_evaluations)
+        result = dg.execute_job(job, instance, reexecution_options=options[0] if options else None)
+        sys.exit(not result.success)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_is_continued_after_a_restart_makes_only_what_failed(
+    two_evaluations: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "rerun.py"
+    script.write_text(RERUN)
+    home = tmp_path / "home"
+    home.mkdir()
+    opposing = two_evaluations / "opposing"
+
+    def run(seed: int) -> int:
+        environment = clean_environment() | {"PYTHONHASHSEED": str(seed)}
+        command = [sys.executable, script, two_evaluations, home]
+        return subprocess.run(command, env=environment, cwd=tmp_path, check=False).returncode
+
+    assert run(0) == 1
+    Evaluated(opposing).label({"clarity": AGREEING, "depth": AGREEING})
+    Evaluated(opposing).materialize("human_labels", "human_agreement")
+    assert run(1) == 0
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        again, first = instance.get_runs()
+        steps = [
+            {
+                str(record.dagster_event.step_key)
+                for record in instance.all_logs(one.run_id, of_type=dg.DagsterEventType.STEP_START)
+                if record.dagster_event
+            }
+            for one in (again, first)
+        ]
+    continued, before = steps
+
+    assert {step.partition("__")[0] for step in before} == {"agreeing", "opposing"}
+    assert {step.partition("__")[0] for step in continued} == {"opposing"}
+    assert continued >= {"opposing__human_gates", "opposing__judge_splits"}
+    assert not continued & {"opposing__human_labels", "opposing__judge_scores"}

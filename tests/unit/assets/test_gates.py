@@ -39,9 +39,9 @@ def test_an_empty_database_is_refused_without_retry_and_names_what_to_do(tmp_pat
     assert raised.value.allow_retries is False
     assert raised.value.description == (
         f"Gate human_a_hh of {tmp_path.name} is closed: nothing measured yet. "
-        f"Run eval-assets run --data {tmp_path}.\n"
+        f"Run eval-assets run --data {tmp_path}, or materialize human_agreement in the UI.\n"
         f"Gate human_alpha of {tmp_path.name} is closed: nothing measured yet. "
-        f"Run eval-assets run --data {tmp_path}."
+        f"Run eval-assets run --data {tmp_path}, or materialize human_agreement in the UI."
     )
     assert raised.value.metadata["closed_gates"].value == ["human_a_hh", "human_alpha"]
 
