@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
-from shlex import join
+from shlex import join, split
 from typing import TYPE_CHECKING, Any
 
 from eval_assets.errors import InputError, InputProblem, leaves
@@ -329,18 +330,24 @@ class _Context:
         corrections = ["--item COLUMN" if self.paths else 'item="..."']
         return tuple(corrections + ([scale] if is_guessed else []))
 
-    def command(self, step: NextStep) -> str:
-        """Return the command that takes a step, or goes on from these files."""
+    def command(self, step: NextStep, *, option: str) -> str:
+        """Return the command that takes a step, or goes on from these files.
+
+        Args:
+            step: The step.
+            option: Further option that reads the files as they were read.
+        """
         from eval_assets.shown.next_step import Action
 
         if not self.paths:
             return ""
         files = [*map(str, self.paths)]
+        options = [*_repeated(self.options), *split(option)]
         if step.action is Action.CLASSIFY_SCORES:
-            return join(["eval-assets", "check", *files, "--judge-pass", ">=0.5"])
+            return join(["eval-assets", "check", *files, *options, "--judge-pass", ">=0.5"])
         evaluation = self.rules.evaluation
         if evaluation is None:
-            return join(["eval-assets", "init", *files, *_repeated(self.options), self.title])
+            return join(["eval-assets", "init", *files, *options, self.title])
         commands = {
             Action.RATE_TWICE: ["assign", "--raters-per-response", "2"],
             Action.RATE_MORE: ["assign"],
@@ -389,10 +396,10 @@ def _result(tables: RatingTables, context: _Context, *, doubt: Doubt | None = No
         may_pass=rules.evaluation is None,
     )
     reading = _reading(tables, context, assessment, questions, int(is_held_out.sum()))
-    screen = screen_of(reading, assessment, command_of=context.command)
-    if doubt is None:
-        return CheckResult(screen)
-    return CheckResult(screen, option=doubt.option)
+    option = "" if doubt is None else doubt.option
+    command_of = partial(context.command, option=option)
+    screen = screen_of(reading, assessment, command_of=command_of)
+    return CheckResult(screen, option=option)
 
 
 def _gates(rules: CheckRules) -> dict[GateName, Gate]:
@@ -403,6 +410,8 @@ def _gates(rules: CheckRules) -> dict[GateName, Gate]:
     for name, minimum in rules.minimums.items():
         if name not in names:
             raise ValueError(f"there is no minimum {name}: name one of {', '.join(names)}")
+        if not 0 < minimum < 1:
+            raise ValueError(f"a minimum must lie in (0, 1), got {name}={minimum:g}")
         gates[names[name]] = replace(gates[names[name]], minimum=minimum)
     return gates
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,12 @@ def check(  # noqa: PLR0913 - one parameter per option
     """
     from eval_assets.ratings_check import CheckRules, check_readings
 
+    files = tuple(dict.fromkeys(files))
+    for file in files:
+        if re.match(r"\w{2,}:/", str(file)):  # not the drive of Windows
+            message, remedy = "this is an address", "Download the file, and name it"
+            address = str(file).replace(":/", "://", 1)
+            raise InputError(InputProblem(address, None, None, message, remedy))
     rules = CheckRules(
         minimums=dict(map(_minimum, minimums)),
         margin=margin,

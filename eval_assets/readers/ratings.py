@@ -133,6 +133,9 @@ def _source(source: Sequence[Path] | pd.DataFrame, options: ReadOptions) -> _Rat
             contents.append(
                 content_of(path, file=names[path], sheet=options.sheet, skip_rows=options.skip_rows)
             )
+    if options.sheet is not None and not any(name for of in contents for name, _ in of.tables):
+        message = f"--sheet {options.sheet}: no file has sheets"
+        problems.append(InputProblem(str(source[0]), None, None, message, "Leave it out"))
     if not paths:
         message, remedy = "no file in it holds a table", "Name files of ratings"
         problems.append(InputProblem(str(source[0]), None, None, message, remedy))

@@ -1,7 +1,9 @@
 """The one formatter of numbers in texts for people."""
 
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
+from unicodedata import east_asian_width
 
 from eval_assets.scale import TOLERANCE
 
@@ -174,11 +176,34 @@ def joined(names: Sequence[str]) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text on one line, cut to a width.
+    """Return a text on one line, cut to a number of columns.
 
     Examples:
-        >>> shortened("respects_autonomy", 10)
-        'respect...'
+        >>> shortened("respects_autonomy", 10), shortened("役に立つ", 7)
+        ('respect...', '役に...')
     """
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 3].rstrip()}..."
+    if columns_of(line) <= most:
+        return line
+    kept = line[: most - 3]
+    while columns_of(kept) > most - 3:
+        kept = kept[:-1]
+    return f"{kept.rstrip()}..."
+
+
+def columns_of(text: str) -> int:
+    """Return the columns that a text takes on a terminal.
+
+    Examples:
+        >>> columns_of("anna"), columns_of("本田"), columns_of("e\N{COMBINING ACUTE ACCENT}")
+        (4, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.category(of) in _NO_WIDTH else 1 + (east_asian_width(of) in "WF")
+        for of in text
+    )
+
+
+_NO_WIDTH = {"Mn", "Me", "Cf"}

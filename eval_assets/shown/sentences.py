@@ -372,7 +372,7 @@ def _bias_sentence(comparison: JudgeComparison, words: Words) -> str:
     """Return by how much a judge scores higher or lower than people, if that is shown."""
     two, bias = comparison.two_classes, comparison.bias
     if two is not None:
-        return _rates(comparison, two, words)
+        return "" if math.isnan(two.accuracy) else _rates(comparison, two, words)
     if bias is None or math.isnan(bias.value):
         return ""
     if bias.low > 0 or bias.high < 0:

@@ -1,11 +1,12 @@
 """A screen as lines of a terminal, never wider than 80 columns."""
 
 import math
+import re
 from collections.abc import Iterator
 from shlex import quote, split
 
 from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding
-from eval_assets.shown.numbers import figure_text, interval_text, limit_text, shortened
+from eval_assets.shown.numbers import columns_of, figure_text, interval_text, limit_text, shortened
 from eval_assets.shown.rows import Axis, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
 from eval_assets.verdicts import Verdict
@@ -37,7 +38,15 @@ def screen_lines(screen: Screen, *, report: str | None) -> list[str]:
         screen: What to print.
         report: Path of the HTML report; None if there is none.
     """
-    return [line.rstrip() for line in _lines(screen, report)]
+    return [_CONTROL.sub("", line).rstrip() for line in _lines(screen, report)]
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters of names that would move the cursor, change colours or turn the text around."""
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - columns_of(text))
 
 
 def _lines(screen: Screen, report: str | None) -> Iterator[str]:
@@ -81,16 +90,16 @@ def _heading(number: int, answer: ScreenAnswer) -> Iterator[str]:
     word = answer.verdict.word
     start = f"{number}  "
     most = WIDTH - len(start) - len(word) - 1
-    yield f"{start}{_cut(answer.question, most)}".ljust(WIDTH - len(word)) + word
+    yield _padded(f"{start}{_cut(answer.question, most)}", WIDTH - len(word)) + word
 
 
 def _cut(question: str, most: int) -> str:
     """Return a question whose longest word gives way to the width."""
-    excess = len(question) - most
+    excess = columns_of(question) - most
     if excess <= 0:
         return question
-    longest = max(question.split(" "), key=len)
-    return question.replace(longest, shortened(longest, len(longest) - excess))
+    longest = max(question.split(" "), key=columns_of)
+    return question.replace(longest, shortened(longest, columns_of(longest) - excess))
 
 
 def _command_lines(command: str) -> Iterator[str]:
@@ -108,7 +117,7 @@ def wrapped(
     """Return a text as lines; a percentage stays with its sign, a word too long has its own."""
     lines, line, is_empty = [], first, True
     for word in text.replace(" %", "\N{NO-BREAK SPACE}%").split(" "):
-        if not is_empty and len(line) + 1 + len(word) > width:
+        if not is_empty and columns_of(line) + 1 + columns_of(word) > width:
             lines.append(line)
             line, is_empty = rest, True
         line += word if is_empty else f" {word}"
@@ -147,10 +156,11 @@ def _table(screen: Screen) -> Iterator[str]:
     by_column = len(judges) <= _MOST_COLUMNS
     columns = judges if by_column else []
     rows = screen.labels.rows
-    width = max(len("question"), min(_WIDEST_LABEL, max(len(of.label) for of in rows)))
+    width = max(len("question"), min(_WIDEST_LABEL, max(columns_of(of.label) for of in rows)))
     cells = min(_WIDEST_CELL, (WIDTH - _TAKEN - width) // max(1, len(columns)))
     head = f"   {'question'.ljust(width)}  alpha  {'95% CI'.ljust(15)}labels"
-    yield head + "".join(shortened(of, cells - 1).rjust(cells) for of in columns)
+    names = [shortened(of, cells - 1) for of in columns]
+    yield head + "".join(f"{' ' * (cells - columns_of(name))}{name}" for name in names)
     most = _MOST_ROWS if by_column else _FEWER_ROWS
     for row in rows[:most]:
         verdicts = {
@@ -159,7 +169,7 @@ def _table(screen: Screen) -> Iterator[str]:
         }
         interval = interval_text(row.low, row.high, limits=[row.minimum])
         yield (
-            f"   {shortened(row.label, width).ljust(width)}{row.text.rjust(7)}  "
+            f"   {_padded(shortened(row.label, width), width)}{row.text.rjust(7)}  "
             f"{interval.ljust(15)}{_short(row.verdict).rjust(6)}"
             + "".join(_short(verdicts[of]).rjust(cells) for of in columns)
         )
@@ -176,7 +186,7 @@ def _judge_rows(screen: Screen) -> Iterator[str]:
     """Yield a row for each judge: its agreement beside its minimum, and its verdict."""
     judges = screen.judges[:_MOST_ROWS]
     names = list(screen.assessment.judges)[:_MOST_ROWS]
-    width = max(len("judge"), min(_WIDEST_NAME, max(map(len, names))))
+    width = max(len("judge"), min(_WIDEST_NAME, max(map(columns_of, names))))
     is_one = len(screen.labels.rows) == 1
     head = f"{'agrees'.rjust(8)}{'needs'.rjust(7)}  " if is_one else "  "
     yield f"   {'judge'.ljust(width)}{head}verdict"
@@ -187,7 +197,7 @@ def _judge_rows(screen: Screen) -> Iterator[str]:
             value = figure_text(row.value) if row else "--"
             needs = figure_text(row.minimum) if row else "--"
             figures = f"{value.rjust(8)}{needs.rjust(7)}  "
-        yield f"   {shortened(name, width).ljust(width)}{figures}{_short(answer.verdict)}"
+        yield f"   {_padded(shortened(name, width), width)}{figures}{_short(answer.verdict)}"
     if len(screen.judges) > _MOST_ROWS:
         yield f"   ... and {len(screen.judges) - _MOST_ROWS} more"
     yield from wrapped(_key(screen))

@@ -14,6 +14,7 @@ import pytest
 
 from eval_assets import check
 from eval_assets.errors import InputError
+from eval_assets.shown.numbers import columns_of
 from tests.e2e.conftest import PROGRAM
 
 CODE = Path(__file__).parents[2] / "data" / "code"
@@ -183,6 +184,19 @@ def test_two_readings_whose_verdicts_differ_are_both_shown(tmp_path: Path) -> No
         assert json.loads(chosen.stdout)["labels"] == reading["labels"]
 
 
+def test_names_that_are_wide_or_hold_control_characters_fit(tmp_path: Path) -> None:
+    frame = agreeing(40, noise=0.7)
+    frame.columns = pd.Index(["チケット", "本田さんの評価", "アンナ", "裁判官" * 10])
+    frame["チケット"] = [f"T{k}\x1b[31m" for k in range(40)]
+    frame.to_csv(tmp_path / "r.csv", index=False)
+
+    ended = checked(tmp_path, "r.csv", "--no-html", "--judge", "裁判官" * 10)
+
+    assert ended.returncode in {3, 4}, ended.stderr
+    assert "\x1b" not in ended.stdout
+    assert max(map(columns_of, ended.stdout.splitlines())) <= 80
+
+
 def test_several_files_are_joined_by_item(tmp_path: Path) -> None:
     frame = agreeing()
     frame[["ticket", "anna", "ben"]].to_csv(tmp_path / "people.csv", index=False)
@@ -202,13 +216,19 @@ def test_several_files_are_joined_by_item(tmp_path: Path) -> None:
         (["r.csv", "--scale", "5-1"], 2, "--scale"),
         (["r.csv", "--pass", "good"], 2, "good"),
         (["r.csv", "--minimum", "kappa=.8"], 2, "kappa"),
+        (["r.csv", "--minimum", "alpha=2"], 2, "must lie in (0, 1)"),
         (["r.csv", "--scale", "1-4"], 1, "r.csv:"),
+        (["r.csv", "--sheet", "labels"], 1, "no file has sheets"),
+        (["r.csv", "--skip-rows", "400"], 1, "--skip-rows 400 leaves none"),
+        (["https://example.org/r.csv"], 1, "https://example.org/r.csv: this is an address"),
+        (["."], 1, "empty.csv: the file is empty"),
     ],
 )
 def test_errors_are_lines_that_say_what_to_do(
     tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
     agreeing().to_csv(tmp_path / "r.csv", index=False)
+    (tmp_path / "empty.csv").touch()
 
     ended = checked(tmp_path, *arguments, "--no-html")
 

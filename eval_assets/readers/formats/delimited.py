@@ -52,7 +52,11 @@ def parse_delimited(text: str, *, file: str, skip_rows: int = 0) -> FileTable:
         (['two\nlines', 'N/A'], [2, 4])
     """
     if skip_rows:  # lines keep their numbers
-        text = "\n" * skip_rows + "".join(text.splitlines(keepends=True)[skip_rows:])
+        lines_of_text = text.splitlines(keepends=True)
+        if skip_rows >= len(lines_of_text):
+            message = f"--skip-rows {skip_rows} leaves none of its {len(lines_of_text)} lines"
+            raise input_error(file, message, "Skip fewer")
+        text = "\n" * skip_rows + "".join(lines_of_text[skip_rows:])
     delimiter = _delimiter_of(text)
     data = text.encode("utf-8", "surrogatepass")  # a StringIO would hold four bytes for each letter
     reader = _reader(data, delimiter)
