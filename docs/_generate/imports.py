@@ -105,6 +105,7 @@ EXPORTS = {
     "potato": "the folder `annotation_output`",
     "prodigy": "`prodigy db-out DATASET > file.jsonl`",
     "promptfoo": "`promptfoo eval --output results.json`",
+    "weval": "the result file of a run, JSON",
 }
 """How each tool writes its export."""
 

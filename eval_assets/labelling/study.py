@@ -67,9 +67,13 @@ class Study:
 
     @property
     def raters(self) -> tuple[str, ...]:
-        """The raters declared, else those with assignments."""
-        assigned = (assignment.rater_id for assignment in self.assignments or ())
-        return self.evaluation.labelling.raters or tuple(dict.fromkeys(assigned))
+        """The raters declared, else those with assignments, else those with labels."""
+        if self.evaluation.labelling.raters:
+            return self.evaluation.labelling.raters
+        assigned = dict.fromkeys(assignment.rater_id for assignment in self.assignments or ())
+        if assigned or self.labels is None:
+            return tuple(assigned)
+        return tuple(sorted(map(str, self.labels()["rater_id"].unique())))
 
     @property
     def sessions(self) -> SessionFolder:

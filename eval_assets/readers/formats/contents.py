@@ -188,17 +188,30 @@ def table_of_json(content: FileContent) -> FileTable:
 
 
 def loaded(text: str) -> Any:  # noqa: ANN401 - JSON as it comes
-    """Return the JSON value; RecursionError becomes ValueError, as nothing we read is that deep."""
+    """Return the JSON value, repaired as UTF-8; what is nested too deeply raises ValueError."""
     try:
         value = json.loads(text, object_pairs_hook=_object, strict=False)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if _ESCAPED_SURROGATE.search(text):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            half = ascii(error.object[error.start])[1:-1]
-            raise ValueError(f"{half} is half a character") from error
+        return repaired(value)
+    return value
+
+
+def repaired(value: Any) -> Any:  # noqa: ANN401 - JSON as it comes
+    r"""Return a JSON value with a replacement for each half of a character, as in UTF-8.
+
+    Examples:
+        >>> repaired({"note": ["ok \ud83d", 1]}) == {"note": ["ok \ufffd", 1]}
+        True
+    """
+    match value:
+        case str():
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case list():
+            return [repaired(item) for item in value]
+        case dict():
+            return {repaired(key): repaired(item) for key, item in value.items()}
     return value
 
 

@@ -48,6 +48,10 @@ class Header(NamedTuple):
     notes: tuple[str, ...]
 
 
+MOST_COLUMNS = 2_000
+"""Columns of a table; more are no ratings, and comparing them with each other takes minutes."""
+
+
 def header_of(start: Sequence[Row], *, file: str) -> Header:
     """Return the header of a table, whose first rows without blank ones are `start`.
 
@@ -64,6 +68,10 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
         ['id', 'anna: tone', 'anna: form', 'ben: tone', 'ben: form']
     """
     rows = [[cell.strip() for cell in cells] for _, cells in start]
+    n_columns = max(map(len, rows), default=0)
+    if n_columns > MOST_COLUMNS:
+        remedy = "Leave the others out, or write a row for each rating"
+        raise input_error(file, f"{n_columns:,} columns, but at most {MOST_COLUMNS:,}", remedy)
     if not rows or not any(any(row) for row in rows):
         raise input_error(
             file,

@@ -8,6 +8,7 @@ TOOLS = {
     "prodigy": "labelling_tools",
     "openai-evals": "evaluation_tools",
     "inspect-ai": "evaluation_tools",
+    "weval": "evaluation_tools",
     "promptfoo": "evaluation_tools",
     "mlflow": "tracing_tools",
     "langsmith": "tracing_tools",

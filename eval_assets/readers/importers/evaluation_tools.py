@@ -14,6 +14,7 @@ from eval_assets.readers.importers.export_content import (
     records_at,
     text_of,
 )
+from eval_assets.scale import Scale
 
 
 def _is_every_eval_ever(record: Record) -> bool:
@@ -248,3 +249,46 @@ def read_lm_eval(records: Iterable[Record], export: Export) -> None:
         )
         for metric in map(str, record.get("metrics") or []):
             export.add_score(response_id, metric, f"lm-eval {metric}", record.get(metric))
+
+
+@importer("weval", lambda record: at(record, "evaluationResults", "llmCoverageScores") is not None)
+def read_weval(records: Iterable[Record], export: Export) -> None:
+    """Add the score of each judge for each criterion of a prompt and model.
+
+    Weval: result files of a run; each judge model is a judge, and nobody's ratings are human.
+    https://github.com/weval-org/app
+    """
+    for record in records:
+        contexts = record.get("promptContexts") or {}
+        answers = record.get("allFinalAssistantResponses") or {}
+        run = {"config": record.get("configId"), "run": record.get("runLabel")}
+        for prompt, by_model in record["evaluationResults"]["llmCoverageScores"].items():
+            for model, result in (by_model or {}).items():
+                response_id = export.add_response(
+                    f"{prompt}/{model}",
+                    prompt=at(contexts, prompt),
+                    response=at(answers, prompt, model),
+                    model=model,
+                    group_id=prompt,
+                    **run,
+                )
+                export.notes["means by response follow from the scores"] += 1
+                for name in ("keyPointsCount", "avgCoverageExtent", "sampleCount"):
+                    result.get(name)
+                for point in records_at(result, "pointAssessments"):
+                    _add_judgements(export, response_id, point)
+
+
+def _add_judgements(export: Export, response_id: str, point: Record) -> None:
+    """Add the scores of a criterion; one that code decides has no judge."""
+    name = str(point.get("keyPointText"))
+    for field in ("coverageExtent", "multiplier", "isInverted"):  # the mean, and how it counts
+        point.get(field)
+    judgements = records_at(point, "individualJudgements")
+    if not judgements:
+        export.notes["criteria were decided by code, or have no judge"] += 1
+        return
+    export.questions.setdefault(name, Question(name, Scale(low=0, high=1), "interval"))
+    for judgement in judgements:
+        judge, score = judgement.get("judgeModelId"), judgement.get("coverageExtent")
+        export.add_score(response_id, name, judge, score, reply=judgement.get("reflection"))

@@ -89,3 +89,12 @@ def test_a_guessed_encoding_is_noted(tmp_path: Path) -> None:
 
     assert table.columns["rater"] == ["Zo\u00eb"]
     assert table.notes[0].startswith("read as cp1252")
+
+
+def test_a_hundred_thousand_columns_are_refused_at_once(tmp_path: Path) -> None:
+    row = ",".join(f"c{k}" for k in range(100_000))
+    (tmp_path / "labels.csv").write_text(f"{row}\n{row}\n")
+
+    assert refused(tmp_path / "labels.csv").startswith(
+        "labels.csv: 100,000 columns, but at most 2,000."
+    )

@@ -75,12 +75,10 @@ def test_anything_but_objects_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text", ['"\\ud800"', '"\\uDC00 x"', '["\\ud83d"]', '{"b": {"\\udfff": 1}}']
-)
-def test_half_a_character_is_set_aside(text: str) -> None:
+@pytest.mark.parametrize("text", [r'"x \ud800"', r'"x \uDC00"'])
+def test_half_a_character_is_replaced(text: str) -> None:
     """DuckDB could not store it."""
     table = parse_json(f'{{"a": {text}}}\n{{"a": "\\ud83d\\ude00"}}\n', file="x.jsonl")
 
-    assert table.columns == {"a": ["\U0001f600"]}
-    assert "is half a character). Write one JSON" in str(table.bad_rows[0])
+    assert table.columns == {"a": ["x \ufffd", "\U0001f600"]}
+    assert not table.bad_rows

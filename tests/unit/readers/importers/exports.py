@@ -505,6 +505,36 @@ OPENTELEMETRY: Json = [
     }
 ]
 
+WEVAL: Json = {
+    "configId": "tone",
+    "runLabel": "main",
+    "promptIds": ["p1"],
+    "promptContexts": {"p1": [{"role": "user", "content": "Why?"}]},
+    "allFinalAssistantResponses": {"p1": {"m1": "Because.", "m2": "Dunno."}},
+    "evaluationResults": {
+        "llmCoverageScores": {
+            "p1": {
+                model: {
+                    "keyPointsCount": 2,
+                    "avgCoverageExtent": 0.5,
+                    "pointAssessments": [
+                        {
+                            "keyPointText": "Gives a reason, with evidence",
+                            "coverageExtent": 0.5,
+                            "individualJudgements": [
+                                {"judgeModelId": j, "coverageExtent": score, "reflection": "since"}
+                                for j, score in (("openai/gpt-4.1", 0.25), ("x/judge", 0.75))
+                            ],
+                        },
+                        {"keyPointText": "contains('x')", "coverageExtent": 1.0},
+                    ],
+                }
+                for model in ("m1", "m2")
+            }
+        }
+    },
+}
+
 EXPORTS: dict[str, tuple[str, Json]] = {
     "every-eval-ever": ("jsonl", EVERY_EVAL_EVER),
     "opentelemetry": ("jsonl", OPENTELEMETRY),
@@ -516,6 +546,7 @@ EXPORTS: dict[str, tuple[str, Json]] = {
     "openai-evals": ("json", OPENAI_EVALS),
     "inspect-ai": ("json", INSPECT),
     "promptfoo": ("json", PROMPTFOO),
+    "weval": ("json", WEVAL),
     "mlflow": ("json", MLFLOW),
     "langfuse": ("json", LANGFUSE),
     "langsmith": ("jsonl", LANGSMITH),
