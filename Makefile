@@ -38,6 +38,7 @@ run: .venv/installed
 ui: .venv/installed
 	@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null \
 	  || { echo 'Port $(PORT) is in use: make ui PORT=...'; exit 1; }
+	@echo 'Dagster UI of $(EVAL_DATA): http://127.0.0.1:$(PORT). Closed gates to look at: EVAL_DATA=data/contested, EVAL_DATA=data/stories'
 	@data='$(EVAL_DATA:/=)'; case "$$data" in /*) ;; *) data="$(CURDIR)/$$data" ;; esac; \
 	  home="$$data/.dagster"; [ ! -f "$$data/evaluation.yaml" ] || home="$$data/out/dagster"; \
 	  mkdir -p "$$home"; sed '1,/^$$/d' dagster.yaml > "$$home/dagster.yaml"; cd "$$home" && \
