@@ -100,6 +100,7 @@ LIBRARIES = {
         "dagster",
         "duckdb",
         "fastmcp",
+        "pydantic",
         "filelock",
         "numpy",
         "pandas",

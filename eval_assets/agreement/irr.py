@@ -45,8 +45,9 @@ def irr_result(
         Per question and overall: the figure that decides in percent with its threshold, A^HH with
         the name of its band, and Krippendorff's alpha. What decides is the first human gate that
         does not pass, or A^HH if all pass. The percentage of agreeing pairs (equal ones if the
-        question is binary or nominal, else those within one step) stands beside it; it is null on a
-        scale of many values or without steps. A figure that is undefined is null.
+        question is binary or nominal, else those within one step) stands beside it and, with its
+        mean over questions, as `score` in `details`; it is null on a scale of many values or
+        without steps. A figure that is undefined is null.
         `ready_to_proceed` is true only if no human gate is closed, and `ready_reason` says why.
     """
     gates = [outcome for outcome in outcomes if outcome.gate in HUMAN_GATES]
@@ -67,12 +68,19 @@ def irr_result(
     closed = [outcome for outcome in gates if outcome.is_closed]
     if closed:
         decisive = closed[0].overall
+    pairwise = [
+        metric["pairwise_agreement"]
+        for metric in metrics.values()
+        if metric["pairwise_agreement"] is not None
+    ]
+    mean_pairwise = None if error or not pairwise else round(sum(pairwise) / len(pairwise), 1)
     overall = next((row.a_hh.value for row in agreement if row.scope is Scope.OVERALL), math.nan)
     return {
         "workshop_id": evaluation.name,
         "metric_used": "none" if error or decisive is None else _STATISTICS[decisive.gate],
         "score": None if error or decisive is None else _percent(decisive.value),
         "human_agreement": None if error else _rounded(overall, 3),
+        "pairwise_agreement": mean_pairwise,
         "ready_to_proceed": not error and not closed,
         "ready_reason": error or _ready_reason(gates),
         "threshold": None if decisive is None else _percent(decisive.minimum),
@@ -88,6 +96,11 @@ def irr_result(
         "details": structure
         | {
             "error": error,
+            "metric_used": "Pairwise Agreement",
+            "score": mean_pairwise,
+            "per_metric_scores": {
+                name: {"score": metric["pairwise_agreement"]} for name, metric in metrics.items()
+            },
             "gates": {
                 outcome.gate: {
                     "is_closed": outcome.is_closed,

@@ -12,7 +12,7 @@ from eval_assets.cli.options import data_option, database_option, print_json, re
 if TYPE_CHECKING:
     from pathlib import Path
 
-Format = Literal["table", "json", "irr-result"]
+Format = Literal["table", "json"]
 
 
 @click.command()
@@ -21,12 +21,11 @@ Format = Literal["table", "json", "irr-result"]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "json", "irr-result"]),
+    type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="json: the stored figures; irr-result: one object per evaluation, as `serve` answers.",
 )
-@click.option("--json", "form", flag_value="json", help="Short for --format json.")
+@click.option("--json", "form", flag_value="json", help="As `serve` answers, with all figures.")
 def irr(data: Path, database: str | None, form: Format) -> int:
     """Show the agreement of human raters: the latest figures, with advice.
 
@@ -51,12 +50,13 @@ def irr(data: Path, database: str | None, form: Format) -> int:
     if not agreement:
         return nothing_measured(data)
     match form:
-        case "irr-result":
-            print_json(stored_irr(data, path))
         case "json":
-            figures = [row.columns() for row in agreement]
-            remarks = [vars(of) for of in findings]
-            print_json({"agreement": figures, "findings": remarks, "stale_because": stale or None})
+            all_figures = {
+                "agreement": [row.columns() for row in agreement],
+                "findings": [vars(of) for of in findings],
+                "stale_because": stale or None,
+            }
+            print_json({**(stored_irr(data, path) or {}), **all_figures})
         case "table":
             if stale:
                 click.echo(f"{stale}\n")

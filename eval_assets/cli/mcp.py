@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -43,6 +43,8 @@ def make_server(data: Path, database: Path) -> FastMCP:
         ModuleNotFoundError: If FastMCP is not installed.
     """
     from fastmcp import FastMCP
+    from fastmcp.exceptions import ToolError
+    from pydantic import WithJsonSchema
 
     from eval_assets.cli.dual_judging import of_one_query, store_dual_judge_scores
     from eval_assets.cli.results import stored_certificates, stored_gates, stored_irr
@@ -55,8 +57,7 @@ def make_server(data: Path, database: Path) -> FastMCP:
     def ask(query_id: int, query: str, docs: list[dict[str, Any]]) -> dict[str, Any]:
         """Ask two judges how relevant each document is to a query, from 0 to 1, and store it.
 
-        Each document has an id (integer) and a content (text). Nothing is asked again that was
-        answered before; a missing score is null.
+        Nothing is asked again that was answered before; a missing score is null.
         """
         return _answer(
             lambda: of_one_query(
@@ -64,10 +65,17 @@ def make_server(data: Path, database: Path) -> FastMCP:
             )
         )
 
+    # Only its schema: what is wrong with a document is said by the product, all at once.
+    fields = {"id": {"type": "integer"}, "content": {"type": "string"}}
+    schema = {"type": "object", "properties": fields, "required": [*fields]}
+    ask.__annotations__["docs"] = list[Annotated[dict[str, Any], WithJsonSchema(schema)]]
+
     def human_agreement() -> dict[str, Any]:
         """Return the agreement of human raters, by question and overall, as measured last."""
-        unmeasured = {"error": f"Nothing is measured yet. Run: eval-assets run --data {data}"}
-        return _answer(lambda: stored_irr(data, database) or unmeasured)
+        result = _answer(lambda: stored_irr(data, database) or {})
+        if not result:
+            raise ToolError(f"Nothing is measured yet. Run: eval-assets run --data {data}")
+        return result
 
     def gates() -> dict[str, Any]:
         """Return whether judges may be tuned: each gate's verdict on the data as it is now."""
@@ -89,10 +97,12 @@ def make_server(data: Path, database: Path) -> FastMCP:
 
 
 def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return the output of a tool; expected errors are output too, a line each."""
+    """Return the output of a tool; expected errors are errors of the tool, a line each."""
+    from fastmcp.exceptions import ToolError
+
     try:
         return work()
     except (*EXPECTED, ExceptionGroup) as error:
         if isinstance(error, ExceptionGroup) and error.split(EXPECTED)[1] is not None:
             raise
-        return {"error": "\n".join(error_lines(error))}
+        raise ToolError("\n".join(error_lines(error))) from None

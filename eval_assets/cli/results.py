@@ -45,6 +45,8 @@ from eval_assets.store.gates import (
     why_judges_are_stale,
 )
 from eval_assets.store.ratings import human_ratings
+from eval_assets.store.schema import read_rows
+from eval_assets.store.summaries import judge_agreement_objects
 from eval_assets.verdicts import GateState
 from eval_assets.wording import counted, tested_verdict
 
@@ -108,6 +110,27 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
             stored_findings(connection),
             outcomes,
         )
+
+
+def stored_judge_agreement(data: Path, database: Path) -> list[dict[str, Any]]:
+    """Return the last measured agreement of judges on each response, prompt and model."""
+    if not is_stored(database):
+        return []
+    with _reading(database, data) as connection:
+        return judge_agreement_objects(connection)
+
+
+def stored_judges(data: Path, database: Path) -> list[dict[str, Any]]:
+    """Return the judges, with the last measured agreement of each with people by question."""
+    if not is_stored(database):
+        return []
+    with _reading(database, data) as connection:
+        judges = read_rows(connection, "judges", order_by="position")
+        agreement = [row.columns() for row in read_figures(connection, JudgeHumanFigures)]
+    return [
+        judge | {"agreement": [row for row in agreement if row["judge_id"] == judge["judge_id"]]}
+        for judge in judges
+    ]
 
 
 def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:

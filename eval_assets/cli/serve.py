@@ -70,11 +70,11 @@ def serve(  # noqa: PLR0913 - one parameter per option
 ) -> int:
     """Serve results, or labelling pages, until it is stopped with Ctrl-C.
 
-    Without --labels and --lead these are the results, read-only: the report at /, and as JSON
-    /workshops/NAME/irr with the evaluation's name, /status, /certificates and /health. Only this
-    machine reads them, unless --host names another address: then a token is needed, which
-    EVAL_SERVE_TOKEN holds or the program makes and prints. Of a folder of evaluations, / links to
-    each report, and /workshops lists the names.
+    Without --labels and --lead these are the results, read-only: the report at /, and as JSON /irr,
+    /judge_agreement, /judges, /status, /certificates and /health. Only this machine reads them,
+    unless --host names another address: then a token is needed, which EVAL_SERVE_TOKEN holds or
+    the program makes and prints. Of a folder of evaluations, / links to each report, /evaluations
+    lists the names, and /evaluations/NAME/ has all of these.
 
     Each rater has a personal link, which is printed at the start and stays the same, and so
     has their lead. Labels go to sessions/ in the evaluation folder, each as it is given; what the
@@ -189,7 +189,12 @@ def _serve_results(data: Path, database: str | None, *, host: str, port: int) ->
 
 
 def _results_of(folder: Path, database: str | None) -> Results:
-    from eval_assets.cli.results import stored_certificates, stored_irr
+    from eval_assets.cli.results import (
+        stored_certificates,
+        stored_irr,
+        stored_judge_agreement,
+        stored_judges,
+    )
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.server.results import Results
 
@@ -198,6 +203,8 @@ def _results_of(folder: Path, database: str | None) -> Results:
         name=read_evaluation(folder).name,
         report=folder / "out" / "report.html",
         irr=lambda: stored_irr(folder, path),
+        judge_agreement=lambda: stored_judge_agreement(folder, path),
+        judges=lambda: stored_judges(folder, path),
         certificates=lambda: stored_certificates(folder, path),
         unavailable=EXPECTED,
     )

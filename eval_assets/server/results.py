@@ -30,7 +30,8 @@ _HEADERS = {
 }
 
 
-_WORKSHOP = "/workshops/{workshop_id}"
+_NAMED = ("/evaluations/{name}", "/workshops/{name}")
+"""Starts of the paths of one evaluation; the second is that of an earlier system's clients."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Results:
         name: The evaluation's name, by which it is addressed.
         report: The report as HTML; it may not exist yet.
         irr: Returns the agreement of humans; None if nothing is measured yet.
+        judge_agreement: Returns the agreement of judges on each response.
+        judges: Returns the judges, with the agreement of each with people.
         certificates: Returns the certificates of judges.
         unavailable: Errors that say that the results cannot be read now.
     """
@@ -48,6 +51,8 @@ class Results:
     name: str
     report: Path
     irr: Callable[[], dict[str, Any] | None]
+    judge_agreement: Callable[[], list[dict[str, Any]]]
+    judges: Callable[[], list[dict[str, Any]]]
     certificates: Callable[[], list[dict[str, Any]]]
     unavailable: tuple[type[Exception], ...]
 
@@ -68,15 +73,21 @@ def make_results_app(
         routes=[
             Route("/", pages.report if len(results) == 1 else pages.index),
             Route("/health", _health),
+            Route("/evaluations", pages.names),
             Route("/workshops", pages.names),
             *(
                 Route(f"{start}/{name}", page)
-                for start in ("", _WORKSHOP)
-                for name, page in (("status", pages.status), ("certificates", pages.certificates))
+                for start in ("", *_NAMED)
+                for name, page in (
+                    ("irr", pages.irr),
+                    ("judge_agreement", pages.judge_agreement),
+                    ("judges", pages.judges),
+                    ("status", pages.status),
+                    ("certificates", pages.certificates),
+                    ("report", pages.report),
+                )
                 if start or len(results) == 1
             ),
-            Route(f"{_WORKSHOP}/irr", pages.irr),
-            Route(f"{_WORKSHOP}/report", pages.report),
         ],
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
@@ -97,7 +108,7 @@ class _ResultPages:
 
     def _of(self, request: Request) -> Results:
         """Return the results of the evaluation that the path names, else of the only one."""
-        name = request.path_params.get("workshop_id", next(iter(self._results)))
+        name = request.path_params.get("name", next(iter(self._results)))
         if name not in self._results:
             names = ", ".join(self._results)
             raise HTTPException(404, f"There is no evaluation {name} here, but {names}.")
@@ -112,7 +123,7 @@ class _ResultPages:
         query = f"?{request.url.query}" if request.url.query else ""
         items = Markup("").join(
             Markup('<li><a href="{}">{}</a></li>').format(
-                f"/workshops/{quote(name, safe='')}/report{query}", name
+                f"/evaluations/{quote(name, safe='')}/report{query}", name
             )
             for name in self._results
         )
@@ -149,6 +160,14 @@ class _ResultPages:
                 **details,
             }
         )
+
+    def judge_agreement(self, request: Request) -> Response:
+        """Return the agreement of judges on each response."""
+        return _json(self._of(request).judge_agreement())
+
+    def judges(self, request: Request) -> Response:
+        """Return the judges, with the agreement of each with people."""
+        return _json(self._of(request).judges())
 
     def certificates(self, request: Request) -> Response:
         """Return the certificates, and whether each still holds."""

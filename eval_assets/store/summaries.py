@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -251,3 +251,44 @@ def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]
         [_LARGEST_SPREAD],
     ).fetchall()
     return {str(question_id): int(n) for question_id, n in rows}
+
+
+def judge_agreement_objects(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the agreement of judges on each response, by prompt and model.
+
+    Returns:
+        Objects with the names that clients of an earlier system read; alpha is null if undefined.
+        `perPointAlphas` has each question over all responses.
+    """
+    per_point = connection.execute(
+        """SELECT question AS "pointText", round(alpha, 3) AS alpha, n_judges AS "numJudges"
+           FROM judge_agreement JOIN rubric_questions USING (question_id)
+           WHERE scope = 'question' ORDER BY question_id"""
+    )
+    points = _records(per_point)
+    judge_counts = connection.execute(
+        """SELECT response_id, judge_id AS "judgeId", any_value(model) AS model,
+                  count(*) AS "assessmentCount"
+           FROM judge_scores JOIN judges USING (judge_id)
+           WHERE status = 'ok' GROUP BY ALL ORDER BY ALL"""
+    )
+    judges: dict[object, list[dict[str, Any]]] = {}
+    for row in _records(judge_counts):
+        judges.setdefault(row.pop("response_id"), []).append(row)
+    of_responses = connection.execute(
+        """SELECT response_id, prompt_text AS prompt, model_name AS model,
+                  round(alpha, 3) AS "krippendorffsAlpha", n_units AS "numItems",
+                  n_judges AS "numJudges", n_comparisons AS "numComparisons", interpretation,
+                  judge_set_fingerprint AS "judgeSetFingerprint"
+           FROM judge_agreement JOIN responses USING (response_id)
+           WHERE scope = 'response' ORDER BY prompt, model, response_id"""
+    )
+    return [
+        row | {"judgesUsed": judges.get(row["response_id"], []), "perPointAlphas": points}
+        for row in _records(of_responses)
+    ]
+
+
+def _records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

@@ -238,14 +238,14 @@ def test_a_run_that_is_continued_after_a_restart_makes_only_what_failed(
     Evaluated(opposing).materialize("human_labels", "human_agreement")
     assert run(1) == 0
     with dg.DagsterInstance.from_config(str(home)) as instance:
-        again, first = instance.get_runs()
+        second, first = instance.get_runs()
         steps = [
             {
                 str(record.dagster_event.step_key)
                 for record in instance.all_logs(one.run_id, of_type=dg.DagsterEventType.STEP_START)
                 if record.dagster_event
             }
-            for one in (again, first)
+            for one in (second, first)
         ]
     continued, before = steps
 

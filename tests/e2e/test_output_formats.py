@@ -75,7 +75,7 @@ def test_a_quiet_run_of_other_assets_prints_no_gate_that_it_did_not_judge(
 
 
 def test_the_agreement_of_raters_is_printed_as_one_object(closed_folder: Evaluated) -> None:
-    done = closed_folder.call("irr", "--format", "irr-result")
+    done = closed_folder.call("irr", "--json")
     result = json.loads(done.stdout)
 
     assert done.returncode == 0
@@ -83,6 +83,10 @@ def test_the_agreement_of_raters_is_printed_as_one_object(closed_folder: Evaluat
     assert result["ready_to_proceed"] is False
     assert set(result["per_metric_scores"]) == {"clarity", "depth"}
     assert result["num_raters"] == 2
+    scores = [metric["score"] for metric in result["details"]["per_metric_scores"].values()]
+    assert result["pairwise_agreement"] == result["details"]["score"] == sum(scores) / 2
+    assert result["details"]["gates"]["human_alpha"]["is_closed"] is True
+    assert {row["scope"] for row in result["agreement"]} == {"overall", "question"}
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.server import running
 
 fastmcp = pytest.importorskip("fastmcp")
+ToolError = pytest.importorskip("fastmcp.exceptions").ToolError
 
 
 def call(folder: Path, tool: str, **arguments: object) -> dict[str, Any]:
@@ -45,10 +46,20 @@ def test_two_judges_are_asked_and_what_they_say_is_stored(
     json.dumps(first, allow_nan=False)
 
 
-def test_a_query_that_makes_no_sense_is_answered_with_every_fault(tmp_path: Path) -> None:
-    answer = call(tmp_path, "store_dual_judge_scores", query_id=0, query=" ", docs=[{"id": 1}])
+def test_the_schema_names_the_fields_of_a_document(tmp_path: Path) -> None:
+    server = make_server(tmp_path, tmp_path / "eval.duckdb")
+    tool = asyncio.run(server.get_tool("store_dual_judge_scores"))
 
-    assert [line.split(". ")[0] for line in answer["error"].splitlines()] == [
+    assert tool is not None
+    document = tool.parameters["properties"]["docs"]["items"]
+    assert document["required"] == ["id", "content"]
+
+
+def test_a_query_that_makes_no_sense_is_answered_with_every_fault(tmp_path: Path) -> None:
+    with pytest.raises(ToolError) as raised:
+        call(tmp_path, "store_dual_judge_scores", query_id=0, query=" ", docs=[{"id": 1}])
+
+    assert [line.split(". ")[0] for line in str(raised.value).splitlines()] == [
         "query_id: 0 is not a positive integer",
         "query: the query is empty",
         "docs:1:content: the document has no content",
@@ -60,7 +71,8 @@ def test_results_are_read_and_their_absence_is_said(tmp_path: Path) -> None:
     rubric = "rubric: [{id: clarity, question: Is it clear?, scale: binary}]"
     (tmp_path / "evaluation.yaml").write_text(f"name: pilot\n{rubric}\n")
 
-    assert "Nothing is measured yet" in call(tmp_path, "human_agreement")["error"]
+    with pytest.raises(ToolError, match="Nothing is measured yet"):
+        call(tmp_path, "human_agreement")
     assert call(tmp_path, "certificates") == {"certificates": []}
     result = call(tmp_path, "gates")
     assert (result["evaluation"], result["gates"][0]["is_closed"]) == ("pilot", True)

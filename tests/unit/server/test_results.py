@@ -33,6 +33,8 @@ def client(
         name="pilot",
         report=folder / "report.html",
         irr=found,
+        judge_agreement=lambda: [{"krippendorffsAlpha": 0.8}],
+        judges=lambda: [{"judge_id": "gpt"}],
         certificates=lambda: [{"judge_id": "gpt", "fitness": "fit"}],
         unavailable=(BrokenError,),
     )
@@ -48,6 +50,10 @@ def test_the_report_and_its_figures_are_served(tmp_path: Path) -> None:
     assert "script-src 'unsafe-inline'" in browser.get("/").headers["content-security-policy"]
     assert browser.get("/workshops/pilot/irr").json() == IRR
     assert browser.get("/certificates").json() == [{"judge_id": "gpt", "fitness": "fit"}]
+    for start in ("", "/evaluations/pilot", "/workshops/pilot"):
+        assert browser.get(f"{start}/irr").json() == IRR
+        assert browser.get(f"{start}/judge_agreement").json() == [{"krippendorffsAlpha": 0.8}]
+        assert browser.get(f"{start}/judges").json() == [{"judge_id": "gpt"}]
     assert browser.get("/health").json() == {"status": "ok"}
     assert browser.get("/status").json() == {
         "workshop_id": "pilot",
@@ -75,6 +81,8 @@ def test_each_evaluation_of_a_folder_is_addressed_by_its_name(tmp_path: Path) ->
             name=name,
             report=tmp_path / "b.html",
             irr=lambda name=name: {**IRR, "workshop_id": name},  # type: ignore[misc]
+            judge_agreement=list,
+            judges=list,
             certificates=list,
             unavailable=(BrokenError,),
         )
@@ -87,7 +95,7 @@ def test_each_evaluation_of_a_folder_is_addressed_by_its_name(tmp_path: Path) ->
     assert browser.get("/workshops/b%20%26%20%3Cc%3E/irr").json()["workshop_id"] == "b & <c>"
     assert browser.get("/workshops/pilot/status").json()["workshop_id"] == "pilot"
     assert "b &amp; &lt;c&gt;</a>" in browser.get("/").text
-    assert '"/workshops/b%20%26%20%3Cc%3E/report"' in browser.get("/").text
+    assert '"/evaluations/b%20%26%20%3Cc%3E/report"' in browser.get("/").text
     assert browser.get("/workshops/b%20%26%20%3Cc%3E/report").text == "<h1>Second</h1>"
     assert browser.get("/status").status_code == 404
 
