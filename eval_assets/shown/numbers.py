@@ -185,10 +185,10 @@ def shortened(text: str, most: int) -> str:
     line = " ".join(text.split())
     if columns_of(line) <= most:
         return line
-    kept = line[: most - 3]
-    while columns_of(kept) > most - 3:
-        kept = kept[:-1]
-    return f"{kept.rstrip()}..."
+    start = line[: most - 3]
+    while columns_of(start) > most - 3:
+        start = start[:-1]
+    return f"{start.rstrip()}..."
 
 
 def columns_of(text: str) -> int:
