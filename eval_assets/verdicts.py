@@ -50,6 +50,11 @@ class Verdict(StrEnum):
         return member
 
     @property
+    def short_word(self) -> str:
+        """Its word in a table with a column for each judge."""
+        return {Verdict.NEED_MORE_DATA: "MORE", Verdict.NOT_MEASURED: "--"}.get(self, self.word)
+
+    @property
     def rank(self) -> int:
         """Position among the verdicts, the best first."""
         return list(Verdict).index(self)

@@ -176,7 +176,9 @@ class WideDisagreement:
 def widest_disagreements(
     questions: Mapping[RubricQuestion, tuple[LongRatings, Floats]], *, most: int
 ) -> list[WideDisagreement]:
-    """Return the units of all questions on which people agree least, the widest first.
+    """Return the units of all questions with the largest standard deviations of their ratings.
+
+    Of classes without an order it is the units on which people agree least.
 
     Args:
         questions: Ratings of each question, with the agreement of each unit.
@@ -184,10 +186,19 @@ def widest_disagreements(
     """
     widest: list[tuple[float, int, WideDisagreement]] = []
     for question, (ratings, agreement) in questions.items():
-        units = np.argsort(np.where(np.isnan(agreement), 1.0, agreement), kind="stable")[:most]
-        for unit in units[agreement[units] < 1].tolist():
+        spread = np.nan_to_num(1.0 - agreement)  # of units with one rating it is undefined
+        if question.has_order:
+            scale = question.scale
+            value = (ratings.value - scale.low) / (scale.high - scale.low)
+            n = np.maximum(np.bincount(ratings.unit, minlength=len(spread)), 1)
+            mean, square = (
+                np.bincount(ratings.unit, of, minlength=len(spread)) / n for of in (value, value**2)
+            )
+            spread = np.where(spread > 0, np.sqrt(np.maximum(square - mean**2, 0.0)), 0.0)
+        units = np.argsort(-spread, kind="stable")[:most]
+        for unit in units[spread[units] > 0].tolist():
             first, last = np.searchsorted(ratings.unit, [unit, unit + 1]).tolist()
             names = (ratings.rater_ids[rater] for rater in ratings.rater[first:last].tolist())
             by_rater = tuple(zip(names, ratings.value[first:last].tolist(), strict=True))
-            widest.append((agreement[unit], unit, WideDisagreement(question, unit, by_rater)))
+            widest.append((-spread[unit], unit, WideDisagreement(question, unit, by_rater)))
     return [disagreement for _, _, disagreement in sorted(widest, key=lambda of: of[:2])[:most]]

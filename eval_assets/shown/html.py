@@ -1,6 +1,7 @@
 """A screen as HTML: one file without scripts, or a fragment for a notebook."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib import resources
@@ -24,6 +25,8 @@ from eval_assets.verdicts import Verdict
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COMPARED_VALUES = 11
 _MOST_RATERS = 24
+_MOST_OPEN = 4
+"""Heat maps that are shown without being asked for."""
 _LONGEST_PROMPT, _LONGEST_TEXT = 240, 600
 _HEIGHT, _MIDDLE = 24, 12
 _EDGE = 0.25
@@ -62,7 +65,7 @@ def screen_page(screen: Screen) -> str:
         f"<header><div><h1>{title}</h1><p>{escape(screen.read[0])}</p></div></header>"
         f"<main>{_cards(screen)}{_next(screen)}{_disagreements(screen)}"
         f'<div class="sections">{"".join(_sections(screen))}</div>'
-        f"<footer>{escape(' · '.join(screen.read[1:]))} · Made by Eval Assets.</footer>"
+        f"<footer>{escape(' · '.join((*screen.read[1:], 'Made by Eval Assets.')))}</footer>"
         "</main></body></html>"
     )
 
@@ -81,21 +84,21 @@ def _style() -> str:
 
 
 def chip(verdict: Verdict, *, is_short: bool = False) -> str:
-    """Return a verdict with its sign; on a narrow screen a short one is the sign alone."""
-    name = "long" if is_short else "word"
+    """Return a verdict with its sign; a short one is a dash, or on a narrow screen its sign."""
+    if is_short and verdict is Verdict.NOT_MEASURED:
+        return f'<span class="dash" title="{verdict.word}">{verdict.sign}</span>'
+    word, name = (verdict.short_word, "short") if is_short else (verdict.word, "word")
     return (
         f'<span class="chip {verdict.tone.value}"><span aria-hidden="true">{verdict.sign}</span>'
-        f'<span class="{name}">{verdict.word}</span></span>'
+        f'<span class="{name}">{word}</span></span>'
     )
 
 
 def _cards(screen: Screen) -> str:
-    cards = [_labels_card(screen)]
-    if len(screen.assessment.labels) == 1:
-        cards += [_card(answer) for answer in screen.judges]
-    elif screen.judges:
-        cards.append(_matrix_card(screen))
-    return f'<div class="cards">{"".join(cards)}</div>'
+    labels = _labels_card(screen)
+    if len(screen.assessment.labels) > 1 and screen.judges:
+        return f'<div class="cards two">{labels}{_matrix_card(screen)}</div>'
+    return f'<div class="cards">{labels}{"".join(map(_card, screen.judges))}</div>'
 
 
 def _labels_card(screen: Screen) -> str:
@@ -122,7 +125,7 @@ def _card(answer: ScreenAnswer, *, big: str = "") -> str:
     note = f'<p class="note">{escape(answer.note)}</p>' if answer.note else ""
     return (
         f'<article class="card {answer.verdict.tone.value}"><h2>{escape(answer.question)}</h2>'
-        f"{chip(answer.verdict)}{big}<p>{escape(answer.sentence)}</p>{plot}{note}</article>"
+        f"{chip(answer.verdict)}{big}<p>{_number(answer.sentence)}</p>{plot}{note}</article>"
     )
 
 
@@ -142,15 +145,13 @@ def _matrix_card(screen: Screen) -> str:
         )
         rows.append(f'<tr><th scope="row">{escape(labels.question.id)}</th>{cells}</tr>')
     verdict = Verdict.worst(of.verdict for of in screen.judges)
-    sentences = "".join(
-        f"<p><b>{escape(judge)}</b> {escape(answer.sentence)}</p>"
-        for judge, answer in zip(judges, screen.judges, strict=True)
-    )
-    signs = " ".join(f"{of.sign} {of.word}" for of in Verdict)
+    key = " · ".join(f"{of.sign} {text}" for of, text in screen.table_key.items())
     return (
-        f'<article class="card wide {verdict.tone.value}"><h2>{JUDGES_QUESTION}</h2>{sentences}'
-        f'<table class="matrix"><thead><tr><th></th><th scope="col">labels</th>{head}</tr></thead>'
-        f'<tbody>{"".join(rows)}</tbody></table><p class="key">{signs}</p></article>'
+        f'<article class="card {verdict.tone.value}"><h2>{JUDGES_QUESTION}</h2>'
+        f"<p>{_number(screen.judges_sentence)}</p>"
+        '<div class="scroll"><table class="matrix"><thead><tr><th></th><th scope="col">labels</th>'
+        f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f'<p class="key">{escape(key)}</p></article>'
     )
 
 
@@ -225,21 +226,27 @@ def _percent(share: float) -> str:
 
 
 def _number(text: str) -> str:
-    """Return a number with a true minus sign."""
-    return escape(f"{_MINUS}{text[1:]}" if text.startswith("-") and text != "--" else text)
+    """Return a text with true minus signs before its numbers."""
+    return escape(_HYPHEN.sub(_MINUS, text))
+
+
+_HYPHEN = re.compile(r"(?<![\w.-])-(?=[\d.])")
 
 
 def _next(screen: Screen) -> str:
     step = screen.next
     number = ""
     if step.number is not None:
-        number = f"<b>{count_text(step.number)}</b><span>{escape(step.unit)}</span>"
+        number = (
+            f'<div class="number"><b>{count_text(step.number)}</b>'
+            f"<span>{escape(step.unit)}</span></div>"
+        )
     command = f"<code>{escape(step.command)}</code>" if step.command else ""
     examples = f"<p>{escape('; '.join(step.examples))}</p>" if step.examples else ""
     return (
-        f'<section class="next"><div class="number">{number}</div><div><h2>Do next</h2>'
-        f'<p class="do">{escape(step.sentence)}</p><p>{escape(step.reason)}</p>{examples}{command}'
-        "</div></section>"
+        f'<section class="next">{number}<div class="step"><h2>Do next</h2>'
+        f'<p class="do">{escape(step.sentence)}</p><p>{escape(step.reason)}</p>{examples}</div>'
+        f"{command}</section>"
     )
 
 
@@ -275,10 +282,13 @@ def _disagreement(disagreement: WideDisagreement, reading: ReadSummary, *, sever
     )
     place = f" · {question.id}" if several else ""
     prompt = f'<p class="prompt">{escape(shortened(item.prompt, _LONGEST_PROMPT))}</p>'
-    text = f'<p class="response">{escape(item.text[:_LONGEST_TEXT])}</p>'
+    text = item.text
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT].rpartition(' ')[0]} ..."
+    response = f'<p class="response">{escape(text)}</p>'
     return (
         f'<li><div><p class="id">{escape(item.name)}{escape(place)}</p>'
-        f"{prompt if item.prompt else ''}{text if item.text else ''}</div>"
+        f"{prompt if item.prompt else ''}{response if text else ''}</div>"
         f'<div class="votes"><ul class="scale">{dots}</ul><p>{escape(split)}</p></div></li>'
     )
 
@@ -300,7 +310,8 @@ def _sections(screen: Screen) -> Iterator[str]:
             '<p class="note">Rows: what a person said. Columns: what the judge said, rounded to '
             "the scale. Numbers: % of the row; framed cells: the same.</p>"
         )
-        yield _section("Judge against people", "where they differ", body + note, is_open=True)
+        is_open = len(compared) <= _MOST_OPEN
+        yield _section("Judge against people", "where they differ", body + note, is_open=is_open)
     counts = [of for of in labels if of.counts]
     if counts:
         yield _section(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eval_assets.agreement.assessment import Assessment
-from eval_assets.agreement.judge_comparison import JudgeComparison
+from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.shown.next_step import NextStep, next_step
@@ -30,6 +30,7 @@ from eval_assets.shown.sentences import (
     item_noun,
     judge_question,
     judge_summary,
+    judges_sentence,
     labels_sentence,
 )
 from eval_assets.verdicts import Verdict
@@ -151,6 +152,24 @@ class Screen:
         """Return whether a table takes the place of the sentences on judges."""
         n_questions = len(self.assessment.labels)
         return n_questions > 1 or len(self.judges) >= _FEWEST_OF_A_TABLE
+
+    @property
+    def judges_sentence(self) -> str:
+        """What is said of all judges beside a table of their verdicts."""
+        return judges_sentence(self.assessment.judges, self.reading.words)
+
+    @property
+    def table_key(self) -> dict[Verdict, str]:
+        """The verdicts that a table has, with what they say."""
+        comparisons = [of for judge in self.assessment.judges.values() for of in judge]
+        verdicts = {of.verdict for of in self.assessment.labels}
+        verdicts |= {of.verdict for of in comparisons}
+        key = {verdict: verdict.word for verdict in Verdict if verdict in verdicts}
+        if Verdict.NOT_MEASURED in verdicts:
+            must_agree = any(of.finding is JudgeFinding.LABELS_FAIL for of in comparisons)
+            reason = ": people must agree first" if must_agree else ""
+            key[Verdict.NOT_MEASURED] = f"not judged{reason}"
+        return key
 
 
 def screen_of(

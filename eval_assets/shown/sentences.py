@@ -6,7 +6,7 @@ it says that none was found, and "chance" is said of intervals.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval_assets.agreement.judge_comparison import (
@@ -423,6 +423,34 @@ def judge_summary(comparisons: Sequence[JudgeComparison], words: Words) -> str:
         for verdict in texts
     }
     return " ".join(texts[verdict].format(_named(ids)) for verdict, ids in names.items() if ids)
+
+
+def judges_sentence(judges: Mapping[str, Sequence[JudgeComparison]], words: Words) -> str:
+    """Return which judges may replace a rater, and why others may not."""
+    if len(judges) == 1:
+        return judge_summary(next(iter(judges.values())), words)
+    passing = {
+        judge: [of.question.id for of in comparisons if of.verdict is Verdict.PASS]
+        for judge, comparisons in judges.items()
+    }
+    parts = [
+        f"{shortened(judge, _LONGEST_NAME)} may replace a rater on {_named(ids)}."
+        for judge, ids in passing.items()
+        if ids
+    ]
+    if not parts:
+        parts = [f"None of the {len(judges)} judges may replace a rater yet."]
+    failing = [
+        of for comparisons in judges.values() for of in comparisons if of.verdict is Verdict.FAIL
+    ]
+    parts += [
+        f"{shortened(of.judge, _LONGEST_NAME)} on {of.question.id}: it agrees with people "
+        f"({figure_text(of.compared.judge.value)}) clearly less than they do with each other "
+        f"({figure_text(of.compared.people.value)})."
+        for of in failing[:_MOST_NAMED]
+        if of.compared is not None
+    ]
+    return " ".join(parts)
 
 
 def _named(ids: Sequence[str]) -> str:

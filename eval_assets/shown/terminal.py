@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from shlex import quote, split
 
-from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding
 from eval_assets.shown.numbers import columns_of, figure_text, interval_text, limit_text, shortened
 from eval_assets.shown.rows import Axis, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
@@ -15,16 +14,6 @@ WIDTH = 80
 _BAR = 44
 _INDENT = 3
 _NEXT = "Do next  "
-_SHORT = {
-    Verdict.PASS: "PASS",
-    Verdict.FAIL: "FAIL",
-    Verdict.NEED_MORE_DATA: "MORE",
-    Verdict.NOT_MEASURED: "--",
-}
-_KEYS = {
-    Verdict.NEED_MORE_DATA: "MORE = NEED MORE DATA",
-    Verdict.NOT_MEASURED: "-- = not judged",
-}
 _MOST_ROWS, _FEWER_ROWS, _MOST_COLUMNS = 10, 5, 4
 _WIDEST_LABEL, _WIDEST_NAME, _WIDEST_CELL = 17, 40, 11
 _TAKEN = 3 + 7 + 2 + 15 + 6
@@ -204,20 +193,15 @@ def _judge_rows(screen: Screen) -> Iterator[str]:
 
 
 def _short(verdict: Verdict | None) -> str:
-    return _SHORT[verdict or Verdict.NOT_MEASURED]
+    return (verdict or Verdict.NOT_MEASURED).short_word
 
 
 def _key(screen: Screen) -> str:
     """Return what the minimum and the short words of a table are."""
     minimum = limit_text(screen.assessment.labels[0].minimums["alpha"])
-    verdicts = {of.verdict for of in screen.assessment.labels}
-    verdicts |= {of.verdict for of in _comparisons(screen)}
-    keys = [text for verdict, text in _KEYS.items() if verdict in verdicts]
-    if any(of.finding is JudgeFinding.LABELS_FAIL for of in _comparisons(screen)):
-        keys = [key.replace("not judged", "not judged: people must agree first") for key in keys]
-    return f"Alpha needs {minimum}. {'; '.join(keys)}{'.' if keys else ''}".rstrip()
-
-
-def _comparisons(screen: Screen) -> Iterator[JudgeComparison]:
-    for comparisons in screen.assessment.judges.values():
-        yield from comparisons
+    keys = "; ".join(
+        f"{verdict.short_word} = {text}"
+        for verdict, text in screen.table_key.items()
+        if verdict.short_word != text
+    )
+    return f"Alpha needs {minimum}. {keys}{'.' if keys else ''}".rstrip()
