@@ -32,7 +32,7 @@ from tests.postgres import postgres_programs, running_postgres
 N_UNITS = 400
 LATENCY_SECONDS = 0.25
 N_IN_FLIGHT = 32
-GRACE_SECONDS = 0.05
+GRACE_SECONDS = 0.5
 """A reply that had been sent for so long when the run was killed must not be lost."""
 
 PROGRAM = Path(sys.executable).with_name("eval-assets")

@@ -29,7 +29,13 @@ from eval_assets.stats import (
     coefficient_interval,
     prediction_powered_mean,
 )
-from eval_assets.stats.beside_people import non_inferiority_of_ratings
+from eval_assets.stats.beside_people import (
+    FAIL_SHARE,
+    FEWEST_PAIRED_GROUPS,
+    FEWEST_VARIED_GROUPS,
+    PASS_SHARE,
+    non_inferiority_of_ratings,
+)
 from eval_assets.stats.group_ratios import (
     mean_difference,
     people_agreement,
@@ -44,14 +50,6 @@ MARGIN = 0.10
 FIRST_LEVEL = 0.025
 """Two-sided level of a first evaluation, .05 / (k (k + 1)) of the k-th; judges that are compared
 together share it."""
-
-PASS_SHARE, FAIL_SHARE = 1 / 5, 1 / 2
-"""Of the level, how much the one-sided p-value of a judge that passes, or fails, may have at most.
-The statistic is skewed to the side that passes: a fifth keeps false passes to 5 %."""
-
-FEWEST_PAIRED_GROUPS, FEWEST_VARIED_GROUPS = 24, 10
-"""Groups that hold two ratings, and a rating other than the commonest, without which no judge
-passes: with fewer, the ones that happen to lack the errors decide."""
 
 _MOST_DIFFERING = 5
 """Units that are listed because a judge differs most from people on them."""
@@ -400,9 +398,7 @@ def _with_test(
     pass_p, fail_p = level * PASS_SHARE, level * FAIL_SHARE
     outside = (1 - CONFIDENCE) / 2
     low, high = map(compared.judge_at, statistic.bounds(p_low=outside, p_high=outside))
-    certain_low, certain_high = map(
-        compared.judge_at, statistic.bounds(p_low=pass_p, p_high=fail_p)
-    )
+    certain_low, certain_high = map(compared.judge_at, compared.certain_bounds(significance=level))
     n_varied = max(comparison.n_varied_groups, 1)
     fewest = max(
         FEWEST_PAIRED_GROUPS,
@@ -441,15 +437,11 @@ def _interval(comparison: JudgeComparison, figure: Jackknife, low: float, high: 
 def _finding(  # noqa: PLR0911 - a return for each
     comparison: JudgeComparison, labels: LabelAgreement, *, level: float, may_pass: bool
 ) -> JudgeFinding:
-    assert comparison.compared is not None  # noqa: S101 - the test was made
-    statistic = comparison.compared.shortfall
+    compared = comparison.compared
+    assert compared is not None  # noqa: S101 - the test was made
     if comparison.copied is not None:
         return JudgeFinding.COPY
-    if (
-        comparison.n_paired_groups >= FEWEST_GROUPS
-        and statistic.value < 0
-        and statistic.p_below < level * FAIL_SHARE
-    ):
+    if comparison.n_paired_groups >= FEWEST_GROUPS and compared.fails(significance=level):
         return JudgeFinding.BELOW
     if labels.verdict is Verdict.FAIL:
         return JudgeFinding.LABELS_FAIL
@@ -459,9 +451,9 @@ def _finding(  # noqa: PLR0911 - a return for each
         return JudgeFinding.FEW_VARIED
     if not labels.reaches_minimums:
         return JudgeFinding.NOISY_LABELS
-    if statistic.p_above < level * PASS_SHARE:
+    if compared.passes(significance=level):
         return JudgeFinding.EQUAL if may_pass else JudgeFinding.UNTESTED
-    return JudgeFinding.LIKELY if statistic.value > 0 else JudgeFinding.UNLIKELY
+    return JudgeFinding.LIKELY if compared.shortfall.value > 0 else JudgeFinding.UNLIKELY
 
 
 def _two_classes(scale: Scale, score: Floats, mean: Floats, groups: Integers) -> TwoClasses:

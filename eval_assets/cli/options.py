@@ -43,12 +43,16 @@ def data_option(command: Command) -> Command:
 
 
 def _evaluation_folder(
-    context: click.Context,  # noqa: ARG001 - click's signature
+    context: click.Context,
     parameter: click.Parameter,  # noqa: ARG001 - click's signature
     folder: Path | None,
 ) -> Path:
     if folder is not None:
         return folder
+    if isinstance(context.command, click.Group):  # a part of it may name the folder
+        return Path.cwd()
+    if isinstance(context.obj, tuple):  # of the command that this one is part of
+        return Path(context.obj[0])
     if not Path("evaluation.yaml").is_file():
         raise click.UsageError(
             "The current folder has no evaluation.yaml. Name an evaluation folder with --data, or "

@@ -7,13 +7,13 @@ from enum import StrEnum
 
 from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.judge_comparison import (
-    FEWEST_VARIED_GROUPS,
     JudgeComparison,
     JudgeFinding,
 )
 from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
 from eval_assets.shown.numbers import count_text, counted, planned, planned_text
 from eval_assets.shown.sentences import Words
+from eval_assets.stats.beside_people import FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
 
 _FIRST_ITEMS = 100

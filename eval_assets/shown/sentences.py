@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval_assets.agreement.judge_comparison import (
-    FEWEST_PAIRED_GROUPS,
-    FEWEST_VARIED_GROUPS,
     MARGIN,
     JudgeComparison,
     JudgeFinding,
@@ -34,6 +32,7 @@ from eval_assets.shown.numbers import (
     shortened,
     value_text,
 )
+from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS, FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
 
 _LARGE_MARGIN = 0.2

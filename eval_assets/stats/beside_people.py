@@ -22,6 +22,15 @@ from eval_assets.stats.pair_sums import (
 )
 from eval_assets.stats.resampling import Jackknife
 
+PASS_SHARE, FAIL_SHARE = 1 / 5, 1 / 2
+"""Of the two-sided level of an evaluation, how much the one-sided p-value of a judge that passes,
+or fails, may have at most. The statistic is skewed to the side that passes: a fifth keeps false
+passes to 5 % over five evaluations, in 62 simulated cells."""
+
+FEWEST_PAIRED_GROUPS, FEWEST_VARIED_GROUPS = 24, 10
+"""Groups that hold two ratings, and a rating other than the commonest, without which no judge
+passes: with fewer, the ones that happen to lack the errors decide."""
+
 _PERFECT = 1e-9
 """Disagreement below which its logarithm says nothing."""
 
@@ -50,6 +59,24 @@ class NonInferiority:
     margin: float
     is_perfect: bool
     share: float = 1.0
+
+    def passes(self, *, significance: float) -> bool:
+        """Return whether the judge is shown to lie less than the margin below people.
+
+        Args:
+            significance: Two-sided level of the evaluation.
+        """
+        return self.shortfall.p_above < significance * PASS_SHARE
+
+    def fails(self, *, significance: float) -> bool:
+        """Return whether the judge is shown to lie more than the margin below people."""
+        return self.shortfall.value < 0 and self.shortfall.p_below < significance * FAIL_SHARE
+
+    def certain_bounds(self, *, significance: float) -> tuple[float, float]:
+        """Return the values of the statistic between which neither is shown."""
+        return self.shortfall.bounds(
+            p_low=significance * PASS_SHARE, p_high=significance * FAIL_SHARE
+        )
 
     def judge_at(self, shortfall: float) -> float:
         """Return the judge's figure beside people's at a value of the test statistic.

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -103,8 +103,12 @@ class Jackknife:
         """
         if self.standard_error <= TIE:
             return self.value, self.value
-        low, high = (t_quantile(1 - p, df=self.df) for p in (p_low, p_high))
-        return self.value - low * self.standard_error, self.value + high * self.standard_error
+        low, high = (self.reach(p_value=p) for p in (p_low, p_high))
+        return self.value - low, self.value + high
+
+    def reach(self, *, p_value: float) -> float:
+        """Return the distance from 0 of a value with a one-sided p-value."""
+        return t_quantile(1 - p_value, df=self.df) * self.standard_error
 
     def groups_to_show(self, effect: float, *, p_value: float) -> int | None:
         """Return the groups with which four of five studies show a true effect to be above 0.
@@ -121,9 +125,7 @@ class Jackknife:
             return None
         n_groups, planned = self.n_groups, self
         for _ in range(_ROUNDS):  # the quantile depends on the number, though little
-            detectable = (t_quantile(1 - p_value, df=planned.df) + POWER_QUANTILE) * (
-                self.standard_error
-            )
+            detectable = replace(self, df=planned.df).detectable_by(p_value=p_value)
             if detectable**2 > MOST_TIMES * effect**2:
                 return None
             n_groups = max(
@@ -166,6 +168,10 @@ class Jackknife:
         ratio = n_groups / self.n_groups
         df = max(1, min(n_groups - 1, int(self.df * ratio)))
         return Jackknife(self.value, error, n_groups, self.n_effective * ratio, df)
+
+    def detectable_by(self, *, p_value: float) -> float:
+        """Return the smallest true effect whose one-sided p-value is smaller in 80 % of tries."""
+        return self.reach(p_value=p_value) + POWER_QUANTILE * self.standard_error
 
     def detectable(self, *, significance: float) -> float:
         """Return the smallest true effect that the test finds in 80 % of tries."""

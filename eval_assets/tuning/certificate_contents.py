@@ -157,8 +157,6 @@ def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
     improved = verdicts.improvement.verdict == "accepted"
     if verdicts.fitness.verdict == "fit":
         sentence = f"{name} may stand in for a rater on {question_id}"
-        if verdicts.fitness.better_than_a_person:
-            sentence += ", and agrees with people better than they agree with each other"
         if improved:
             sentence += "; tuning made it better"
     elif verdicts.is_fit_in_part and (partial := verdicts.partial) is not None:

@@ -17,6 +17,11 @@ from eval_assets.stats import (
     non_inferiority,
     spearman,
 )
+from eval_assets.stats.beside_people import (
+    FEWEST_PAIRED_GROUPS,
+    FEWEST_VARIED_GROUPS,
+    PASS_SHARE,
+)
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.seal_policy import RELEASED_STEP, coarse_gain
@@ -24,22 +29,7 @@ from eval_assets.wording import counted, rounded_up
 
 FitnessVerdict = Literal["fit", "unfit", "undecided", "not_evaluable"]
 
-MIN_PAIRED_GROUPS = 20
-MIN_VARIED_GROUPS = 10
-"""Least number of groups with two ratings of a response, and with a rarer rating."""
-
-
-@dataclass(frozen=True)
-class Wording:
-    """Wording of the reasons of a verdict."""
-
-    agreement: str
-    better: str
-
-
-_OF_ALL_UNITS = Wording(
-    "its agreement with people", "it agrees with people better than they agree with each other"
-)
+_OF_ALL_UNITS = "its agreement with people"
 
 
 @dataclass(frozen=True)
@@ -55,7 +45,6 @@ class FitnessResult:
     compared: NonInferiority
     significance: float
     margin: float
-    better_than_a_person: bool = False
     groups_wanted: int | None = None
 
     @property
@@ -64,10 +53,15 @@ class FitnessResult:
 
         The verdict is `fit` if the upper end lies below 1, `unfit` if the lower end lies above it.
         """
-        shortfall = self.compared.shortfall
-        low, _ = shortfall.ends(significance=fitness_significance(self.significance))
-        _, high = shortfall.ends(significance=self.significance)
+        low, high = self.compared.certain_bounds(significance=self.significance)
         return math.exp(-high), math.exp(-low)
+
+    @property
+    def gap_ends(self) -> tuple[float, float]:
+        """Return the interval of the judge's agreement less people's, on the scale of the test."""
+        bounds = self.compared.certain_bounds(significance=self.significance)
+        low, high = (self.compared.judge_at(end) - self.compared.people.value for end in bounds)
+        return low, high
 
 
 def judge_fitness(
@@ -93,11 +87,11 @@ def judge_fitness(
         margin=margin,
         significance=significance,
         people_agree=people_agree,
-        wording=_OF_ALL_UNITS,
+        agreement=_OF_ALL_UNITS,
     )
 
 
-def fitness_result(  # noqa: PLR0913 - the comparison, the rules and the wording of its verdict
+def fitness_result(  # noqa: PLR0913 - the comparison, the rules and the subject of its reason
     test: RatedUnits,
     scores: Floats,
     compared: NonInferiority,
@@ -105,7 +99,7 @@ def fitness_result(  # noqa: PLR0913 - the comparison, the rules and the wording
     margin: float,
     significance: float,
     people_agree: bool,
-    wording: Wording,
+    agreement: str,
 ) -> FitnessResult:
     """Return the verdict of a comparison of judge and people.
 
@@ -113,43 +107,32 @@ def fitness_result(  # noqa: PLR0913 - the comparison, the rules and the wording
     are NaN, has its share of it. `people_agree` says whether the question passes both human gates.
     """
     verdict: FitnessVerdict
-    better, groups_wanted = False, None
+    groups_wanted = None
     largest = margin * compared.share
     margin_text = f"{margin:g}" if compared.share == 1 else f"{largest:.3g}"
-    n_effective = compared.shortfall.n_effective
-    reason = _why_not_evaluable(test, scores, n_effective, people_agree=people_agree)
+    reason = _why_not_evaluable(test, scores, people_agree=people_agree)
     if reason:
         verdict = "not_evaluable"
+    elif compared.passes(significance=significance):
+        verdict = "fit"
+        reason = f"{agreement} is less than {margin_text} below theirs with each other"
+    elif compared.fails(significance=significance):
+        verdict = "unfit"
+        reason = f"{agreement} is more than {margin_text} below theirs with each other"
     else:
-        low, _ = compared.shortfall.ends(significance=fitness_significance(significance))
-        _, high = compared.shortfall.ends(significance=significance)
-        if low > 0:
-            verdict = "fit"
-            reason = f"{wording.agreement} is less than {margin_text} below theirs with each other"
-            better = compared.gap.ends(significance=fitness_significance(significance))[0] > 0
-            if better:
-                reason = wording.better
-        elif high < 0:
-            verdict = "unfit"
-            reason = f"{wording.agreement} is more than {margin_text} below theirs with each other"
-        else:
-            verdict = "undecided"
-            groups_wanted = _groups_wanted(compared, margin=largest, significance=significance)
-            reason = (
-                f"{compared.shortfall.n_groups} groups cannot tell; about {groups_wanted} would "
-                f"show a judge equal to people to be fit in four of five tries"
-            )
-    return FitnessResult(verdict, reason, compared, significance, margin, better, groups_wanted)
-
-
-def fitness_significance(significance: float) -> float:
-    """Return the level whose critical value limits false verdicts of fitness to `significance`.
-
-    The statistic is skewed with tens of groups, the more so if a judge's errors are alike within a
-    group, so that the level itself is exceeded. benchmarks/promises.py has the error rates of half
-    the level.
-    """
-    return significance / 2
+        verdict = "undecided"
+        reason = f"{compared.shortfall.n_groups} groups cannot tell"
+        distance = 1 - compared.people.value
+        equal = math.log((distance + largest) / distance) if distance > 0 else largest
+        statistic, p_value = compared.shortfall, significance * PASS_SHARE
+        detectable = statistic.detectable_by(p_value=p_value)
+        n_groups = groups_to_detect(equal, detectable=detectable, n_groups=statistic.n_groups)
+        groups_wanted = math.ceil(max(n_groups, statistic.n_groups + 1) / 10) * 10
+        reason += (
+            f"; about {groups_wanted} would show a judge equal to people to be fit in four of five "
+            "tries"
+        )
+    return FitnessResult(verdict, reason, compared, significance, margin, groups_wanted)
 
 
 def uneven_groups(n_groups: int, n_effective: float, *, fewest: int) -> str:
@@ -162,41 +145,27 @@ def uneven_groups(n_groups: int, n_effective: float, *, fewest: int) -> str:
     )
 
 
-def _why_not_evaluable(
-    test: RatedUnits, scores: Floats, n_effective: float, *, people_agree: bool
-) -> str:
+def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) -> str:
     """Return why the test is not evaluable; empty if it is."""
     if not people_agree:
         return "people do not agree well enough on this question: see the human gates"
     rated = ~np.isnan(test.ratings)
     paired = (np.count_nonzero(rated, axis=1) > 1) & ~np.isnan(scores)
     n_paired = test.n_groups_of(paired)
-    if n_paired < MIN_PAIRED_GROUPS:
+    if n_paired < FEWEST_PAIRED_GROUPS:
         return (
             f"{n_paired} groups in the test hold two ratings of an answer, "
-            f"and {MIN_PAIRED_GROUPS} are needed"
+            f"and {FEWEST_PAIRED_GROUPS} are needed"
         )
-    if uneven := uneven_groups(n_paired, n_effective, fewest=MIN_PAIRED_GROUPS):
-        return uneven
     values, counts = np.unique(test.ratings[paired][rated[paired]], return_counts=True)
     varied = (rated & (test.ratings != values[counts.argmax()])).any(axis=1) & paired
     n_varied = test.n_groups_of(varied)
-    if n_varied < MIN_VARIED_GROUPS:
+    if n_varied < FEWEST_VARIED_GROUPS:
         return (
             f"{n_varied} groups in the test hold a rating other than the commonest, "
-            f"and {MIN_VARIED_GROUPS} are needed"
+            f"and {FEWEST_VARIED_GROUPS} are needed"
         )
     return ""
-
-
-def _groups_wanted(compared: NonInferiority, *, margin: float, significance: float) -> int:
-    """Return the number of groups that find a judge equal to people fit in 80 % of tries."""
-    distance = 1 - compared.people.value
-    equal = np.log((distance + margin) / distance) if distance > 0 else np.inf
-    statistic = compared.shortfall
-    detectable = statistic.detectable(significance=fitness_significance(significance))
-    n_groups = groups_to_detect(equal, detectable=detectable, n_groups=statistic.n_groups)
-    return int(np.ceil(max(n_groups, statistic.n_groups + 1) / 10) * 10)
 
 
 ImprovementVerdict = Literal["accepted", "rejected", "inconclusive", "unchanged", "not_evaluable"]

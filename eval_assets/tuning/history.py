@@ -20,7 +20,7 @@ from eval_assets.tuning.versions import (
     version_from_json,
 )
 
-OPENED = MOST_READINGS + 1
+OPENED = 21
 """Number of the entry that opens a seal, which shows all figures without a new reading."""
 
 GROWTH = 1.5

@@ -11,12 +11,10 @@ import numpy as np
 
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import NonInferiority, partial_non_inferiority
+from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS
 from eval_assets.tuning.claim_results import (
-    MIN_PAIRED_GROUPS,
     FitnessResult,
-    Wording,
     fitness_result,
-    fitness_significance,
 )
 from eval_assets.tuning.rated import Floats, RatedUnits, outside_test
 
@@ -125,7 +123,7 @@ def tried_parts(
             compared = partial_comparison(
                 development_units, judge_scores, values[is_seen], part, margin=margin
             )
-            is_confirmable = n_kept >= MIN_PAIRED_GROUPS and _is_confirmable(
+            is_confirmable = n_kept >= FEWEST_PAIRED_GROUPS and _is_confirmable(
                 compared, n_test, significance=significance
             )
             candidates.append(TriedPart(part, compared, is_confirmable))
@@ -145,10 +143,7 @@ def chosen_part(candidates: list[TriedPart]) -> TriedPart | None:
     return best
 
 
-_OF_A_PART = Wording(
-    "on its part, with people on the rest, its agreement with people",
-    "on its part, with people on the rest, it agrees with people better than people alone",
-)
+_OF_A_PART = "on its part, with people on the rest, its agreement with people"
 
 
 @dataclass(frozen=True)
@@ -178,7 +173,7 @@ def judge_part(  # noqa: PLR0913 - as for the fitness of a judge of all units
         margin=margin,
         significance=significance,
         people_agree=people_agree,
-        wording=_OF_A_PART,
+        agreement=_OF_A_PART,
     )
     return PartialFitness(part, fitness)
 
@@ -228,7 +223,6 @@ def _is_confirmable(compared: NonInferiority, n_test: int, *, significance: floa
     statistic = compared.shortfall
     if not statistic.standard_error > 0:  # nothing varies, or the part holds no rater pair
         return False
-    detectable = statistic.scaled_to(n_test).detectable(
-        significance=fitness_significance(significance)
-    )
+    # Of the choice and not of the test, which decides by a stricter rule.
+    detectable = statistic.scaled_to(n_test).detectable(significance=significance / 2)
     return statistic.value >= detectable

@@ -9,11 +9,10 @@ import numpy as np
 
 from eval_assets.config.tuning import EvaluationPolicy, Tuning
 from eval_assets.stats import Jackknife, agreement_gain, groups_to_detect, non_inferiority
+from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS, PASS_SHARE
 from eval_assets.tuning.claim_results import (
-    MIN_PAIRED_GROUPS,
     MIN_TEST_GROUPS,
     falling_figure,
-    fitness_significance,
 )
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.partial_automation import partial_comparison
@@ -116,7 +115,7 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
         candidate,
         is_seen,
         n_groups=n_paired,
-        level=fitness_significance(level),
+        p_value=level * PASS_SHARE,
         margin=margin,
     )
     n_test = max(units.part("test").n_groups, 1)
@@ -132,9 +131,7 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
         groups_for_gain=gain.n_groups,
         chance_improved=gain.chance,
         chance_fit=fitness.chance,
-        chance_in_part=_chance_in_part(
-            units, candidate, level=fitness_significance(level), margin=margin
-        ),
+        chance_in_part=_chance_in_part(units, candidate, p_value=level * PASS_SHARE, margin=margin),
         chance_if_equal=fitness.chance_if_equal,
         groups_if_equal=fitness.groups_if_equal,
         groups_at_gap=fitness.groups_at_gap,
@@ -188,7 +185,14 @@ def _planned_gain(
             detectable=detectable,
             n_groups=n_groups,
         ),
-        _chance(gain, n_groups, significance=level) if is_possible else 0.0,
+        _chance(
+            gain,
+            n_groups,
+            reach=gain.scaled_to(n_groups).critical_value(significance=level)
+            * gain.scaled_to(n_groups).standard_error,
+        )
+        if is_possible
+        else 0.0,
     )
 
 
@@ -208,7 +212,7 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     is_seen: np.ndarray,
     *,
     n_groups: int,
-    level: float,
+    p_value: float,
     margin: float,
 ) -> _PlannedFitness:
     """Return the power of a test with a number of groups with two ratings for fitness."""
@@ -222,27 +226,33 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     shortfall, distance = compared.shortfall, 1 - compared.people.value
     if n_groups < 2:  # noqa: PLR2004 - no degree of freedom
         return _PlannedFitness(0.0, math.nan, None, None)
-    chance = _chance(shortfall, n_groups, significance=level)
-    if not (distance > 0 and shortfall.standard_error > 0):
+    if not shortfall.standard_error > 0:
+        chance = _chance(shortfall, n_groups, reach=0.0)
         return _PlannedFitness(chance, math.nan, None, None)
     scaled = shortfall.scaled_to(n_groups)
+    reach = scaled.reach(p_value=p_value)
+    chance = _chance(shortfall, n_groups, reach=reach)
+    if not distance > 0:
+        return _PlannedFitness(chance, math.nan, None, None)
     equal = math.log((distance + margin) / distance)
-    critical = scaled.critical_value(significance=level)
-    if_equal = NormalDist().cdf(equal / scaled.standard_error - critical)
-    detectable = scaled.detectable(significance=level)
+    if_equal = NormalDist().cdf((equal - reach) / scaled.standard_error)
+    detectable = scaled.detectable_by(p_value=p_value)
     if_equal_groups, at_gap = (
-        max(groups_to_detect(effect, detectable=detectable, n_groups=n_groups), MIN_PAIRED_GROUPS)
+        max(
+            groups_to_detect(effect, detectable=detectable, n_groups=n_groups),
+            FEWEST_PAIRED_GROUPS,
+        )
         if effect > 0
         else None
         for effect in (equal, shortfall.value)
     )
-    if n_groups < MIN_PAIRED_GROUPS:
+    if n_groups < FEWEST_PAIRED_GROUPS:
         chance = if_equal = 0.0
     return _PlannedFitness(chance, if_equal, if_equal_groups, at_gap)
 
 
 def _chance_in_part(
-    units: RatedUnits, candidate: Candidate, *, level: float, margin: float
+    units: RatedUnits, candidate: Candidate, *, p_value: float, margin: float
 ) -> float:
     """Return the chance that a candidate is found fit on its part; NaN without one."""
     if candidate.part is None or candidate.doubts is None:
@@ -258,20 +268,22 @@ def _chance_in_part(
     )
     is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
     is_decided = ~is_seen & is_paired & ~np.isnan(doubts) & ~np.isnan(candidate.scores)
-    return _chance(compared.shortfall, units.n_groups_of(is_decided), significance=level)
+    n_groups = units.n_groups_of(is_decided)
+    if n_groups < FEWEST_PAIRED_GROUPS:
+        return 0.0
+    reach = compared.shortfall.scaled_to(n_groups).reach(p_value=p_value)
+    return _chance(compared.shortfall, n_groups, reach=reach)
 
 
-def _chance(effect: Jackknife, n_groups: int, *, significance: float) -> float:
-    """Return the chance that a test with a number of groups finds an effect above 0.
+def _chance(effect: Jackknife, n_groups: int, *, reach: float) -> float:
+    """Return the chance that an estimate with a number of groups lies more than `reach` above 0.
 
     The effect itself is known with an error, which is added to that of the test. NaN if undefined.
     """
     if not effect.standard_error > 0:
         return math.nan if math.isnan(effect.value) else float(effect.value > 0)
-    scaled = effect.scaled_to(n_groups)
-    critical = scaled.critical_value(significance=significance)
-    distance = effect.value - critical * scaled.standard_error
-    return NormalDist().cdf(distance / math.hypot(scaled.standard_error, effect.standard_error))
+    error = effect.scaled_to(n_groups).standard_error
+    return NormalDist().cdf((effect.value - reach) / math.hypot(error, effect.standard_error))
 
 
 def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:

@@ -222,7 +222,7 @@ def _fitness_figures(fitness: FitnessResult, *, open_seal: bool) -> dict[str, fl
     compared = fitness.compared
     if not (open_seal or fitness.verdict == "fit"):
         return {"margin": fitness.margin}
-    low, high = compared.gap.ends(significance=fitness.significance)
+    low, high = fitness.gap_ends
     ratio_low, ratio_high = fitness.ratio_ends
     return {
         "ratio": math.exp(-compared.shortfall.value),

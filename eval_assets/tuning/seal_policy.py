@@ -10,7 +10,7 @@ import math
 TOTAL_SIGNIFICANCE = 0.05
 """Chance of a false certificate over all readings of one seal."""
 
-MOST_READINGS = 20
+MOST_READINGS = 5
 """Readings after which a test is spent: the level of the next would detect hardly anything."""
 
 RELEASED_STEP = 0.02

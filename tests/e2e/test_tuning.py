@@ -23,6 +23,7 @@ from eval_assets.errors import InputError
 from eval_assets.store.connection import connect
 from eval_assets.tuning.certificate import certificate_schema
 from eval_assets.tuning.rated import split_of
+from eval_assets.wording import responses_and_labels
 from tests.e2e.conftest import PLANTED, SAMPLE, WITHOUT_RESULTS, Evaluated, RunOnce
 from tests.test_start_up import loaded_by
 
@@ -623,7 +624,8 @@ def test_an_undecided_verdict_says_how_many_labels_would_decide(planted_once: Ev
     assert n_labels == pytest.approx(1350 / 65)
     assert int(str(at_gap)) > int(str(groups_wanted))
     assert "rated responses" not in str(reason)
-    words = f"{groups_wanted} groups in the test come with about 900 rated responses (2,700 labels)"
+    amount = responses_and_labels(int(str(groups_wanted)), 450 / 65, 1350 / 65)
+    words = f"{groups_wanted} groups in the test come with {amount}"
     assert words in listed
     assert words in (planted_once.path / "out" / "report.md").read_text()
     assert "harsh on completeness: at the level" in called(planted_once, tune, "--plan").stdout

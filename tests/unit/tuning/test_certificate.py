@@ -147,8 +147,7 @@ def test_the_first_sentence_says_what_was_shown() -> None:
 
     assert result.holds == ("fit", "improved")
     assert result.summary.startswith(
-        "gpt 1.0.1 may stand in for a rater on q, and agrees with people better than they agree "
-        "with each other; tuning made it better (shown on 60 groups"
+        "gpt 1.0.1 may stand in for a rater on q; tuning made it better (shown on 60 groups"
     )
     assert result.valid_until == "2027-05-20"
 

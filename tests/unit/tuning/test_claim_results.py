@@ -26,15 +26,6 @@ def test_a_judge_as_good_as_a_person_is_fit_without_any_gain() -> None:
     result = verdict(test, judged(quality, seed=2))
 
     assert result.verdict == "fit"
-    assert not result.better_than_a_person
-
-
-def test_a_judge_that_knows_the_quality_is_better_than_a_person() -> None:
-    test, quality = simulated(100, seed=3)
-    result = verdict(test, np.clip(np.round(quality), 1, 5))
-
-    assert (result.verdict, result.better_than_a_person) == ("fit", True)
-    assert "better than they agree with each other" in result.reason
 
 
 def test_a_judge_that_follows_something_else_is_unfit() -> None:
@@ -46,12 +37,12 @@ def test_a_judge_that_follows_something_else_is_unfit() -> None:
 
 
 def test_too_few_groups_leave_it_open_and_say_how_many_would_decide() -> None:
-    test, quality = simulated(22, seed=7, per_group=1, noise=1.2)
+    test, quality = simulated(26, seed=7, per_group=1, noise=1.2)
     result = verdict(test, judged(quality, seed=8, noise=1.2))
 
     assert result.verdict == "undecided"
     assert result.groups_wanted is not None
-    assert result.groups_wanted > 22
+    assert result.groups_wanted > 26
     assert f"about {result.groups_wanted} would show" in result.reason
 
 
@@ -63,16 +54,7 @@ def test_agreement_with_people_who_do_not_agree_means_nothing() -> None:
     assert "human gates" in result.reason
 
 
-def test_groups_of_very_different_sizes_count_as_fewer() -> None:
-    test, quality = simulated(60, seed=11)
-    groups = np.array(["large"] * (len(quality) // 2) + [f"g{k}" for k in range(len(quality) // 2)])
-    result = verdict(replace(test, groups=groups), judged(quality, seed=12))
-
-    assert result.verdict == "not_evaluable"
-    assert "differ so much in size that they tell as much as 3, and 20 are needed" in result.reason
-
-
-def test_twenty_groups_with_two_ratings_are_needed() -> None:
+def test_groups_with_two_ratings_are_needed() -> None:
     test, quality = simulated(30, seed=10)
     single = test.ratings.copy()
     single[44:, 1:] = NAN  # eleven groups keep two ratings of a response
@@ -81,7 +63,7 @@ def test_twenty_groups_with_two_ratings_are_needed() -> None:
 
     assert (result.verdict, result.reason) == (
         "not_evaluable",
-        "11 groups in the test hold two ratings of an answer, and 20 are needed",
+        "11 groups in the test hold two ratings of an answer, and 24 are needed",
     )
 
 
@@ -108,7 +90,7 @@ def test_responses_without_a_score_do_not_count() -> None:
     assert verdict(test, scores).verdict == "not_evaluable"
 
 
-@pytest.mark.parametrize(("n_paired", "expected"), [(19, "not_evaluable"), (20, "evaluable")])
+@pytest.mark.parametrize(("n_paired", "expected"), [(23, "not_evaluable"), (24, "evaluable")])
 def test_responses_that_one_person_rated_make_no_pair(n_paired: int, expected: str) -> None:
     test, quality = simulated(60, seed=21)
     ratings = test.ratings.copy()
@@ -119,7 +101,7 @@ def test_responses_that_one_person_rated_make_no_pair(n_paired: int, expected: s
 
     assert (actual.verdict == "not_evaluable") == (expected == "not_evaluable")
     if expected == "not_evaluable":
-        assert actual.reason.startswith("19 groups in the test hold two ratings")
+        assert actual.reason.startswith("23 groups in the test hold two ratings")
 
 
 def verdict_on_gain(
@@ -302,12 +284,6 @@ def test_no_fewer_groups_than_there_are_are_asked_for() -> None:
     assert all((result.groups_wanted or 61) > 60 for result in open_results)
     unlucky = [result.reason for result in open_results if result.groups_wanted is None]
     assert any(reason.endswith("tries, and this test does not show one") for reason in unlucky)
-
-
-def test_what_cannot_be_evaluated_is_better_than_nobody() -> None:
-    test, quality = simulated(100, seed=8)
-
-    assert not verdict(test, judged(quality, seed=9), people_agree=False).better_than_a_person
 
 
 def test_responses_that_neither_judge_scored_are_no_groups_of_the_comparison() -> None:

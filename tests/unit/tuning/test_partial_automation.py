@@ -84,8 +84,8 @@ def test_at_most_twelve_thresholds_are_tried() -> None:
     assert len(tried) == MOST_THRESHOLDS
 
 
-@pytest.mark.parametrize(("n_kept", "expected"), [(19, False), (20, True)])
-def test_a_part_is_tested_from_twenty_groups_of_the_test_on(
+@pytest.mark.parametrize(("n_kept", "expected"), [(23, False), (24, True)])
+def test_a_part_is_tested_from_enough_groups_of_the_test_on(
     n_kept: int,
     expected: bool,  # noqa: FBT001
 ) -> None:

@@ -152,11 +152,11 @@ def test_each_prompt_step_asks_about_dev_and_the_best_prompt_about_everything() 
     assert most_requests({"q": units}, Tuning()) == 0
 
 
-def chance(effect: Jackknife, n_groups: int, *, level: float) -> float:
+def chance(effect: Jackknife, n_groups: int, *, p_value: float, df: float | None = None) -> float:
     """Return the chance that so many groups find an effect, which is known with an error."""
     error = effect.standard_error * math.sqrt(effect.n_groups / n_groups)
-    n_effective = effect.n_effective * n_groups / effect.n_groups
-    critical = stats.t.ppf(1 - level / 2, n_effective - 1)
+    df = int(effect.df * n_groups / effect.n_groups) if df is None else df
+    critical = stats.t.ppf(1 - p_value, df)
     spread = math.hypot(error, effect.standard_error)
     return float(stats.norm.cdf((effect.value - critical * error) / spread))
 
@@ -188,19 +188,21 @@ def test_a_plan_scales_the_errors_of_train_and_dev_to_the_groups_of_the_test() -
     assert (plan.n_groups, plan.reading) == (n_test - 5, 1)
     assert plan.expected_gain == gain.value > 0
     assert plan.detectable_gain == gain.scaled_to(n_test - 5).detectable(significance=level)
-    assert plan.chance_improved == pytest.approx(chance(gain, n_test - 5, level=level), abs=1e-6)
+    assert plan.chance_improved == pytest.approx(
+        chance(gain, n_test - 5, p_value=level / 2, df=n_test - 6), abs=1e-6
+    )
     assert plan.chance_fit == pytest.approx(
-        chance(whole.shortfall, n_test - 12, level=level / 2), abs=1e-6
+        chance(whole.shortfall, n_test - 12, p_value=level / 5), abs=1e-6
     )
     assert plan.chance_in_part == pytest.approx(
-        chance(part.shortfall, n_test - 16, level=level / 2), abs=1e-6
+        chance(part.shortfall, n_test - 16, p_value=level / 5), abs=1e-6
     )
     assert plan.responses_per_group == 300 / n_test
     assert plan.labels_per_group == (900 - 14) / n_test
 
 
-@pytest.mark.parametrize(("n_scored", "has_chance"), [(19, False), (20, True)])
-def test_a_test_of_fewer_than_twenty_groups_has_no_chance(
+@pytest.mark.parametrize(("n_scored", "has_chance"), [(19, False), (24, True)])
+def test_a_test_of_too_few_groups_has_no_chance(
     n_scored: int,
     has_chance: bool,  # noqa: FBT001
 ) -> None:
