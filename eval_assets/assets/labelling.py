@@ -62,7 +62,8 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             path = folder.out / "sheets" / f"{file_name(rater) or 'sheet'}.csv"
             units = study.sheet_units(rater)
             try:
-                write_sheet(path, sheet_text(responses, units, hide=evaluation.labelling.hide))
+                hide, codes = evaluation.labelling.hide, study.codes
+                write_sheet(path, sheet_text(responses, units, hide=hide, codes=codes))
             except InputError as error:
                 refusals.append(str(error))
             else:

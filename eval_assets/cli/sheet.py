@@ -155,7 +155,11 @@ def _write_sheets(  # noqa: PLR0913 - one parameter per option
         path = _free_path(folder, file_name(rater) or "sheet", new=new)
         try:
             text = sheet_text(
-                files.responses, units, hide=evaluation.labelling.hide, reworded=reworded
+                files.responses,
+                units,
+                hide=evaluation.labelling.hide,
+                reworded=reworded,
+                codes=files.study.codes,
             )
             write_sheet(path, text)
         except InputError as error:

@@ -1,6 +1,5 @@
 """A rater's queue: units in order, with every answer saved immediately."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,8 +92,8 @@ class WorkUnit:
     @property
     def code(self) -> str:
         """A name of the unit that does not reveal the response's id, which may name the model."""
-        text = "\x1f".join([self.key.session_id, self.response.response_id, str(self.is_repeat)])
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        name = self.key.session_id, self.response.response_id, str(self.is_repeat)
+        return self.response.codes.of("unit", *name)
 
 
 def work_of(

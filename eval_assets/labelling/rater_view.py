@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.errors import InputProblem, raise_all
+from eval_assets.labelling.keyed_codes import KeyedCodes, keyed_codes
 from eval_assets.labelling.sessions import TextHashes
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class ResponseView:
         earlier: The turns before, oldest first.
         facts: Columns that the evaluation shows, each with one text or with several lines.
         pair: The two responses to compare; None if there is one.
+        codes: Makes the code that stands for it before raters.
     """
 
     response_id: str
@@ -55,6 +58,7 @@ class ResponseView:
     earlier: tuple[EarlierTurn, ...] = ()
     facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     pair: tuple[str, str] | None = None
+    codes: KeyedCodes = field(default_factory=lambda: keyed_codes(Path()), compare=False)
 
     def hashes(self, question: RubricQuestion) -> TextHashes:
         """Return hashes of the prompt with the turns before it, the response and the question."""
@@ -102,6 +106,7 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
     def questions_of(*cells: str | None) -> tuple[RubricQuestion, ...]:
         return evaluation.asked(dict(zip(columns, cells, strict=True)))
 
+    codes = keyed_codes(evaluation.folder)
     questions_by_response = {
         row["response_id"]: questions_of(*(_cell(row.get(column)) for column in columns))
         for row in rows
@@ -111,6 +116,7 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
             response_id=row["response_id"],
             prompt="" if "prompt_text" in labelling.hide else row["prompt_text"] or "",
             response=row["response_text"] or "",
+            codes=codes,
             pair=_pair(row, questions_by_response[row["response_id"]]),
             questions=questions_by_response[row["response_id"]],
             run_id=_cell(row.get(labelling.run_column)),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from eval_assets.labelling.keyed_codes import KeyedCodes
     from eval_assets.labelling.rater_queue import WorkUnit
     from eval_assets.labelling.rater_view import EarlierTurn
 
@@ -57,6 +58,7 @@ def sheet_text(
     *,
     hide: Sequence[str] = (),
     reworded: Collection[str] = (),
+    codes: KeyedCodes | None = None,
 ) -> str:
     """Return the sheet for one rater's units, in their order, with empty scores.
 
@@ -69,13 +71,10 @@ def sheet_text(
         hide: Columns whose cells stay empty.
         reworded: Questions with several versions: a column then holds the fingerprint of the rated
             one, which may have changed when the sheet is read.
+        codes: Makes the codes that stand for models and responses; None to name them.
     """
     by_id = responses.set_index("response_id")
-    is_named = (
-        bool(by_id["convo_id"].notna().all())
-        and not by_id.duplicated(_KEY).any()
-        and "model_name" not in hide
-    )
+    is_named = bool(by_id["convo_id"].notna().all()) and not by_id.duplicated(_KEY).any()
     columns = [
         *SHEET_COLUMNS,
         *([] if is_named else ["response_id"]),
@@ -91,11 +90,15 @@ def sheet_text(
     for unit in sorted(units, key=_place_by_conversation(units, by_id)):
         if unit.is_repeat:
             continue
-        cells = rows[unit.response.response_id]
+        response_id = unit.response.response_id
+        cells = rows[response_id]
+        model = cells["model_name"]
+        if codes:
+            model = codes.of_model(cells["indicator_id"], cells["convo_id"], model)
         cells |= {
-            "model": None if "model_name" in hide else cells["model_name"],
+            "model": model,
             "rater_id": unit.key.rater_id,
-            "response_id": unit.response.response_id,
+            "response_id": codes.of(response_id) if codes else response_id,
             "question_id": unit.question.id,
             "round": unit.key.round,
             "guideline_hash": guideline_hash(unit.question),

@@ -1,8 +1,5 @@
 """Labelling of an evaluation: raters, their work and links, and their sessions."""
 
-import hashlib
-import hmac
-import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -32,12 +29,11 @@ from eval_assets.labelling.gold_answers import (
     calibration_rounds,
     check_result,
 )
+from eval_assets.labelling.keyed_codes import KeyedCodes, keyed_codes
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now, possible_units, work_of
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder, session_folder
 from eval_assets.labelling.sessions import UNDO, Label
-
-_KEY_FILE = ".key"
 
 _MOST_CHARACTERS = 240
 """Longest name of a session. File systems allow names of 255 bytes, including endings."""
@@ -74,6 +70,13 @@ class Study:
         if assigned or self.labels is None:
             return tuple(assigned)
         return tuple(sorted(map(str, self.labels()["rater_id"].unique())))
+
+    @property
+    def codes(self) -> KeyedCodes | None:
+        """Codes of models and responses in sheets; None if raters are shown the model."""
+        if "model_name" in self.evaluation.labelling.show:
+            return None
+        return keyed_codes(self.evaluation.folder)
 
     @property
     def sessions(self) -> SessionFolder:
@@ -232,17 +235,7 @@ class Study:
         It is derived from a key file in the session folder. Removing that file invalidates every
         link of the study.
         """
-        text = "\x1f".join(purpose)
-        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
-
-    @cached_property
-    def _key(self) -> bytes:
-        path = self.sessions.path / _KEY_FILE
-        with locked(self.sessions.path):
-            if not path.exists():
-                replace_file(self.sessions.path / ".gitignore", f"{_KEY_FILE}\n".encode())
-                replace_file(path, secrets.token_hex(32).encode(), mode=0o600)
-            return path.read_bytes()
+        return keyed_codes(self.evaluation.folder).secret(*purpose)
 
 
 def _is_of(unit: WorkUnit, question_id: str | None, run_id: str | None) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
+    from eval_assets.labelling.keyed_codes import KeyedCodes
 
 RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
 """Columns under which the id of a response is accepted, in any spelling."""
@@ -87,6 +88,7 @@ class ResponseUnits:
         table: The responses, in `RESPONSE_COLUMNS`.
         texts: Gives the text of each response; None if it is not known.
         some_unread: Whether there are responses that could not be read.
+        codes: Codes that stand in sheets for models and responses; None if there are none.
     """
 
     response_ids: list[str]
@@ -95,6 +97,7 @@ class ResponseUnits:
     table: pd.DataFrame
     texts: Callable[[], Sequence[str | None]] | None = None
     some_unread: bool = False
+    codes: KeyedCodes | None = None
 
     @cached_property
     def keys(self) -> list[Key]:
@@ -108,19 +111,24 @@ class ResponseUnits:
 
     @cached_property
     def _by_id_in_sheets(self) -> dict[Reference, int]:
-        """Positions by ids as sheets write those that look like a formula."""
+        """Positions by ids as sheets write them: by their code, or if they look like a formula."""
+        coded = map(self.codes.of, self.response_ids) if self.codes else ()
         unlike_words = (name for name in self.response_ids if not name[:1].isalnum())
-        return {_in_sheets(name): self._by_id[name] for name in unlike_words}
+        by_code: dict[Reference, int] = dict(zip(coded, count(), strict=False))
+        return by_code | {_in_sheets(name): self._by_id[name] for name in unlike_words}
 
     @cached_property
     def _by_key(self) -> dict[Reference, int]:
         positions: dict[Reference, int] = {}
         for position, key in enumerate(self.keys):
             positions[key] = AMBIGUOUS if key in positions else position
-        in_sheets: dict[Reference, int] = {
-            tuple(part and _in_sheets(part) for part in key): positions[key]  # type: ignore[misc] # of the same length
-            for key in self.keys
-        }
+        in_sheets: dict[Reference, int] = {}
+        for key in self.keys:
+            indicator, convo, turn, model, seed = (part and _in_sheets(part) for part in key)
+            in_sheets[indicator, convo, turn, model, seed] = positions[key]
+            if self.codes:
+                code = self.codes.of_model(key[0], key[1], key[3])
+                in_sheets[indicator, convo, turn, code, seed] = positions[key]
         return in_sheets | positions
 
     def responses(self, references: FileColumn[Any]) -> PositionArray:
@@ -252,6 +260,8 @@ def units_of(
     some_unread: bool = False,
 ) -> ResponseUnits:
     """Return the units of an evaluation with these responses."""
+    from eval_assets.labelling.keyed_codes import keyed_codes
+
     names = list(dict.fromkeys(("indicator_id", *evaluation.filter_columns)))
     rows = FileColumn.together([column_of(responses, name) for name in names])
     # There are few combinations of values.
@@ -260,6 +270,7 @@ def units_of(
         for values in rows.values
     ]
     shape = len(rows.values), len(evaluation.rubric)
+    codes = keyed_codes(evaluation.folder)
     return ResponseUnits(
         response_ids=[str(response_id) for response_id in responses["response_id"]],
         question_ids=[question.id for question in evaluation.rubric],
@@ -267,6 +278,7 @@ def units_of(
         table=responses,
         texts=texts if "response_text" not in responses else responses["response_text"].tolist,
         some_unread=some_unread,
+        codes=codes if codes.is_used else None,
     )
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.errors import InputError
+from eval_assets.labelling.keyed_codes import keyed_codes
 from eval_assets.labelling.rater_queue import work_of
 from eval_assets.labelling.rater_view import guideline_hash, response_views
 from eval_assets.labelling.sheets import (
@@ -101,6 +102,17 @@ def test_responses_that_the_header_cannot_tell_apart_are_named_by_their_id(tmp_p
 
     assert tuple(sheet[0]) == (*SHEET_COLUMNS, "response_id")
     assert {row["response_id"] for row in sheet} == {"a0", "a1"}
+
+
+def test_a_blind_sheet_names_neither_model_nor_response(tmp_path: Path) -> None:
+    evaluation = evaluation_of(tmp_path, rubric=(CLARITY,))
+    [one, two] = rows_of(evaluation, ROWS, codes=keyed_codes(tmp_path))
+    [by_id, _] = rows_of(evaluation, [{}, {}], codes=keyed_codes(tmp_path))
+    other_study = keyed_codes(tmp_path / "other")
+
+    assert one["model"] == two["model"] == keyed_codes(tmp_path).of_model("i", "c1", "m1")
+    assert one["model"] != other_study.of_model("i", "c1", "m1")
+    assert by_id["response_id"] == keyed_codes(tmp_path).of("a0")
 
 
 def test_a_hidden_column_is_empty_in_the_sheet_too(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def saved(rows: list[list[str]], *, delimiter: str, encoding: str) -> bytes:
     return text.getvalue().encode(encoding)
 
 
+@pytest.mark.parametrize("blind", [True, False], ids=["blind", "named"])
 @pytest.mark.parametrize("responses", [KEYED, NAMED], ids=["keys", "ids"])
 @pytest.mark.parametrize(
     ("delimiter", "encoding"),
@@ -54,7 +55,7 @@ def saved(rows: list[list[str]], *, delimiter: str, encoding: str) -> bytes:
     ids=["as written", "Excel in Europe", "LibreOffice", "Excel's Unicode text"],
 )
 def test_a_filled_sheet_is_read_back(
-    tmp_path: Path, responses: str, delimiter: str, encoding: str
+    tmp_path: Path, responses: str, delimiter: str, encoding: str, *, blind: bool
 ) -> None:
     (tmp_path / "evaluation.yaml").write_text(DECLARED)
     (tmp_path / "responses.csv").write_text(responses)
@@ -62,7 +63,8 @@ def test_a_filled_sheet_is_read_back(
     evaluation = read_evaluation(tmp_path)
     inputs = read_responses(evaluation)
     study = Study(evaluation, response_views(evaluation, inputs))
-    rows = filled(sheet_text(inputs, study.queue("anna").units), "1")
+    text = sheet_text(inputs, study.queue("anna").units, codes=study.codes if blind else None)
+    rows = filled(text, "1")
     (tmp_path / "labels" / "anna.csv").write_bytes(
         saved(rows, delimiter=delimiter, encoding=encoding)
     )
