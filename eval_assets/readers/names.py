@@ -83,22 +83,22 @@ _ROLES = {
     Role.ROUND: _words(r"round wave session phase pass_no"),
     Role.TURN: _words(r"turn turn_index turn_id step part sentence segment message_index"),
     Role.TIME: _words(
-        r"time timestamp date created updated submitted started finished datetime \w+_at zeitpunkt "
-        r"zeitstempel"
+        r"time timestamp tstamp date created updated submitted started finished datetime \w+_at "
+        r"zeitpunkt zeitstempel"
     ),
     Role.MEASURE: _words(
         r"time days? week month seconds secs? minutes duration latency tokens? cost price year age "
         r"seed length lengthy? len chars words count n num trust confidence certainty probability "
         r"logprob latency_?ms latencyms lead elapsed ms usd temperature top_p position order "
         r"version batch fold progress split page line level topic cluster difficulty domain flag "
-        r"block"
+        r"block ratio"
     ),
     Role.SUMMARY: _words(
         r"mean avg average median mode majority std sd stdev stddev variance var sum totals? "
         r"consensus final gold ground_?truth truth reference expected adjudicated agreement agree "
         r"agreed diff difference delta range spread match matches highest lowest rounded same "
         r"distance mittelwert durchschnitt mittel summe gesamt differenz moyenne resolved count "
-        r"overall_preference max min most least maximum minimum"
+        r"curat\w* overall_preference max min most least maximum minimum"
     ),
     Role.TEXT: _words(
         r"comments? notes? reason reasoning rationale explanation justification remarks? "
@@ -114,6 +114,16 @@ _FLAG = re.compile(
     r"|skipped|error|failed|failure|valid|type|state)(_|$)"
 )
 _IDENTIFIER = re.compile(r"(^|_)(id|uuid|key|hash|index|no|nr)$")
+_OF_PERSON = re.compile(
+    r"_(lang(uage)?|locale|country|gender|age|race|education|agent|type|group|status|level)$"
+)
+"""How headers end that tell something of a rater, as user_language does."""
+
+_OF_STUDY = re.compile(
+    r"(^|_)(collector|study|survey|batch|project|campaign|experiment|hit_?type|network)(_?id)?$"
+)
+"""How headers end that name what all items belong to."""
+
 
 _MODEL = re.compile(
     r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
@@ -144,7 +154,7 @@ _CRITERION = re.compile(
     r"|(ness|ity|cy|[ae]nce|tion|ung|keit|ism|ful|able|ible)$"
     r"|^(tone|style|truth|grammar|overall|quality|safe|form|content|clear|correct|useful|helpful"
     r"|fluen\w+|toxic\w*|humou?r|empathy|surprise|complexity|engagement|bias|harm\w*|format\w*"
-    r"|structure|depth|detail|length|faithful\w*|score)$",
+    r"|honest\w*|safety|novelty|structure|depth|detail|length|faithful\w*|score)$",
     re.IGNORECASE,
 )
 _NOT_A_NAME = (
@@ -172,7 +182,8 @@ def _has_role(header: str, role: Role) -> bool:
     asks = "?" in header  # a question of a form
     if asks and role in (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM):
         return False
-    if role is Role.RATING and _IDENTIFIER.search(name):
+    not_named = {Role.RATING: _IDENTIFIER, Role.RATER: _OF_PERSON, Role.ITEM: _OF_STUDY}.get(role)
+    if not_named is not None and not_named.search(name):
         return False
     pattern = _FLAG if role is Role.FLAG else _ROLES[role]
     return pattern.search(name) is not None

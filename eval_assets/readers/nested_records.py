@@ -149,10 +149,13 @@ def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterato
     """Yield a row for each part of parallel lists of a row."""
     first = members[0]
     lists = {path: row[path] for path in members if isinstance(row.get(path), list)}
+    objects = [of for values in lists.values() for of in values if isinstance(of, dict)]
+    is_keyed = any(_KEY in of for of in objects)
     for position in range(max(map(len, lists.values()), default=0)):
         part: Row = {path: row[path] for path in fields if path in row}
         part[_LINE] = row.get(_LINE, position + 1)
-        part[(*first, _POSITION)] = f"rater {position + 1}"
+        if not is_keyed:
+            part[(*first, _POSITION)] = f"rater {position + 1}"
         for path, values in lists.items():
             value = values[position] if position < len(values) else None
             if isinstance(value, dict):
@@ -204,8 +207,25 @@ def _opened(row: Row, alike: Mapping[Path, set[str]]) -> Row:
     return opened | lists
 
 
+def _with_constant_lists_joined(rows: list[Row]) -> list[Row]:
+    """Return rows in which a list of words that all of them share is one text, as of a judge."""
+    first = rows[0]
+    lengths = [len(value) for value in first.values() if isinstance(value, list)]
+    constant = {
+        path: ", ".join(map(str, value))
+        for path, value in first.items()
+        if isinstance(value, list)
+        and lengths.count(len(value)) == 1 < len(value)  # others would go with it
+        and all(isinstance(part, str) for part in value)
+        and len(rows) > _DEEPEST
+        and all(row.get(path) == value for row in rows)
+    }
+    return [{**row, **constant} for row in rows] if constant else rows
+
+
 def _without_single_lists(rows: list[Row]) -> list[Row]:
     """Return rows in which a list that never has two parts is its part."""
+    rows = _with_constant_lists_joined(rows)
     lengths: dict[Path, int] = defaultdict(int)
     for row in rows:
         for path, value in row.items():

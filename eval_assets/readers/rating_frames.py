@@ -164,6 +164,8 @@ def items_of_rows(reading: Reading, rated: RatedColumn) -> tuple[npt.NDArray[np.
         return np.zeros(len(table), dtype=np.int8), pd.Index([rated.item], dtype=object)
     if not columns:
         names = [f"row {line}" for line in table.lines]
+        if len(set(names)) < len(names):  # parts of records that share their line
+            names = [f"part {number}" for number in range(1, len(names) + 1)]
         return np.arange(len(table), dtype=np.int32), pd.Index(names, dtype=object)
     if len(columns) == 1:
         return columns[0].codes, pd.Index(columns[0].values, dtype=object)

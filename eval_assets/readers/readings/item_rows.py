@@ -54,6 +54,10 @@ _COMPUTED = (
     (np.nanmean, "mean"),
     (np.nanmedian, "median"),
 )
+_MOST_VOTED = 8
+"""Columns of counts of votes, which stand side by side."""
+
+_HIGHEST_RATING = 10
 _NOT_ITS_NAME = "its name is not one of a rater"
 
 
@@ -105,7 +109,8 @@ class ItemRows:
         people = self._without_references(people)
         people = self._without_computed(people)
         self._refuse_odd_cells(people + judges, items)
-        question = self.choices.question
+        question = self.choices.question or _criteria_among(items)
+        items = [column for column in items if column is not question]
         reading = Reading(
             table=self.table, items=items, rated=[], question=question, not_read=self.not_read
         )
@@ -165,17 +170,27 @@ class ItemRows:
         return not (is_name or is_reference) or bool(_NO_REFERENCE.search(plain(column.name)))
 
     def _without_counts_of_votes(self, rated: list[CodedColumn]) -> list[CodedColumn]:
-        whole = [c for c in rated if c.is_whole and c.kind is Kind.NUMBER and not self._chosen(c)]
-        if len(whole) < 2 or len(self.table) < 10:
+        """Return the columns without neighbours that add up to one number a row."""
+        whole = [
+            c
+            for c in self.columns
+            if c.is_whole and c.kind is Kind.NUMBER and c.n_distinct > 1 and not self._chosen(c)
+        ]
+        if len(self.table) < 10:
             return rated
-        total = sum(_numbers(column) for column in whole)
-        is_same = np.mean(total == np.nanmedian(total)) > 0.95
-        from_zero = all(np.nanmin(column.numbers) == 0 for column in whole)
-        if not (is_same and from_zero and np.nanmax(total) > 2):
-            return rated
-        reason = "counts of votes: they add up to the same number in every row"
-        self.not_read |= {column.name: reason for column in whole}
-        return [column for column in rated if column not in whole]
+        runs = (
+            whole[start:end]
+            for start, end in combinations(range(len(whole) + 1), 2)
+            if 1 < end - start <= _MOST_VOTED
+        )
+        for columns in sorted(runs, key=len, reverse=True):
+            total = np.sum([_numbers(column) for column in columns], axis=0)
+            if np.isnan(total).any() or not _are_counts(columns, total):
+                continue
+            reason = "counts of votes: they add up to the same number in every row"
+            self.not_read |= {column.name: reason for column in columns}
+            return [column for column in rated if column not in columns]
+        return rated
 
     # The item of each row.
 
@@ -433,8 +448,18 @@ class ItemRows:
         criteria = [c for c in rated if self.who_is(c) is Who.CRITERION]
         unknown = [c for c in rated if c not in people and c not in criteria]
         human = [c for c in rated if self.who_is(c) is Who.HUMAN]
+        of_responses = self._rated_responses(rated)
         if not rated:
             reading.likelihood = 4.0
+        elif of_responses:
+            reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
+            reading.likelihood = 3.0
+            texts, names = _listed(of_responses), _listed([column.name for column in rated])
+            reading.refusal = (
+                f"{names} are named like {texts}: of responses, and not of raters",
+                "Write a row for each response, or name raters with "
+                + option_text(self.table, "rater", "COLUMN"),
+            )
         elif self.choices.ratings and not self.choices.raters:
             reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
             reading.likelihood = 5.0
@@ -443,9 +468,15 @@ class ItemRows:
             reading.likelihood = 9.0
         elif len(rated) == 1:
             is_rating = rated[0].may_be(Role.RATING)
-            name = "" if is_rating_word(rated[0].name) else rated[0].name
+            is_named = people
+            name = rated[0].name if is_named and not is_rating_word(rated[0].name) else ""
             reading.rated = [RatedColumn(rated[0], rater=name, question=rated[0].name)]
             reading.likelihood = 3.0 + is_rating + bool(human)
+            if rated[0].name.startswith("column "):
+                reading.refusal = (
+                    "there is no header, so nothing says what the columns hold",
+                    "Name the columns in the first line",
+                )
         elif judges and human:
             self._take_people(reading, people, unknown + criteria, likelihood=6.0)
         elif len(people) > 1 and len(people) > len(criteria):
@@ -461,6 +492,16 @@ class ItemRows:
                 f"the columns {_listed(names)} may be raters or questions, and nothing says which",
                 self._remedy_of_names(names, reading.items),
             )
+
+    def _rated_responses(self, rated: Sequence[CodedColumn]) -> list[str]:
+        """Return the columns of texts that are told apart as ratings are, as by 1 and 2."""
+        parts = list(distinct_parts([column.name for column in rated]).values())
+        if len(parts) < 2 or any(map(self._chosen, rated)):
+            return []
+        texts = [c.name for c in self.table.columns if c.kind in (Kind.TEXT, Kind.WORD)]
+        starts = (name.removesuffix(parts[0]) for name in texts if name.endswith(parts[0]))
+        named = ([start + part for part in parts] for start in starts if start)
+        return next((names for names in named if set(names) <= set(texts)), [])
 
     def _remedy_of_names(self, names: Sequence[str], items: Sequence[CodedColumn]) -> str:
         """Return how to say what columns are: raters, questions of one rater, or items."""
@@ -564,6 +605,24 @@ class ItemRows:
 
 _Reason = Callable[[ItemRows, CodedColumn, Sequence[CodedColumn]], bool]
 
+
+def _criteria_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
+    """Return the column of an item's parts that holds the keys of criteria."""
+    keys = [column for column in items if column.origin is Origin.KEY]
+    return next(
+        (key for key in keys if len(items) > 1 and share_of_criteria(key.values) > 0.5), None
+    )
+
+
+def _are_counts(columns: Sequence[CodedColumn], total: npt.NDArray[np.float64]) -> bool:
+    """Return whether all rows have one total, as two raters of opposite opinions may have, too."""
+    is_same = np.mean(total == np.median(total)) > 0.95
+    from_zero = all(np.nanmin(column.numbers) == 0 for column in columns)
+    are_large = np.nanmax(total) > 2 * _HIGHEST_RATING
+    return bool(is_same and (from_zero or are_large) and np.nanmax(total) > 2)
+
+
+_NUMBERED_RATER = re.compile(r"(rater|annotator|reviewer|coder|expert|worker|human|grader)_?\d")
 _REASONS: tuple[tuple[str, _Reason], ...] = (
     ("counts the rows", lambda _, column, __: column.counts_rows),
     (
@@ -578,6 +637,7 @@ _REASONS: tuple[tuple[str, _Reason], ...] = (
                 or (column.may_be(Role.RUN) and table.who_is(column) is not Who.JUDGE)
             )
             and not column.may_be(Role.RATING)
+            and not _NUMBERED_RATER.match(plain(column.name))
         ),
     ),
     ("a summary of the ratings by its name", lambda table, column, _: table.is_summary(column)),
@@ -600,7 +660,10 @@ _REASONS: tuple[tuple[str, _Reason], ...] = (
         lambda table, column, candidates: (
             column.n_distinct == 1
             and any(other.n_distinct > 1 for other in candidates)
-            and not (table.who_is(column).is_human or table.who_is(column) is Who.JUDGE)
+            and (
+                column.name.startswith("column ")
+                or not (table.who_is(column).is_human or table.who_is(column) is Who.JUDGE)
+            )
         ),
     ),
 )

@@ -1,5 +1,6 @@
 """Tables with a row for each rating: who rated, what, and which columns hold the ratings."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -45,9 +46,15 @@ _FEW_ROWS = 12
 _MOST_KEY_COLUMNS = 9
 _MOST_QUESTIONS = 40
 _MOST_PARTS = 12
+_FEWEST_ASKED = 3
+"""Columns of ratings from which on a row of each rater is a form that was filled in."""
+
 _LONGEST_QUESTION = 80
 _REPEATED = 1.3
 """Ratings of an item, on average, from which on a column can be constant within items."""
+
+_METRIC = re.compile(r"criteria|rubric|g-eval|exact.?match|autorater|model-graded", re.IGNORECASE)
+"""Names of what grades by itself."""
 
 _DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
 
@@ -101,7 +108,11 @@ def _may_name_raters(
 ) -> bool:
     is_named = column.may_be(Role.RATER)
     names = column.rating_words
-    if column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or not names or column.may_be(*_DESCRIBES):
+    no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or not names
+    is_time = column.may_be(Role.TIME) and not is_named
+    if no_names or is_time or column.may_be(*_DESCRIBES):
+        return False
+    if column.origin is Origin.POSITION and _are_of_systems(table, column):
         return False
     is_number = column.kind is Kind.NUMBER
     if is_number and (not column.is_whole or (column.can_rate and not (is_named or column.origin))):
@@ -128,6 +139,14 @@ def _may_name_raters(
         folded == {word.casefold() for word in other.rating_words}
         for other in ratings
         if other is not column and len(other.values) <= _MOST_RATERS
+    )
+
+
+def _are_of_systems(table: CodedTable, position: CodedColumn) -> bool:
+    """Return whether the parts of a list are responses, whose systems a field beside it names."""
+    return any(
+        column.level == position.level and column.may_be(Role.SYSTEM) and column.n_distinct > 1
+        for column in table.columns
     )
 
 
@@ -292,6 +311,8 @@ class _RatingRows:
         if self.choices.options.judge and self.rater in self.choices.judges:
             return True
         kinds = [who(name) for name in self.rater.rating_words[:50]]
+        if self.is_named and all(map(_METRIC.search, self.rater.rating_words[:50])):
+            return True
         if not names_judge(self.rater.name) or not kinds:
             return False
         if self.rater.name.casefold() in ("judge", "judges", "judge_id", "judge_name"):
@@ -362,6 +383,10 @@ class _RatingRows:
     def _sizes(self) -> dict[int, int]:
         return {id(c): n_distinct(c.codes[self.is_rated]) for c in self.columns}
 
+    @cached_property
+    def _size_of_raters(self) -> int:
+        return n_distinct(self.rater.codes[self.is_rated])
+
     def _size(self, column: CodedColumn) -> int:
         return self._sizes[id(column)]
 
@@ -385,7 +410,10 @@ class _RatingRows:
                 return _ItemKey([item], next(iter(questions), None), next(iter(run), None), 0)
         if self.is_named and not unique:
             return self._key_with_copies(several, questions, run)
-        if not unique:
+        is_respondent = (
+            self._size_of_raters == self.n_rated and len(self.candidates) > _FEWEST_ASKED
+        )
+        if not unique or is_respondent:
             return None
         item = min(unique, key=lambda c: (not c.may_be(Role.ITEM), c.kind is Kind.TEXT))
         return _ItemKey([item], next(iter(questions), None), next(iter(run), None), 0)

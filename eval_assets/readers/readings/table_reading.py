@@ -27,8 +27,8 @@ FRAME = "data frame"
 _FEWEST_TO_REPEAT = 20
 """Rows from which on equal columns repeat each other, and are not two raters who agree."""
 
-_PASSES = frozenset(("1", "true", "pass", "yes"))
-_FAILS = frozenset(("0", "false", "fail", "no"))
+_PASSES = frozenset(("1", "true", "pass", "yes", "y"))
+_FAILS = frozenset(("0", "false", "fail", "no", "n"))
 
 
 @dataclass(eq=False)
