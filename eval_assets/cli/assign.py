@@ -46,7 +46,11 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
     help="Give the responses that this rater has not labelled yet to the others.",
 )
 @click.option("--per-rater", type=click.IntRange(1), help="Most responses for one rater.")
-@click.option("--stratify", multiple=True, help="Column whose values are all represented.")
+@click.option(
+    "--stratify",
+    multiple=True,
+    help="Columns whose values are all represented.  [with commas]",
+)
 @click.option("--equal", is_flag=True, help="As many of each stratum, not in proportion.")
 @click.option(
     "--repeat", type=click.FloatRange(0, 1), default=0.0, help="Share that comes back once more."
@@ -92,6 +96,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
     from eval_assets.labelling.assignments import assign as assigned
     from eval_assets.readers.labels.read import read_labels
 
+    stratify = tuple(name.strip() for names in stratify for name in names.split(","))
     files = read_study(data, database=resolve_database(data, database))
     labelling = files.evaluation.labelling
     if not files.study.raters:

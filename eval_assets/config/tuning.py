@@ -44,25 +44,6 @@ class SplitShares:
 
 
 @dataclass(frozen=True)
-class Targets:
-    """Targets of `eval-assets calibrate` for a judge.
-
-    Args:
-        rho: Least Spearman's rho with the mean rating.
-        kappa: Least kappa, by value on ordered scales.
-        accuracy: Least share of items with the consensus of raters.
-        f1: Least F1 of passes, which lie above the middle of the scale.
-        mae: Largest mean distance from the mean rating, in scale points.
-    """
-
-    rho: Share = 0.80
-    kappa: Share = 0.75
-    accuracy: Share = 0.85
-    f1: Share = 0.80
-    mae: NotNegative = 0.5
-
-
-@dataclass(frozen=True)
 class Tuning:
     """Settings of judge tuning.
 
@@ -73,7 +54,6 @@ class Tuning:
             if the judge is to be fit.
         writer: Judge whose model writes the rules of `judge_guidelines`.
         max_usd: The most that the steps may spend in one run; None for the run's budget.
-        targets: Targets of `eval-assets calibrate`.
         stand_in: Whether to test on which part of the responses a judge can replace a rater, if it
             is not expected to be fit on all. It takes two judges or replicates.
         evaluate: When a sealed test may be evaluated, which counts: if train and dev give one claim
@@ -88,7 +68,6 @@ class Tuning:
     margin: Annotated[float, Gt(0), Lt(1)] = 0.10
     writer: Text | None = None
     max_usd: NotNegative | None = None
-    targets: Targets = field(default_factory=Targets)
     stand_in: bool = True
     evaluate: EvaluationPolicy = "when_powered"
 

@@ -1,5 +1,6 @@
 """Files of ratings, of people and of judges, as tables: read by their values, not by names."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import commonpath
@@ -412,7 +413,8 @@ def _judges_of_files(source: _RatingSource, options: ReadOptions) -> dict[str, s
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
     """Give questions without a name that of the only other one; without one it is `rating`.
 
-    The one question of people is that of judges whose column is called no more than score.
+    The one question of people is that of judges whose column is called no more than score. Names
+    that differ only in `-`, `_` and capitals are one question, spelled as by people.
     """
     rows = ratings.rows
     questions = rows["question"].cat.remove_unused_categories()
@@ -424,9 +426,15 @@ def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
         name for name in names if name and not (one_of_each and is_rating_word(name))
     ]
     unnamed = {name for name in names if name not in named_questions}
+    renamed = names
     if unnamed and (one_of_each or "" in unnamed):
         name = named_questions[0] if len(named_questions) == 1 else ONE_QUESTION
         renamed = [name if of in unnamed else of for of in names]
+    spellings: dict[str, str] = {}
+    for name in sorted(renamed, key=lambda name: name not in people):
+        spellings.setdefault(_letters(name), name)
+    renamed = [spellings[_letters(name)] for name in renamed]
+    if renamed != names:
         places = pd.Index(dict.fromkeys(renamed), dtype=object)
         codes = places.get_indexer(pd.Index(renamed))
         questions = pd.Series(
@@ -435,15 +443,20 @@ def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:
     rows["question"] = questions.array
 
 
+def _letters(name: str) -> str:
+    return re.sub(r"[-_ ]+", "_", name).casefold()
+
+
 def _select_questions(ratings: CollectedRatings, options: ReadOptions) -> None:
     if not options.only:
         return
-    names = [str(name) for name in ratings.rows["question"].cat.categories]
-    unknown = [name for name in options.only if name not in names]
+    names = {_letters(str(name)): str(name) for name in ratings.rows["question"].cat.categories}
+    unknown = [name for name in options.only if _letters(name) not in names]
     if unknown:
         message = f"{option_text(ratings.table, 'only', unknown[0])}: there is no such question"
-        raise _group(refused(ratings.table, message, nearest(unknown[0], names)))
-    rows = ratings.rows[ratings.rows["question"].isin(options.only)].reset_index(drop=True)
+        raise _group(refused(ratings.table, message, nearest(unknown[0], [*names.values()])))
+    chosen = [names[_letters(name)] for name in options.only]
+    rows = ratings.rows[ratings.rows["question"].isin(chosen)].reset_index(drop=True)
     ratings.rows = rows.assign(question=rows["question"].cat.remove_unused_categories())
 
 

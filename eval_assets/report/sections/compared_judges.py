@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from eval_assets.bands import A_HH_LIMITS
 from eval_assets.catalogue import Figure
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.config.tuning import Targets
 from eval_assets.figures import JudgeHumanFigures
 from eval_assets.render.document import (
     Block,
@@ -271,20 +270,20 @@ def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> tup
     if not counts:
         return ()
     if question.scale.is_binary:
-        return Text(_decisions(counts, data.evaluation.tuning.targets), is_small=True), table
+        return Text(_decisions(counts), is_small=True), table
     return (table,)
 
 
-def _decisions(counts: Mapping[tuple[int, int], int], targets: Targets) -> str:
+def _decisions(counts: Mapping[tuple[int, int], int]) -> str:
     """Return accuracy, precision and recall for the responses that people give a 1."""
     hits, by_judge, by_people = (counts.get(cell, 0) for cell in ((1, 1), (0, 1), (1, 0)))
     equal = hits + counts.get((0, 0), 0)
     accuracy = _share(equal, sum(counts.values()))
     f1 = _share(2 * hits, 2 * hits + by_judge + by_people)
     return (
-        f"The judge's 1 beside that of people (median): accuracy {accuracy} (target "
-        f"{targets.accuracy:g}), precision {_share(hits, hits + by_judge)}, recall "
-        f"{_share(hits, hits + by_people)}, F1 {f1} (target {targets.f1:g}). If one value is rare, "
+        f"The judge's 1 beside that of people (median): accuracy {accuracy}, "
+        f"precision {_share(hits, hits + by_judge)}, recall "
+        f"{_share(hits, hits + by_people)}, F1 {f1}. If one value is rare, "
         "use kappa."
     )
 

@@ -53,10 +53,10 @@ def test_the_share_declared_goes_to_everybody_and_the_rest_is_split(folder: Path
 
 
 def test_strata_of_the_draw_are_named(folder: Path) -> None:
-    done = run(folder, "--responses", "8", "--stratify", "difficulty")
+    done = run(folder, "--responses", "8", "--stratify", "difficulty,model_name")
     equal = run(folder, "--responses", "16", "--stratify", "difficulty", "--equal")
 
-    assert "drawn at random within each difficulty.\n" in done.stdout
+    assert "drawn at random within each difficulty and model_name.\n" in done.stdout
     assert "within each difficulty, the same number of each.\n" in equal.stdout
 
 

@@ -1,47 +1,42 @@
-"""`eval-assets calibrate` needs two files and nothing else."""
+"""`eval-assets calibrate` is `check` of one question on two files."""
 
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from eval_assets.cli.calibrate import calibrate
 
-FOLDER = Path(__file__).parents[3] / "data" / "tuning"
 
-
-def called(*arguments: str) -> Result:
+def called(folder: Path, *arguments: str) -> Result:
     return CliRunner().invoke(
         calibrate,
         [
-            *("--human-labels", str(FOLDER / "labels.csv")),
-            *("--judge-results", str(FOLDER / "judge_scores.csv")),
-            *("--dimension", "completeness", *arguments),
+            *("--human-labels", str(folder / "anna.json")),
+            *("--judge-results", str(folder / "judge.csv")),
+            *arguments,
         ],
         standalone_mode=False,
         catch_exceptions=False,
     )
 
 
-def test_figures_stand_beside_their_targets_and_the_confusion_table() -> None:
-    result = called("--judge", "steady", "--scale", "1-5")
+@pytest.mark.parametrize("dimension", ["code-validity", "code_validity"])
+def test_both_spellings_of_a_dimension_name_the_question(tmp_path: Path, dimension: str) -> None:
+    labels = [{"scenarioId": f"s{k}", "codeParses": k % 3 > 0} for k in range(60)]
+    export = {"dimension": "code-validity", "labelerId": "anna", "labels": labels}
+    (tmp_path / "anna.json").write_text(json.dumps(export))
+    rows = "".join(
+        f"s{k},gpt,{question},{int(k % 4 > 0)}\n"
+        for k in range(60)
+        for question in ("code_validity", "completeness")
+    )
+    (tmp_path / "judge.csv").write_text(f"response_id,judge_model,question_id,score\n{rows}")
 
-    assert result.return_value == 0
-    assert "450 items with ratings and a result" in result.stdout
-    [rho] = [line.split() for line in result.stdout.splitlines() if line.startswith("rho")]
-    assert rho[-1] == "yes"
-    assert "False positives (passed by the judge alone): 36. False negatives: 30." in result.stdout
+    result = called(tmp_path, "--dimension", dimension)
+    figures = json.loads(called(tmp_path, "--dimension", dimension, "--json").stdout)
 
-
-def test_json_has_every_figure_and_targets_of_the_folder(tmp_path: Path) -> None:
-    text = (FOLDER / "evaluation.yaml").read_text() + "tuning: {targets: {rho: 0.99}}\n"
-    (tmp_path / "evaluation.yaml").write_text(text)
-    for name in ("responses.csv", "judge_scores.csv"):
-        (tmp_path / name).symlink_to(FOLDER / name)
-    result = json.loads(called("--judge", "steady", "--json", "--data", str(tmp_path)).stdout)
-
-    assert result["n_items"] == 450
-    assert result["rho"]["low"] < result["rho"]["value"] < result["rho"]["high"]
-    [rho] = [target for target in result["targets"] if target["name"] == "rho"]
-    assert (rho["target"], rho["is_met"]) == (0.99, False)
-    assert sum(cell["n"] for cell in result["confusion"]) == 450
+    assert "60 ratings: 60 items, 1 person, scale 0-1; judge gpt: 60 scores" in result.stdout
+    assert result.return_value == 4
+    assert "completeness" not in json.dumps(figures)

@@ -107,8 +107,8 @@ def test_a_judge_of_two_values_is_described_by_what_it_finds() -> None:
     message = [words for words in paragraphs(section) if words.startswith("The judge's 1 beside")]
     assert message == [
         (
-            "The judge's 1 beside that of people (median): accuracy 0.83 (target 0.85), precision "
-            "0.75, recall 1.00, F1 0.86 (target 0.8). If one value is rare, use kappa."
+            "The judge's 1 beside that of people (median): accuracy 0.83, precision "
+            "0.75, recall 1.00, F1 0.86. If one value is rare, use kappa."
         )
     ]
 
