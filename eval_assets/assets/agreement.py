@@ -12,6 +12,7 @@ import pandas as pd
 
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.humans import measure_humans
+from eval_assets.agreement.judge_bias import measure_bias
 from eval_assets.agreement.judges import (
     measure_judges,
     measure_judges_against_humans,
@@ -57,6 +58,7 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.long_ratings import reworded_ratings
 from eval_assets.store.ratings import (
+    bias_attributes,
     count_excluded,
     human_ratings,
     judge_ratings,
@@ -67,6 +69,7 @@ from eval_assets.store.ratings import (
     scored_conversations,
     scores_of_responses,
     slices_in_order,
+    unsealed_human_ratings,
     write_pair_measures,
 )
 from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
@@ -94,6 +97,7 @@ _WITHOUT_COLUMNS = (
 )
 _JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
 _JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
+_BIAS_COLUMNS = ("judge_id", "question_id", "attribute", "value", "relative", "p_adjusted")
 """Columns of each table that the UI shows, narrow enough for its page."""
 
 
@@ -215,6 +219,13 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                     [JudgeHumanFiguresWithExcluded(**vars(row)) for row in rows_with_excluded],
                 )
                 replace_rows(connection, "judge_confusion", measures.confusion)
+                bias = measure_bias(
+                    unsealed_human_ratings(connection, evaluation) if has_judges else {},
+                    scores,
+                    bias_attributes(connection, evaluation.labelling.show) if has_judges else {},
+                    evaluation,
+                )
+                replace_rows(connection, "judge_bias", bias)
                 write_judge_human_disagreements(connection)
             n_far = count_rows(connection, "judge_human_disagreements")
             table = table_metadata(connection, "judge_human_agreement")
@@ -234,6 +245,9 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                 marks={"people": 0.0},
             ),
             "confusion": counts_as_metadata(_confusions(measures.confusion)),
+            "named_biases": rows_as_metadata(
+                bias[bias["is_named"]] if len(bias) else bias, _BIAS_COLUMNS
+            ),
             "n_disagreements": n_far,
             "n_excluded": n_excluded,
             "agreement_with_excluded": figures_as_metadata(

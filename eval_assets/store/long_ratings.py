@@ -26,6 +26,7 @@ RatingSource = Literal[
     "compared_judge",
     "conversation_judge",
     "reference",
+    "unsealed_human",
     "unsealed_reference",
     "unsealed_reference_with_excluded",
     "conversation_reference",
@@ -76,6 +77,8 @@ RATINGS_SQL: dict[RatingSource, str] = {
         FROM ({_REFERENCE_SQL}) JOIN conversations USING (response_id)
         ANTI JOIN sealed_units USING (response_id, question_id)
         GROUP BY ALL""",  # noqa: S608 - constants of ours
+    "unsealed_human": "SELECT response_id, question_id, rater_id, value FROM human_labels "  # noqa: S608
+    + _UNSEALED,
     "unsealed_reference": f"FROM ({_REFERENCE_SQL}) {_UNSEALED}",
     "unsealed_reference_with_excluded": "FROM ("
     + _UNSETTLED_SQL.format(settled="FROM adjudicated_labels WHERE NOT excluded")

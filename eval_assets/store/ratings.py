@@ -18,6 +18,8 @@ from eval_assets.store.scores import check_judges, compared_fingerprints
 from eval_assets.store.summaries import count_disagreements, disagreement_units
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import duckdb
     import pandas as pd
     from numpy.typing import NDArray
@@ -77,6 +79,13 @@ def reference_ratings(
     ambiguous, or are under a seal, are not among them; of all others it is what their raters gave.
     """
     return _of_people(connection, evaluation, "unsealed_reference")
+
+
+def unsealed_human_ratings(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, LongRatings]:
+    """Return human ratings as they were given, outside a held-out test, by question."""
+    return _of_people(connection, evaluation, "unsealed_human")
 
 
 def reference_ratings_with_excluded(
@@ -198,6 +207,33 @@ def _slice(connection: duckdb.DuckDBPyConnection, name: str, n_responses: int) -
     codes = np.full(n_responses, -1, dtype=np.int64)
     codes[rows["i"]] = rows["code"]
     return codes, [str(value) for (value,) in values]
+
+
+def bias_attributes(
+    connection: duckdb.DuckDBPyConnection, names: Collection[str]
+) -> dict[str, Coded]:
+    """Return the attributes by which judges may be biased, coded as `slices_in_order` does.
+
+    They are the system, terciles of the response's length, the turn, the difficulty and the named
+    attributes.
+    """
+    slices = slices_in_order(connection)
+    rows = connection.execute(
+        """SELECT ntile(3) OVER (ORDER BY length(response_text), response_id) - 1 AS length,
+                  coalesce(dense_rank() OVER (ORDER BY turn_index NULLS LAST) - 1, -1) AS place,
+                  turn_index
+           FROM responses ORDER BY response_id"""
+    ).df()
+    turns = rows["turn_index"]
+    numbers = sorted(int(turn) for turn in turns.dropna().unique())
+    turn = np.where(turns.isna(), -1, rows["place"]).astype(np.int64)
+    attributes: dict[str, Coded] = {
+        "system": slices["model_name"],
+        "length": (rows["length"].to_numpy(np.int64), ["short", "medium", "long"]),
+        "turn": (turn, [str(number) for number in numbers]),
+    }
+    selection = [name for name in slices if name == "difficulty" or name in names]
+    return {**attributes, **{name: slices[name] for name in selection}}
 
 
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

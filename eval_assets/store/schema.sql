@@ -269,6 +269,23 @@ CREATE TABLE IF NOT EXISTS judge_human_disagreements (
     difference DOUBLE NOT NULL             -- score minus human_mean, in scale points
 );
 
+-- A judge's bias by system, tercile of the response's length, turn and attribute. `bias` is judge
+-- minus people; `relative` is that at equal quality, relative to the values that are not named.
+-- Outside a held-out test; NULL where people do not agree within values, or nobody rated twice.
+CREATE TABLE IF NOT EXISTS judge_bias (
+    judge_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    attribute VARCHAR NOT NULL,            -- 'system', 'length', 'turn' or a column of the responses
+    value VARCHAR NOT NULL,                -- 'other': values of fewer than 10 groups together
+    n_units BIGINT NOT NULL,               -- with a score and a human rating
+    n_groups BIGINT NOT NULL,
+    bias DOUBLE, bias_low DOUBLE, bias_high DOUBLE,
+    relative DOUBLE, relative_low DOUBLE, relative_high DOUBLE,
+    p_adjusted DOUBLE,                     -- Holm's, over the values of the attribute
+    is_named BOOLEAN NOT NULL,             -- significant, and at least .05 of the scale
+    state VARCHAR NOT NULL                 -- 'pass', 'fail', 'need_more_data' or 'not_measured'
+);
+
 CREATE TABLE IF NOT EXISTS judge_confusion (
     judge_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,

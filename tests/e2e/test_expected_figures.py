@@ -175,3 +175,25 @@ def test_the_gates_of_real_data_are_open_on_code_and_closed_on_stories(
     is_tuned = bool(folder.splits())
 
     assert is_tuned == (folder.path.name == "code")
+
+
+def test_systems_that_judges_favour_are_named_where_people_agree_within_systems(
+    measured: tuple[Evaluated, dict[str, Any]],
+) -> None:
+    """Judges of code favour codex by half a point of 4; stories have no agreement to tell by."""
+    folder, _ = measured
+    rows = folder.rows(
+        """SELECT judge_id, value, relative, relative_low, relative_high FROM judge_bias
+           WHERE attribute = 'system' AND is_named"""
+    )
+    named = {row[0]: row[1:] for row in rows}
+    states = {
+        row[0] for row in folder.rows("SELECT state FROM judge_bias WHERE attribute = 'system'")
+    }
+    if folder.path.name == "stories":
+        assert (named, states) == ({}, {"not_measured"})
+        return
+    assert {system for system, *_ in named.values()} == {"codex"}
+    reasoning, score_only = "gpt-3.5-turbo/ice-cot-ref", "gpt-3.5-turbo/ice-score-only-ref"
+    assert named[reasoning][1:] == pytest.approx((0.5213, 0.3146, 0.7279), abs=1e-4)
+    assert named[score_only][1:] == pytest.approx((0.5566, 0.3855, 0.7278), abs=1e-4)
