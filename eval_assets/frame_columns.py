@@ -47,5 +47,7 @@ SCORE_COLUMNS = (
     "status",
     "raw_score",
     "raw_output",
+    "runs",
 )
-"""A judge's rating; `score` is NaN unless `status` is 'ok'; `raw_score` is what was read."""
+"""A judge's rating; `score` is NaN unless `status` is 'ok'; `raw_score` is what was read; `runs`
+are the scores of several runs, of which it is the mean, else None."""

@@ -10,6 +10,7 @@ from functools import partial
 import dagster as dg
 import pandas as pd
 
+from eval_assets.agreement.corrected_rates import measure_corrected_rates
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judge_bias import measure_bias
@@ -19,6 +20,7 @@ from eval_assets.agreement.judges import (
     measure_leave_one_judge_out,
 )
 from eval_assets.agreement.pairs import measure_pairs
+from eval_assets.agreement.repeatability import measure_repeatability
 from eval_assets.agreement.rounds import measure_rewordings
 from eval_assets.agreement.slices import measure_slices
 from eval_assets.assets.judging import judge_scores
@@ -66,10 +68,12 @@ from eval_assets.store.ratings import (
     ratings_by_kind,
     reference_ratings,
     reference_ratings_with_excluded,
+    repeated_ratings,
     scored_conversations,
     scores_of_responses,
     slices_in_order,
     unsealed_human_ratings,
+    unsealed_scores,
     write_pair_measures,
 )
 from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
@@ -97,6 +101,7 @@ _WITHOUT_COLUMNS = (
 )
 _JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
 _JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
+NO_ROWS = pd.DataFrame()
 _BIAS_COLUMNS = ("judge_id", "question_id", "attribute", "value", "relative", "p_adjusted")
 """Columns of each table that the UI shows, narrow enough for its page."""
 
@@ -219,13 +224,19 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                     [JudgeHumanFiguresWithExcluded(**vars(row)) for row in rows_with_excluded],
                 )
                 replace_rows(connection, "judge_confusion", measures.confusion)
-                bias = measure_bias(
-                    unsealed_human_ratings(connection, evaluation) if has_judges else {},
-                    scores,
-                    bias_attributes(connection, evaluation.labelling.show) if has_judges else {},
+                people = unsealed_human_ratings(connection, evaluation)
+                attributes = bias_attributes(connection, evaluation.labelling.show)
+                bias = measure_bias(people, scores, attributes, evaluation) if scores else NO_ROWS
+                replace_rows(connection, "judge_bias", bias)
+                rates = measure_corrected_rates(
+                    people,
+                    unsealed_scores(connection, evaluation),
+                    attributes["system"],
                     evaluation,
                 )
-                replace_rows(connection, "judge_bias", bias)
+                replace_rows(connection, "corrected_rates", rates)
+                repeatability = measure_repeatability(repeated_ratings(connection), evaluation)
+                replace_rows(connection, "repeatability", repeatability)
                 write_judge_human_disagreements(connection)
             n_far = count_rows(connection, "judge_human_disagreements")
             table = table_metadata(connection, "judge_human_agreement")
@@ -248,6 +259,8 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             "named_biases": rows_as_metadata(
                 bias[bias["is_named"]] if len(bias) else bias, _BIAS_COLUMNS
             ),
+            "repeatability": rows_as_metadata(repeatability),
+            "corrected_rates": rows_as_metadata(rates),
             "n_disagreements": n_far,
             "n_excluded": n_excluded,
             "agreement_with_excluded": figures_as_metadata(

@@ -83,6 +83,7 @@ class JudgeScore(ParsedReply):
         n_replicates: Replicates asked for.
         aggregate: How the score comes from the replicates' scores.
         spread: Highest minus lowest score of the replicates, in scale points; NaN below two scores.
+        runs: Scores of the replicates; None below two.
     """
 
     response_id: str
@@ -92,6 +93,7 @@ class JudgeScore(ParsedReply):
     n_replicates: int
     aggregate: Aggregate
     spread: float
+    runs: tuple[float, ...] | None = None
 
 
 def read_outcome(outcome: Outcome, question: RubricQuestion) -> ParsedReply:
@@ -184,6 +186,7 @@ def combine(
         n_replicates=len(parsed_replies),
         aggregate=aggregate,
         spread=max(scores) - min(scores) if len(scores) > 1 else math.nan,
+        runs=tuple(scores) if len(scores) > 1 else None,
     )
 
 

@@ -46,6 +46,9 @@ UNPARSED_OF_CONVERSATION = "unparsed of conversation"
 """Status of such a reply if it is about a conversation of several turns."""
 
 _SCORE = ("score", "aiescore")
+_RUN = "run"
+"""Column that numbers the runs of a judge."""
+
 _FORMS = (
     "Give the columns of one of them: response_id, judge_model, question_id, score (or raw_output "
     "alone); or indicator_id, convo_id, model_name, seed, aiescore"
@@ -193,12 +196,14 @@ def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
     unit = responses * len(units.question_ids) + questions
     # Rows without a unit must not look like scores of one.
     unit[problems.bad] = -1 - np.flatnonzero(problems.bad)
-    is_second, first = repeated(unit.tolist())
+    run = scores.table.stripped(_RUN).array(object).tolist() if scores.table.has(_RUN) else None
+    cells = unit.tolist() if run is None else list(zip(unit.tolist(), run, strict=True))
+    is_second, first = repeated(cells)
 
     def second(row: int) -> MessageAndRemedy:
         response = quoted(units.response_ids[responses[row]])
         question = quoted(units.question_ids[questions[row]])
-        first_line = f"the first is in line {lines[first[int(unit[row])]]}"
+        first_line = f"the first is in line {lines[first[cells[row]]]}"
         return f"a second score of {response} on {question}, {first_line}", "Keep one of the two"
 
     problems.add_described(is_second, scores.score_header or "raw_output", second)
@@ -217,15 +222,37 @@ def _frame(
         "status": np.full(shape, "missing", dtype=object),
         "raw_score": np.full(shape, np.nan),
         "raw_output": np.full(shape, None, dtype=object),
+        "runs": np.full(shape, None, dtype=object),
     }
-    for name, cells in _verdicts(scores, evaluation).items():
+    verdicts = _verdicts(scores, evaluation)
+    for name, cells in verdicts.items():
         columns[name][scores.responses, scores.questions] = cells
+    if scores.table.has(_RUN):
+        _aggregate_runs(columns, scores, verdicts["score"], judge)
     return pd.DataFrame(
         {
             name: pd.Series(columns[name][units.applies], dtype=columns[name].dtype)
             for name in SCORE_COLUMNS
         }
     )
+
+
+def _aggregate_runs(
+    columns: dict[str, npt.NDArray[Any]],
+    scores: _UnitScores,
+    values: npt.NDArray[np.float64],
+    judge: Judge,
+) -> None:
+    """Replace the scores of units that have several runs by their mean or median."""
+    by_unit: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for row in np.flatnonzero(~np.isnan(values)).tolist():
+        by_unit[int(scores.responses[row]), int(scores.questions[row])].append(float(values[row]))
+    aggregate = np.mean if judge.aggregate == "mean" else np.median
+    for unit, runs in by_unit.items():
+        score = float(aggregate(runs))
+        columns["score"][unit] = columns["raw_score"][unit] = score
+        columns["status"][unit] = "ok"
+        columns["runs"][unit] = runs if len(runs) > 1 else None
 
 
 def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:

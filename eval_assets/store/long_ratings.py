@@ -27,6 +27,7 @@ RatingSource = Literal[
     "conversation_judge",
     "reference",
     "unsealed_human",
+    "unsealed_judge",
     "unsealed_reference",
     "unsealed_reference_with_excluded",
     "conversation_reference",
@@ -79,6 +80,7 @@ RATINGS_SQL: dict[RatingSource, str] = {
         GROUP BY ALL""",  # noqa: S608 - constants of ours
     "unsealed_human": "SELECT response_id, question_id, rater_id, value FROM human_labels "  # noqa: S608
     + _UNSEALED,
+    "unsealed_judge": f"FROM ({_OF_RESPONSES_SQL}) {_UNSEALED}",
     "unsealed_reference": f"FROM ({_REFERENCE_SQL}) {_UNSEALED}",
     "unsealed_reference_with_excluded": "FROM ("
     + _UNSETTLED_SQL.format(settled="FROM adjudicated_labels WHERE NOT excluded")

@@ -12,7 +12,13 @@ from eval_assets.agreement.rounds import first_ratings, first_round_decides
 from eval_assets.config.judges import judge_set_fingerprint
 from eval_assets.errors import StoreError
 from eval_assets.store.data_versions import rating_versions
-from eval_assets.store.long_ratings import RatingSource, group_codes, long_ratings, ratings_by_round
+from eval_assets.store.long_ratings import (
+    RATINGS_SQL,
+    RatingSource,
+    group_codes,
+    long_ratings,
+    ratings_by_round,
+)
 from eval_assets.store.schema import define_ground_truth, replace_rows
 from eval_assets.store.scores import check_judges, compared_fingerprints
 from eval_assets.store.summaries import count_disagreements, disagreement_units
@@ -234,6 +240,45 @@ def bias_attributes(
     }
     selection = [name for name in slices if name == "difficulty" or name in names]
     return {**attributes, **{name: slices[name] for name in selection}}
+
+
+def repeated_ratings(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return ratings that were given more than once: of copies of a text, and runs of a judge."""
+    return connection.execute(
+        f"""
+        WITH copies AS (
+            SELECT response_id, response_groups.group_id,
+                   dense_rank() OVER (ORDER BY prompt_text, response_text) AS text
+            FROM (
+                FROM responses
+                SEMI JOIN (
+                    SELECT prompt_text, response_text FROM responses
+                    GROUP BY ALL HAVING count(*) > 1
+                ) USING (prompt_text, response_text)
+            ) JOIN response_groups USING (response_id)
+        ), rated AS (
+            SELECT 'human' AS kind, * FROM ({RATINGS_SQL["human"]})
+            UNION ALL SELECT 'judge', * FROM ({RATINGS_SQL["judge"]})
+        )
+        SELECT kind, 'same text' AS source, question_id, rater_id, rater_id || ' ' || text AS row,
+               group_id AS "group", value
+        FROM rated JOIN copies USING (response_id)
+        QUALIFY count(*) OVER (PARTITION BY kind, question_id, rater_id, text) > 1
+        UNION ALL
+        SELECT 'judge', 'run', question_id, judge_id, response_id, group_id, unnest(runs)
+        FROM judge_scores JOIN response_groups USING (response_id) WHERE len(runs) > 1
+        ORDER BY ALL
+        """  # noqa: S608 - constants of ours
+    ).df()
+
+
+def unsealed_scores(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, LongRatings]:
+    """Return judges' scores of responses outside a held-out test, by question."""
+    group = group_codes(connection)
+    names = [question.id for question in evaluation.rubric]
+    return long_ratings(connection, "unsealed_judge", names, group=group)
 
 
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -233,6 +233,7 @@ CREATE TABLE IF NOT EXISTS judge_scores (
     n_replicates INTEGER,                  -- replicates asked for
     aggregate VARCHAR,                     -- of several replies: 'mean' or 'median'
     spread DOUBLE,                         -- highest minus lowest of several, in scale points
+    runs DOUBLE[],                         -- scores of several runs or replicates, of which score is the aggregate
     needs_person BOOLEAN                   -- whether people rate the response; NULL if no part was certified
 );
 
@@ -284,6 +285,32 @@ CREATE TABLE IF NOT EXISTS judge_bias (
     p_adjusted DOUBLE,                     -- Holm's, over the values of the attribute
     is_named BOOLEAN NOT NULL,             -- significant, and at least .05 of the scale
     state VARCHAR NOT NULL                 -- 'pass', 'fail', 'need_more_data' or 'not_measured'
+);
+
+-- How often the same rater rates the same response differently, by runs of a judge, and by copies
+-- of a response with the same text to the same prompt. Copies that are rated side by side are
+-- remembered, so they underrate people's noise.
+CREATE TABLE IF NOT EXISTS repeatability (
+    rater_id VARCHAR,                      -- NULL: people together, each with themselves
+    kind VARCHAR NOT NULL,                 -- 'human' or 'judge'
+    question_id VARCHAR NOT NULL,
+    source VARCHAR NOT NULL,               -- 'run' or 'same text'
+    n_pairs BIGINT NOT NULL,
+    n_groups BIGINT NOT NULL,
+    flip_rate DOUBLE, low DOUBLE, high DOUBLE,
+    icc DOUBLE, icc_low DOUBLE, icc_high DOUBLE -- intraclass correlation; NULL of classes without order
+);
+
+-- The pass rate as people would give it, by a judge's scores of all responses and people's ratings
+-- of some, outside a held-out test; of questions with two classes, of which the higher passes.
+CREATE TABLE IF NOT EXISTS corrected_rates (
+    judge_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    model_name VARCHAR,                    -- NULL: all responses
+    rate_of_judge DOUBLE NOT NULL,
+    rate DOUBLE, low DOUBLE, high DOUBLE,
+    n_labelled BIGINT NOT NULL,            -- with a score and a human rating
+    n_scored BIGINT NOT NULL
 );
 
 CREATE TABLE IF NOT EXISTS judge_confusion (

@@ -197,3 +197,22 @@ def test_systems_that_judges_favour_are_named_where_people_agree_within_systems(
     reasoning, score_only = "gpt-3.5-turbo/ice-cot-ref", "gpt-3.5-turbo/ice-score-only-ref"
     assert named[reasoning][1:] == pytest.approx((0.5213, 0.3146, 0.7279), abs=1e-4)
     assert named[score_only][1:] == pytest.approx((0.5566, 0.3855, 0.7278), abs=1e-4)
+
+
+def test_copies_of_a_text_tell_how_far_ratings_repeat_themselves(
+    measured: tuple[Evaluated, dict[str, Any]],
+) -> None:
+    """People rate the same code to the same prompt differently in 35 of 100 pairs."""
+    folder, _ = measured
+    if folder.path.name == "stories":
+        return
+    rows = folder.rows(
+        """SELECT coalesce(rater_id, kind), n_pairs, n_groups, flip_rate, low, high, icc
+           FROM repeatability WHERE source = 'same text' AND (rater_id IS NULL OR kind = 'judge')"""
+    )
+    repeated = {row[0]: row[1:] for row in rows}
+    assert repeated["human"][:2] == (1217, 310)
+    assert repeated["human"][2:] == pytest.approx((0.349, 0.313, 0.387, 0.850), abs=6e-4)
+    reasoning = repeated["gpt-3.5-turbo/ice-cot-ref"]
+    assert reasoning[:2] == (352, 296)
+    assert reasoning[2:] == pytest.approx((0.122, 0.089, 0.166, 0.960), abs=6e-4)

@@ -272,3 +272,23 @@ def test_scores_of_conversations_that_do_not_fit_are_reported(
         'scores.csv:3:question_id: "helpfulness" is not asked of "s2"',
         'scores.csv:5:aiescore: a second score of "s2" on "safe", the first is in line 4',
     ]
+
+
+def test_runs_of_a_judge_are_averaged_and_kept(write: Write, reported: Reported) -> None:
+    header = "response_id,judge_model,question_id,score,run\n"
+    text = f"{header}a1,gpt/1,safe,1,1\na1,gpt/1,safe,0,2\na2,gpt/1,safe,1,1\na2,gpt/1,safe,,2\n"
+    table = scores(write({"evaluation.yaml": JUDGED, "scores.csv": text}))
+    safe = table[table["question_id"] == "safe"].sort_values("response_id")
+
+    assert rows(safe, "response_id", "score", "runs", "status")[:2] == [
+        ("a1", 0.5, [1.0, 0.0], "ok"),
+        ("a2", 1.0, None, "ok"),
+    ]
+
+    folder = write({"evaluation.yaml": JUDGED, "scores.csv": f"{text}a1,gpt/1,safe,1,2\n"})
+    assert reported(lambda: scores(folder)) == [
+        (
+            'scores.csv:6:score: a second score of "a1" on "safe", the first is in line 3. '
+            "Keep one of the two."
+        )
+    ]

@@ -1,0 +1,86 @@
+"""Pass rates of systems by a judge's scores of all responses, corrected by ratings of some."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from eval_assets.agreement.ratings import Floats, Integers, LongRatings
+from eval_assets.agreement.slices import Coded
+from eval_assets.catalogue import CONFIDENCE
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.stats import Interval, prediction_powered_mean
+from eval_assets.stats.group_ratios import share_interval
+from eval_assets.wording import or_none
+
+_CLASSES = 2
+
+Row = dict[str, object]
+
+
+def measure_corrected_rates(
+    people: Mapping[str, LongRatings],
+    judges: Mapping[str, LongRatings],
+    systems: Coded,
+    evaluation: Evaluation,
+) -> pd.DataFrame:
+    """Return rows of `corrected_rates`: of all responses, and of each system.
+
+    A judge that is too lenient passes too many; what it says of the responses that people rated as
+    well corrects its rate on all. The interval is by response group.
+
+    Args:
+        people: Human ratings by question, outside a held-out test.
+        judges: Scores by question, outside it as well; raters are judges.
+        systems: System of each response.
+        evaluation: Declares the questions; those of two classes have a pass, the higher one.
+    """
+    codes, names = systems
+    parts: list[tuple[str | None, Integers]] = [(None, np.flatnonzero(codes >= 0))]
+    parts += [(name, np.flatnonzero(codes == k)) for k, name in enumerate(names)]
+    rows: list[Row] = []
+    for question in evaluation.rubric:
+        values = question.scale.values
+        if values is None or len(values) != _CLASSES or question.id not in people:
+            continue
+        low, high = question.scale.low, question.scale.high
+        labels = (people[question.id].means() - low) / (high - low)
+        scores = judges[question.id]
+        for index, judge_id in enumerate(scores.rater_ids):
+            score = scores.matrix()[:, index]
+            passes = np.where(np.isnan(score), np.nan, np.round((score - low) / (high - low)))
+            for name, units in parts:
+                if np.isnan(passes[units]).all():
+                    continue
+                rate = _rate(labels[units], passes[units], scores.group[units])
+                rows.append(
+                    {
+                        "judge_id": judge_id,
+                        "question_id": question.id,
+                        "model_name": name,
+                        "rate_of_judge": float(np.nanmean(passes[units])),
+                        "rate": or_none(rate.value),
+                        "low": or_none(rate.low),
+                        "high": or_none(rate.high),
+                        "n_labelled": int((~np.isnan(labels + passes)[units]).sum()),
+                        "n_scored": int((~np.isnan(passes[units])).sum()),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _rate(labels: Floats, passes: Floats, groups: Integers) -> Interval:
+    """Return the rate of passes of all scored responses, as people would rate them."""
+    is_labelled = ~np.isnan(labels + passes)
+    is_unlabelled = np.isnan(labels) & ~np.isnan(passes)
+    if not is_unlabelled.any() or not is_labelled.any():
+        parts = np.where(is_labelled, labels, 0.0)
+        return share_interval(parts, is_labelled, confidence=CONFIDENCE, groups=groups)
+    return prediction_powered_mean(
+        labels[is_labelled],
+        passes[is_labelled],
+        passes[is_unlabelled],
+        confidence=CONFIDENCE,
+        groups=np.concatenate([groups[is_labelled], groups[is_unlabelled]]),
+        bounds=(0.0, 1.0),
+    )
