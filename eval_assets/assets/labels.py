@@ -87,7 +87,13 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 logger.warning("labels with another value than in the last run: %d", n_changed)
             before = by_rubric_version(labels.earlier, evaluation.rubric, wordings)
             earlier = pd.concat([before.ratings, before.older, versions.older])
-            write_labels(connection, versions.ratings, earlier=earlier, rejected=labels.rejected)
+            write_labels(
+                connection,
+                versions.ratings,
+                earlier=earlier,
+                rejected=labels.rejected,
+                unrated=labels.unrated,
+            )
             n_rows = count_rows(connection, "human_labels")
             record_import(
                 connection, "human_labels", fingerprint=fingerprint, sources=files, n_rows=n_rows

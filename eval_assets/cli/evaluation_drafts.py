@@ -18,7 +18,7 @@ import yaml
 from eval_assets.config.evaluation import FILE
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
-from eval_assets.readers.formats.files import is_working_file
+from eval_assets.readers.formats.files import decoded_as_guessed, is_working_file, read_bytes
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
@@ -53,6 +53,15 @@ _WITHOUT_RATINGS = """\
 """
 JUDGE_SCORES = "judge_scores.csv"
 _RESPONSES, _LABELS = "responses.csv", "labels.csv"
+_NO_RATINGS = ("rubric", "prompts")
+"""Files that a run reads by their names."""
+
+_HEADING = re.compile(r"^#+\s*(.+?)\s*#*$", re.MULTILINE)
+_LEVEL = re.compile(
+    r"^[\s|*#-]*(?:level|score)?\s*(\d{1,2})\b\**\s*(?=[-:=.)|\u2013])",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FEWEST_LEVELS = 3
 _LONGEST_ID = 80
 """Characters; longer items are texts."""
 
@@ -184,7 +193,7 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
         tasks.append(f"replace the example question in {FILE}, as no ratings say what was asked")
     sections = {
         "name": folder.resolve().name,
-        "rubric": None if has_rubric else rubric,
+        "rubric": None if has_rubric else with_guidelines(rubric, _rubric_sections(folder)),
         "responses": files.responses or [_RESPONSES],
         "labels": files.labels or [_LABELS],
         "judges": judges,
@@ -208,6 +217,39 @@ def _ratings_or_texts(
         return None, texts
 
 
+def _rubric_sections(folder: Path) -> dict[str, str]:
+    """Return the text below each heading of rubrics/*.md; the text of a file as a whole is ""."""
+    sections: dict[str, str] = {}
+    for path in sorted(folder.glob("rubrics/*.md")):
+        text = decoded_as_guessed(read_bytes(path, file=path.name), file=path.name)[0].strip()
+        sections[""] = "\n\n".join(filter(None, [sections.get(""), text]))
+        parts = _HEADING.split(text)
+        sections |= dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
+    return sections
+
+
+def with_guidelines(
+    rubric: Sequence[dict[str, object]], sections: Mapping[str, str]
+) -> list[dict[str, object]]:
+    """Return questions with the section that a heading names after them, or else the whole text.
+
+    Whole numbers that begin lines, from 1 or 0 on, are the levels of the scale.
+    """
+    result = []
+    for entry in rubric:
+        name = plain(str(entry["id"]))
+        section = next((text for heading, text in sections.items() if name in plain(heading)), None)
+        text = section or sections.get("")
+        levels = sorted({int(level) for level in _LEVEL.findall(text or "")})
+        is_scale = len(levels) >= _FEWEST_LEVELS and levels[0] in (0, 1)
+        if is_scale and levels == [*range(levels[0], levels[-1] + 1)]:
+            scale = {"scale": {"min": levels[0], "max": levels[-1]}}
+            result.append({**entry, **scale, "guidelines": text})
+        else:
+            result.append({**entry, "guidelines": text} if text else dict(entry))
+    return result
+
+
 def _files_of(folder: Path) -> _Files:
     """Return the tables of a folder by what they hold, in forms that a run can read."""
     files = _Files()
@@ -215,7 +257,7 @@ def _files_of(folder: Path) -> _Files:
         parts = path.relative_to(folder).parts
         if parts[0] == "out" or any(is_working_file(Path(part)) for part in parts):
             continue
-        if not path.is_file() or format_of(path) not in FORMATS or path.stem == "rubric":
+        if not path.is_file() or format_of(path) not in FORMATS or path.stem in _NO_RATINGS:
             continue
         table = read_table(path, folder=folder)
         name, has = table.file, table.has

@@ -155,6 +155,7 @@ def _print_session(session: Session, *, as_format: str) -> None:
     from eval_assets.labelling.rater_queue import now
     from eval_assets.labelling.session_files import session_json
     from eval_assets.labelling.sessions import time_text
+    from eval_assets.labelling.sheets import neutralised
 
     if as_format == "json":
         exported = {"exportedAt": time_text(now()), **session_json(session)}
@@ -169,4 +170,5 @@ def _print_session(session: Session, *, as_format: str) -> None:
         rating = "" if label.rating is None else f"{label.rating:.15g}"
         skipped = "true" if label.rating is None else ""
         answer = (rating, time_text(label.labelled_at), label.confidence, label.notes)
-        writer.writerow((label.response_id, *unit_columns, *answer, skipped, label.skip_reason))
+        row = (label.response_id, *unit_columns, *answer, skipped, label.skip_reason)
+        writer.writerow([neutralised(cell) if isinstance(cell, str) else cell for cell in row])

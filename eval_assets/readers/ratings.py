@@ -1,7 +1,7 @@
 """Files of ratings, of people and of judges, as tables: read by their values, not by names."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import commonpath
 from pathlib import Path
@@ -60,9 +60,6 @@ from eval_assets.readers.tool_ratings import (
 )
 from eval_assets.readers.values import scale_from_one, scale_text, wider_scale
 from eval_assets.scale import Scale
-
-ReplyParser = Callable[[str, RubricQuestion | None], str | None]
-"""Returns the score in a judge's reply as a cell; None if it has none."""
 
 _MOST_FORKS = 3
 _MOST_RATERS = 20_000

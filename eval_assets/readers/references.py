@@ -70,12 +70,6 @@ class References:
         responses, questions = self.responses.take(rows), self.questions.take(rows)
         return References(responses, questions, self.response_header, self.question_header)
 
-    def with_headers(self, names: Mapping[str, str]) -> References:
-        """Return the references with other names of their columns."""
-        response, question = self.response_header, self.question_header
-        response = None if response is None else names.get(response, response)
-        return References(self.responses, self.questions, response, names.get(question, question))
-
 
 @dataclass(frozen=True)
 class ResponseUnits:

@@ -31,9 +31,6 @@ _NO_TABLE = re.compile(
     r"|\.(ya?ml|md|py|sqlite|duckdb|html|png|jpe?g|pdf|log|docx?|zip|ipynb)$",
     re.IGNORECASE,
 )
-_MOST_BAD_LINES = 0.02
-"""Share of lines that are no JSON, up to which the others are JSON lines."""
-
 _ALIKE = 0.8
 """Share of common columns from which on tables are parts of one."""
 
@@ -45,10 +42,6 @@ _SUMMARY_ROW = re.compile(
 _FULL = 0.67
 """Share of filled cells up to which blanks of a column of names are merged cells."""
 
-_MOST_GRID_CELLS = 60_000_000
-"""Cells of a sheet that calamine can hold; for more it ends the process."""
-
-_CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})(\d{1,7})"')
 _FEWEST_MERGED = 3
 
 

@@ -364,12 +364,6 @@ def likely_scale(cells: RatingCells, *, level: Level | None) -> Scale | None:
     return _scale_of_numbers(values)
 
 
-def words_off_the_order(cells: RatingCells) -> set[str]:
-    """Return rare words that are not in the order of the others, which are typing errors."""
-    distinct, counts = cells.distinct()
-    return {word for word in distinct.words() if word not in _words_of_one_order(distinct, counts)}
-
-
 def _words_of_one_order(cells: RatingCells, counts: npt.NDArray[np.int64]) -> set[str]:
     """Return the words of distinct cells, without a few that are not in the order of the others."""
     of_word = {

@@ -92,8 +92,9 @@ def write_labels(
     *,
     earlier: pd.DataFrame | None = None,
     rejected: pd.DataFrame | None = None,
+    unrated: pd.DataFrame | None = None,
 ) -> None:
-    """Replace the human labels, the units that raters skipped, earlier rounds and rejected rows."""
+    """Replace the human labels, units that raters skipped or left blank, and rejected rows."""
     import pandas as pd
 
     earlier = labels.head(0) if earlier is None else earlier
@@ -111,6 +112,8 @@ def write_labels(
         as_stored = rows.assign(line=rows["line"].map(str)) if in_sheets else rows
         insert_rows(connection, table, as_stored, columns=columns, condition=condition)
     replace_rows(connection, "rejected_rows", rejected)
+    unrated = labels.head(0) if unrated is None else unrated
+    replace_rows(connection, "unrated_labels", unrated[["response_id", "question_id", "rater_id"]])
 
 
 def n_changed_labels(connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame) -> int:

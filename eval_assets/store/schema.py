@@ -147,6 +147,14 @@ _COPY_OPTIONS: dict[ExportFormat, str] = {
 }
 
 
+_UNLIKE_FORMULA = r"""if(
+    regexp_matches("{column}", '^\x27*[=+\-@\t\r]')
+    AND NOT regexp_full_match("{column}", '[+-]?[0-9]+(\.[0-9]+)?'),
+    concat(chr(39), "{column}"), "{column}"
+)"""
+"""The text of a column as annotation sheets write it; see `neutralised`."""
+
+
 def export_table(
     connection: duckdb.DuckDBPyConnection, table: str, path: Path, *, form: ExportFormat
 ) -> None:
@@ -163,10 +171,16 @@ def export_table(
 def copy_rows(
     connection: duckdb.DuckDBPyConnection, table: str, path: Path, *, form: ExportFormat
 ) -> None:
-    """Write all rows of a table to a file, also if it is temporary."""
-    connection.execute(
-        f'COPY (FROM "{table}") TO $path ({_COPY_OPTIONS[form]})', {"path": str(path)}
-    )
+    """Write all rows of a table to a file, also if it is temporary.
+
+    In CSV, texts that a spreadsheet program would take for a formula begin with an apostrophe.
+    """
+    rows = f'FROM "{table}"'
+    texts = [of.name for of in columns_of(connection, table) if of.type == "VARCHAR"]
+    if form == "csv" and texts:
+        escaped = (f'{_UNLIKE_FORMULA.format(column=name)} AS "{name}"' for name in texts)
+        rows = f'SELECT * REPLACE ({", ".join(escaped)}) FROM "{table}"'  # noqa: S608 - names of the schema
+    connection.execute(f"COPY ({rows}) TO $path ({_COPY_OPTIONS[form]})", {"path": str(path)})
 
 
 @dataclass(frozen=True)

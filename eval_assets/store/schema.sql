@@ -161,6 +161,13 @@ CREATE TABLE IF NOT EXISTS skipped_labels (
     source VARCHAR NOT NULL
 );
 
+-- Rows of sheets that name a rater and hold no rating.
+CREATE TABLE IF NOT EXISTS unrated_labels (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    rater_id VARCHAR NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS rejected_rows (
     file VARCHAR NOT NULL,
     line BIGINT,
@@ -657,7 +664,7 @@ WHERE indicator_id IS NULL
 
 -- Human and judge scores side by side: a row per response, question and rater. Scores are joined by
 -- response, so that each turn has its own; the score of a conversation stands beside each of its
--- turns. A response without ratings has one row without a rater.
+-- turns. A response without ratings has one row without a rater; a blank row of a rater has no score.
 CREATE OR REPLACE VIEW combined_scores AS
 SELECT response_id, question_id, indicator_id, convo_id, model_name, seed, turn_index, difficulty,
        rater_id AS hij_rater_id, value AS hij_score,
@@ -666,7 +673,10 @@ SELECT response_id, question_id, indicator_id, convo_id, model_name, seed, turn_
        coalesce(n_judges, 0) AS n_judges
 FROM asked_units
 JOIN responses USING (response_id)
-LEFT JOIN human_labels USING (response_id, question_id)
+LEFT JOIN (
+    SELECT response_id, question_id, rater_id, value FROM human_labels
+    UNION ALL SELECT response_id, question_id, rater_id, NULL FROM unrated_labels
+) USING (response_id, question_id)
 LEFT JOIN (
     SELECT response_id, question_id, count(*) AS n_judges,
            avg(coalesce(score, raw_score)) AS llm_aiescore,

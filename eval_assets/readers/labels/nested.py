@@ -13,6 +13,7 @@ from eval_assets.labelling.sessions import Label, Session, SessionKey, json_key,
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, without_blanks
 from eval_assets.readers.labels.validation import (
     FIELDS,
+    UNIT_AND_RATER,
     Labels,
     ParsedLabels,
     labels_frame,
@@ -117,7 +118,8 @@ def labels_of_session(
         "rater_header": FileColumn.repeat(_KEYS["rater_id"], n_labels),
     }
     frame = labels_frame(columns)
-    return Labels(frame, frame.head(0), rejected_frame([]), n_unrated=0, notes=())
+    unrated = frame.head(0)[UNIT_AND_RATER[:3]]
+    return Labels(frame, frame.head(0), rejected_frame([]), 0, (), unrated)
 
 
 def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabels:

@@ -180,7 +180,11 @@ def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation
         aside = f"set aside {counted(n_earlier, 'rating')} of earlier rounds"
         notes = (*notes, f"{aside}, since one round of each response counts")
     n_unrated = sum(file.n_unrated for file in files)
-    return Labels(current, earlier, rejected_frame(rejected), n_unrated, notes)
+    unrated = pd.concat([current.head(0)[UNIT_AND_RATER[:3]], *(file.unrated for file in files)])
+    unit = pd.MultiIndex.from_frame(unrated)
+    is_rated = unit.isin(pd.MultiIndex.from_frame(current[UNIT_AND_RATER[:3]]))
+    unrated = unrated[~is_rated & ~unit.duplicated()].reset_index(drop=True)
+    return Labels(current, earlier, rejected_frame(rejected), n_unrated, notes, unrated)
 
 
 def _removed_questions(files: Sequence[ParsedLabels], question_ids: Sequence[str]) -> Counter[str]:

@@ -164,6 +164,7 @@ class Labels:
             the evaluation says `on_error: reject_rows`.
         n_unrated: Rows whose rating is blank, which are neither ratings nor errors.
         notes: How files were read if that had to be guessed, and which labels were ignored.
+        unrated: Response, question and rater of each blank row that names its rater.
     """
 
     ratings: pd.DataFrame
@@ -171,6 +172,7 @@ class Labels:
     rejected: pd.DataFrame
     n_unrated: int
     notes: tuple[str, ...]
+    unrated: pd.DataFrame
 
 
 def checked_labels(
@@ -218,6 +220,8 @@ def checked_labels(
     frame = labels_frame(columns)
     considered = ~problems.bad & ~is_ignored
     is_label = considered & (~cells.blank | skipped)
+    # A column for each rater has a cell for each response, which says nothing of an assignment.
+    has_rater = raters.array(bool, bool) & (parsed.headers["rater_id"] is not None)
     rejected = [(problem, None, None) for problem in table.bad_rows] + [
         (problem, raters[row], parsed.units.questions[row])
         for row, problem in problems.by_row()
@@ -229,6 +233,7 @@ def checked_labels(
         rejected_frame(rejected),
         n_unrated=int(np.count_nonzero(considered & ~is_label)),
         notes=table.notes,
+        unrated=frame.loc[considered & ~is_label & has_rater, UNIT_AND_RATER[:3]],
     )
 
 

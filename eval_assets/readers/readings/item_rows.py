@@ -454,9 +454,9 @@ class ItemRows:
         elif of_responses:
             reading.rated = [RatedColumn(c, rater="", question=c.name) for c in rated]
             reading.likelihood = 3.0
-            texts, names = _listed(of_responses), _listed([column.name for column in rated])
+            texts, headers = _listed(of_responses), _listed([column.name for column in rated])
             reading.refusal = (
-                f"{names} are named like {texts}: of responses, and not of raters",
+                f"{headers} are named like {texts}: of responses, and not of raters",
                 "Write a row for each response, or name raters with "
                 + option_text(self.table, "rater", "COLUMN"),
             )

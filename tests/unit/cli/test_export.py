@@ -85,6 +85,33 @@ def test_combined_scores_have_the_nine_columns(folder: Path, tmp_path: Path) -> 
     assert pd.read_csv(path)["hij_score"].isna().sum() == 1
 
 
+def test_blank_rows_of_a_rater_stay_in_combined_scores(folder: Path) -> None:
+    rated = labels(("a1", "clarity", "r1", 4))
+    blank = pd.DataFrame({"response_id": ["a1"], "question_id": ["clarity"], "rater_id": ["r2"]})
+    with connect(folder / "out" / "eval.duckdb") as connection:
+        write_labels(connection, rated, unrated=blank)
+
+    _, *rows = exported(folder, "hij_combined_scores").decode().splitlines()
+
+    assert rows == [
+        "clarity,c,m1,1,1,easy,r1,4.0,2.5",
+        "clarity,c,m1,1,1,easy,r2,,2.5",
+        "clarity,c,m2,1,2,easy,,,",
+    ]
+
+
+def test_cells_that_begin_like_a_formula_are_escaped_in_csv_alone(folder: Path) -> None:
+    rows = responses("a1", "a2").assign(response_text=["=1+1", "-3"])
+    with connect(folder / "out" / "eval.duckdb") as connection:
+        replace_rows(connection, "responses", rows)
+
+    text = exported(folder, "responses").decode()
+    lines = exported(folder, "responses", "--format", "jsonl").decode().splitlines()
+
+    assert [row["response_text"] for row in csv.DictReader(text.splitlines())] == ["'=1+1", "-3"]
+    assert [json.loads(line)["response_text"] for line in lines] == ["=1+1", "-3"]
+
+
 def test_what_cannot_be_named_is_misuse_and_lists_what_can(folder: Path) -> None:
     unknown = CliRunner().invoke(export, ["nonsense", "--data", str(folder)])
     options = ["--format", "parquet", "--data", str(folder)]

@@ -136,6 +136,28 @@ def test_files_in_the_published_layout_are_declared_as_they_are(tmp_path: Path) 
     assert (len(labels.ratings), labels.n_unrated) == (16, 1)
 
 
+def test_rubric_and_prompts_of_the_published_layout_are_used(tmp_path: Path) -> None:
+    write_published_layout(tmp_path)
+    (tmp_path / "rubrics").mkdir()
+    levels = "\n".join(f"- **{level}**: level {level} of care" for level in (4, 3, 2, 1))
+    (tmp_path / "rubrics" / "hij_evaluation_rubric.md").write_text(
+        f"# Rubric\nJudge the effect on the user.\n## L4_Care_0\n{levels}\n"
+    )
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "prompts.tsv").write_text(
+        "indicator_id\tconvo_id\tturn_index\tprompt_text\tdifficulty\nL4_Care_0\tc0\t1\tWhy?\teasy\n"
+    )
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    assert outcome.exit_code == 0, outcome.output
+    first, second = read_evaluation(tmp_path).rubric
+    assert first.scale.values == (1, 2, 3, 4)
+    assert str(first.guidelines).startswith("- **4**: level 4 of care")
+    assert "Judge the effect on the user." in str(second.guidelines)
+    assert "prompts.tsv" not in outcome.output
+
+
 def test_a_folder_with_data_gets_what_it_lacks_and_keeps_the_rest(tmp_path: Path) -> None:
     labels = "response_id,anna,ben\na1,4,5\na2,1,2\n"
     (tmp_path / "labels.csv").write_text(labels)

@@ -95,3 +95,21 @@ def test_a_sheet_saved_as_a_workbook_is_read_back(tmp_path: Path) -> None:
 
     assert len(result.ratings) == 4
     assert set(result.ratings["value"]) == {1.0}
+
+
+def test_blank_rows_that_name_their_rater_are_kept_apart(tmp_path: Path) -> None:
+    (tmp_path / "evaluation.yaml").write_text(DECLARED)
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\na,p,r,m\nb,p,r,m\n"
+    )
+    (tmp_path / "labels.csv").write_text(
+        "response_id,question_id,rater_id,rating\n"
+        "a,clarity,anna,3\na,clarity,ben,\nb,clarity,anna,\nb,clarity,,\na,clarity,anna,\n"
+    )
+    evaluation = read_evaluation(tmp_path)
+
+    labels = read_labels(evaluation, read_responses(evaluation))
+
+    assert labels.n_unrated == 4
+    unrated = labels.unrated[["response_id", "rater_id"]].astype(str)
+    assert sorted(unrated.itertuples(index=False, name=None)) == [("a", "ben"), ("b", "anna")]
