@@ -1,5 +1,6 @@
 """Labelling sessions: the answers of one rater in one round of one question."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -166,14 +167,25 @@ def time_text(time: datetime) -> str:
 Time = Annotated[datetime, PlainSerializer(time_text, when_used="json-unless-none")]
 
 
+_LONGEST_PART = 60
+"""Longest part of a name of three or four; file systems allow 255 bytes, including endings."""
+
+
 def file_name(name: str) -> str:
     """Return a name that any file system takes, that differs if the names do and is not hidden.
+
+    A long one ends with a hash, since questions may be identified by their whole text.
 
     Examples:
         >>> [file_name(name) for name in ("anna", "../ben", "Zoë B.")]
         ['anna', '%2E.%2Fben', 'Zo%C3%AB%20B.']
+        >>> file_name(100 * "é")
+        '%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9-f42ec48e1e4b'
     """
     quoted = quote(name, safe="")
+    if len(quoted) > _LONGEST_PART:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+        quoted = f"{quoted[: _LONGEST_PART - 12]}-{digest}"
     return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted
 
 

@@ -35,9 +35,6 @@ from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder, session_folder
 from eval_assets.labelling.sessions import UNDO, Label
 
-_MOST_CHARACTERS = 240
-"""Longest name of a session. File systems allow names of 255 bytes, including endings."""
-
 
 @dataclass(frozen=True)
 class Study:
@@ -146,9 +143,6 @@ class Study:
             if _is_of(unit, question_id, run_id)
             and (self.assignments is not None or self.needs_person(unit))
         ]
-        for session_id in dict.fromkeys(unit.key.session_id for unit in units):
-            if len(session_id) > _MOST_CHARACTERS:
-                raise InputError(_too_long(session_id))
         return RaterQueue(units, self.sessions)
 
     def sheet_units(self, rater_id: str) -> list[WorkUnit]:
@@ -241,15 +235,6 @@ class Study:
 def _is_of(unit: WorkUnit, question_id: str | None, run_id: str | None) -> bool:
     """Return whether a unit is of a question and a run; None stands for all."""
     return question_id in {None, *unit.question.names} and run_id in {None, unit.key.run_id}
-
-
-def _too_long(session_id: str) -> InputProblem:
-    message = (
-        f"the session {session_id[:20]}... of a rater has a name of {len(session_id)} characters, "
-        f"of which files take {_MOST_CHARACTERS}"
-    )
-    remedy = "Shorten the name of the rater, the question or the run"
-    return InputProblem("evaluation.yaml", None, "labelling.raters", message, remedy)
 
 
 _LINK_FILE = ".links.json"

@@ -96,8 +96,9 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
     """Replace `judge_human_disagreements`: responses that humans rate high and a judge low, or not.
 
     A response is listed if score and mean human rating, or consensus, lie half the scale's width
-    apart; one that was left out as ambiguous is not. Classes without an order have no distance, and
-    are left out unless there are two.
+    apart; one that was left out as ambiguous is not. A score of a conversation lies beside the mean
+    over its responses, and stands with the first of them. Classes without an order have no
+    distance, and are left out unless there are two.
     """
     empty_table(connection, "judge_human_disagreements")
     if not count_rows(connection, "judge_scores"):
@@ -108,13 +109,21 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
         WITH human AS (
             SELECT response_id, question_id, value AS human_mean, n_ratings
             FROM unsealed_reference_values WHERE NOT excluded
+        ), judged AS (
+            SELECT judge_id, question_id, response_id, human_mean, n_ratings, score
+            FROM judge_scores JOIN human USING (response_id, question_id) WHERE status = 'ok'
+            UNION ALL
+            SELECT judge_id, question_id, conversation_id, avg(human_mean), sum(n_ratings),
+                   any_value(score)
+            FROM conversation_scores JOIN conversations USING (conversation_id)
+            JOIN human USING (response_id, question_id)
+            GROUP BY judge_id, question_id, conversation_id
         )
         SELECT judge_id, question_id, response_id, human_mean, n_ratings, score,
                score - human_mean AS difference,
                if(difference > 0, 'judge higher', 'judge lower') AS direction
-        FROM judge_scores JOIN human USING (response_id, question_id)
-        JOIN rubric_questions USING (question_id)
-        WHERE status = 'ok' AND (level <> 'nominal' OR len(scale_values) = 2)
+        FROM judged JOIN rubric_questions USING (question_id)
+        WHERE (level <> 'nominal' OR len(scale_values) = 2)
           AND abs(difference) >= 0.5 * (scale_max - scale_min) - $noise
         ORDER BY abs(difference) / (scale_max - scale_min) DESC, judge_id, question_id, response_id
     """,

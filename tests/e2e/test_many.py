@@ -230,7 +230,7 @@ def test_a_run_that_is_continued_after_a_restart_makes_only_what_failed(
 
     def run(seed: int) -> int:
         environment = clean_environment() | {"PYTHONHASHSEED": str(seed)}
-        command = [sys.executable, script, two_evaluations, home]
+        command = [sys.executable, str(script), str(two_evaluations), str(home)]
         return subprocess.run(command, env=environment, cwd=tmp_path, check=False).returncode
 
     assert run(0) == 1

@@ -279,8 +279,8 @@ def test_what_changes_is_made_up_to_a_closed_gate_and_behind_it_once_it_opens(
         assert requested - materializations >= BEHIND
         assert automated.requested() == set()
 
-        labels = automated.folder / "labels.csv"
-        labels.write_text("".join(labels.read_text().splitlines(keepends=True)[:-2]))
+        label_file = automated.folder / "label_file.csv"
+        label_file.write_text("".join(label_file.read_text().splitlines(keepends=True)[:-2]))
         relabelled = automated.requested()
         assert relabelled >= {"human_labels", "human_agreement", "human_agreement:human_alpha"}
         assert not automated.run(keys(relabelled)).success

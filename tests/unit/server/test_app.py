@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from eval_assets.errors import InputError
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.gold_answers import Check
 from eval_assets.labelling.rater_queue import now
@@ -255,15 +254,6 @@ def test_a_server_addressed_by_another_name_does_not_answer(
     reply = client.get(link(study, "anna"), headers={"host": "evil.example"})
 
     assert reply.status_code == 400
-
-
-def test_name_that_no_file_can_have_is_refused_at_the_start(tmp_path: Path) -> None:
-    study = study_of(tmp_path)
-    labelling = replace(study.evaluation.labelling, raters=("anna" * 75,))
-    study = replace(study, evaluation=replace(study.evaluation, labelling=labelling))
-
-    with pytest.raises(InputError, match=r"a name of 311 characters, of which files take 240"):
-        make_app(study, hosts=["testserver"])
 
 
 def test_link_that_is_replaced_or_revoked_ends(client: TestClient, study: Study) -> None:

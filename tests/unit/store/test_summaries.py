@@ -169,6 +169,27 @@ def test_responses_on_which_a_judge_lies_half_the_scale_from_humans_are_listed(
     ]
 
 
+def test_a_score_of_a_conversation_lies_beside_the_mean_of_its_ratings(
+    connection: Connection,
+) -> None:
+    rows = responses("a1", "a2", "b1").assign(
+        convo_id=["c1", "c1", "c2"], turn_index=[1, 2, 1], model_name="m"
+    )
+    replace_rows(connection, "responses", rows)
+    rated = [("a1", 4), ("a2", 5), ("b1", 2)]
+    write_labels(connection, labels(*((name, "clarity", "r1", v) for name, v in rated)))
+    of_conversations = scores(
+        *((name, "clarity", "j", None, "conversation") for name, _ in rated)
+    ).assign(raw_score=[1.0, 1.0, 2.0])
+    write_scored(connection, [], of_conversations)
+    write_judge_human_disagreements(connection)
+
+    result = read_table(connection, "judge_human_disagreements")
+    assert result[["response_id", "human_mean", "n_ratings", "score"]].to_numpy().tolist() == [
+        ["a1", 4.5, 2, 1.0]
+    ]
+
+
 def test_one_response_has_no_standard_deviation(connection: Connection) -> None:
     write_labels(connection, labels(("a1", "clarity", "r1", 2)))
 
