@@ -84,7 +84,7 @@ from eval_assets.store.summaries import (
     write_judge_human_disagreements,
     write_score_summary,
 )
-from eval_assets.wording import figure_text, or_none
+from eval_assets.wording import figure_text, or_none, signed_text
 
 _MOST_SHOWN = 50
 
@@ -238,6 +238,13 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                 repeatability = measure_repeatability(repeated_ratings(connection), evaluation)
                 replace_rows(connection, "repeatability", repeatability)
                 write_judge_human_disagreements(connection)
+            for row in bias[bias["is_named"]].to_dict("records") if len(bias) else []:
+                logger.warning(
+                    "%s rates %s (%s) by %s points of %s differently at equal quality",
+                    *(row["judge_id"], row["value"], row["attribute"]),
+                    *(signed_text(row["relative"]), row["question_id"]),
+                    extra=DETAIL,
+                )
             n_far = count_rows(connection, "judge_human_disagreements")
             table = table_metadata(connection, "judge_human_agreement")
     return dg.MaterializeResult(

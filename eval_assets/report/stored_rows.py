@@ -89,6 +89,33 @@ class ConfusionRow(StoredRow, table="judge_confusion"):
 
 
 @dataclass(frozen=True)
+class JudgeBiasRow(StoredRow, table="judge_bias"):
+    """Bias of a judge on the responses with a value of an attribute, at equal quality."""
+
+    judge_id: str
+    question_id: str
+    attribute: str
+    value: str
+    relative: float
+    relative_low: float
+    relative_high: float
+    is_named: bool
+    state: str
+
+
+@dataclass(frozen=True)
+class RepeatabilityRow(StoredRow, table="repeatability"):
+    """How often a rater rates the same response differently; people together have no id."""
+
+    rater_id: str
+    kind: str
+    question_id: str
+    source: str
+    n_pairs: int
+    flip_rate: float
+
+
+@dataclass(frozen=True)
 class ModelResultRow(StoredRow, table="results_by_model"):
     """Agreement of the judges on the responses of a model, over prompts."""
 

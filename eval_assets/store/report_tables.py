@@ -17,7 +17,9 @@ MOST_LISTED = 200
 
 _WHOLE = (
     "judges",
+    "judge_bias",
     "judge_confusion",
+    "repeatability",
     "label_quality",
     "label_spread",
     "no_longer_paired",

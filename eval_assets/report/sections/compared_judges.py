@@ -39,7 +39,14 @@ from eval_assets.report.sections.judge_words import (
     judge_sentence,
     verdict_cell,
 )
-from eval_assets.report.stored_rows import ConfusionRow, JudgeHumanDistanceRow, JudgeStateRow
+from eval_assets.report.stored_rows import (
+    ConfusionRow,
+    JudgeBiasRow,
+    JudgeHumanDistanceRow,
+    JudgeStateRow,
+    RepeatabilityRow,
+)
+from eval_assets.verdicts import Verdict
 from eval_assets.wording import SEALED_TEST, UNDEFINED, figure_text, lenience, signed_text
 
 _LEAD = (
@@ -50,6 +57,8 @@ _LEAD = (
 )
 _MOST_VALUES = 12
 """A confusion table of more values than this cannot be read."""
+
+NOT_MEASURED = Verdict.NOT_MEASURED.value
 
 _KEY = "● A^HA with 95 % interval   ╎ constant control   ┊ shuffled control   │ people (A^HH)"
 
@@ -81,6 +90,8 @@ def _card(data: ReportData, judge_id: str) -> Card:
     blocks: list[Block] = [
         Text(f"{sentence[0].upper()}{sentence[1:]}."),
         *_version(data, judge_id),
+        *_biases(data, judge_id),
+        *_repeatability(data, judge_id),
         _overview(data, judge_id, compared),
         *(_details(data, question, row) for question, row in compared),
         *_far_apart(data, judge_id),
@@ -101,6 +112,55 @@ def _version(data: ReportData, judge_id: str) -> list[Text]:
         "never saw."
     )
     return [Text(words, is_small=True)]
+
+
+def _biases(data: ReportData, judge_id: str) -> list[Text]:
+    """Return what a judge favours at equal quality, and where that cannot be told."""
+    rows = [row for row in data.rows(JudgeBiasRow) if row.judge_id == judge_id]
+    words = [
+        f"At equal quality it rates {row.value} ({row.attribute}) "
+        f"{lenience(row.relative)}, by {signed_text(row.relative_low)} to "
+        f"{signed_text(row.relative_high)} points of {row.question_id}"
+        + (f": do not rank {row.value} with it." if row.attribute == "system" else ".")
+        for row in rows
+        if row.is_named
+    ]
+    states: dict[str, set[str]] = {}
+    for row in rows:
+        if row.attribute == "system":
+            states.setdefault(row.question_id, set()).add(row.state)
+    unknown = [
+        question for question, of_question in states.items() if of_question == {NOT_MEASURED}
+    ]
+    if unknown:
+        words.append(
+            f"Whether it favours a system is NOT MEASURED on {', '.join(unknown)}: people do not "
+            "agree on responses of the same system, or nobody rated twice."
+        )
+    return [Text(word, is_small=True) for word in words]
+
+
+def _repeatability(data: ReportData, judge_id: str) -> list[Text]:
+    """Return how often a judge rates the same response differently, beside people."""
+    rows = data.rows(RepeatabilityRow)
+    people = {
+        (row.question_id, row.source): row.flip_rate
+        for row in rows
+        if row.kind == "human"
+        if not row.rater_id
+    }
+    sources = {"run": "In another run", "same text": "On a copy of the same text"}
+    words = []
+    for row in rows:
+        if row.kind != "judge" or row.rater_id != judge_id:
+            continue
+        sentence = (
+            f"{sources[row.source]} it gives another score of {row.question_id} in "
+            f"{100 * row.flip_rate:.0f} % of {row.n_pairs:,} pairs"
+        )
+        share = people.get((row.question_id, row.source))
+        words.append(sentence + ("." if share is None else f", people in {100 * share:.0f} %."))
+    return [Text(word, is_small=True) for word in words]
 
 
 def _overview(

@@ -48,6 +48,55 @@ def test_a_judge_that_rates_as_a_version_says_so() -> None:
     assert message[0].startswith("It rates as version 1.1.0. If tuning made that version, it knows")
 
 
+def test_what_a_judge_favours_stands_on_its_card() -> None:
+    columns = [
+        *("judge_id", "question_id", "attribute", "value", "relative", "relative_low"),
+        *("relative_high", "is_named", "state"),
+    ]
+    bias = pd.DataFrame(
+        [
+            ("gpt", "clarity", "system", "codex", 0.521, 0.315, 0.728, True, "fail"),
+            ("gpt", "clarity", "system", "tranx", -0.03, -0.1, 0.1, False, "pass"),
+            ("gpt", "safety", "system", "codex", None, None, None, False, "not_measured"),
+        ],
+        columns=columns,
+    )
+    section = compared_judges.section(with_tables(Case().data(), judge_bias=bias))
+    assert section is not None
+    words = paragraphs(section)
+
+    assert (
+        "At equal quality it rates codex (system) +0.52, more lenient, by +0.32 to +0.73 points of "
+        "clarity: do not rank codex with it."
+    ) in words
+    assert not any("tranx" in text for text in words)
+    assert any(
+        text.startswith("Whether it favours a system is NOT MEASURED on safety") for text in words
+    )
+
+
+def test_how_far_a_judge_repeats_itself_stands_beside_people() -> None:
+    columns = ["rater_id", "kind", "question_id", "source", "n_pairs", "flip_rate"]
+    repeated = pd.DataFrame(
+        [
+            (None, "human", "clarity", "same text", 1217, 0.349),
+            ("anna", "human", "clarity", "same text", 80, 0.5),
+            ("gpt", "judge", "clarity", "same text", 352, 0.122),
+            ("gpt", "judge", "clarity", "run", 300, 0.2),
+        ],
+        columns=columns,
+    )
+    section = compared_judges.section(with_tables(Case().data(), repeatability=repeated))
+    assert section is not None
+    words = paragraphs(section)
+
+    assert (
+        "On a copy of the same text it gives another score of clarity in 12 % of 352 pairs, people "
+        "in 35 %."
+    ) in words
+    assert "In another run it gives another score of clarity in 20 % of 300 pairs." in words
+
+
 def test_every_judge_has_a_card_in_the_order_in_which_judges_are_declared() -> None:
     section = section_of(Case())
 
