@@ -279,7 +279,7 @@ def test_what_changes_is_made_up_to_a_closed_gate_and_behind_it_once_it_opens(
         assert requested - materializations >= BEHIND
         assert automated.requested() == set()
 
-        label_file = automated.folder / "label_file.csv"
+        label_file = automated.folder / "labels.csv"
         label_file.write_text("".join(label_file.read_text().splitlines(keepends=True)[:-2]))
         relabelled = automated.requested()
         assert relabelled >= {"human_labels", "human_agreement", "human_agreement:human_alpha"}
