@@ -1,7 +1,6 @@
 """Label files to one table of human ratings."""
 
 import json
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -32,6 +31,7 @@ from eval_assets.readers.labels.validation import (
 )
 from eval_assets.readers.names import names_model
 from eval_assets.readers.problems import quoted
+from eval_assets.readers.rating_frames import appearance
 from eval_assets.readers.references import units_of
 from eval_assets.wording import counted
 
@@ -75,7 +75,7 @@ def read_labels(
     for path in evaluation.labels.files:
         try:
             file = parsed_labels(_table(path, evaluation.folder), questions=scales)
-            files.append(without_models(file, known_names=known_names, remedy=_MODEL_REMEDY))
+            files.append(_without_models(file, known_names))
         except InputError as error:
             unusable.append(error.problem)
     removed = _removed_questions(files, list(scales))
@@ -98,25 +98,19 @@ def read_labels(
     )
 
 
-def without_models(
-    labels: ParsedLabels, *, known_names: Collection[str] = (), remedy: str
-) -> ParsedLabels:
+def _without_models(labels: ParsedLabels, known_names: Collection[str]) -> ParsedLabels:
     """Return the labels without those of language models, and a note that names these.
 
-    If no one else rated, it is a file of scores, and all are returned.
-
-    Args:
-        labels: The labels of a file.
-        known_names: Names that are no guess: of declared raters and judges.
-        remedy: What to do if one of the names is that of a person.
+    If no one else rated, it is a file of scores, and all are returned. Declared raters and judges
+    are known, whatever they are called.
     """
     raters = labels.stripped("rater_id")
-    known_ids = set(map(_appearance, known_names))
-    models = [r for r in raters.present() if r and _is_model(r) and _appearance(r) not in known_ids]
+    known_ids = set(map(appearance, known_names))
+    models = [r for r in raters.present() if r and _is_model(r) and appearance(r) not in known_ids]
     if not models or len(raters.present()) == len(models):
         return labels
     is_person = raters.array(bool, lambda rater: rater not in models)
-    note = f"{', '.join(models)} left out, as models are no human raters. {remedy}"
+    note = f"{', '.join(models)} left out, as models are no human raters. {_MODEL_REMEDY}"
     return with_note(labels.take(np.flatnonzero(is_person)), note)
 
 
@@ -135,19 +129,18 @@ def _table(path: Path, folder: Path) -> FileTable:
     return table_of_json(FileContent(named(path, folder=folder), document))
 
 
-def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation
+def joined_labels(
     files: Sequence[Labels],
     *,
     unusable: Sequence[InputProblem],
     rejects_rows: bool,
     notes: tuple[str, ...],
     judge_ids: Sequence[str] = (),
-    remedy_of_second: str = "Keep one of the two",
 ) -> Labels:
     """Return the labels of several files together.
 
     `unusable` are problems of files as a whole. Bad rows are errors unless `rejects_rows`. No rater
-    has the id of a judge. `remedy_of_second` is that of a second rating of one unit by one rater.
+    has the id of a judge.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or file.
@@ -161,7 +154,7 @@ def joined_labels(  # noqa: PLR0913 - of one file, or of all of an evaluation
         for *problem, rater, question, _ in file.rejected.itertuples(index=False, name=None)
     ]
     if is_second.any():
-        rejected += second_ratings(ratings, remedy_of_second)
+        rejected += second_ratings(ratings)
     # In the order of files and their sheets, and of lines in each.
     position = {(p.file, p.sheet): i for i, (p, _, _) in reversed(list(enumerate(rejected)))}
     rejected.sort(key=lambda row: (position[row[0].file, row[0].sheet], row[0].line or 0))
@@ -213,7 +206,7 @@ def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
     """Return a problem for each rater whose id is very similar to another's."""
     spellings: defaultdict[str, list[str]] = defaultdict(list)
     for rater in ratings["rater_id"].unique():
-        spellings[_appearance(str(rater))].append(rater)
+        spellings[appearance(str(rater))].append(rater)
     problems = []
     for raters in spellings.values():
         if len(raters) == 1:
@@ -229,10 +222,10 @@ def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
 
 
 def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProblem]:
-    ids_by_appearance = {_appearance(judge_id): judge_id for judge_id in judge_ids}
+    ids_by_appearance = {appearance(judge_id): judge_id for judge_id in judge_ids}
     problems = []
     for rater in ratings["rater_id"].unique():
-        judge_id = ids_by_appearance.get(_appearance(str(rater)))
+        judge_id = ids_by_appearance.get(appearance(str(rater)))
         if judge_id is not None:
             row = ratings[ratings["rater_id"] == rater].iloc[0]
             message = f"{quoted(rater)} is the id of the judge {quoted(judge_id)}"
@@ -243,18 +236,6 @@ def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProble
 
 def _rater_problem(label: pd.Series, message: str, remedy: str) -> InputProblem:
     return InputProblem(label["file"], label["line"], label["rater_header"], message, remedy)
-
-
-_LATIN = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαοριντυκχ", "aeopcyxijshdqwbkmhtaopivtukx")
-"""Cyrillic and Greek letters, without case, to the Latin letters that they look like."""
-
-
-def _appearance(rater: str) -> str:
-    """Return the appearance of an id, without case, spaces and invisible characters."""
-    # A spreadsheet on one system writes "é" as one character, on another as two.
-    composed = _without_case_or_spaces(unicodedata.normalize("NFKC", rater))
-    visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")
-    return "".join(visible).translate(_LATIN)
 
 
 def _without_case_or_spaces(rater: str) -> str:

@@ -237,7 +237,7 @@ def checked_labels(
     )
 
 
-def second_ratings(ratings: pd.DataFrame, remedy: str) -> list[RejectedRow]:
+def second_ratings(ratings: pd.DataFrame) -> list[RejectedRow]:
     """Return each further rating of a unit by the same rater in the same round."""
     columns = ratings[[*UNIT_AND_RATER, "file", "line", "rating_header"]]
     sharing = columns[ratings.duplicated(UNIT_AND_RATER, keep=False)]
@@ -253,7 +253,7 @@ def second_ratings(ratings: pd.DataFrame, remedy: str) -> list[RejectedRow]:
             f"a second rating of {quoted(response_id)} on {quoted(question_id)} "
             f"by {quoted(rater_id)}, the first is {first}"
         )
-        problem = InputProblem(file, line, header, message, remedy)
+        problem = InputProblem(file, line, header, message, "Keep one of the two")
         rejected.append((problem, rater_id, question_id))
     return rejected
 

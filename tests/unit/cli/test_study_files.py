@@ -41,8 +41,8 @@ def label(files: StudyFiles, rater: str, *values: float) -> None:
 
 def test_sessions_begun_since_the_study_was_read_are_queued(files: StudyFiles) -> None:
     assert disagreements_now(files, between_judges=[]) == []
-    label(files, "anna", 5, 3)
-    label(files, "ben", 1, 3)
+    label(files, "anna", 5, 5)
+    label(files, "ben", 1, 5)
 
     [result] = disagreements_now(files, between_judges=[])
     assert (result.spread, sorted(result.ratings.values())) == (1.0, [1.0, 5.0])
@@ -56,8 +56,8 @@ def test_quality_covers_sessions_begun_since_the_study_was_read(files: StudyFile
 
 
 def test_judges_who_disagree_join_unless_raters_disagree_on_the_same(files: StudyFiles) -> None:
-    label(files, "anna", 5, 3)
-    label(files, "ben", 1, 3)
+    label(files, "anna", 5, 5)
+    label(files, "ben", 1, 5)
     [between_raters] = disagreements_now(files, between_judges=[])
     other = "a1" if between_raters.response_id == "a2" else "a2"
     between_judges = [
