@@ -209,7 +209,7 @@ def test_no_combined_score_is_left_once_no_part_is_certified(other_test_once: Ev
 def test_sheets_and_queues_hold_what_needs_a_person(planted: Evaluated) -> None:
     """A response that came after the run, and that no judge has scored, needs a person too."""
     path = planted.path / "evaluation.yaml"
-    path.write_text(path.read_text() + "labelling: {raters: [dora]}\n")
+    path.write_text(path.read_text() + "labelling: {raters: [dora], show: [model_name]}\n")
     responses = planted.path / "responses.csv"
     with responses.open(newline="") as file:
         *_, last = csv.DictReader(file)
