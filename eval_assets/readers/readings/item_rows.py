@@ -213,11 +213,19 @@ class ItemRows:
             else:
                 group.append(column)
         has_numbers = any(group[0].kind is Kind.NUMBER for group in groups)
-        main = max(groups, key=lambda group: self._worth(group, has_numbers=has_numbers))
+        # A judge's column of its own kind is compared with people's, and never stands for them.
+        of_people = [group for group in groups if any(map(self._is_person, group))]
+        if not all(self._is_judges(group) for group in groups if group not in of_people):
+            of_people = []
+        candidates = of_people or groups
+        main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
         for column in rated:
             if column not in main:
                 self.not_read[column.name] = "values of another kind than the ratings"
         return main
+
+    def _is_judges(self, group: Sequence[CodedColumn]) -> bool:
+        return all(self.who_is(column) is Who.JUDGE for column in group)
 
     def _are_crossed(self, columns: Sequence[CodedColumn]) -> bool:
         return bool(crossed_parts([column.name for column in columns]))
@@ -498,7 +506,11 @@ class ItemRows:
         parts = list(distinct_parts([column.name for column in rated]).values())
         if len(parts) < 2 or any(map(self._chosen, rated)):
             return []
-        texts = [c.name for c in self.table.columns if c.kind in (Kind.TEXT, Kind.WORD)]
+        texts = [
+            c.name
+            for c in self.table.columns
+            if c.kind in (Kind.TEXT, Kind.WORD) and c not in rated
+        ]
         starts = (name.removesuffix(parts[0]) for name in texts if name.endswith(parts[0]))
         named = ([start + part for part in parts] for start in starts if start)
         return next((names for names in named if set(names) <= set(texts)), [])

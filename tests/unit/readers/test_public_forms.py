@@ -195,3 +195,31 @@ def test_numbered_raters_of_a_domain_stay_beside_their_sum(tmp_path: Path) -> No
     tables = read(tmp_path, "essays.tsv", table(header, *rows, delimiter="\t"))
 
     assert (tables.ratings["rater"].nunique(), len(tables.ratings)) == (2, 48)
+
+
+def test_probability_of_a_judge_stands_beside_verdicts_of_named_people(tmp_path: Path) -> None:
+    rows = [
+        [
+            i,
+            *("pass" if PEOPLE[i, r] > 2 else "fail" for r in ("anna", "ben")),
+            round(JUDGE[i] / 6 + n / 500, 3),
+        ]
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, "a.csv", table(["ticket", "anna", "ben", "judge_prob"], *rows))
+
+    assert (len(tables.ratings), len(tables.scores)) == (48, 24)
+    assert set(tables.judge_scales) == {"judge_prob"}
+
+
+def test_numbered_reviewers_who_write_words_are_raters(tmp_path: Path) -> None:
+    words = {True: "good", False: "bad"}
+    rows = [
+        [i, *(words[PEOPLE[i, r] > 2] for r in ("anna", "ben")), words[JUDGE[i] > 2]] for i in ITEMS
+    ]
+    header = ["trace_id", "reviewer_1", "reviewer_2", "llm_verdict"]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert (tables.ratings["rater"].nunique(), len(tables.scores)) == (2, 24)
