@@ -1,6 +1,7 @@
 """Pass rates of systems by a judge's scores of all responses, corrected by ratings of some."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,6 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.stats import Interval, prediction_powered_mean
 from eval_assets.stats.group_ratios import share_interval
 from eval_assets.wording import or_none
-
-_CLASSES = 2
 
 Row = dict[str, object]
 
@@ -33,22 +32,24 @@ def measure_corrected_rates(
         people: Human ratings by question, outside a held-out test.
         judges: Scores by question, outside it as well; raters are judges.
         systems: System of each response.
-        evaluation: Declares the questions; those of two classes have a pass, the higher one.
+        evaluation: Declares the questions and which values are a pass.
     """
     codes, names = systems
     parts: list[tuple[str | None, Integers]] = [(None, np.flatnonzero(codes >= 0))]
     parts += [(name, np.flatnonzero(codes == k)) for k, name in enumerate(names)]
     rows: list[Row] = []
     for question in evaluation.rubric:
-        values = question.scale.values
-        if values is None or len(values) != _CLASSES or question.id not in people:
+        rule = question.pass_rule
+        if rule is None or question.id not in people:
             continue
-        low, high = question.scale.low, question.scale.high
-        labels = (people[question.id].means() - low) / (high - low)
+        ratings = people[question.id]
+        labels = replace(ratings, value=rule.passes(ratings.value)).means()
         scores = judges[question.id]
         for index, judge_id in enumerate(scores.rater_ids):
             score = scores.matrix()[:, index]
-            passes = np.where(np.isnan(score), np.nan, np.round((score - low) / (high - low)))
+            # Fractions, such as means of runs, pass with the nearest value.
+            nearest = score if question.scale.values is None else question.scale.snap(score)
+            passes = np.where(np.isnan(score), np.nan, rule.passes(nearest))
             for name, units in parts:
                 if np.isnan(passes[units]).all():
                     continue

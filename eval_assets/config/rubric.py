@@ -7,7 +7,7 @@ from typing import Literal
 
 from eval_assets.config.types import Name, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
-from eval_assets.scale import BINARY, Level, Scale
+from eval_assets.scale import BINARY, Level, PassRule, Scale
 
 PAIR_COLUMNS = ("response_a", "response_b")
 """Columns of the compared responses."""
@@ -45,6 +45,7 @@ class RubricQuestion:
             columns of the responses. The scale then leads from the first to the second.
         applies_to: Values of columns of a response, all of which it needs to be asked the
             question; empty if every response is asked.
+        passes: Which values are a pass, such as `>=4` or `yes`; None for the higher of two classes.
         options: Options of which a rater selects any number; each becomes a binary question
             `ID/OPTION`.
         note: Request for a note beside the answer; empty for a free comment.
@@ -66,6 +67,7 @@ class RubricQuestion:
     guidelines: str = ""
     type: Literal["rating", "pairwise"] = "rating"
     applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    passes: float | Text | None = field(default=None, metadata={"alias": "pass"})
     options: tuple[Name, ...] = ()
     note: str = ""
     scored_by: Literal["judge", "function"] = "judge"
@@ -87,11 +89,30 @@ class RubricQuestion:
             message = "the values of a comparison lead from response_a to response_b"
             remedy = "Name them in this order, a tie in the middle, such as {values: [A, tie, B]}"
             faults.append(Fault(("scale",), message, remedy))
-        faults += self._option_faults()
+        faults += [*self._option_faults(), *self._pass_faults()]
         raise_faults(faults)
         classes = self.scale.values if self.level == "nominal" else None
         has_order = classes is None or len(classes) <= 2  # noqa: PLR2004 - of two one is 1
         object.__setattr__(self, "scale", replace(self.scale, has_order=has_order))
+
+    @property
+    def pass_rule(self) -> PassRule | None:
+        """Which values are a pass: as declared, or the higher of two classes."""
+        values = self.scale.values or ()
+        is_binary = len(values) == 2  # noqa: PLR2004 - no and yes
+        text = f"{self.passes:g}" if isinstance(self.passes, float) else str(self.passes or "yes")
+        words = {word.casefold() for word in self.scale.words or ()}
+        if is_binary and text.casefold() in {"yes", "no"} - words:
+            value = values[text.casefold() == "yes"]
+            return PassRule("=", (value,), f"{value:g}")
+        return None if self.passes is None else PassRule.parse(text, self.scale)
+
+    def _pass_faults(self) -> Iterator[Fault]:
+        try:
+            _ = self.pass_rule
+        except ValueError as error:
+            remedy = "Write a rule such as '>=4', or values of the scale"
+            yield Fault(("pass",), str(error), remedy)
 
     def _option_faults(self) -> Iterator[Fault]:
         plain = [option.casefold() for option in self.options]

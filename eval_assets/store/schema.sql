@@ -309,7 +309,7 @@ CREATE TABLE IF NOT EXISTS repeatability (
 );
 
 -- The pass rate as people would give it, by a judge's scores of all responses and people's ratings
--- of some, outside a held-out test; of questions with two classes, of which the higher passes.
+-- of some, outside a held-out test; of questions with a pass, such as those of two classes.
 CREATE TABLE IF NOT EXISTS corrected_rates (
     judge_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,

@@ -13,8 +13,14 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 
-def rates(
-    *, seed: int, n_labelled: int, rate: float, n: int = 600, scale: Scale = BINARY
+def rates(  # noqa: PLR0913 - the study and the question
+    *,
+    seed: int,
+    n_labelled: int,
+    rate: float,
+    n: int = 600,
+    scale: Scale = BINARY,
+    passes: str | None = None,
 ) -> pd.DataFrame:
     """Return the rates of a judge that passes a third of the failures as well."""
     rng = np.random.default_rng(seed)
@@ -22,7 +28,8 @@ def rates(
     score = np.where(rng.random(n) < 0.33, 1.0, truth)
     units, zeros = np.arange(n), np.zeros(n, dtype=np.int64)
     labelled = np.sort(rng.choice(n, n_labelled, replace=False))
-    question = RubricQuestion("q", "Good?", scale, "ordinal")
+    truth, score = (scale.low + (scale.high - scale.low) * of for of in (truth, score))
+    question = RubricQuestion("q", "Good?", scale, "ordinal", passes=passes)
     return measure_corrected_rates(
         {"q": LongRatings(labelled, zeros[:n_labelled], truth[labelled], ("a",), units)},
         {"q": LongRatings(units, zeros, score, ("j",), units)},
@@ -60,5 +67,7 @@ def test_without_labels_there_is_the_judges_rate_alone() -> None:
     assert row["rate"] is None or np.isnan(row["rate"])
 
 
-def test_questions_of_more_classes_have_no_pass() -> None:
+def test_questions_of_more_classes_have_a_pass_if_it_is_declared() -> None:
     assert rates(seed=4, n_labelled=100, rate=0.5, scale=LIKERT5).empty
+    declared = rates(seed=4, n_labelled=100, rate=0.5, scale=LIKERT5, passes=">=4")
+    pd.testing.assert_frame_equal(declared, rates(seed=4, n_labelled=100, rate=0.5))
