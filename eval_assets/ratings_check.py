@@ -337,7 +337,7 @@ class _Context:
             step: The step.
             option: Further option that reads the files as they were read.
         """
-        from eval_assets.shown.next_step import Action
+        from eval_assets.shown.next_step import Action, command_words
 
         if not self.paths:
             return ""
@@ -348,16 +348,7 @@ class _Context:
         evaluation = self.rules.evaluation
         if evaluation is None:
             return join(["eval-assets", "init", *files, *options, self.title])
-        commands = {
-            Action.RATE_TWICE: ["assign", "--raters-per-response", "2"],
-            Action.RATE_MORE: ["assign"],
-            Action.VARY: ["assign"],
-            Action.DISCUSS: ["assign"],
-            Action.REVISE_QUESTION: ["rubric", "draft", step.question],
-            Action.USE_JUDGE: ["certificates"],
-        }
-        words = commands.get(step.action, ["run"])
-        return join(["eval-assets", *words, "--data", str(evaluation.folder)])
+        return join(["eval-assets", *command_words(step), "--data", str(evaluation.folder)])
 
 
 def _repeated(options: ReadOptions) -> list[str]:
@@ -438,23 +429,16 @@ def _with_declared_judges(tables: RatingTables, evaluation: Evaluation | None) -
     )
 
 
-_FEWEST_GROUPS_OF_A_TEST = 60
-"""Groups from which on a test is held out: two fifths of them, 24, are in it."""
-
-
 def _held_out(tables: RatingTables, evaluation: Evaluation | None) -> NDArray[np.bool_]:
     """Return which items judges are not compared on, as in a run of the evaluation."""
     import numpy as np
 
-    from eval_assets.tuning.rated import splits_of
+    from eval_assets.tuning.rated import are_held_out
 
     groups = tables.items["group"].astype(str)
     if evaluation is None or tables.scores.empty:
         return np.zeros(len(groups), dtype=bool)
-    if groups.nunique() < _FEWEST_GROUPS_OF_A_TEST:
-        return np.zeros(len(groups), dtype=bool)
-    is_test: NDArray[np.bool_] = splits_of(groups, evaluation.tuning.split) == "test"
-    return is_test
+    return are_held_out(groups, evaluation.tuning.split)
 
 
 def _question_ratings(
@@ -501,7 +485,6 @@ def _question_ratings(
                 rater=people.rater[is_kept],
                 value=people.value[is_kept],
             )
-            of_judges = of_judges.where(~is_held_out[of_judges.unit])
         result.append(
             QuestionRatings(
                 classes.measured,

@@ -133,7 +133,7 @@ def test_the_installed_wheel_makes_a_folder_and_evaluates_it(wheel: Path, tmp_pa
     assert Path(condition.strip()).is_relative_to(packages)
     program = python.with_name("eval-assets")
     run(program, "init", "mine", folder=tmp_path)
-    assert "Human agreement:" in run(program, "run", "--data", "mine", folder=tmp_path)
+    assert "Can we trust our labels?" in run(program, "run", "--data", "mine", folder=tmp_path)
     assert (tmp_path / "mine" / "out" / "report.html").exists()
     for study in ("code", "stories"):
         run(program, "init", study, "--example", study, folder=tmp_path)

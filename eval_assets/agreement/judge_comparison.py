@@ -186,6 +186,53 @@ class Repeatability:
 
 
 @dataclass(frozen=True)
+class HeldOutTest:
+    """What the held-out test says of a judge on one question.
+
+    Attributes:
+        verdict: Whether it can replace a rater, on a share of the units if `share` is given.
+        version: Version that was tested.
+        is_in_use: Whether the judge scores with that version.
+        n_units: Units of the test.
+        kappa: Agreement with people beyond chance, and the ends of the interval that decides; NaN
+            if they stay unseen until the judge passes.
+        kappa_people: People's with each other.
+        minimum: Least agreement that the judge needs.
+        share: Share of the units on which it passes; None for all.
+        doubt_source: Judge that says where it passes: where both differ by at most
+            `doubt_threshold`.
+    """
+
+    verdict: Verdict
+    version: str
+    is_in_use: bool
+    n_units: int
+    kappa: float
+    low: float
+    high: float
+    kappa_people: float
+    minimum: float
+    share: float | None
+    doubt_source: str
+    doubt_threshold: float
+
+
+@dataclass(frozen=True)
+class PlannedTest:
+    """A held-out test that was not evaluated.
+
+    Attributes:
+        n_groups: Groups of the test.
+        chance: Chance that the judge passes it, by train and dev; None if unknown.
+        n_units: Rated units with which it passes four times in five; None if no number suffices.
+    """
+
+    n_groups: int
+    chance: float | None
+    n_units: int | None
+
+
+@dataclass(frozen=True)
 class JudgeComparison:
     """A judge compared with people on one question.
 
@@ -210,6 +257,8 @@ class JudgeComparison:
             the scale; empty on a continuous scale.
         is_decisive: Whether the comparison decides; if not, a held-out test does.
         differing: Units on which it differs most from people: (unit, mean rating, score).
+        tested: What its held-out test says; None if it was not evaluated.
+        planned: What that test would say; None without one.
     """
 
     judge: str
@@ -237,11 +286,13 @@ class JudgeComparison:
     pairs: tuple[tuple[float, float, int], ...] = ()
     differing: tuple[tuple[int, float, float], ...] = ()
     is_decisive: bool = True
+    tested: HeldOutTest | None = None
+    planned: PlannedTest | None = None
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that the finding leads to."""
-        return self.finding.verdict
+        """The verdict of the held-out test, or else that the finding leads to."""
+        return self.finding.verdict if self.tested is None else self.tested.verdict
 
     @property
     def has_interval(self) -> bool:

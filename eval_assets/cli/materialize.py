@@ -71,7 +71,7 @@ def materialize(  # noqa: PLR0913 - the options of a run
     Args:
         folder: The evaluation.
         select: Assets as `--select` names them, without a key prefix; None for all.
-        verbose: Whether to print Dagster's own log.
+        verbose: Whether to print all figures, and Dagster's own log.
         output: `quiet` prints closed gates and failed checks alone, `json` one object on stdout
             and the progress on stderr.
         read_tests: Whether sealed tests are read if anything changed, and not only when due.
@@ -141,7 +141,9 @@ def _materialize(  # noqa: PLR0913 - what `materialize` takes
     results = _results(result, sorted(key.path[-1] for key in selected - materialized))
     judged = {name for name, gate in GATES.items() if folder.key(gate.table) in selected}
     evaluation = folder.evaluation()
-    is_closed = print_run(evaluation, folder.stored_in, results, output, gates=judged)
+    is_closed = print_run(
+        evaluation, folder.stored_in, results, output, gates=judged, verbose=verbose
+    )
     if stopped := [check for check in results.failed_checks if check.ends_run]:
         print_errors([check.finding for check in stopped], all_in=folder.out / "problems.txt")
         return FAILED, None

@@ -22,6 +22,7 @@ from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json
+from eval_assets.cli.run_screen import stored_screen
 from eval_assets.cli.terminal_tables import print_measured
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
@@ -34,6 +35,7 @@ from eval_assets.readers.evaluation.input_files import (
     source_fingerprints,
 )
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.shown.terminal import screen_lines
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.figures import read_figures
@@ -243,15 +245,16 @@ class RunResults:
     failed_checks: tuple[FailedCheck, ...]
 
 
-def print_run(
+def print_run(  # noqa: PLR0913 - the results, and how they are printed
     evaluation: Evaluation,
     database: Path,
     results: RunResults,
     output: Output,
     *,
     gates: Collection[GateName],
+    verbose: bool,
 ) -> bool:
-    """Print stored figures, failed checks, paths and assets that did not run.
+    """Print the screen, failed checks and paths; if `verbose`, tables of figures before them.
 
     Return whether one of `gates`, which the run judged, is closed.
     """
@@ -276,17 +279,29 @@ def print_run(
                     }
                     print_json(about | _figures(connection))
                 case "text":
-                    print_measured(
-                        connection,
-                        evaluation,
-                        outcomes,
-                        stale=stale.get(JudgeHumanFigures.table, ""),
-                        certificates=certificates_now(connection, evaluation, database=database),
+                    certificates = certificates_now(connection, evaluation, database=database)
+                    if verbose:
+                        print_measured(
+                            connection,
+                            evaluation,
+                            outcomes,
+                            stale=stale.get(JudgeHumanFigures.table, ""),
+                            certificates=certificates,
+                        )
+                        _print_disagreement(connection, evaluation)
+                    notes = [
+                        of.unusable.sentence(HumanFigures.table).rstrip(".")
+                        for of in outcomes
+                        if of.gate == "human_a_hh" and of.unusable
+                    ]
+                    screen = stored_screen(
+                        connection, evaluation, certificates=certificates, notes=notes
                     )
-                    _print_disagreement(connection, evaluation)
-                    if report.exists():
-                        click.echo(f"Report    {report}")
-                    click.echo(f"Database  {database}")
+                    for line in screen_lines(
+                        screen, report=str(report) if report.exists() else None
+                    ):
+                        click.echo(line)
+                    click.echo(f"Database {database}")
                 case "quiet":
                     for outcome in closed:
                         click.echo(f"{outcome.gate} is closed: {outcome.reason}")
@@ -300,8 +315,9 @@ def _print_failures(results: RunResults) -> None:
         if not check.ends_run:
             click.echo(f"{check.severity:5} {check.check}: {check.finding}")
     if results.not_run:
-        names = ", ".join(results.not_run)
-        click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {names}")
+        click.echo(
+            f"Stopped before judge tuning: raters do not agree enough (exit code {GATE_CLOSED})."
+        )
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class _Statuses(click.ParamType["str"]):
     metavar="STATUS[,STATUS]",
     help="Ask the judges again where a reply has no score: unparsable, missing, out_of_range.",
 )
-@click.option("--verbose", is_flag=True, help="Show Dagster's own log as well.")
+@click.option("--verbose", is_flag=True, help="Print all figures, and Dagster's own log.")
 @click.option(
     "--quiet", "output", flag_value="quiet", help="Print closed gates and failed checks only."
 )
@@ -135,8 +135,8 @@ def _evaluate(  # noqa: PLR0913 - one parameter per option
     output: Output,
 ) -> int:
     """Run one evaluation, or print its last results if nothing changed; return the exit code."""
-    if not (select or force or ask_again or verbose):
-        code = _unchanged(data / name, database, output=output)
+    if not (select or force or ask_again):
+        code = _unchanged(data / name, database, output=output, verbose=verbose)
         if code is not None:
             return code
     # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
@@ -184,7 +184,7 @@ def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -
         )
 
 
-def _unchanged(folder: Path, database: str | None, *, output: Output) -> int | None:
+def _unchanged(folder: Path, database: str | None, *, output: Output, verbose: bool) -> int | None:
     """Print the last run's results if nothing changed since; return the exit code, else None."""
     from eval_assets.cli.options import resolve_database
     from eval_assets.cli.results import may_be_unchanged, print_run, unchanged_results
@@ -201,5 +201,7 @@ def _unchanged(folder: Path, database: str | None, *, output: Output) -> int | N
     if output != "quiet":
         message = f"Nothing changed in {folder} since the last run; --force runs it again."
         click.echo(message, err=output == "json")
-    is_closed = print_run(evaluation, path, results, output, gates=evaluation.gates)
+    is_closed = print_run(
+        evaluation, path, results, output, gates=evaluation.gates, verbose=verbose
+    )
     return GATE_CLOSED if results.not_run or is_closed else DONE

@@ -11,7 +11,7 @@ from eval_assets.agreement.judge_comparison import (
     JudgeFinding,
 )
 from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
-from eval_assets.shown.numbers import count_text, counted, planned, planned_text
+from eval_assets.shown.numbers import count_text, counted, percent_text, planned, planned_text
 from eval_assets.shown.sentences import Words
 from eval_assets.stats.beside_people import FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
@@ -67,6 +67,20 @@ class NextStep:
     judge: str = ""
     examples: tuple[str, ...] = ()
     command: str = ""
+
+
+def command_words(step: NextStep) -> list[str]:
+    """Return the command that takes a step in an evaluation folder."""
+    match step.action:
+        case Action.RATE_TWICE:
+            return ["assign", "--raters-per-response", "2"]
+        case Action.RATE_MORE | Action.VARY | Action.DISCUSS:
+            return ["assign"]
+        case Action.REVISE_QUESTION:
+            return ["rubric", "draft", step.question]
+        case Action.USE_JUDGE:
+            return ["certificates"]
+    return ["run"]
 
 
 def next_step(
@@ -214,7 +228,7 @@ _ORDER = (
 
 def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int], str]) -> NextStep:
     """Return the step for labels that can be trusted: about the judge that is nearest to use."""
-    judges = sorted(_all(assessment), key=lambda of: (_ORDER.index(of.finding), _distance(of)))
+    judges = sorted(_all(assessment), key=_nearness)
     if not judges:
         n = max(of.n_units for of in assessment.labels)
         return NextStep(
@@ -227,16 +241,12 @@ def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int]
         )
     best = judges[0]
     on = f" on {best.question.id}" if len(assessment.labels) > 1 else ""
+    if best.verdict is Verdict.PASS:
+        step = _use(best, on, words, n_ratings=sum(of.n_ratings for of in assessment.labels))
+        return replace(step, question=best.question.id, judge=best.judge)
     match best.finding:
-        case JudgeFinding.EQUAL:
-            n_ratings = sum(of.n_ratings for of in assessment.labels)
-            step = NextStep(
-                Action.USE_JUDGE,
-                f"Let {best.judge} replace one rater of each {words.item} it scores{on}.",
-                best.n_scored,
-                "fewer ratings",
-                f"That saves {count_text(best.n_scored)} of {counted(n_ratings, 'rating')}.",
-            )
+        case _ if best.tested is None and best.planned is not None and best.planned.n_units:
+            step = _enlarge(best, on, words, n_items=assessment.labels[0].n_units)
         case JudgeFinding.UNTESTED:
             step = NextStep(
                 Action.TEST_JUDGE,
@@ -257,10 +267,48 @@ def _judge_step(assessment: Assessment, words: Words, item_names: Callable[[int]
     return replace(step, question=best.question.id, judge=best.judge)
 
 
-def _distance(comparison: JudgeComparison) -> float:
-    """Return how much more a judge needs, to choose the nearest of several."""
+def _nearness(comparison: JudgeComparison) -> tuple[bool, float, int, float]:
+    """Return how much more a judge needs, to choose the nearest to use of several."""
+    tested = comparison.tested
+    share = 1.0 if tested is None or tested.share is None else tested.share
     n_groups = comparison.groups_as_measured or comparison.groups_if_equal
-    return math.inf if n_groups is None else n_groups
+    return (
+        comparison.verdict is not Verdict.PASS,
+        -share,
+        _ORDER.index(comparison.finding),
+        math.inf if n_groups is None else n_groups,
+    )
+
+
+def _use(best: JudgeComparison, on: str, words: Words, *, n_ratings: int) -> NextStep:
+    share = 1.0
+    if best.tested is not None and best.tested.share is not None:
+        share = best.tested.share
+    n = round(share * best.n_scored)
+    part = f"each {words.item} it scores"
+    if share < 1:
+        part = f"{percent_text(share)} of {words.items}"
+    return NextStep(
+        Action.USE_JUDGE,
+        f"Let {best.judge} replace one rater of {part}{on}.",
+        n,
+        "fewer ratings",
+        f"That saves {count_text(n)} of {counted(n_ratings, 'rating')}.",
+    )
+
+
+def _enlarge(best: JudgeComparison, on: str, words: Words, *, n_items: int) -> NextStep:
+    """Return the number of items with which the held-out test is likely to be passed."""
+    total = 0 if best.planned is None or best.planned.n_units is None else best.planned.n_units
+    n = planned(max(1, total - n_items))
+    return NextStep(
+        Action.RATE_MORE,
+        f"Have {count_text(n)} more {words.items} rated{on}, then run again.",
+        n,
+        f"more {words.items}",
+        f"With {planned_text(n + n_items)} in all the test passes four times in five, if "
+        f"{best.judge} is as close as it looks.",
+    )
 
 
 def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:

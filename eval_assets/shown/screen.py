@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eval_assets.agreement.assessment import Assessment
-from eval_assets.agreement.judge_comparison import JudgeComparison, JudgeFinding
+from eval_assets.agreement.judge_comparison import HeldOutTest, JudgeComparison, JudgeFinding
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.shown.next_step import NextStep, next_step
@@ -120,6 +120,7 @@ class ScreenAnswer:
         rows: The figures, drawn.
         axis: Their axis; None without rows.
         note: What the drawn interval is; may be empty.
+        share: Share of the items on which the verdict holds; 1 for all.
     """
 
     question: str
@@ -129,6 +130,13 @@ class ScreenAnswer:
     rows: tuple[Row, ...] = ()
     axis: Axis | None = None
     note: str = ""
+    share: float = 1.0
+
+    @property
+    def word(self) -> str:
+        """The verdict in words, with the share on which it holds."""
+        share = "" if self.share == 1 else f" on {percent_text(self.share)}"
+        return f"{self.verdict.word}{share}"
 
 
 @dataclass(frozen=True)
@@ -226,7 +234,9 @@ def _read_lines(reading: ReadSummary) -> list[str]:
         lines.append(f"{roles}{'. ' if roles else ''}Wrong? {', '.join(reading.options)}")
     if reading.n_held_out:
         n = counted(reading.n_held_out, words.item)
-        lines.append(f"{n} {'is' if reading.n_held_out == 1 else 'are'} held out from judges.")
+        lines.append(
+            f"{n} {'is' if reading.n_held_out == 1 else 'are'} held out for the test of judges."
+        )
     lines += [f"{shortened(note, _LONGEST_NOTE)}." for note in reading.notes[:_MOST_NOTES]]
     lines += [
         f"{choice}. Otherwise: {option}" for _, choice, option in reading.doubts[:_MOST_NOTES]
@@ -305,6 +315,37 @@ def _label_row(labels: LabelAgreement, label: str) -> Row:
     )
 
 
+def _tested_answer(
+    answer: ScreenAnswer, judge: str, tested: HeldOutTest, words: Words
+) -> ScreenAnswer:
+    answer = replace(answer, share=1.0 if tested.share is None else tested.share)
+    if math.isnan(tested.kappa):
+        return answer
+    minimum = figure_text(tested.minimum)
+    label = judge if tested.share is None else f"{judge} + people"
+    rows = (
+        Row("people", tested.kappa_people, figure_text(tested.kappa_people)),
+        Row(
+            label,
+            tested.kappa,
+            figure_text(tested.kappa, limits=[tested.minimum]),
+            Mark.JUDGE,
+            low=tested.low,
+            high=tested.high,
+            minimum=tested.minimum,
+            verdict=tested.verdict,
+            is_tested=True,
+        ),
+    )
+    n = counted(tested.n_units, words.item)
+    return replace(
+        answer,
+        rows=rows,
+        axis=agreement_axis(rows, minimum=tested.minimum, minimum_text=minimum),
+        note=f"Held-out test: {n}. Bar: the interval that decides.",
+    )
+
+
 def _judge_answer(judge: str, comparisons: Sequence[JudgeComparison], words: Words) -> ScreenAnswer:
     verdict = Verdict.worst(of.verdict for of in comparisons)
     answer = ScreenAnswer(judge_question(judge), verdict, judge_summary(comparisons, words))
@@ -312,6 +353,8 @@ def _judge_answer(judge: str, comparisons: Sequence[JudgeComparison], words: Wor
         return answer
     [comparison] = comparisons
     compared, two = comparison.compared, comparison.two_classes
+    if comparison.tested is not None:
+        return _tested_answer(answer, judge, comparison.tested, words)
     if compared is not None and comparison.gap is not None and comparison.has_interval:
         people, gap = compared.people.value, comparison.gap
         minimum = people - comparison.margin

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from eval_assets.agreement.judge_comparison import (
     MARGIN,
+    HeldOutTest,
     JudgeComparison,
     JudgeFinding,
     TwoClasses,
@@ -214,11 +215,65 @@ def judge_question(judge: str) -> str:
 
 def judge_sentence(comparison: JudgeComparison, words: Words) -> str:
     """Return what the comparison of a judge with people on one question says."""
-    parts = [_finding_sentence(comparison, words)]
-    if comparison.verdict is not Verdict.NOT_MEASURED:
+    tested = comparison.tested
+    is_of_version = tested is None or tested.is_in_use
+    parts = [
+        _finding_sentence(comparison, words) if tested is None else _test_sentence(tested, words)
+    ]
+    if tested is None:
+        parts.append(_plan_sentence(comparison))
+    if comparison.verdict is not Verdict.NOT_MEASURED and is_of_version:
         parts.append(_bias_sentence(comparison, words))
     parts.append(_repeat_sentence(comparison, words))
     return " ".join(filter(None, parts))
+
+
+_NEAR = 0.02
+"""Difference of two figures up to which they are called equal."""
+
+
+def _test_sentence(tested: HeldOutTest, words: Words) -> str:
+    """Return what the held-out test says of a judge."""
+    version = "" if tested.is_in_use else f" Use version {tested.version}."
+    value, people = figure_text(tested.kappa, limits=[tested.minimum]), tested.kappa_people
+    figures = f"it agrees with people ({value}, needs {figure_text(tested.minimum)})"
+    match tested.verdict:
+        case Verdict.PASS if tested.share is not None:
+            points = counted_points(tested.doubt_threshold)
+            return (
+                f"Yes where it is within {points} of {tested.doubt_source} "
+                f"({percent_text(tested.share)} of {words.items}); people rate the rest.{version}"
+            )
+        case Verdict.PASS:
+            nearly = "" if tested.kappa >= people - _NEAR else "nearly "
+            return (
+                f"In the held-out test {figures} {nearly}as they do with each other "
+                f"({figure_text(people)}).{version}"
+            )
+        case Verdict.FAIL:
+            return f"In the held-out test it agrees with people clearly less than they do.{version}"
+    if math.isnan(tested.kappa):
+        return f"The held-out test of {counted(tested.n_units, words.item)} does not settle it."
+    return (
+        f"In the held-out test {figures}, they with each other {figure_text(people)}: not proven."
+    )
+
+
+def counted_points(points: float) -> str:
+    """Return a distance on a scale."""
+    return f"{points:g} point{'' if points == 1 else 's'}"
+
+
+def _plan_sentence(comparison: JudgeComparison) -> str:
+    """Return how likely an untested judge passes its held-out test."""
+    plan = comparison.planned
+    is_open = comparison.verdict is Verdict.NEED_MORE_DATA
+    if plan is None or plan.chance is None or not is_open:
+        return ""
+    return (
+        f"A held-out test of {counted(plan.n_groups, 'group')} would show it "
+        f"{percent_text(plan.chance)} of the time."
+    )
 
 
 _SENTENCES = {

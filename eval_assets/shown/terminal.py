@@ -76,7 +76,7 @@ def _lines(screen: Screen, report: str | None) -> Iterator[str]:
 
 def _heading(number: int, answer: ScreenAnswer) -> Iterator[str]:
     """Yield a question with its word at the right end."""
-    word = answer.verdict.word
+    word = answer.word
     start = f"{number}  "
     most = WIDTH - len(start) - len(word) - 1
     yield _padded(f"{start}{_cut(answer.question, most)}", WIDTH - len(word)) + word

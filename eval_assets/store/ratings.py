@@ -176,6 +176,25 @@ def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
+def response_group_ids(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the response group of each unit index."""
+    rows = connection.execute(
+        "SELECT group_id FROM response_groups ORDER BY response_id"
+    ).fetchall()
+    return [str(group_id) for (group_id,) in rows]
+
+
+def response_texts(connection: duckdb.DuckDBPyConnection, unit: int) -> tuple[str, str, str]:
+    """Return id, prompt and text of the response of a unit index."""
+    [row] = connection.execute(
+        """SELECT response_id, coalesce(prompt_text, ''), coalesce(response_text, '')
+           FROM responses ORDER BY response_id LIMIT 1 OFFSET ?""",
+        [unit],
+    ).fetchall()
+    response_id, prompt, text = row
+    return str(response_id), str(prompt), str(text)
+
+
 def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
     """Return every slice: a code for each unit index, -1 for no value, and the codes' meaning.
 

@@ -39,6 +39,19 @@ def splits_of(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.str_]
     return np.array(list(map(split_by_group.__getitem__, groups)), dtype=np.str_)
 
 
+_FEWEST_GROUPS_OF_A_TEST = 60
+"""Groups from which on a test is held out: two fifths of them, 24, are in it."""
+
+
+def are_held_out(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.bool_]:
+    """Return which responses are held out for the test of judges, given the group of each."""
+    groups = list(group_ids)
+    if len(set(groups)) < _FEWEST_GROUPS_OF_A_TEST:
+        return np.zeros(len(groups), dtype=bool)
+    is_test: NDArray[np.bool_] = splits_of(groups, shares) == "test"
+    return is_test
+
+
 def agreement_level(question: RubricQuestion) -> Level:
     """Return the level at which agreement is figured: `nominal` only if classes have no order."""
     values = question.scale.values

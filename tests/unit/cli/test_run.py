@@ -110,10 +110,10 @@ def test_figures_of_judges_on_earlier_labels_are_marked_as_stale(
         "judge_human_agreement is stale: the ratings or scales changed since it was measured"
     )
 
-    stale = printed_run(measured, "--select", "+human_agreement").out
+    stale = printed_run(measured, "--select", "+human_agreement", "--verbose").out
     result = json.loads(printed_run(measured, "--select", "+human_labels", "--json").out)
 
-    assert "Judges against humans" in measured_once.out
+    assert "Can we trust our labels?" in measured_once.out
     assert "stale" not in measured_once.out
     assert f"{of_judges}. Run eval-assets run --data 'my data'.\n\nJudges against humans" in stale
     assert result["stale_because"]["judge_human_agreement"].startswith(of_judges)

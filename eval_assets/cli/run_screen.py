@@ -1,0 +1,180 @@
+"""The screen of a run: that of `check`, on the ratings that a database holds."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import replace
+from shlex import join
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
+from eval_assets.agreement.judge_comparison import HeldOutTest, JudgeScores, PlannedTest
+from eval_assets.shown.next_step import NextStep, command_words
+from eval_assets.shown.screen import ItemText, ReadSummary, Screen, screen_of
+from eval_assets.store.ratings import (
+    human_ratings,
+    response_group_ids,
+    response_texts,
+    scores_of_responses,
+)
+from eval_assets.store.schema import read_rows
+from eval_assets.store.scores import are_stored_judges, versions_rated_as
+from eval_assets.tuning.rated import are_held_out
+from eval_assets.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+
+    from eval_assets.agreement.judge_comparison import JudgeComparison
+    from eval_assets.config.evaluation import Evaluation
+
+
+def stored_screen(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    *,
+    certificates: Sequence[Mapping[str, Any]],
+    notes: Sequence[str],
+) -> Screen:
+    """Return the screen of an evaluation.
+
+    Args:
+        connection: Its database.
+        evaluation: The evaluation.
+        certificates: Rows of `judge_certificates`, marked where they are stale.
+        notes: Remarks on the data, such as why they are stale.
+    """
+    humans = human_ratings(connection, evaluation).ratings
+    scores = {}
+    if evaluation.judges and are_stored_judges(connection, evaluation.judges):
+        scores = scores_of_responses(connection, evaluation)
+    groups = response_group_ids(connection)
+    is_held_out = np.zeros(len(groups), dtype=bool)
+    if scores:
+        is_held_out = are_held_out(groups, evaluation.tuning.split)
+    is_compared = ~is_held_out
+    questions = []
+    for question in evaluation.rubric:
+        people = humans[question.id]
+        is_kept = is_compared[people.unit]
+        judges = {}
+        if question.id in scores:
+            of_judges = scores[question.id]
+            for judge in (of.id for of in evaluation.judges if of.id in of_judges.rater_ids):
+                rows = of_judges.rater == of_judges.rater_ids.index(judge)
+                if rows.any():
+                    judges[judge] = JudgeScores(of_judges.unit[rows], of_judges.value[rows])
+        compared = replace(
+            people,
+            unit=people.unit[is_kept],
+            rater=people.rater[is_kept],
+            value=people.value[is_kept],
+        )
+        questions.append(
+            QuestionRatings(question, people, judges, compared if is_held_out.any() else None)
+        )
+    assessment = assess(
+        questions, gates=evaluation.gates, margin=evaluation.tuning.margin, may_pass=False
+    )
+    assessment = _with_tests(assessment, connection, certificates)
+    n_ratings = sum(len(of.value) for of in humans.values())
+    reading = ReadSummary(
+        title=evaluation.name,
+        files=(),
+        n_ratings=n_ratings,
+        n_scores=sum(len(of.value) for of in scores.values()),
+        n_items=len(groups),
+        raters=tuple(sorted({name for of in humans.values() for name in of.raters})),
+        judges=tuple(assessment.judges),
+        questions=evaluation.rubric,
+        n_double=max((of.n_double for of in assessment.labels), default=0),
+        groups_by="",
+        n_groups=len(set(groups)),
+        columns={"item": ("response_id",)},
+        not_read={},
+        notes=tuple(notes),
+        doubts=(),
+        item=lambda unit: ItemText(*response_texts(connection, unit)),
+        n_held_out=int(is_held_out.sum()),
+    )
+
+    def command_of(step: NextStep) -> str:
+        return join(["eval-assets", *command_words(step), "--data", str(evaluation.folder)])
+
+    return screen_of(reading, assessment, command_of=command_of)
+
+
+def _with_tests(
+    assessment: Assessment,
+    connection: duckdb.DuckDBPyConnection,
+    certificates: Sequence[Mapping[str, Any]],
+) -> Assessment:
+    """Return the assessment with what held-out tests say, or would say of untested judges."""
+    versions = versions_rated_as(connection)
+    results: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for row in read_rows(connection, "tuned_judge_evaluation", order_by="reading"):
+        results[row["judge_id"], row["question_id"]][row["kind"]] = row
+    tests = {
+        (row["judge_id"], row["question_id"]): _test_of(
+            row,
+            results[row["judge_id"], row["question_id"]],
+            is_in_use=versions.get(row["judge_id"], row["version"]) == row["version"],
+        )
+        for row in certificates
+        if not row["stale_because"] and row["fitness"] is not None
+    }
+    plans = {
+        (row["judge_id"], row["question_id"]): row
+        for row in read_rows(connection, "sealed_test_plans", order_by="reading")
+        if not row["stale_because"]
+    }
+
+    def tested(of: JudgeComparison) -> JudgeComparison:
+        unit = of.judge, of.question.id
+        plan = _plan_of(plans[unit]) if unit in plans else None
+        return replace(of, tested=tests.get(unit), planned=plan)
+
+    judges = {judge: tuple(map(tested, rows)) for judge, rows in assessment.judges.items()}
+    return replace(assessment, judges=judges)
+
+
+_VERDICTS = {"fit": Verdict.PASS, "unfit": Verdict.FAIL, "undecided": Verdict.NEED_MORE_DATA}
+
+
+def _test_of(
+    certificate: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]], *, is_in_use: bool
+) -> HeldOutTest:
+    in_part = certificate["claim"] == "fit_in_part"
+    row = results.get("fitness_in_part" if in_part else "fitness", {})
+
+    def number(name: str) -> float:
+        value = row.get(name)
+        return math.nan if value is None else float(value)
+
+    largest = 1 - number("kappa_people") + number("margin") * (certificate["share"] or 1.0)
+    verdict = _VERDICTS.get(certificate["fitness"], Verdict.NOT_MEASURED)
+    return HeldOutTest(
+        verdict=Verdict.PASS if in_part else verdict,
+        version=certificate["version"],
+        is_in_use=is_in_use,
+        n_units=row.get("n_units") or 0,
+        kappa=number("kappa"),
+        low=1 - largest * number("ratio_high"),
+        high=1 - largest * number("ratio_low"),
+        kappa_people=number("kappa_people"),
+        minimum=1 - largest,
+        share=certificate["share"] if in_part else None,
+        doubt_source=certificate["doubt_source"] or "",
+        doubt_threshold=certificate["doubt_threshold"] or math.nan,
+    )
+
+
+def _plan_of(row: Mapping[str, Any]) -> PlannedTest:
+    groups, per_group = row["groups_at_gap"], row["responses_per_group"]
+    total = None if groups is None or per_group is None else math.ceil(groups * per_group)
+    return PlannedTest(row["n_groups"], row["chance_fit"], total)
