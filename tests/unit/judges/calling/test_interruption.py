@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM while requests are in flight, in a process of its own."""
 
 import asyncio
+import dataclasses
 import os
 import signal
 import time
@@ -44,8 +45,11 @@ def judge(environment: Mapping[str, str], stderr: Path, report: Connection) -> N
     os.environ.update(environment)
     os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT), 2)
     ledger = MemoryLedger()
-    evaluation = Evaluation("test", Path(), (QUESTION,), judges=PAIR)
+    pair = tuple(dataclasses.replace(judge, max_in_flight=16) for judge in PAIR)
+    evaluation = Evaluation("test", Path(), (QUESTION,), judges=pair)
     judges = live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21))
+    for model in judges:  # known, so that no request is sent alone
+        ledger.in_flight[model.endpoint.base_url, model.endpoint.model] = 16
     options = RequestOptions({"gpt": KEY, "haiku": "x" * 20})
     judging = judge_portions(
         [units(500)], judges, ledger, template=PromptTemplate.load(None), options=options
