@@ -56,7 +56,9 @@ def fill_in(path: Path) -> None:
     n_filled = 0
     for row in rows:
         if not row["score"]:
-            name = row["response_id"], row["question_id"]
+            # A sheet holds a code in place of the id, but the text has the number.
+            number = int(row["response_text"].split()[2].rstrip(","))
+            name = f"{MARK}_{number:03}", row["question_id"]
             value = chance(*name).uniform(LOW - 0.5, HIGH + 0.5)
             rating = round(value + chance(*name, row["rater_id"]).gauss(0, NOISE))
             row["score"] = str(min(HIGH, max(LOW, rating)))

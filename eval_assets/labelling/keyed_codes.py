@@ -21,9 +21,9 @@ class KeyedCodes:
     study and the codes in its sheets are void.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Make nothing yet; the first code makes the key."""
-        self._sessions = folder / SESSIONS
+    def __init__(self, folder: Path | None) -> None:
+        """Make nothing yet; the first code makes the key, which is not stored without a folder."""
+        self._sessions = None if folder is None else folder / SESSIONS
 
     def of(self, *parts: str | None) -> str:
         """Return the code of some texts; its letter keeps spreadsheets from reading a number."""
@@ -41,16 +41,22 @@ class KeyedCodes:
     @property
     def is_used(self) -> bool:
         """Whether there is a key, and may be codes."""
-        return (self._sessions / _KEY_FILE).exists()
+        return self._sessions is not None and (self._sessions / _KEY_FILE).exists()
 
     @cached_property
     def _key(self) -> bytes:
+        if self._sessions is None:
+            return secrets.token_bytes(32)
         path = self._sessions / _KEY_FILE
         with locked(self._sessions):
             if not path.exists():
                 replace_file(self._sessions / ".gitignore", f"{_KEY_FILE}\n".encode())
                 replace_file(path, secrets.token_hex(32).encode(), mode=0o600)
             return path.read_bytes()
+
+
+UNSTORED = KeyedCodes(None)
+"""Codes that last as long as the process."""
 
 
 @lru_cache(maxsize=8)

@@ -6,12 +6,11 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_assets.config.rubric import PAIR_COLUMNS
 from eval_assets.errors import InputProblem, raise_all
-from eval_assets.labelling.keyed_codes import KeyedCodes, keyed_codes
+from eval_assets.labelling.keyed_codes import UNSTORED, KeyedCodes, keyed_codes
 from eval_assets.labelling.sessions import TextHashes
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class ResponseView:
     earlier: tuple[EarlierTurn, ...] = ()
     facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     pair: tuple[str, str] | None = None
-    codes: KeyedCodes = field(default_factory=lambda: keyed_codes(Path()), compare=False)
+    codes: KeyedCodes = field(default=UNSTORED, compare=False)
 
     def hashes(self, question: RubricQuestion) -> TextHashes:
         """Return hashes of the prompt with the turns before it, the response and the question."""
