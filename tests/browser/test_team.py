@@ -219,7 +219,7 @@ def test_ten_raters_label_from_assignments_to_the_gate(
     assert_every_label_is_stored(team)
     assert_gate_is_decided_by_them(team)
     assert_calibrations_are_stored(team)
-    assert "human_a_hh" in printed
+    assert "Can we trust our labels?" in printed
 
 
 def assert_every_label_is_stored(team: Team) -> None:

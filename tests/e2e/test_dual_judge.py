@@ -531,7 +531,7 @@ def test_a_stopped_judge_suppresses_neither_figures_nor_report(
     assert done.returncode == 1
     [error] = done.stderr.splitlines()[-1:]
     assert error.startswith("gpt is stopped: 429 insufficient_quota")
-    assert "human_a_hh" in done.stdout
+    assert "Can we trust our labels?" in done.stdout
     report = (live.path / "out" / "report.md").read_text()
     assert "gpt is missing or incomplete" in report
     assert "haiku" in report

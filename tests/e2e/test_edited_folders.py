@@ -168,9 +168,9 @@ def wrong_on_gates(folder: Evaluated, state: State) -> Iterator[str]:
     if closed != [gate["gate"] for gate in report["gates"] if gate["is_closed"]]:
         yield f"gates: {closed}, report: {report['gates']}"
     measured = folder.call("agreement", "labels.csv", "--scale", "1-5", "--json")
-    figures = json.loads(measured.stdout)["agreement"][0]
+    [figures] = json.loads(measured.stdout)["labels"]["questions"]
     for gate, name in zip(gates, ("a_hh", "alpha"), strict=False):
-        if figures[name] != pytest.approx(gate["verdicts"][0]["value"], abs=1e-9):
+        if figures[name]["value"] != pytest.approx(gate["verdicts"][-1]["value"], abs=1e-9):
             yield f"agreement: {name} {figures[name]}, {gate}"
 
 

@@ -238,7 +238,7 @@ def test_open_gates_exit_with_0_and_say_where_everything_is(new_folder: Evaluate
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "judge_splits" in done.stdout
-    assert f"Database  {new_folder.database}" in done.stdout
+    assert f"Database {new_folder.database}" in done.stdout
     assert (new_folder.path / "out" / "report.html").is_file()
 
 

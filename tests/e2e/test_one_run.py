@@ -95,7 +95,7 @@ def test_a_run_whose_reader_ends_has_the_code_of_its_verdict(closed_folder: Eval
     """Also while figures are printed, and if nothing changed and they are printed again."""
     assert [
         code_of_unread_run(closed_folder, last_line)
-        for last_line in ("Human agreement", "Nothing changed")
+        for last_line in ("1  Can we trust our labels?", "Nothing changed")
     ] == [3, 3]
 
 

@@ -364,7 +364,7 @@ def test_a_disk_that_is_full_at_the_start_is_no_traceback(small_disk: Path, prog
     with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
         while True:
             filler.write(bytes(4096))
-    for command in ("run", "ledger", "certificates"):
+    for command in ("run", "ledger"):
         done = folder.run(command, program=program)
         *messages, line = done.stderr.splitlines()
         assert done.returncode == 1

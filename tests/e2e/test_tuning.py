@@ -722,7 +722,10 @@ OF_PEOPLE = {
 }
 """Tables of labels and of agreement between people, which no judge affects."""
 
-OF_ROWS = {"combined_scores", "combined_scores_long", "hij_combined_scores", "ground_truth"}
+OF_ROWS = {
+    *("combined_scores", "combined_scores_long", "hij_combined_scores"),
+    *("ground_truth", "ground_truth_texts"),
+}
 """Tables of single labels and scores, as the files have them."""
 
 OF_RUNS = {"imports", "figure_fingerprints", "agreement_history"}

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 import uuid
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -154,6 +154,7 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
         StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
     """
     path = ledger_file(folder, setting)
+    is_new = path is not None and not path.exists()
     if path is None:
         engine, address = _postgresql(setting or "")
     else:
@@ -168,8 +169,17 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
             _check_daily(ledger)
     except BaseException:
         ledger.close()
+        if is_new and path is not None:
+            _remove_empty(path)
         raise
     return ledger
+
+
+def _remove_empty(path: Path) -> None:
+    """Remove a file that was made but not written, as on a full disk: it is no lost ledger."""
+    with suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
 
 
 def ledger_file(folder: Path, setting: str | None) -> Path | None:
