@@ -3,6 +3,7 @@
 import gc
 import re
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
 
@@ -73,6 +74,17 @@ class _Program(click.Group):
         command: click.Command = getattr(import_module(f"eval_assets.cli.{name}"), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called; suggest the nearest if there is none."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            for near in get_close_matches(args[0], self.list_commands(ctx), n=1):
+                ctx.fail(f"No such command '{args[0]}'. Did you mean {near}?")
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """Write the commands under their headings."""
         for heading, summaries in COMMANDS.items():
@@ -89,7 +101,7 @@ def program() -> None:
     """Can this LLM judge be trusted? Measure agreement, gate on it, tune judges behind the gates.
 
     Exit codes: 0 done; 1 an input, a provider or a write failed; 2 misuse; 3 a gate is closed:
-    everything upstream was computed and stored, and tuning did not run; 4 inconclusive.
+    everything upstream was computed and stored, and tuning did not run; 4 more data needed.
     """
 
 

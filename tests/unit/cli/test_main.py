@@ -67,7 +67,7 @@ def test_a_command_that_does_not_exist_is_misuse(
         main.main()
 
     assert exited.value.code == MISUSED
-    assert "No such command 'gatse'" in capsys.readouterr().err
+    assert "No such command 'gatse'. Did you mean gates?" in capsys.readouterr().err
 
 
 def test_of_many_errors_the_first_fifty_are_printed_with_the_count(
