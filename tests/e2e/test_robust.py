@@ -36,10 +36,9 @@ TRANSACTIONS = (
     ("human_labels", "skipped_labels", "rejected_rows"),
     ("label_disagreements",),
     ("human_agreement", "label_findings"),
-    ("combined_scores",),
     ("score_summary",),
 )
-"""Tables that are written together."""
+"""Tables that are written together; `combined_scores` is a view of them."""
 
 HOLD = """
 import sys, duckdb
