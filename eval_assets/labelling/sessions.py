@@ -276,7 +276,7 @@ class Session:
     def labels(self) -> tuple[Label, ...]:
         """The labels in the order of their first answers."""
         labels = self.by_unit.values()
-        return tuple(sorted(labels, key=lambda label: (_time(label.events[0]), label.unit)))
+        return tuple(sorted(labels, key=lambda label: _time(label.events[0])))
 
     def after(self, events: Iterable[Event]) -> "Session":
         """Return the session after more events; the same session if they change nothing.
