@@ -72,9 +72,14 @@ def judge_scores(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
     """Each judge's score of each response on each question, or the reason why there is none."""
-    statuses = context.run.tags.get(ASK_AGAIN_TAG, "").split(",")
-    unread = frozenset(status for status in UNREAD if status in statuses)
-    return scored(folder, run_id=context.run.run_id, ask_again=unread)
+    run = context.run
+    return scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
+
+
+def statuses_to_ask_again(run: dg.DagsterRun) -> frozenset[Status]:
+    """Return the statuses of scores that a run asks for again, by its tag."""
+    statuses = run.tags.get(ASK_AGAIN_TAG, "").split(",")
+    return frozenset(status for status in UNREAD if status in statuses)
 
 
 def scored(

@@ -9,7 +9,12 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from eval_assets.assets.judging import fill_ledger, judge_scores, scored
+from eval_assets.assets.judging import (
+    fill_ledger,
+    judge_scores,
+    scored,
+    statuses_to_ask_again,
+)
 from eval_assets.assets.recipes import Body, EvaluationTarget
 from eval_assets.assets.resources import AGAIN, EvaluationFolder, clear_failures
 from eval_assets.store.scores import Shard
@@ -27,7 +32,8 @@ def judge_scores_in_shards(n_shards: int, target: EvaluationTarget) -> dg.Assets
             fill_ledger(folder, run_id=context.run.run_id, shard=Shard(shard, n_shards))
 
     def collected(context: dg.OpExecutionContext, folder: EvaluationFolder) -> dg.Output[None]:
-        result = scored(folder, run_id=context.run.run_id)
+        run = context.run
+        result = scored(folder, run_id=run.run_id, ask_again=statuses_to_ask_again(run))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", dg.BetaWarning)  # of data_version
             return dg.Output(None, metadata=result.metadata, data_version=result.data_version)

@@ -5,6 +5,7 @@ import pytest
 
 from eval_assets.assets import live_judging
 from eval_assets.assets.evaluation_definitions import project_definitions
+from eval_assets.assets.judging import ASK_AGAIN_TAG
 from tests.e2e.conftest import N_RESPONSES, Evaluated, materialized
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
@@ -34,7 +35,12 @@ def live_folder(new_folder: Evaluated, monkeypatch: pytest.MonkeyPatch) -> Evalu
 
 
 def score(
-    folder: Evaluated, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch, *, shards: int
+    folder: Evaluated,
+    provider: RunningProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    shards: int,
+    tags: dict[str, str] | None = None,
 ) -> dg.ExecuteInProcessResult:
     """Run everything through the agreement of judges, in so many shards."""
     for name, value in provider.environment.items():
@@ -49,6 +55,7 @@ def score(
             selected.materializable().resolve(definitions.resolve_asset_graph())
         ),
         raise_on_error=False,
+        tags=tags,
     )
 
 
@@ -113,6 +120,26 @@ def test_what_a_shard_left_unanswered_is_asked_by_whoever_collects(
         "GROUP BY call_key HAVING count(*) > 1)"
     )
     assert n_twice == 0
+
+
+def test_what_could_not_be_read_is_asked_again_on_demand(
+    live_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statuses = "SELECT count(*) FROM judge_scores WHERE status = 'out_of_range'"
+    with running(Behaviour(faults=Faults(rates={"out_of_range": 0.3}, seed=3))) as provider:
+        score(live_folder, provider, monkeypatch, shards=3)
+        ((n_before,),) = live_folder.rows(statuses)
+        provider.behave(Behaviour())
+        n_received = provider.log.n_received
+        score(live_folder, provider, monkeypatch, shards=3)
+        assert provider.log.n_received == n_received
+        tags = {ASK_AGAIN_TAG: "out_of_range"}
+        score(live_folder, provider, monkeypatch, shards=3, tags=tags)
+        n_again = provider.log.n_received - n_received
+
+    assert isinstance(n_before, int)
+    assert n_again == n_before > 0
+    assert live_folder.rows(statuses) == [(0,)]
 
 
 def test_a_budget_holds_for_all_shards_together(
