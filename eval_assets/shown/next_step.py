@@ -357,8 +357,3 @@ def _revise(
         words.items,
         examples=tuple(text for text in examples if len(text) <= _LONGEST_NAME),
     )
-
-
-def sentence_of(step: NextStep) -> str:
-    """Return a step as running text."""
-    return " ".join(filter(None, (step.sentence, step.reason)))

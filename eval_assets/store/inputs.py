@@ -16,6 +16,7 @@ from eval_assets.store.schema import (
     empty_table,
     insert_rows,
     replace_rows,
+    rows_of,
 )
 
 if TYPE_CHECKING:
@@ -270,7 +271,8 @@ def response_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
                       (SELECT count(*) FROM generated_responses) AS n_generated,
                       count(*) FILTER (response_text = '') AS n_empty_responses
                FROM responses"""
-    return _counts(connection, query)
+    [row] = rows_of(connection.execute(query))
+    return row
 
 
 def label_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -281,9 +283,5 @@ def label_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
                       (SELECT count(*) FROM rejected_rows) AS n_rejected,
                       (SELECT count(*) FROM earlier_labels) AS n_earlier
                FROM human_labels"""
-    return _counts(connection, query)
-
-
-def _counts(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, int]:
-    [row] = connection.execute(query).df().to_dict("records")
-    return {str(name): int(count) for name, count in row.items()}
+    [row] = rows_of(connection.execute(query))
+    return row

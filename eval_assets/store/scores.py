@@ -13,7 +13,7 @@ from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
 from eval_assets.store.inputs import check_imported
-from eval_assets.store.schema import empty_table, insert_rows, replace_records
+from eval_assets.store.schema import empty_table, insert_rows, replace_records, rows_of
 from eval_assets.wording import storable
 
 if TYPE_CHECKING:
@@ -162,12 +162,12 @@ def column_values(
            WHERE $all OR response_id IN (SELECT unnest($ids))""",
         {"all": of is None, "ids": list(of or ())},
     )
-    names = [item[0] for item in rows.description or ()]
     values: dict[str, dict[str, object]] = {}
-    for row in rows.fetchall():
-        record = dict(zip(names, row, strict=True))
-        record = {**json.loads(record.pop("attributes") or "{}"), **record}
-        values[row[0]] = {name: record[name] for name in columns if record.get(name) is not None}
+    for row in rows_of(rows):
+        record = {**json.loads(row.pop("attributes") or "{}"), **row}
+        values[row["response_id"]] = {
+            name: record[name] for name in columns if record.get(name) is not None
+        }
     return values
 
 

@@ -10,7 +10,7 @@ from eval_assets.bands import UNRELIABLE
 from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import replace_figures_by_query
-from eval_assets.store.schema import count_rows, empty_table
+from eval_assets.store.schema import count_rows, empty_table, rows_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -274,7 +274,7 @@ def judge_agreement_objects(connection: duckdb.DuckDBPyConnection) -> list[dict[
            FROM judge_agreement JOIN rubric_questions USING (question_id)
            WHERE scope = 'question' ORDER BY question_id"""
     )
-    points = _records(per_point)
+    points = rows_of(per_point)
     judge_counts = connection.execute(
         """SELECT response_id, judge_id AS "judgeId", any_value(model) AS model,
                   count(*) AS "assessmentCount"
@@ -282,7 +282,7 @@ def judge_agreement_objects(connection: duckdb.DuckDBPyConnection) -> list[dict[
            WHERE status = 'ok' GROUP BY ALL ORDER BY ALL"""
     )
     judges: dict[object, list[dict[str, Any]]] = {}
-    for row in _records(judge_counts):
+    for row in rows_of(judge_counts):
         judges.setdefault(row.pop("response_id"), []).append(row)
     of_responses = connection.execute(
         """SELECT response_id, prompt_text AS prompt, model_name AS model,
@@ -294,10 +294,5 @@ def judge_agreement_objects(connection: duckdb.DuckDBPyConnection) -> list[dict[
     )
     return [
         row | {"judgesUsed": judges.get(row["response_id"], []), "perPointAlphas": points}
-        for row in _records(of_responses)
+        for row in rows_of(of_responses)
     ]
-
-
-def _records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
