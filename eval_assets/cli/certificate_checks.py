@@ -110,7 +110,8 @@ class CertificateEvidence:
                 + str(claimed.seal)
             ]
         issued = reading.certificates[judge.judge_id]
-        if stale := self._stale(judge.judge_id, judge.version, claimed.question_id):
+        stale = self._stale(judge.judge_id, judge.version, claimed.question_id)
+        if stale := stale or reading.earlier_rule:
             edited = differences(claimed.as_json(), issued.as_json(), source="the ledger has")
             return [f"stale, because {stale}", *edited]
         recomputed = self._recomputed(reading, issued).get(judge.judge_id)

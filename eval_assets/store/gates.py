@@ -32,6 +32,7 @@ from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import are_stored_questions, are_stored_scales, changed_tables
 from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
+from eval_assets.tuning.seal_policy import DECISION_RULE
 from eval_assets.verdicts import GateResult
 from eval_assets.wording import expiry, listed, or_none
 
@@ -160,7 +161,7 @@ def current_certificates(
 def evidence_version(connection: duckdb.DuckDBPyConnection) -> str:
     """Return a fingerprint of what certificates are checked against, except labels.
 
-    Another version of DuckDB may return another one.
+    The rule for passing belongs to it. Another version of DuckDB may return another one.
     """
     [(version,)] = connection.execute(
         """SELECT md5(concat_ws(' ',
@@ -173,7 +174,7 @@ def evidence_version(connection: duckdb.DuckDBPyConnection) -> str:
                (SELECT sum(DISTINCT hash(judge_id, model_returned)::HUGEINT)
                 FROM judge_calls WHERE operation = 'judging')))"""
     ).fetchall()
-    return str(version)
+    return f"{version} {DECISION_RULE}"  # DuckDB would load pandas for a parameter
 
 
 def unread_scores(

@@ -181,6 +181,7 @@ class QuestionCertificate(_Record):
 
     Args:
         level: Two-sided level of each test of the reading.
+        rule: Name of the rule that issued it; empty in certificates of earlier releases.
         prompt_copied_share: Share of a tuned prompt's own words that train contains; None without
             such a prompt, and in certificates of versions that did not measure it.
     """
@@ -195,6 +196,7 @@ class QuestionCertificate(_Record):
     reading: int
     level: Number
     total_level: Number
+    rule: str = ""
     n_groups: int
     n_units: int
     detectable_gain: Number | None

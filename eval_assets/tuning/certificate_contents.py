@@ -108,6 +108,7 @@ def question_certificate(
         reading=reading.number,
         level=significance,
         total_level=TOTAL_SIGNIFICANCE,
+        rule=reading.rule,
         n_groups=verdicts.fitness.compared.shortfall.n_groups,
         n_units=int(is_test.sum()),
         detectable_gain=or_none(detectable),

@@ -11,7 +11,7 @@ from eval_assets.stats import cohen_kappa
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.reading import Row
-from eval_assets.tuning.seal_policy import MOST_READINGS
+from eval_assets.tuning.seal_policy import DECISION_RULE, MOST_READINGS
 from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
@@ -49,6 +49,7 @@ class SealedEvaluation:
         evidence: Fingerprints of the evidence of each candidate's verdicts, by judge; without the
             models in the replies. Readings of earlier releases have none.
         parts: Parts of the responses that were fixed before, by judge.
+        rule: Name of the rule that decided it; empty in those of earlier releases.
     """
 
     question_id: str
@@ -65,6 +66,7 @@ class SealedEvaluation:
     group_labels: tuple[str, ...] = ()
     evidence: Mapping[str, Fingerprints] = field(default_factory=dict)
     parts: Mapping[str, JudgePart] = field(default_factory=dict)
+    rule: str = DECISION_RULE
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON of all but question, seal, number, level and time."""
@@ -72,6 +74,7 @@ class SealedEvaluation:
             "candidates": [version_as_json(version) for version in self.candidates],
             "groups": list(self.groups),
             "content": self.content,
+            "rule": self.rule,
             "labels": dict(self.labels),
             "group_labels": list(self.group_labels),
             "parts": {judge: asdict(part) for judge, part in self.parts.items()},
@@ -102,6 +105,7 @@ class SealedEvaluation:
             candidates=tuple(version_from_json(version) for version in fields["candidates"]),
             groups=tuple(fields["groups"]),
             content=fields["content"],
+            rule=fields.get("rule", ""),
             rows=tuple(fields["rows"]),
             certificates={
                 judge: QuestionCertificate.model_validate(certificate)
@@ -116,6 +120,11 @@ class SealedEvaluation:
                 for judge, fingerprints in fields.get("evidence", {}).items()
             },
         )
+
+    @property
+    def earlier_rule(self) -> str:
+        """Why the verdicts hold no more, if another rule than today's decided them; else empty."""
+        return "" if self.rule == DECISION_RULE else "it was decided by an earlier rule"
 
     def has_read(self, labels: Mapping[str, str], group_labels: Sequence[str]) -> bool:
         """Return whether it read these labels, except for a few, under any names of responses."""
@@ -236,7 +245,7 @@ def content_hash(
     """Return the fingerprint of everything that a reading depends on."""
     scores_of_versions = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
     tested = [[judge, asdict(part)] for judge, part in sorted(parts.items())]
-    return json_hash([scores_of_versions, labels, *([tested] if tested else [])])
+    return json_hash([DECISION_RULE, scores_of_versions, labels, *([tested] if tested else [])])
 
 
 def accepted_version(readings: Sequence[SealedEvaluation], judge_id: str) -> JudgeVersion | None:

@@ -126,7 +126,8 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
     for reading in in_order:
         for version in reading.candidates:
             key = version.judge_id, version.version
-            if version.judge_id in reading.certificates or (reading is last and key not in latest):
+            is_outdated = key not in latest or bool(latest[key][1].earlier_rule)
+            if version.judge_id in reading.certificates or (reading is last and is_outdated):
                 latest[key] = version, reading
     rows = []
     for (judge, number), (version, reading) in latest.items():
@@ -134,11 +135,14 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
         evidence = certificate.evidence if certificate else reading.evidence.get(judge)
         now = fingerprints_now(reading, judge) if evidence else None
         superseded = _superseded(judge, number, reading, in_order)
+        if certificate is None and reading.earlier_rule:
+            reasons = [reading.earlier_rule]
         if certificate is None and evidence is not None:
-            reasons = [excluded, changed_since(evidence, now and replace(now, models_returned=()))]
+            reasons += [excluded, changed_since(evidence, now and replace(now, models_returned=()))]
         if certificate is not None:
             reasons = [
                 superseded,
+                reading.earlier_rule,
                 excluded,
                 _withdrawn(version, sources),
                 "its scores of the same responses have changed" if judge in drifted else "",
@@ -150,7 +154,9 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 ),
             ]
         is_due = (
-            evidence is not None and is_read_again(evidence, now) and not (excluded or superseded)
+            evidence is not None
+            and is_read_again(evidence, now, by_other_rule=bool(reading.earlier_rule))
+            and not (excluded or superseded)
         )
         if is_due:
             chance = f"a chance of {100 * LEAST_CHANCE:.0f} %"

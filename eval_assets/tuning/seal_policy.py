@@ -13,6 +13,10 @@ TOTAL_SIGNIFICANCE = 0.05
 MOST_READINGS = 5
 """Readings after which a test is spent: the level of the next would detect hardly anything."""
 
+DECISION_RULE = "Satterthwaite's degrees of freedom, 5 evaluations, 24 groups"
+"""Name of the rule that decides an evaluation. It changes with the rule: what an evaluation under
+another name decided is stale."""
+
 RELEASED_STEP = 0.02
 """Gains of candidates that are not accepted are printed to the nearest of these."""
 

@@ -294,11 +294,13 @@ def changed_since(certified: Fingerprints, now: Fingerprints | None) -> str:
     return "; ".join(map(_CHANGES.__getitem__, changed))
 
 
-def is_read_again(certified: Fingerprints, now: Fingerprints | None) -> bool:
-    """Return whether another reading would see other labels or scores of the same judge."""
+def is_read_again(
+    certified: Fingerprints, now: Fingerprints | None, *, by_other_rule: bool
+) -> bool:
+    """Return whether an evaluation now would differ: other labels, scores or another rule."""
     if now is None or now.fingerprint != certified.fingerprint:
         return False
-    return (now.labels, now.scores, now.doubts) != (
+    return by_other_rule or (now.labels, now.scores, now.doubts) != (
         certified.labels,
         certified.scores,
         certified.doubts,

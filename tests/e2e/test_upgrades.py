@@ -20,6 +20,8 @@ LIVE = {"OPENAI_API_KEY": "sk-fake-provider", "OPENAI_BASE_URL": "http://127.0.0
 KEPT = ("requests", "attempts", "judge_versions", "test_set_uses", "histories")
 """Tables of the ledger that hold what cannot be recomputed."""
 
+EARLIER = "it was decided by an earlier rule"
+
 Row = Mapping[str, object]
 
 
@@ -82,17 +84,23 @@ def test_sealed_tests_and_certificates_of_an_earlier_version_are_kept(
     assert len(after["test_set_uses"]) == len(kept_rows(folder)["test_set_uses"]) == 1
     assert n_schema_changes(folder) == n_changes
     assert folder.rows(
-        "SELECT judge_id, version, fitness, improvement, n_groups, n_readings, stale_because "
-        "FROM judge_certificates ORDER BY judge_id"
+        "SELECT judge_id, version, fitness, improvement, n_groups, n_readings, "
+        "split_part(stale_because, ';', 1) FROM judge_certificates ORDER BY judge_id"
     ) == [
-        ("harsh", "1.0.1", "undecided", "accepted", 65, 1, None),
-        ("steady", "1.0.0", "fit", "unchanged", 65, 1, None),
-        ("verbose", "1.0.0", "unfit", "unchanged", 65, 1, None),
+        ("harsh", "1.0.1", "undecided", "accepted", 65, 1, EARLIER),
+        ("steady", "1.0.0", "fit", "unchanged", 65, 1, EARLIER),
+        ("verbose", "1.0.0", "unfit", "unchanged", 65, 1, EARLIER),
     ]
-    # Its interval is that of an earlier rule, by which no judge is required any more.
-    certificates = folder.call("certificates", "--require", "steady")
-    assert certificates.returncode == 4
-    assert certificates.stdout.startswith("steady on completeness: cannot tell: claims.fitness.")
+    for judge in ("steady", "verbose"):
+        certificates = folder.call("certificates", "--require", judge)
+        assert certificates.returncode == 4
+        assert certificates.stdout.startswith(f"{judge} on completeness: cannot tell: {EARLIER}")
+    verified = folder.call("certificates", "verify")
+    assert (verified.returncode, verified.stdout.count(f"stale, because {EARLIER}")) == (3, 2)
+
+    assert folder.call("tune").returncode == 0
+    assert folder.call("certificates", "--require", "steady").returncode == 0
+    assert len(kept_rows(folder)["test_set_uses"]) == 2
 
 
 def test_replies_and_labels_of_an_earlier_version_are_kept(

@@ -15,7 +15,10 @@ from eval_assets.store.ledger.histories import history_of
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
-_RECORDED = ("candidates", "groups", "content", "labels", "group_labels", "evidence", "parts")
+_RECORDED = (
+    *("candidates", "groups", "content", "rule"),
+    *("labels", "group_labels", "evidence", "parts"),
+)
 """Parts of a reading that are stored before the test is read."""
 
 

@@ -80,6 +80,23 @@ def test_a_certificate_holds_while_nothing_changes() -> None:
     )
 
 
+def test_verdicts_of_an_earlier_rule_are_stale() -> None:
+    fit, unfit = reading(1, FIRST), reading(1, OTHER, certified=False, fitness="unfit")
+    earlier = replace(fit, candidates=(FIRST, OTHER), rows=(*fit.rows, *unfit.rows), rule="")
+
+    certified, refused = rows(earlier)
+    assert certified["stale_because"].startswith("it was decided by an earlier rule; eval-assets ")
+    assert refused["stale_because"] == "it was decided by an earlier rule"
+    assert certified["is_read_again"]
+
+
+def test_an_evaluation_by_the_present_rule_takes_the_place_of_an_earlier_one() -> None:
+    earlier, now = replace(reading(1, FIRST), rule=""), reading(2, FIRST, certified=False)
+
+    [row] = rows(earlier, replace(now, rows=reading(2, FIRST, fitness="undecided").rows))
+    assert (row["fitness"], row["certificate"], row["stale_because"]) == ("undecided", None, None)
+
+
 def test_a_version_without_a_claim_has_verdicts_and_no_certificate() -> None:
     [row] = rows(reading(1, FIRST, certified=False, fitness="undecided"))
 

@@ -143,7 +143,7 @@ def test_another_reading_is_one_of_the_same_judge_with_other_labels_or_scores(
     now: Fingerprints | None,
     expected: bool,  # noqa: FBT001
 ) -> None:
-    assert is_read_again(THEN, now) is expected
+    assert is_read_again(THEN, now, by_other_rule=False) is expected
 
 
 def test_fingerprints_of_responses_are_those_that_ledgers_hold() -> None:
