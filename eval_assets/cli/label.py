@@ -43,7 +43,9 @@ _CSV_COLUMNS = (
 @data_option
 @database_option
 @click.option("--rater", help="Who labels.")
-@click.option("--dimension", help="Question to label.  [default: all, one after the other]")
+@click.option(
+    "--dimension", help="Question to label; --export spells it alike.  [default: all, in turn]"
+)
 @click.option("--run-id", help="Run whose responses are labelled, if there are several.")
 @click.option("--resume", is_flag=True, help="Continue the session that --session-id names.")
 @click.option("--export", is_flag=True, help="Print the session that --session-id names.")
@@ -87,7 +89,10 @@ def label(  # noqa: PLR0913 - one parameter per option
             session_ids = ", ".join(path.stem for path in study.sessions.files()) or "none yet"
             raise click.UsageError(f"There is no session {session_id}. Sessions: {session_ids}.")
         if export:
-            _print_session(session, as_format=as_format)
+            name = dimension or session.key.question_id
+            if _question_id(study, name) != session.key.question_id:
+                raise click.UsageError(f"{session_id} is about {session.key.question_id}.")
+            _print_session(session, dimension=name, as_format=as_format)
             return DONE
         rater, dimension, run_id = (
             session.key.rater_id,
@@ -151,14 +156,14 @@ def _one_of(names: Iterable[str]) -> str:
     return f" (one of {listed})" if listed else ""
 
 
-def _print_session(session: Session, *, as_format: str) -> None:
+def _print_session(session: Session, *, dimension: str, as_format: str) -> None:
     from eval_assets.labelling.rater_queue import now
     from eval_assets.labelling.session_files import session_json
     from eval_assets.labelling.sessions import time_text
     from eval_assets.labelling.sheets import neutralised
 
     if as_format == "json":
-        exported = {"exportedAt": time_text(now()), **session_json(session)}
+        exported = {"exportedAt": time_text(now()), **session_json(session), "dimension": dimension}
         click.echo(json.dumps(exported, ensure_ascii=False, indent=2))
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")

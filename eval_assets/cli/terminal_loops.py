@@ -131,6 +131,7 @@ class LabellingLoop:
         elif choices := question_choices(question):
             choice = next((choice for choice in choices if choice.key == key), None)
             if choice is not None:
+                self._ask_what_fired(choice.value)
                 self._answer([choice.value], key=key, parses=choice.parses)
             elif not show_more(self._unit, key):
                 self._refuse(key)
@@ -165,6 +166,12 @@ class LabellingLoop:
         skip_reason: str = "",
         parses: bool | None = None,
     ) -> None:
+        is_required = self._unit.question.confidence == "required" and not skip_reason
+        if is_required and self._draft.confidence is None:
+            self._ask_confidence()
+            if self._draft.confidence is None:
+                self._ask()
+                return
         before = self._queue.labels().get(self._queue.screens[self._place][0])
         answer = Answer(
             confidence=self._draft.confidence,
@@ -262,6 +269,18 @@ class LabellingLoop:
             self._answer([None] * len(self._units), skip_reason=reason)
         else:
             self._ask()
+
+    def _ask_confidence(self) -> None:
+        names = {name[0]: name for name in _CONFIDENCES}
+        keys = "  ".join(f"{key.upper()} {name}" for key, name in names.items())
+        click.echo(f"  How confident are you?  {keys}. Any other key goes back.")
+        self._draft.confidence = names.get(self._keyboard.key())
+
+    def _ask_what_fired(self, rating: float) -> None:
+        request = dimension_of(self._unit.question.id).asked_of_no
+        if request and rating == 0 and not self._draft.issues:
+            fired = self._keyboard.line(f"  {request} Enter alone: none.  ")
+            self._draft.issues = (fired,) if fired else ()
 
     def _change_confidence(self) -> None:
         before = self._draft.confidence

@@ -26,7 +26,6 @@ from eval_assets.labelling.sessions import Answer, Label
 PREVIEW_LINES = 20
 """Lines of a long response or of many captures that are shown before V or T is pressed."""
 
-_SHORT = 40
 _WIDEST = 100
 _KEPT_CONTROLS = "\n\t"
 
@@ -49,7 +48,7 @@ def plain(text: str) -> str:
 def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
     """Print a unit: position and short facts, prompt, further facts, response."""
     response = unit.response
-    short = [f"{name}: {lines[0]}" for name, lines in response.facts if _is_short(lines)]
+    short = [f"{name}: {lines[0]}" for name, lines in response.facts if name in response.brief]
     click.echo()
     title = "  ".join(plain(part) for part in [f"Scenario {number}/{of}", *short])
     click.secho(_rule(title), bold=True)
@@ -59,7 +58,7 @@ def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
     if response.prompt:
         _section("Prompt", [response.prompt])
     for name, lines in response.facts:
-        if not _is_short(lines):
+        if name not in response.brief:
             _section(name, lines, most=PREVIEW_LINES, key="T")
     for name, text in unit.texts.items():
         _section(name, [text], most=PREVIEW_LINES, key="V")
@@ -94,7 +93,7 @@ def show_more(unit: WorkUnit, key: str) -> bool:
                 _section(name, [text])
         case "t":
             for name, lines in unit.response.facts:
-                if not _is_short(lines):
+                if name not in unit.response.brief:
                     _section(name, lines)
         case "g":
             guidelines = unit.question.guidelines or "No guidelines for this question."
@@ -166,10 +165,6 @@ def _rule(title: str) -> str:
 
 def _columns() -> int:
     return os.get_terminal_size(sys.stdout.fileno()).columns
-
-
-def _is_short(lines: Sequence[str]) -> bool:
-    return len(lines) == 1 and len(lines[0]) <= _SHORT and "\n" not in lines[0]
 
 
 END = "end"

@@ -49,6 +49,7 @@ class RubricQuestion:
         options: Options of which a rater selects any number; each becomes a binary question
             `ID/OPTION`.
         note: Request for a note beside the answer; empty for a free comment.
+        confidence: `required` if raters are asked with each answer how confident they are.
         scored_by: `judge`, or `function` if scores come from code: then no live judge is asked, and
             recorded scores are left out of agreement between judges.
         equivalent_versions: Earlier versions of the wording whose labels count with those of the
@@ -70,6 +71,7 @@ class RubricQuestion:
     passes: float | Text | None = field(default=None, metadata={"alias": "pass"})
     options: tuple[Name, ...] = ()
     note: str = ""
+    confidence: Literal["optional", "required"] = "optional"
     scored_by: Literal["judge", "function"] = "judge"
     equivalent_versions: tuple[int, ...] = ()
     multi_select: MultiSelect | None = field(default=None, metadata=set_by_reader("multi_select"))

@@ -20,6 +20,7 @@ class Dimension:
         verdicts: Fields of the verdict; each of them must hold for the rating to be 1.
         issues: Field of errors and omissions.
         asks_for: Issues that raters list there.
+        asked_of_no: What a rater who says no without listing an issue is asked; empty for nothing.
         is_number: Whether the verdict is a number; otherwise true or false.
         one_issue: Whether there is one issue, a text, and not a list of them.
     """
@@ -27,6 +28,7 @@ class Dimension:
     verdicts: tuple[str, ...]
     issues: str = "issues"
     asks_for: str = "Issues"
+    asked_of_no: str = ""
     is_number: bool = False
     one_issue: bool = False
 
@@ -35,7 +37,11 @@ _ANY = Dimension(verdicts=("rating",), is_number=True)
 
 _DIMENSIONS = {
     "trigger_accuracy": Dimension(
-        ("triggerCorrect",), "triggerComponentObserved", "Component observed", one_issue=True
+        ("triggerCorrect",),
+        "triggerComponentObserved",
+        "Component observed",
+        "Which component fired?",
+        one_issue=True,
     ),
     "code_validity": Dimension(("codeParses", "codeRuns"), "codeIssues", "Issues of the code"),
     "technical_accuracy": Dimension(("technicallyCorrect",), "inaccuracies", "Inaccuracies"),

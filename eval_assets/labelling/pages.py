@@ -150,6 +150,8 @@ def _question(question: RubricQuestion, html: Html | None) -> dict[str, Any]:
         "note": question.note,
         "guidelines": _passage(question.guidelines, html),
         "asksFor": dimension_of(question.id).asks_for,
+        "askedOfNo": dimension_of(question.id).asked_of_no,
+        "asksConfidence": question.confidence == "required",
         "choices": [
             {**vars(choice), "anchor": anchors.get(choice.value, "")}
             for choice in question_choices(question)
@@ -173,7 +175,11 @@ def _response(response: ResponseView, html: Html | None) -> dict[str, Any]:
             for turn in response.earlier
         ],
         "facts": [
-            (name, [_passage(line, html if len(lines) == 1 else None) for line in lines])
+            (
+                name,
+                [_passage(line, html if len(lines) == 1 else None) for line in lines],
+                name in response.brief,
+            )
             for name, lines in response.facts
         ],
     }

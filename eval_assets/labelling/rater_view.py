@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
 
+_BRIEF = 40
+"""Characters that a column may have in a title."""
+
 CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
 """Columns that name the conversation of a response."""
 
@@ -45,6 +48,7 @@ class ResponseView:
         run_id: Run that it comes from; None if the evaluation has no runs.
         earlier: The turns before, oldest first.
         facts: Columns that the evaluation shows, each with one text or with several lines.
+        brief: Those of them that are short in every response, and stand in its title.
         pair: The two responses to compare; None if there is one.
         codes: Makes the code that stands for it before raters.
     """
@@ -56,6 +60,7 @@ class ResponseView:
     run_id: str | None = None
     earlier: tuple[EarlierTurn, ...] = ()
     facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    brief: frozenset[str] = frozenset()
     pair: tuple[str, str] | None = None
     codes: KeyedCodes = field(default=UNSTORED, compare=False)
 
@@ -106,6 +111,11 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
         return evaluation.asked(dict(zip(columns, cells, strict=True)))
 
     codes = keyed_codes(evaluation.folder)
+    brief = frozenset(
+        column
+        for column in labelling.show
+        if all(_is_brief(cell_lines(row[column])) for row in rows if _is_shown(row, column))
+    )
     questions_by_response = {
         row["response_id"]: questions_of(*(_cell(row.get(column)) for column in columns))
         for row in rows
@@ -123,11 +133,20 @@ def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str,
             facts=tuple(
                 (column, cell_lines(row[column]))
                 for column in labelling.show
-                if row.get(column) not in (None, "", [])
+                if _is_shown(row, column)
             ),
+            brief=brief,
         )
         for row in rows
     }
+
+
+def _is_shown(row: Mapping[str, Any], column: str) -> bool:
+    return row.get(column) not in (None, "", [])
+
+
+def _is_brief(lines: tuple[str, ...]) -> bool:
+    return len(lines) == 1 and len(lines[0]) <= _BRIEF and "\n" not in lines[0]
 
 
 def _pair(row: Mapping[str, Any], questions: Iterable[RubricQuestion]) -> tuple[str, str] | None:
@@ -184,7 +203,17 @@ def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[EarlierTurn, ...]
 
 
 def cell_lines(value: object) -> tuple[str, ...]:
-    """Return a cell as lines of text; a list has a line for each entry."""
+    """Return a cell as lines of text; a list, also one written as JSON, has a line for each entry.
+
+    Examples:
+        >>> cell_lines('["Skill: lint", "Read: app.py"]')
+        ('Skill: lint', 'Read: app.py')
+    """
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return (_text(value),)
     if isinstance(value, list):
         return tuple(_text(entry) for entry in value)
     return (_text(value),)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
+from eval_assets.cli.init import init
 from eval_assets.cli.serve import serve
 from eval_assets.cli.study_files import read_study
 from eval_assets.labelling.rater_queue import now
@@ -67,8 +68,10 @@ def opened(browser: "Browser") -> Iterator[Opened]:
     assert complaints == []
 
 
-def labels(folder: Path, question: str, rater: str = "anna") -> list[dict[str, Any]]:
-    session = SessionFolder(folder).find(f"{rater}+{question}+r1")
+def labels(
+    folder: Path, question: str, rater: str = "anna", *, run: str = ""
+) -> list[dict[str, Any]]:
+    session = SessionFolder(folder).find(f"{rater}+{question}+r1{run}")
     return session_json(session)["labels"] if session else []
 
 
@@ -319,6 +322,39 @@ def test_code_that_parses_but_does_not_run_has_a_key(
             (True, False),
             (False, False),
         ]
+    finally:
+        serving.kill()
+
+
+def test_shipped_example_asks_which_component_fired_and_how_confident(
+    tmp_path: Path, program_folder: Path, opened: Opened, axe: str
+) -> None:
+    folder = tmp_path / "study"
+    CliRunner().invoke(init, [str(folder), "--example", "labelling"], catch_exceptions=False)
+    serving = Serving(program_folder, folder, "--labels")
+    try:
+        page = opened(serving.links["anna"])
+        page.keyboard.press("n")
+        page.keyboard.type("skill test")
+        page.keyboard.press("Enter")
+        assert "0 of" in progress(page)
+        page.keyboard.press("m")
+        page.get_by_text(re.compile("^1 of")).wait_for()
+        page.keyboard.press("y")
+        assert not page.locator("#fired-row").is_visible()
+        page.get_by_role("button", name="Low", exact=False).click()
+        page.get_by_text(re.compile("^2 of")).wait_for()
+        page.keyboard.press("n")
+        assert violations(page, axe) == []
+        page.keyboard.press("Escape")
+        page.keyboard.press("ArrowRight")
+        assert not page.locator("#asking").is_visible()
+        page.wait_for_selector(SAVED)
+        said = [
+            (one["triggerCorrect"], one["triggerComponentObserved"], one["confidence"])
+            for one in labels(folder, "trigger_accuracy", run="+run-1")
+        ]
+        assert said == [(False, "skill test", "medium"), (True, None, "low")]
     finally:
         serving.kill()
 

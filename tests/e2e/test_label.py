@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from eval_assets.cli.init import init
 from eval_assets.labelling.session_files import SessionFolder, session_json
 from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
 from tests.terminal import Terminal
@@ -38,8 +40,10 @@ def labelling(folder: Evaluated, *options: str, columns: int = 80) -> Terminal:
     )
 
 
-def session(folder: Evaluated, question: str, rater: str = "anna") -> dict[str, object]:
-    state = SessionFolder(folder.path).find(f"{rater}+{question}+r1")
+def session(
+    folder: Evaluated, question: str, rater: str = "anna", *, run: str = ""
+) -> dict[str, object]:
+    state = SessionFolder(folder.path).find(f"{rater}+{question}+r1{run}")
     assert state is not None
     return session_json(state)
 
@@ -323,3 +327,32 @@ def test_options_are_selected_and_saved_together(folder: Evaluated) -> None:
 
     assert ratings(folder, "faults%2Fwrong") == [1, 1, 0, None]
     assert ratings(folder, "faults%2Frude") == [0, 1, 0, None]
+
+
+@pytest.mark.slow
+def test_shipped_example_asks_which_component_fired_and_how_confident(tmp_path: Path) -> None:
+    study = Evaluated(tmp_path / "study")
+    CliRunner().invoke(init, [str(study.path), "--example", "labelling"], catch_exceptions=False)
+    with labelling(study, "--dimension", "trigger-accuracy") as terminal:
+        terminal.expect("plugin: ")
+        terminal.expect("plugin_description")
+        terminal.expect("expected")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("n")
+        terminal.expect("Which component fired")
+        terminal.press("skill test\n")
+        terminal.expect("How confident are you")
+        terminal.press("m")
+        terminal.expect("Saved: No, medium confidence")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("y")
+        terminal.expect("How confident are you")
+        terminal.press("q")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("q")
+        assert terminal.exit_code() == 0
+
+    state = session(study, "trigger_accuracy", run="+run-1")
+    keys = ("triggerCorrect", "triggerComponentObserved", "confidence")
+    said = [tuple(label[key] for key in keys) for label in state["labels"]]  # type: ignore[attr-defined]
+    assert said == [(False, "skill test", "medium")]

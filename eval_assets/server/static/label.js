@@ -251,8 +251,36 @@
     return options ? { ratings: Object.fromEntries(options.map(([code]) => [code, rate(code)])) } : {};
   };
 
-  const answer = async (said) => {
-    if (isStoring) return;
+  // What belongs to the answer and is still to be said; the answer waits for it.
+  let waiting = null;
+
+  const isAsked = (said) => {
+    const { askedOfNo, asksConfidence } = question();
+    const asksIssue = Boolean(askedOfNo) && said.rating === 0 && !draft().issues.length;
+    const isSure = !asksConfidence || draft().confidence || said.skipReason;
+    if (said.isComplete || (!asksIssue && isSure)) return false;
+    waiting = said;
+    el("asking").hidden = false;
+    el("fired-row").hidden = !asksIssue;
+    el("fired-label").textContent = askedOfNo;
+    el("sure-row").hidden = Boolean(isSure);
+    el(asksIssue ? "fired" : "sure-high").focus();
+    return true;
+  };
+
+  const answerWaiting = () => {
+    if (!el("sure-row").hidden && !draft().confidence) return el("sure-high").focus();
+    if (el("fired").value.trim()) el("issues").value = el("fired").value.trim();
+    answer({ ...waiting, isComplete: true });
+  };
+
+  const answerSurely = (level) => {
+    be(level);
+    answerWaiting();
+  };
+
+  const answer = async ({ isComplete, ...said }) => {
+    if (isStoring || isAsked({ isComplete, ...said })) return;
     const before = answers.get(unit().code);
     const isOld = before && Date.now() - Date.parse(before.at) > UNDO_MS;
     const unrated = { rating: null, parses: null, skipReason: "", ...optionRatings(() => null) };
@@ -383,8 +411,7 @@
     );
     el("prompt").hidden = !texts.prompt;
     el("prompt-text").replaceChildren(passage(texts.prompt));
-    const isShort = ([, [line, ...others]]) =>
-      !others.length && rawText(line).length <= 60 && !line.html?.includes("<img ");
+    const isShort = ([, [line], isBrief]) => isBrief && !line.html?.includes("<img ");
     el("facts").replaceChildren(
       ...texts.facts.filter(isShort).flatMap(([name, lines]) => {
         const pair = element("div");
@@ -450,6 +477,8 @@
     el("notes-label").textContent = `${asked.note || "Comment"} (M)`;
     el(asked.note ? "choices" : "confidence").after(el("notes-row"));
     el("issues-label").textContent = `${asked.asksFor}, one a line`;
+    el("asking").hidden = true;
+    el("fired").value = "";
     el("skipping").hidden = true;
     el("skip-reason").value = "";
     const before = answers.get(unit().code);
@@ -616,6 +645,10 @@
     const inField = event.target.closest("textarea, input:not([type=radio]):not([type=checkbox])");
     if (event.key === "Escape" && inField) return inField.blur();
     if (event.key === "Enter" && event.target.id === "typed") return type();
+    if (event.key === "Enter" && event.target.id === "fired") {
+      event.preventDefault(); // else it would press the button that gets the focus
+      return answerWaiting();
+    }
     if (event.key === "Enter" && event.target.id === "skip-reason") {
       event.preventDefault();
       return skip(el("skip-reason").value);
@@ -624,6 +657,8 @@
     const key = event.key.toLowerCase();
     if (event.repeat && !key.startsWith("arrow")) return;
     if (event.target.type === "radio" && key.startsWith("arrow")) return;
+    const level = CONFIDENCES.find((name) => name[0] === key);
+    if (level && !el("asking").hidden && !el("sure-row").hidden) return answerSurely(level);
     if (!el("work").hidden && unit().options) {
       const option = unit().options[Number(key) - 1];
       if (option) return el(option[0]).click();
@@ -664,6 +699,10 @@
   for (const radio of document.querySelectorAll("input[name=confidence]")) {
     radio.addEventListener("change", () => be(radio.value));
   }
+  for (const button of document.querySelectorAll("[data-sure]")) {
+    button.addEventListener("click", () => answerSurely(button.dataset.sure));
+  }
+  el("fired-save").addEventListener("click", answerWaiting);
   el("skip-other").addEventListener("click", () => skip(el("skip-reason").value));
   el("typed-save").addEventListener("click", type);
 

@@ -78,6 +78,16 @@ def test_a_session_is_exported_as_json_with_the_fields_of_its_dimension(folder: 
     assert (inputs["scenarioId"], inputs["codeParses"], inputs["codeRuns"]) == ("b", True, True)
 
 
+def test_an_export_spells_the_dimension_as_it_was_asked(folder: Path) -> None:
+    session = ("--export", "--session-id", labelled(folder))
+
+    done = run(folder, *session, "--dimension", "code-validity")
+    other = run(folder, *session, "--dimension", "clear")
+
+    assert json.loads(done.stdout)["dimension"] == "code-validity"
+    assert "is about code_validity" in str(other.exception)
+
+
 def test_a_session_is_exported_as_csv_in_the_long_form(folder: Path) -> None:
     done = run(folder, "--export", "--session-id", labelled(folder), "--format", "csv")
 

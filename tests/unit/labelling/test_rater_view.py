@@ -26,6 +26,20 @@ def test_raters_see_prompt_response_and_the_columns_named_and_no_others(tmp_path
     assert "the skill fires" not in repr(shown)
 
 
+def test_a_column_stands_in_the_title_if_it_is_short_in_every_response(tmp_path: Path) -> None:
+    evaluation = evaluation_of(tmp_path, labelling=Labelling(show=("expected", "plugin")))
+    rows: list[dict[str, object]] = [
+        {"response_id": "r1", "plugin": "lint", "expected": "No component."},
+        {"response_id": "r2", "plugin": "lint", "expected": "The lint skill fires, and no other."},
+        {"response_id": "r3", "plugin": "", "expected": "The notes command reads all the history."},
+        {"response_id": "r4", "plugin": "lint", "expected": "A hook formats the file\nafter it."},
+    ]
+
+    shown = response_views(evaluation, response_rows(rows))
+
+    assert {view.brief for view in shown.values()} == {frozenset({"plugin"})}
+
+
 def test_the_turns_before_are_shown_oldest_first(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [
         {"response_id": "t3", "convo_id": "c", "turn_index": 3},
