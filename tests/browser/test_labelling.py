@@ -350,11 +350,11 @@ def test_shipped_example_asks_which_component_fired_and_how_confident(
         page.keyboard.press("ArrowRight")
         assert not page.locator("#asking").is_visible()
         page.wait_for_selector(SAVED)
-        said = [
+        answers = [
             (one["triggerCorrect"], one["triggerComponentObserved"], one["confidence"])
             for one in labels(folder, "trigger_accuracy", run="+run-1")
         ]
-        assert said == [(False, "skill test", "medium"), (True, None, "low")]
+        assert answers == [(False, "skill test", "medium"), (True, None, "low")]
     finally:
         serving.kill()
 

@@ -354,5 +354,5 @@ def test_shipped_example_asks_which_component_fired_and_how_confident(tmp_path: 
 
     state = session(study, "trigger_accuracy", run="+run-1")
     keys = ("triggerCorrect", "triggerComponentObserved", "confidence")
-    said = [tuple(label[key] for key in keys) for label in state["labels"]]  # type: ignore[attr-defined]
-    assert said == [(False, "skill test", "medium")]
+    answers = [tuple(label[key] for key in keys) for label in state["labels"]]  # type: ignore[attr-defined]
+    assert answers == [(False, "skill test", "medium")]
