@@ -56,6 +56,9 @@ _RESPONSES, _LABELS = "responses.csv", "labels.csv"
 _NO_RATINGS = ("rubric", "prompts")
 """Files that a run reads by their names."""
 
+_PUBLISHED = {"responses_merged", "hij_scores"}
+"""Files of a layout whose sheets name the model of each response."""
+
 _HEADING = re.compile(r"^#+\s*(.+?)\s*#*$", re.MULTILINE)
 _LEVEL = re.compile(
     r"^[\s|*#-]*(?:level|score)?\s*(\d{1,2})\b\**\s*(?=[-:=.)|\u2013])",
@@ -198,6 +201,9 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
         "labels": files.labels or [_LABELS],
         "judges": judges,
     }
+    if _PUBLISHED & {Path(name).stem for name in (*files.responses, *files.labels)}:
+        sections["labelling"] = {"show": ["model_name"]}
+        notes.append("raters see the name of the model, as in hij_scores.csv: labelling.show")
     head = _HEAD.format(source="the files of this folder")
     written = write_files(folder, {FILE: head + as_yaml(sections), **contents})
     return Draft(written, notes, tasks)

@@ -122,6 +122,8 @@ def test_files_in_the_published_layout_are_declared_as_they_are(tmp_path: Path) 
     labels = read_labels(evaluation, read_responses(evaluation))
 
     assert outcome.exit_code == 0, outcome.output
+    assert evaluation.labelling.show == ("model_name",)
+    assert "raters see the name of the model" in outcome.output
     assert outcome.output.splitlines()[:4] == [
         "responses/responses_merged.csv: responses",
         "scores/hij_scores.csv: labels",
