@@ -102,6 +102,12 @@ class _Files:
     further: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def labelling(self) -> dict[str, object] | None:
+        """Raters see the model in the published layout, whose sheets name it."""
+        names = {Path(name).stem for name in (*self.responses, *self.labels)}
+        return {"show": ["model_name"]} if _PUBLISHED & names else None
+
 
 def draft_of_export(
     export: Export, folder: Path, *, name: str, tool: str
@@ -166,6 +172,7 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
     for kind in ("responses", "labels", "scores"):
         notes += [f"{name}: {kind}" for name in getattr(files, kind)]
     notes += files.notes
+    notes += ["raters see the name of the model: labelling.show"] * bool(files.labelling)
     of_run = [*files.labels, *files.scores]
     if not (of_run or files.further or files.responses):
         return None
@@ -200,10 +207,8 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
         "responses": files.responses or [_RESPONSES],
         "labels": files.labels or [_LABELS],
         "judges": judges,
+        "labelling": files.labelling,
     }
-    if _PUBLISHED & {Path(name).stem for name in (*files.responses, *files.labels)}:
-        sections["labelling"] = {"show": ["model_name"]}
-        notes.append("raters see the name of the model, as in hij_scores.csv: labelling.show")
     head = _HEAD.format(source="the files of this folder")
     written = write_files(folder, {FILE: head + as_yaml(sections), **contents})
     return Draft(written, notes, tasks)

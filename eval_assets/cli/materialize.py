@@ -6,12 +6,13 @@ import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import reduce
 from io import StringIO
 from itertools import chain
 from operator import or_
 from pathlib import Path
+from typing import TextIO, cast
 
 import click
 import dagster as dg
@@ -315,6 +316,22 @@ def _errors(result: RunResult) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(lines)))
 
 
+class _StderrWithoutDagsterErrors:
+    """stderr without what Dagster writes to it before it raises the same error."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text, unless it is Dagster's about its records."""
+        if text.startswith("Exception while writing logger call to event log"):
+            return len(text)
+        return self._stream.write(text)
+
+
 @contextmanager
 def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     """Open Dagster's records, those that `make ui` shows, or those in DAGSTER_HOME if it is set."""
@@ -334,7 +351,7 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
                 else:
                     path = str(home.resolve())
                     instance = dg.DagsterInstance.local_temp(path, overrides=_OWN_RECORDS)
-            with instance:
+            with instance, redirect_stderr(cast("TextIO", _StderrWithoutDagsterErrors(sys.stderr))):
                 yield instance
     except sa.exc.OperationalError as error:
         raise StoreError(
