@@ -438,7 +438,7 @@ def _held_out(tables: RatingTables, evaluation: Evaluation | None) -> NDArray[np
     groups = tables.items["group"].astype(str)
     if evaluation is None or tables.scores.empty:
         return np.zeros(len(groups), dtype=bool)
-    return are_held_out(groups, evaluation.tuning.split)
+    return are_held_out(groups, evaluation.tuning)
 
 
 def _question_ratings(

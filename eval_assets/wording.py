@@ -7,8 +7,8 @@ from datetime import datetime
 
 from eval_assets.scale import TOLERANCE
 
-SEALED_TEST = "Judges are compared with people on train and dev; the test is sealed."
-"""Note beside figures of judges where tuning is declared."""
+HELD_OUT = "Judges are compared with people outside the held-out test."
+"""Note beside figures of judges where a test is held out."""
 
 UNDEFINED = "undefined"
 """Text of an undefined figure."""

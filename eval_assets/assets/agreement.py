@@ -63,6 +63,7 @@ from eval_assets.store.ratings import (
     bias_attributes,
     count_excluded,
     human_ratings,
+    human_ratings_outside_test,
     judge_ratings,
     judged_units,
     ratings_by_kind,
@@ -71,14 +72,13 @@ from eval_assets.store.ratings import (
     repeated_ratings,
     scored_conversations,
     scores_of_responses,
+    scores_outside_test,
     slices_in_order,
-    unsealed_human_ratings,
-    unsealed_scores,
     write_pair_measures,
 )
 from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
 from eval_assets.store.scores import value_counts
-from eval_assets.store.splits import write_sealed_units
+from eval_assets.store.splits import write_held_out_units
 from eval_assets.store.summaries import (
     unreliable_results,
     write_judge_human_disagreements,
@@ -196,7 +196,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     """
     with clear_failures():
         evaluation = folder.evaluation()
-        seal_units(folder, evaluation)
+        hold_out_units(folder, evaluation)
         with folder.connect() as connection:
             n_excluded = count_excluded(connection)
             versions = rating_versions(connection).values()
@@ -224,13 +224,13 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                     [JudgeHumanFiguresWithExcluded(**vars(row)) for row in rows_with_excluded],
                 )
                 replace_rows(connection, "judge_confusion", measures.confusion)
-                people = unsealed_human_ratings(connection, evaluation)
+                people = human_ratings_outside_test(connection, evaluation)
                 attributes = bias_attributes(connection, evaluation.labelling.show)
                 bias = measure_bias(people, scores, attributes, evaluation) if scores else NO_ROWS
                 replace_rows(connection, "judge_bias", bias)
                 rates = measure_corrected_rates(
                     people,
-                    unsealed_scores(connection, evaluation),
+                    scores_outside_test(connection, evaluation),
                     attributes["system"],
                     evaluation,
                 )
@@ -277,11 +277,11 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     )
 
 
-def seal_units(folder: EvaluationFolder, evaluation: Evaluation) -> None:
-    """Store which responses are under a seal, before judges are compared with people."""
-    opened = folder.ledger(evaluation) if evaluation.seals_figures else nullcontext()
+def hold_out_units(folder: EvaluationFolder, evaluation: Evaluation) -> None:
+    """Store which responses are held out, before judges are compared with people."""
+    opened = folder.ledger(evaluation) if evaluation.judges else nullcontext()
     with opened as ledger, folder.connect() as connection, transaction(connection):
-        write_sealed_units(connection, evaluation, ledger)
+        write_held_out_units(connection, evaluation, ledger)
 
 
 def _combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
@@ -406,7 +406,7 @@ def score_tables(
 ) -> Iterator[dg.MaterializeResult[None]]:
     """Tables of labels and scores side by side, in one step."""
     with clear_failures():
-        seal_units(folder, folder.evaluation())
+        hold_out_units(folder, folder.evaluation())
     for key in sorted(context.selected_asset_keys):
         yield _TABLES[key.path[-1]](folder)._replace(asset_key=key)
 

@@ -3,7 +3,7 @@
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.agreement import human_agreement, judge_agreement, seal_units
+from eval_assets.assets.agreement import hold_out_units, human_agreement, judge_agreement
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
@@ -39,7 +39,7 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Means and differences of systems by slice: judges' scores, corrected by human ratings."""
     with clear_failures():
         evaluation = folder.evaluation()
-        seal_units(folder, evaluation)
+        hold_out_units(folder, evaluation)
         with folder.connect() as connection:
             question_ids = questions_past_the_gates(connection, evaluation)
             responses = system_responses(

@@ -56,7 +56,7 @@ def stored_screen(
     groups = response_group_ids(connection)
     is_held_out = np.zeros(len(groups), dtype=bool)
     if scores:
-        is_held_out = are_held_out(groups, evaluation.tuning.split)
+        is_held_out = are_held_out(groups, evaluation.tuning)
     is_compared = ~is_held_out
     questions = []
     for question in evaluation.rubric:

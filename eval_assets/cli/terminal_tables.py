@@ -14,7 +14,7 @@ from rich.text import Text
 from eval_assets.bands import FEW_GROUPS
 from eval_assets.verdicts import GateState
 from eval_assets.wording import (
-    SEALED_TEST,
+    HELD_OUT,
     counted,
     labels_wanted,
     signed_text,
@@ -79,7 +79,7 @@ def print_measured(
     from eval_assets.figures import HumanFigures, JudgeHumanFigures, RubricVersionFigures
     from eval_assets.store.figures import read_figures
     from eval_assets.store.gates import stored_findings
-    from eval_assets.store.schema import read_rows
+    from eval_assets.store.schema import count_rows, read_rows
 
     print_humans(read_figures(connection, HumanFigures))
     for finding in stored_findings(connection):
@@ -97,8 +97,8 @@ def print_measured(
     if stale:
         click.echo(f"{stale}\n")
     print_judges(read_figures(connection, JudgeHumanFigures), outcomes, evaluation)
-    if evaluation.seals_figures and evaluation.judges:
-        click.echo(f"{SEALED_TEST}\n")
+    if count_rows(connection, "held_out_units"):
+        click.echo(f"{HELD_OUT}\n")
     print_gates(evaluation, outcomes)
     print_certificates(SealedTests.of(certificates, connection))
 
@@ -201,7 +201,7 @@ def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
 
 
 def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
-    """Print all results of a test whose seal was opened."""
+    """Print all results of a test."""
     figures = ("kappa", "kappa_baseline", "gain", "gain_low", "gain_high", "kappa_people", "gap")
     print_table(
         "What the test says",

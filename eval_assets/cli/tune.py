@@ -1,4 +1,4 @@
-"""`eval-assets tune`: tuning of judges, its plan, and the seal of a test."""
+"""`eval-assets tune`: tuning of judges, its plan, and all results of a test."""
 
 from __future__ import annotations
 
@@ -36,35 +36,34 @@ ASSETS = (
 @click.command()
 @data_option
 @database_option
-@click.option("--plan", is_flag=True, help="Only print the power and cost of a reading.")
+@click.option("--plan", is_flag=True, help="Only print the power and cost of an evaluation.")
 @click.option(
-    "--open-seal",
+    "--show-test",
     metavar="QUESTION",
-    help="Print everything that a question's test says, which ends its seal: the labels in it "
-    "count no more, and those collected later form a new one.",
+    help="Show all results of a question's test. Its labels cannot be used in a later test.",
 )
-@click.option("--yes", is_flag=True, help="Open the seal without asking.")
+@click.option("--yes", is_flag=True, help="Show the test without asking.")
 def tune(
     data: Path,
     database: str | None,
     plan: bool,  # noqa: FBT001 - click's flag
-    open_seal: str | None,
+    show_test: str | None,
     yes: bool,  # noqa: FBT001
 ) -> int:
-    """Tune judges on train and dev, and read their sealed tests, which costs one reading each.
+    """Tune judges on train and dev, then evaluate them on the held-out test.
 
-    A run reads a test by itself for the first time, when a judge or its prompt is another one,
-    and when the test has grown by half; this command reads it whenever labels or scores changed.
-    Neither reads a test if train and dev give no claim a chance of 50 %, unless evaluation.yaml
-    declares `tuning: {evaluate: always}`.
+    Each evaluation counts. `run` evaluates a test once, and again after a new judge or prompt or
+    when the test has grown by half. This command evaluates after any change of labels or scores.
+    Neither does if train and dev give no claim a chance of 50 %, unless evaluation.yaml declares
+    `tuning: {evaluate: always}`.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
 
     evaluation = read_evaluation(data)
     if plan:
         return _plan(evaluation, data, resolve_database(data, database))
-    if open_seal is not None:
-        return _open(evaluation, data, resolve_database(data, database), open_seal, yes=yes)
+    if show_test is not None:
+        return _show(evaluation, data, resolve_database(data, database), show_test, yes=yes)
     # Dagster takes seconds to import.
     from eval_assets.assets.resources import EvaluationFolder
     from eval_assets.cli.materialize import materialize
@@ -158,22 +157,22 @@ def _costs(
     return lines
 
 
-def _open(
+def _show(
     evaluation: Evaluation, data: Path, database: Path, question_id: str, *, yes: bool
 ) -> int:
-    """End the seal of one question and print everything that its test says."""
+    """Print all results of a question's test, and record then that it was shown."""
     from eval_assets.cli.terminal_tables import print_verdicts
-    from eval_assets.store.connection import connect
-    from eval_assets.store.ledger.copies import store_ledger
+    from eval_assets.store.connection import connect, transaction
+    from eval_assets.store.ledger.copies import copy_ledger
     from eval_assets.store.ledger.seals import JudgeLedger
     from eval_assets.store.splits import tuning_units
     from eval_assets.store.tuned_judges import background_of, current_judges
-    from eval_assets.tuning.sealed_evaluation import open_seal
+    from eval_assets.tuning.sealed_evaluation import shown_test
 
     question = question_of(evaluation, question_id)
     if not yes:
         click.confirm(
-            f"After this, the labels in the test of {question_id} certify nothing any more. Open?",
+            f"After this, the labels in the test of {question_id} certify nothing. Show it?",
             abort=True,
         )
     with connect(database, folder=data) as connection:
@@ -181,15 +180,23 @@ def _open(
             return GATE_CLOSED
         units = tuning_units(connection, [question], shares=evaluation.tuning.split)
         with ledger_of(data, evaluation, database=database) as ledger:
-            rows = open_seal(
-                JudgeLedger(ledger),
+            judges = JudgeLedger(ledger)
+            rows, shown = shown_test(
+                judges,
                 units[question_id],
                 current_judges(connection, ledger, units),
                 background_of(connection, question_id, evaluation.tuning),
             )
-            store_ledger(ledger, database, folder=data)
-    print_verdicts(rows)
-    click.echo(f"The seal of {question_id} is open. Groups labelled from now on form the next one.")
+            print_verdicts(rows)
+            if shown is not None:
+                judges.record(shown)
+                judges.release(shown)
+                with transaction(connection):
+                    copy_ledger(ledger, connection, "test_set_uses")
+                click.echo(
+                    f"The test of {question_id} was shown. Groups labelled from now on form the "
+                    "next one."
+                )
     return DONE
 
 
@@ -211,11 +218,13 @@ def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluatio
 
 
 def _cells(plan: Plan) -> list[str]:
+    from eval_assets.tuning.seal_policy import MOST_READINGS
+
     return [
         plan.question_id,
         f"{plan.judge_id} {plan.version}",
         f"{plan.n_groups:,}",
-        f"{plan.reading} of 20",
+        f"{plan.reading} of {MOST_READINGS}",
         f"{plan.level:.4f}",
         _number(plan.expected_gain, "+z.3f"),
         _number(plan.detectable_gain, ".3f"),

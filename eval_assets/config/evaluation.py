@@ -131,8 +131,6 @@ class Evaluation:
         judging: Division of the work of live judges.
         drift: Monitoring of live judges for changes; None to judge nothing again.
         executive_summary: Judge that writes a summary of the report; None for no summary.
-        seals_figures: Whether judges' figures leave out responses under a seal, as where the file
-            declares tuning.
 
     Raises:
         DeclarationError: If two entries share an id, a gate cannot have its minimum, fewer than
@@ -164,7 +162,6 @@ class Evaluation:
     judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None
     executive_summary: ExecutiveSummary | None = None
-    seals_figures: bool = field(default=False, metadata=set_by_reader("seals figures"))
 
     def __post_init__(self) -> None:
         faults = [

@@ -26,7 +26,7 @@ class SplitShares:
     Args:
         train: Groups for maps, examples and rules.
         dev: Groups for the selection of candidates.
-        test: Groups under the seal, which decide.
+        test: Groups that are held out, and decide.
 
     Raises:
         DeclarationError: If the shares do not add up to 1.
@@ -49,6 +49,9 @@ class Tuning:
 
     Args:
         split: Shares of the response groups.
+        holdout: Whether comparisons of judges with people leave out the responses of the test, as
+            they do from 60 response groups on. Without it no test is evaluated and no certificate
+            issued.
         steps: Steps to try: prompts first, in this order, then maps of the scores, then a jury.
         margin: How far a judge's agreement with humans may lie below the agreement between humans
             if the judge is to be fit.
@@ -56,14 +59,15 @@ class Tuning:
         max_usd: The most that the steps may spend in one run; None for the run's budget.
         stand_in: Whether to test on which part of the responses a judge can replace a rater, if it
             is not expected to be fit on all. It takes two judges or replicates.
-        evaluate: When a sealed test may be evaluated, which counts: if train and dev give one claim
-            a chance of at least one half, always, or never.
+        evaluate: When a held-out test may be evaluated, which counts: if train and dev give one
+            claim a chance of at least one half, always, or never.
 
     Raises:
         DeclarationError: If a step is repeated, or needs a writer.
     """
 
     split: SplitShares = field(default_factory=SplitShares)
+    holdout: bool = True
     steps: tuple[Step, ...] = ("calibration",)
     margin: Annotated[float, Gt(0), Lt(1)] = 0.10
     writer: Text | None = None

@@ -45,6 +45,9 @@ _SMALL_BYTES = 16_000_000
 """Up to this size of a database and the files beside evaluation.yaml, threads cost more CPU than
 they save."""
 
+_was_small: dict[Path, bool] = {}
+"""Whether each database that this process opened was small."""
+
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5
 _SECONDS_BETWEEN_MESSAGES = 10.0
@@ -290,7 +293,8 @@ def _open(path: Path, owner: Path | None, *, is_read_only: bool) -> duckdb.DuckD
             "memory_limit": _MEMORY_LIMIT,
             # By default beside a file whose name begins with "duckdb:", where there is no folder.
             "temp_directory": f"{path}.tmp",
-            **({"threads": "1"} if _is_small(path, owner) else {}),
+            # DuckDB refuses a second connection of this process with another configuration.
+            **({"threads": "1"} if _was_small.setdefault(path, _is_small(path, owner)) else {}),
         },
     )
     connection.execute(_SETTINGS)

@@ -26,10 +26,10 @@ RatingSource = Literal[
     "compared_judge",
     "conversation_judge",
     "reference",
-    "unsealed_human",
-    "unsealed_judge",
-    "unsealed_reference",
-    "unsealed_reference_with_excluded",
+    "human_outside_test",
+    "judge_outside_test",
+    "reference_outside_test",
+    "reference_outside_test_with_excluded",
     "conversation_reference",
 ]
 _OF_RESPONSES_SQL = """SELECT response_id, question_id, judge_id AS rater_id, score AS value
@@ -37,7 +37,7 @@ _OF_RESPONSES_SQL = """SELECT response_id, question_id, judge_id AS rater_id, sc
 OF_CONVERSATIONS_SQL = """SELECT conversation_id AS response_id, question_id, judge_id AS rater_id,
                                   score AS value
                            FROM conversation_scores"""
-_UNSEALED = "ANTI JOIN sealed_units USING (response_id, question_id)"
+_OUTSIDE_TEST = "ANTI JOIN held_out_units USING (response_id, question_id)"
 _REFERENCE_SQL = (
     _UNSETTLED_SQL.format(settled="FROM adjudicated_labels") + f" UNION ALL {_CONSENSUS_SQL}"
 )
@@ -76,15 +76,15 @@ RATINGS_SQL: dict[RatingSource, str] = {
         SELECT conversation_id AS response_id, question_id, 'people' AS rater_id,
                avg(value) AS value
         FROM ({_REFERENCE_SQL}) JOIN conversations USING (response_id)
-        ANTI JOIN sealed_units USING (response_id, question_id)
+        ANTI JOIN held_out_units USING (response_id, question_id)
         GROUP BY ALL""",  # noqa: S608 - constants of ours
-    "unsealed_human": "SELECT response_id, question_id, rater_id, value FROM human_labels "  # noqa: S608
-    + _UNSEALED,
-    "unsealed_judge": f"FROM ({_OF_RESPONSES_SQL}) {_UNSEALED}",
-    "unsealed_reference": f"FROM ({_REFERENCE_SQL}) {_UNSEALED}",
-    "unsealed_reference_with_excluded": "FROM ("
+    "human_outside_test": "SELECT response_id, question_id, rater_id, value FROM human_labels "  # noqa: S608
+    + _OUTSIDE_TEST,
+    "judge_outside_test": f"FROM ({_OF_RESPONSES_SQL}) {_OUTSIDE_TEST}",
+    "reference_outside_test": f"FROM ({_REFERENCE_SQL}) {_OUTSIDE_TEST}",
+    "reference_outside_test_with_excluded": "FROM ("
     + _UNSETTLED_SQL.format(settled="FROM adjudicated_labels WHERE NOT excluded")
-    + f" UNION ALL {_CONSENSUS_SQL}) {_UNSEALED}",
+    + f" UNION ALL {_CONSENSUS_SQL}) {_OUTSIDE_TEST}",
 }
 
 

@@ -84,21 +84,21 @@ def reference_ratings(
     Of a response that was adjudicated it is the consensus alone; responses that were left out as
     ambiguous, or are under a seal, are not among them; of all others it is what their raters gave.
     """
-    return _of_people(connection, evaluation, "unsealed_reference")
+    return _of_people(connection, evaluation, "reference_outside_test")
 
 
-def unsealed_human_ratings(
+def human_ratings_outside_test(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, LongRatings]:
     """Return human ratings as they were given, outside a held-out test, by question."""
-    return _of_people(connection, evaluation, "unsealed_human")
+    return _of_people(connection, evaluation, "human_outside_test")
 
 
 def reference_ratings_with_excluded(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, LongRatings]:
     """Return the same with the responses that were left out, by their raters' own ratings."""
-    return _of_people(connection, evaluation, "unsealed_reference_with_excluded")
+    return _of_people(connection, evaluation, "reference_outside_test_with_excluded")
 
 
 def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> JudgeRatings:
@@ -291,13 +291,13 @@ def repeated_ratings(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     ).df()
 
 
-def unsealed_scores(
+def scores_outside_test(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, LongRatings]:
     """Return judges' scores of responses outside a held-out test, by question."""
     group = group_codes(connection)
     names = [question.id for question in evaluation.rubric]
-    return long_ratings(connection, "unsealed_judge", names, group=group)
+    return long_ratings(connection, "judge_outside_test", names, group=group)
 
 
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -86,6 +86,7 @@ _COUNTED = (
     "label_disagreements",
     "judge_human_disagreements",
     "adjudicated_labels",
+    "held_out_units",
 )
 
 

@@ -986,9 +986,9 @@ FROM (
 )
 FULL JOIN adjudicated_labels USING (response_id, question_id);
 
--- Rated responses under the seal of a question, where evaluation.yaml declares tuning: figures of
--- judges leave them out, so that a judge cannot be selected by its figures on the sealed test.
-CREATE TABLE IF NOT EXISTS sealed_units (
+-- Rated responses of a question's held-out test: figures of judges beside people leave them out, so
+-- that no judge can be selected by its figures on the test that certifies it.
+CREATE TABLE IF NOT EXISTS held_out_units (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL
 );
@@ -1005,15 +1005,8 @@ CREATE TABLE IF NOT EXISTS prompt_columns (
     accepted_at TIMESTAMPTZ NOT NULL
 );
 
--- Rated responses outside the test on which judges were compared with people while tuning was
--- declared. No later test counts their groups; a copy of the ledger.
-CREATE TABLE IF NOT EXISTS compared_responses (
-    fingerprints VARCHAR[] NOT NULL,       -- of the ids of those that were new
-    compared_at TIMESTAMPTZ NOT NULL
-);
-
-CREATE OR REPLACE VIEW unsealed_reference_values AS
-FROM reference_values ANTI JOIN sealed_units USING (response_id, question_id);
+CREATE OR REPLACE VIEW reference_values_outside_test AS
+FROM reference_values ANTI JOIN held_out_units USING (response_id, question_id);
 
 -- Queries of `dual-judge` and prompts of the evaluation, with the documents that people marked as
 -- relevant, or decided to be: on a prompt, the responses with a reference value above the middle of

@@ -1,7 +1,6 @@
 """Inputs of tuning: rated responses with judges' scores, and their split."""
 
-from collections.abc import Collection, Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import duckdb
@@ -13,20 +12,23 @@ from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.config.tuning import SplitShares
+from eval_assets.config.tuning import SplitShares, Tuning
 from eval_assets.store.data_versions import inputs_version
-from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.ratings import slices_in_order
-from eval_assets.store.schema import empty_table, insert_rows, read_rows, read_table
+from eval_assets.store.schema import empty_table, read_table
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.tuning.history import Seal
-from eval_assets.tuning.rated import RatedUnits, splits_of
+from eval_assets.tuning.rated import (
+    FEWEST_GROUPS_OF_A_TEST,
+    RatedUnits,
+    are_held_out,
+    splits_of,
+)
 from eval_assets.tuning.systems import SystemResponses
-from eval_assets.tuning.versions import response_fingerprints
+from eval_assets.wording import counted
 
 
 def write_splits(
@@ -66,44 +68,47 @@ def write_splits(
     )
 
 
-def write_sealed_units(
+def write_held_out_units(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, ledger: SqlLedger | None
 ) -> None:
-    """Replace `sealed_units`: rated test responses whose seal is closed; none without a ledger.
+    """Replace `held_out_units`: rated responses of tests that were not shown.
 
-    The ledger keeps which of the others judges are compared with people on.
+    There are none without a ledger, which only an evaluation without judges lacks.
+
+    Whether a test is held out depends on all responses, so that it is from the first run on.
     """
-    empty_table(connection, "sealed_units")
+    empty_table(connection, "held_out_units")
     if ledger is None:
         return
-    rows = connection.execute(
-        """
-        SELECT DISTINCT response_id, question_id, group_id
-        FROM human_labels JOIN response_groups USING (response_id)
-        """
-    ).df()
-    groups = rows["group_id"].astype(str)
-    is_test = splits_of(groups, evaluation.tuning.split) == "test"
-    _keep_compared(connection, ledger, rows.loc[~is_test, "response_id"])
+    rows = connection.execute("SELECT response_id, group_id FROM response_groups").df()
+    rows = rows[are_held_out(rows["group_id"].astype(str), evaluation.tuning)]
     readings = JudgeLedger(ledger)
     for question in evaluation.rubric:
         spent_groups = Seal.of(readings.readings(question.id)).spent_groups
-        is_sealed = is_test & (rows["question_id"] == question.id) & ~groups.isin(spent_groups)
-        insert_rows(connection, "sealed_units", rows.loc[is_sealed, ["response_id", "question_id"]])
+        held_out = rows[~rows["group_id"].isin(spent_groups)]  # noqa: F841 - in the query
+        connection.execute(
+            """
+            INSERT INTO held_out_units BY NAME
+            SELECT DISTINCT response_id, question_id
+            FROM human_labels SEMI JOIN held_out USING (response_id) WHERE question_id = ?
+            """,
+            [question.id],
+        )
 
 
-def _keep_compared(
-    connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, response_ids: Iterable[str]
-) -> None:
-    """Add responses outside the test to the ledger, and those that only the database has."""
-    comparisons = read_rows(connection, "compared_responses", order_by="compared_at")
-    fingerprints = {*response_fingerprints(response_ids)}.union(
-        *(row["fingerprints"] for row in comparisons)
+def why_not_held_out(connection: duckdb.DuckDBPyConnection, tuning: Tuning) -> str:
+    """Return why no test is held out, so that none can be evaluated; empty if one is."""
+    if not tuning.holdout:
+        return "tuning: {holdout: false} is declared"
+    [(n_groups,)] = connection.execute(
+        "SELECT count(DISTINCT group_id) FROM response_groups"
+    ).fetchall()
+    if n_groups >= FEWEST_GROUPS_OF_A_TEST:
+        return ""
+    return (
+        f"{counted(n_groups, 'response group')}, and {FEWEST_GROUPS_OF_A_TEST} are needed to hold "
+        "out a test"
     )
-    if new := fingerprints - JudgeLedger(ledger).compared_responses():
-        row = {"fingerprints": sorted(new), "compared_at": datetime.now(tz=UTC)}
-        append_history(ledger, "compared_responses", [row])
-    copy_ledger(ledger, connection, "compared_responses")
 
 
 def tuning_units(
@@ -160,6 +165,13 @@ def _tuning_units(
     responses["splits"] = splits_of(responses["groups"], shares)
     group = group_codes(connection)
     history = earlier_turns(connection) if texts else {}
+    text_hashes = dict(
+        connection.execute(
+            """SELECT response_id, left(md5(concat_ws(chr(0), prompt_text, response_text)), 12)
+               FROM responses WHERE coalesce(prompt_text, '') || coalesce(response_text, '') <> ''
+            """
+        ).fetchall()
+    )
     names = [question.id for question in questions]
     humans = long_ratings(connection, "reference", names, group=group)
     judges = long_ratings(connection, "unmapped_judge", names, group=group)
@@ -169,6 +181,7 @@ def _tuning_units(
             question,
             responses,
             history,
+            text_hashes,
             humans=humans[question.id],
             judges=_by_judge(connection, judges[question.id]),
             spreads=dict(
@@ -191,6 +204,7 @@ def _units(  # noqa: PLR0913 - all ratings and scores
     question: RubricQuestion,
     responses: Mapping[str, Any],
     history: Mapping[str, tuple[tuple[str, str], ...]],
+    text_hashes: Mapping[str, str],
     *,
     humans: LongRatings,
     judges: Mapping[str, NDArray[np.float64]],
@@ -210,6 +224,7 @@ def _units(  # noqa: PLR0913 - all ratings and scores
         spreads={judge: spread[rated] for judge, spread in spreads.items()},
         history=history,
         shown={},
+        text_hashes=text_hashes,
         **{name: np.asarray(values)[selected] for name, values in responses.items()},
     )
 
@@ -255,7 +270,7 @@ def system_responses(
         if name not in ("model_name", "prompt_id")
     }
     names = [question.id for question in questions]
-    humans = long_ratings(connection, "unsealed_reference", names, group=group)
+    humans = long_ratings(connection, "reference_outside_test", names, group=group)
     means = {name: ratings.means() for name, ratings in humans.items()}
     del humans  # before the scores are loaded
     judges = long_ratings(connection, "judge", names, group=group)

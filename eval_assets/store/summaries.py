@@ -41,7 +41,8 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
     mean human rating elsewhere; responses that need a person and have no rating are left out.
 
     Human ratings of a response are averaged first, so that a response with more raters weighs
-    no more; of a judge who scores conversations, those of a conversation. The standard deviation is
+    no more; of a judge who scores conversations, those of a conversation. What the test holds out
+    is in neither mean: their difference would tell it. The standard deviation is
     the sample's, between responses. A slice is a column
     that sorts responses into at most 20 values: difficulty, indicator_id and given attributes.
     """
@@ -52,14 +53,15 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
         WITH rated AS (
             SELECT response_id, question_id, avg(value) AS human FROM human_labels GROUP BY ALL
         ), compared AS (
-            FROM rated ANTI JOIN sealed_units USING (response_id, question_id)
+            FROM rated ANTI JOIN held_out_units USING (response_id, question_id)
         ), scored AS (
             SELECT response_id, question_id, 'human' AS rater_kind, NULL AS rater_id,
                    human AS score, NULL AS human
-            FROM rated
+            FROM compared
             UNION ALL
             SELECT s.response_id, s.question_id, 'judge', s.judge_id, s.score, compared.human
             FROM judge_scores AS s LEFT JOIN compared USING (response_id, question_id)
+            ANTI JOIN held_out_units USING (response_id, question_id)
             WHERE s.status = 'ok'
             UNION ALL
             SELECT response_id, question_id, 'combined', judge_id,
@@ -71,8 +73,11 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
             FROM conversation_scores LEFT JOIN (
                 SELECT conversation_id, question_id, avg(value) AS human
                 FROM human_labels JOIN conversations USING (response_id)
-                ANTI JOIN sealed_units USING (response_id, question_id)
                 GROUP BY ALL
+            ) USING (conversation_id, question_id)
+            ANTI JOIN (
+                SELECT conversation_id, question_id
+                FROM conversations JOIN held_out_units USING (response_id)
             ) USING (conversation_id, question_id)
         )
         SELECT slice, slice_value, question_id, model_name, rater_kind, rater_id,
@@ -108,7 +113,7 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
         INSERT INTO judge_human_disagreements BY NAME
         WITH human AS (
             SELECT response_id, question_id, value AS human_mean, n_ratings
-            FROM unsealed_reference_values WHERE NOT excluded
+            FROM reference_values_outside_test WHERE NOT excluded
         ), judged AS (
             SELECT judge_id, question_id, response_id, human_mean, n_ratings, score
             FROM judge_scores JOIN human USING (response_id, question_id) WHERE status = 'ok'

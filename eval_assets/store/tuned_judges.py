@@ -27,6 +27,7 @@ from eval_assets.store.splits import (
     models_returned,
     questions_where_people_agree,
     tuning_units,
+    why_not_held_out,
 )
 from eval_assets.store.summaries import write_score_summary
 from eval_assets.tuning.certificate_contents import Background
@@ -80,6 +81,7 @@ def background_of(
         models_returned=models_returned(connection),
         lowered_minimums=_lowered_minimums(connection),
         stand_in=tuning.stand_in,
+        not_held_out=why_not_held_out(connection, tuning),
     )
 
 
@@ -161,6 +163,7 @@ def checked_certificates(
     sources = prompt_sources(connection) if has_sources else frozenset[str]()
     evidence = current_evidence(connection, ledger, units)
     drifted = moved_judges(current_drift(connection))
+    not_held_out = why_not_held_out(connection, evaluation.tuning)
     rows = [
         row
         for question_id, of_question in readings.items()
@@ -170,7 +173,7 @@ def checked_certificates(
             today=datetime.now(tz=UTC),
             sources=sources,
             drifted=drifted,
-            excluded=""
+            excluded=not_held_out
             if question_id in open_questions
             else "the question no longer passes the gates",
         )

@@ -61,6 +61,7 @@ class Background:
         people_agree: Whether the question passes both human gates.
         cost_per_1000_usd: Cost of 1,000 scores, by judge and hash of its prompt; None if unknown.
         stand_in: Whether parts of the responses that a judge scores alone are tested.
+        not_held_out: Why no test is held out of what is printed; empty if one is.
     """
 
     margin: float
@@ -70,6 +71,7 @@ class Background:
     models_returned: Mapping[str, tuple[str, ...]]
     lowered_minimums: Mapping[GateName, float] = field(default_factory=dict)
     stand_in: bool = False
+    not_held_out: str = ""
 
 
 def question_certificate(
@@ -149,7 +151,7 @@ def _claims(verdicts: Verdicts) -> CertificateClaims:
 
 def _claim(verdict: ImprovementResult | FitnessResult | PartialFitness) -> Claim:
     """Return the verdict of one kind with the figures that the seal releases."""
-    row = verdict_row(verdict, open_seal=False)
+    row = verdict_row(verdict, is_shown=False)
     return Claim.model_validate({name: row[name] for name in row if name != "kind"})
 
 

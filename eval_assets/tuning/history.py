@@ -1,13 +1,10 @@
 """Readings of sealed tests, and the current seal of a question."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from operator import eq
 from typing import Any
 
-from eval_assets.stats import cohen_kappa
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.reading import Row
@@ -20,21 +17,11 @@ from eval_assets.tuning.versions import (
     version_from_json,
 )
 
-OPENED = 21
-"""Number of the entry that opens a seal, which shows all figures without a new reading."""
+SHOWN = 21
+"""Number of the entry that shows a test, which ends it."""
 
 GROWTH = 1.5
 """Growth of the test from which the same candidates are read again automatically."""
-
-
-SAME_LABELS = 0.8
-"""Kappa of two tests' ratings, response by response, from which on they are the same labels: those
-of two questions on the same responses hardly reach it, and those of one with a few changed do."""
-
-
-SAME_GROUPS, DISTINCT_GROUPS = 0.9, 10
-"""Share of groups with equal ratings from which on two tests have the same labels under other
-names, and the least number of distinct ones among them."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +29,9 @@ class SealedEvaluation:
     """One use of a question's sealed test labels, as stored in the ledger.
 
     Args:
-        number: Number of the reading under it, from 1; `OPENED` if it opened the seal.
-        labels: Fingerprint of the ratings of each response that was read: a question of another
-            name with the same ones is the same test.
-        group_labels: Fingerprint of the ratings of each group, without any name.
+        number: Number of the reading under it, from 1; `SHOWN` if it opened the seal.
+        responses: Fingerprint of the text of each response of the test, empty if it has none: a
+            test of the same question with half of them is the same test.
         evidence: Fingerprints of the evidence of each candidate's verdicts, by judge; without the
             models in the replies. Readings of earlier releases have none.
         parts: Parts of the responses that were fixed before, by judge.
@@ -62,8 +48,7 @@ class SealedEvaluation:
     rows: tuple[Row, ...]
     certificates: Mapping[str, QuestionCertificate]
     read_at: datetime
-    labels: Mapping[str, str] = field(default_factory=dict)
-    group_labels: tuple[str, ...] = ()
+    responses: Mapping[str, str] = field(default_factory=dict)
     evidence: Mapping[str, Fingerprints] = field(default_factory=dict)
     parts: Mapping[str, JudgePart] = field(default_factory=dict)
     rule: str = DECISION_RULE
@@ -75,8 +60,7 @@ class SealedEvaluation:
             "groups": list(self.groups),
             "content": self.content,
             "rule": self.rule,
-            "labels": dict(self.labels),
-            "group_labels": list(self.group_labels),
+            "responses": dict(self.responses),
             "parts": {judge: asdict(part) for judge, part in self.parts.items()},
             "evidence": {judge: asdict(prints) for judge, prints in self.evidence.items()},
             "rows": list(self.rows),
@@ -112,8 +96,8 @@ class SealedEvaluation:
                 for judge, certificate in fields["certificates"].items()
             },
             read_at=read_at,
-            labels=fields.get("labels", {}),
-            group_labels=tuple(fields.get("group_labels", ())),
+            # Earlier releases kept ratings of the responses, by their ids.
+            responses=fields.get("responses") or dict.fromkeys(fields.get("labels", ()), ""),
             parts={judge: JudgePart(**part) for judge, part in fields.get("parts", {}).items()},
             evidence={
                 judge: Fingerprints(**{**fingerprints, "models_returned": ()})
@@ -126,36 +110,14 @@ class SealedEvaluation:
         """Why the verdicts hold no more, if another rule than today's decided them; else empty."""
         return "" if self.rule == DECISION_RULE else "it was decided by an earlier rule"
 
-    def has_read(self, labels: Mapping[str, str], group_labels: Sequence[str]) -> bool:
-        """Return whether it read these labels, except for a few, under any names of responses."""
-        if self._has_read_groups(group_labels):
-            return True
-        shared_names = [name for name in labels if name in self.labels]
-        if not shared_names or len(shared_names) < min(len(labels), len(self.labels)) / 2:
-            return False
-        old_labels, new_labels = (
-            [self.labels[name] for name in shared_names],
-            [labels[name] for name in shared_names],
+    def is_of(self, responses: Mapping[str, str]) -> bool:
+        """Return whether it is of the same test: of half of its responses, by id or by text."""
+        texts = {text for text in self.responses.values() if text}
+        n_shared = sum(
+            text in texts or (name in self.responses and not (text and self.responses[name]))
+            for name, text in responses.items()
         )
-        if old_labels == new_labels:
-            return True
-        if sum(map(eq, old_labels, new_labels)) < SAME_LABELS * len(shared_names):
-            return False  # kappa is at most the share of equal ones
-        place = {name: code for code, name in enumerate(dict.fromkeys([*old_labels, *new_labels]))}
-        codes = (
-            [place[name] for name in names] for names in (old_labels, new_labels)
-        )  # compared faster
-        return cohen_kappa(*codes, weights=None) >= SAME_LABELS
-
-    def _has_read_groups(self, group_labels: Sequence[str]) -> bool:
-        """Return whether nearly all groups have the ratings of a group of this reading.
-
-        Groups with few different ratings are alike by chance, and do not count.
-        """
-        old_counts, new_counts = Counter(self.group_labels), Counter(group_labels)
-        shared = old_counts & new_counts
-        largest = max(len(self.group_labels), len(group_labels))
-        return len(shared) >= DISTINCT_GROUPS and shared.total() >= SAME_GROUPS * largest
+        return n_shared > 0 and n_shared >= min(len(responses), len(self.responses)) / 2
 
 
 @dataclass(frozen=True)
@@ -166,16 +128,13 @@ class Seal:
         number: Its number, from 1.
         readings: Readings under it, in order.
         spent_groups: Groups under earlier seals, which no longer count: their labels were shown.
-        n_elsewhere: Readings of the same labels under another name of question or evaluation.
-        n_compared: Spent groups on which judges were compared with people outside the test, as
-            under another split.
+        n_elsewhere: Readings of the same test in another evaluation on the ledger.
     """
 
     number: int
     readings: tuple[SealedEvaluation, ...]
     spent_groups: frozenset[str]
     n_elsewhere: int = 0
-    n_compared: int = 0
 
     @classmethod
     def of(
@@ -194,11 +153,6 @@ class Seal:
             spent_groups=frozenset(g for r in all_readings if r.seal in ended for g in r.groups),
             n_elsewhere=sum(reading.seal not in ended for reading in foreign_readings),
         )
-
-    def without(self, groups: Collection[str]) -> "Seal":
-        """Return the seal without groups on which judges were compared with people before."""
-        spent = self.spent_groups.union(groups)
-        return replace(self, spent_groups=spent, n_compared=len(spent) - len(self.spent_groups))
 
     @property
     def n_readings(self) -> int:

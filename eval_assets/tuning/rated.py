@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.config.tuning import SplitShares
+from eval_assets.config.tuning import SplitShares, Tuning
 from eval_assets.scale import Level
 
 Split = Literal["train", "dev", "test"]
@@ -39,16 +39,16 @@ def splits_of(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.str_]
     return np.array(list(map(split_by_group.__getitem__, groups)), dtype=np.str_)
 
 
-_FEWEST_GROUPS_OF_A_TEST = 60
+FEWEST_GROUPS_OF_A_TEST = 60
 """Groups from which on a test is held out: two fifths of them, 24, are in it."""
 
 
-def are_held_out(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.bool_]:
+def are_held_out(group_ids: Iterable[str], tuning: Tuning) -> NDArray[np.bool_]:
     """Return which responses are held out for the test of judges, given the group of each."""
     groups = list(group_ids)
-    if len(set(groups)) < _FEWEST_GROUPS_OF_A_TEST:
+    if not tuning.holdout or len(set(groups)) < FEWEST_GROUPS_OF_A_TEST:
         return np.zeros(len(groups), dtype=bool)
-    is_test: NDArray[np.bool_] = splits_of(groups, shares) == "test"
+    is_test: NDArray[np.bool_] = splits_of(groups, tuning.split) == "test"
     return is_test
 
 
@@ -75,6 +75,7 @@ class RatedUnits:
         spreads: Highest minus lowest score of each judge's replicates; judges without are missing.
         history: By response, prompt and response of each earlier turn, oldest first.
         shown: By response, columns with their texts that prompts of judges show.
+        text_hashes: By response, fingerprint of its prompt and text; none where it has neither.
     """
 
     question: RubricQuestion
@@ -90,6 +91,7 @@ class RatedUnits:
     spreads: Mapping[str, Floats] = field(default_factory=dict)
     history: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     shown: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    text_hashes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def level(self) -> Level:
@@ -120,6 +122,10 @@ class RatedUnits:
         if split not in self._parts:
             self._parts[split] = self.only(self.is_in(split))
         return self._parts[split]
+
+    def texts_by_response(self) -> dict[str, str]:
+        """Return the fingerprint of the text of each response, empty if it has none."""
+        return {name: self.text_hashes.get(name, "") for name in map(str, self.response_ids)}
 
     @cached_property
     def score_hashes(self) -> dict[bytes, str]:

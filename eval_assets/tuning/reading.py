@@ -137,7 +137,7 @@ def read_test(
 
 
 def evaluation_rows(
-    verdicts: Sequence[Verdicts], *, question_id: str, reading: int, open_seal: bool = False
+    verdicts: Sequence[Verdicts], *, question_id: str, reading: int, is_shown: bool = False
 ) -> list[Row]:
     """Return rows of `tuned_judge_evaluation`, without the figures that the seal keeps."""
     return [
@@ -146,7 +146,7 @@ def evaluation_rows(
             "version": verdict.version.version,
             "question_id": question_id,
             "reading": reading,
-            **verdict_row(claim, open_seal=open_seal),
+            **verdict_row(claim, is_shown=is_shown),
         }
         for verdict in verdicts
         for claim in (verdict.improvement, verdict.fitness, verdict.partial)
@@ -172,12 +172,12 @@ _FIGURES = (
 
 
 def verdict_row(
-    verdict: ImprovementResult | FitnessResult | PartialFitness, *, open_seal: bool
+    verdict: ImprovementResult | FitnessResult | PartialFitness, *, is_shown: bool
 ) -> Row:
     """Return a verdict with the figures that may be shown; the others are None."""
     if isinstance(verdict, PartialFitness):
         return {
-            **verdict_row(verdict.fitness, open_seal=open_seal),
+            **verdict_row(verdict.fitness, is_shown=is_shown),
             "kind": PARTIAL,
             "share": or_none(verdict.fitness.compared.share),
             "doubt_source": verdict.part.doubt_source,
@@ -185,10 +185,10 @@ def verdict_row(
         }
     if isinstance(verdict, ImprovementResult):
         kind, n_groups = "improvement", verdict.compared.gain.n_groups
-        figures = _improvement_figures(verdict, open_seal=open_seal)
+        figures = _improvement_figures(verdict, is_shown=is_shown)
     else:
         kind, n_groups = "fitness", verdict.compared.shortfall.n_groups
-        figures = _fitness_figures(verdict, open_seal=open_seal)
+        figures = _fitness_figures(verdict, is_shown=is_shown)
     return {
         **dict.fromkeys(_FIGURES),
         **{name: or_none(value) for name, value in figures.items()},
@@ -202,9 +202,9 @@ def verdict_row(
     }
 
 
-def _improvement_figures(improvement: ImprovementResult, *, open_seal: bool) -> dict[str, float]:
+def _improvement_figures(improvement: ImprovementResult, *, is_shown: bool) -> dict[str, float]:
     compared = improvement.compared
-    if open_seal or improvement.verdict == "accepted":
+    if is_shown or improvement.verdict == "accepted":
         low, high = compared.gain.ends(significance=improvement.significance)
         return {
             "kappa": compared.candidate.value,
@@ -218,9 +218,9 @@ def _improvement_figures(improvement: ImprovementResult, *, open_seal: bool) -> 
     return {}
 
 
-def _fitness_figures(fitness: FitnessResult, *, open_seal: bool) -> dict[str, float]:
+def _fitness_figures(fitness: FitnessResult, *, is_shown: bool) -> dict[str, float]:
     compared = fitness.compared
-    if not (open_seal or fitness.verdict == "fit"):
+    if not (is_shown or fitness.verdict == "fit"):
         return {"margin": fitness.margin}
     low, high = fitness.gap_ends
     ratio_low, ratio_high = fitness.ratio_ends

@@ -16,7 +16,7 @@ from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.claim_results import MIN_TEST_GROUPS
-from eval_assets.tuning.history import OPENED, Seal, SealedEvaluation, content_hash
+from eval_assets.tuning.history import SHOWN, Seal, SealedEvaluation, content_hash
 from eval_assets.tuning.partial_automation import (
     OTHER_JUDGES,
     JudgePart,
@@ -41,10 +41,7 @@ from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
 from eval_assets.tuning.versions import (
     JudgeVersion,
-    are_grouped_with,
     fingerprints_of,
-    group_fingerprints,
-    label_fingerprints,
     labels_hash,
     scores_hash,
 )
@@ -60,10 +57,7 @@ class SealLedger(Protocol):
         """Return all readings of a question's test by this evaluation."""
 
     def readings_elsewhere(self, question_id: str) -> Iterable[SealedEvaluation]:
-        """Return all readings of other questions and evaluations on the ledger."""
-
-    def compared_responses(self) -> frozenset[str]:
-        """Return the responses on which judges were compared with people outside the test."""
+        """Return all readings of a question of this name by other evaluations on the ledger."""
 
     def record(self, reading: SealedEvaluation) -> None:
         """Store a reading before the test is read; raise StoreError if its number is taken."""
@@ -75,17 +69,14 @@ class SealLedger(Protocol):
 def seal_of(ledger: SealLedger, units: RatedUnits) -> Seal:
     """Return the current seal of a question's test.
 
-    Readings of the same labels count under any name of the question or the evaluation. Groups
-    on which judges were compared with people before, such as under another split, do not count.
+    Readings of the same test count in every evaluation on the ledger.
     """
-    test = units.part("test")
-    labels, groups = label_fingerprints(test), group_fingerprints(test)
+    responses = units.part("test").texts_by_response()
     foreign_readings = ledger.readings_elsewhere(units.question.id)
-    seal = Seal.of(
+    return Seal.of(
         ledger.readings(units.question.id),
-        [reading for reading in foreign_readings if reading.has_read(labels, groups)],
+        [reading for reading in foreign_readings if reading.is_of(responses)],
     )
-    return seal.without(test.groups[are_grouped_with(test, ledger.compared_responses())].tolist())
 
 
 def read_if_due(  # noqa: PLR0913 - what is read, and when
@@ -106,12 +97,6 @@ def read_if_due(  # noqa: PLR0913 - what is read, and when
         StoreError: If another run took the reading meanwhile.
     """
     seal = seal_of(ledger, units)
-    if seal.n_compared:
-        logger.warning(
-            "%s: the test leaves out %s, on which judges were compared with people before, under "
-            "another split",
-            *(units.question.id, counted(seal.n_compared, "group")),
-        )
     live, candidates, unread = _candidates(units, seal, judges, background)
     if not candidates:
         return unread, False
@@ -133,30 +118,29 @@ def read_if_due(  # noqa: PLR0913 - what is read, and when
     return [*released.rows, *unread], True
 
 
-def open_seal(
+def shown_test(
     ledger: SealLedger,
     units: RatedUnits,
     judges: Sequence[TunedJudge],
     background: Background,
-) -> list[Row]:
-    """End the seal of one question and return all figures of its test.
+) -> tuple[list[Row], SealedEvaluation | None]:
+    """Return all figures of a question's test, and the entry to record once they are printed.
 
-    The test groups no longer count. Groups that are labelled later form the next seal.
-
-    Raises:
-        StoreError: If another run opened it meanwhile.
+    The entry ends the test: groups that are labelled later form the next one. A test that was shown
+    before is shown again without an entry.
     """
     seal = seal_of(ledger, units)
     live, candidates, unread = _candidates(units, seal, judges, background)
     if not candidates:
-        return unread
+        before = [r for r in ledger.readings(units.question.id) if r.number == SHOWN]
+        return (list(before[-1].rows) if before else unread), None
     now = datetime.now(tz=UTC)
     reading, _ = due_reading(live, candidates, seal, on_request=True, now=now)
-    released = make_reading(reading, live, candidates, background, open_seal=True)
-    opened = replace(released, number=OPENED, read_at=now, certificates={})
-    ledger.record(opened)
-    ledger.release(opened)
-    return [*opened.rows, *unread]
+    released = make_reading(reading, live, candidates, background, is_shown=True)
+    shown = replace(
+        released, number=SHOWN, read_at=now, certificates={}, rows=(*released.rows, *unread)
+    )
+    return list(shown.rows), shown
 
 
 def _candidates(
@@ -164,7 +148,8 @@ def _candidates(
 ) -> tuple[RatedUnits, Sequence[Candidate], list[Row]]:
     """Return the units under the seal, the candidates to read, and rows of those that are not."""
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
-    if reason := why_not_read(live, candidates, seal):
+    reason = background.not_held_out or why_not_read(live, candidates, seal)
+    if reason:
         return live, [], unread_rows(units.question.id, candidates, reason=reason)
     candidates, repeating = without_repeated_ratings(live, candidates)
     if not candidates:
@@ -364,8 +349,7 @@ def due_reading(
         rows=(),
         certificates={},
         read_at=now,
-        labels=label_fingerprints(test),
-        group_labels=group_fingerprints(test),
+        responses=test.texts_by_response(),
         parts=parts_of(candidates),
         evidence={
             candidate.version.judge_id: fingerprints_of(
@@ -533,7 +517,7 @@ def make_reading(
     candidates: Sequence[Candidate],
     background: Background,
     *,
-    open_seal: bool = False,
+    is_shown: bool = False,
 ) -> SealedEvaluation:
     """Return a recorded reading with its rows and certificates.
 
@@ -550,7 +534,7 @@ def make_reading(
         [*rejected.values(), *verdicts],
         question_id=reading.question_id,
         reading=reading.number,
-        open_seal=open_seal,
+        is_shown=is_shown,
     )
     certificates = {
         verdict.version.judge_id: question_certificate(

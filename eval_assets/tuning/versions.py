@@ -247,23 +247,6 @@ def response_fingerprints(response_ids: Iterable[str]) -> list[str]:
     return [hashlib.sha256(str(name).encode()).hexdigest()[:12] for name in response_ids]
 
 
-@lru_cache(maxsize=1)  # a seal, a due reading and the next one need those of one test
-def label_fingerprints(units: RatedUnits) -> dict[str, str]:
-    """Return the fingerprint of each response's ratings, to recognise equal labels."""
-    hashes = _per_row(units.ratings, lambda values: json_hash(values)[:8])
-    return dict(zip(map(str, units.response_ids), hashes, strict=True))
-
-
-@lru_cache(maxsize=1)
-def group_fingerprints(units: RatedUnits) -> tuple[str, ...]:
-    """Return the fingerprint of each group's ratings, sorted, regardless of response ids."""
-    labels = label_fingerprints(units)
-    by_group: dict[str, list[str]] = {}
-    for group, response in zip(units.groups.tolist(), units.response_ids.tolist(), strict=True):
-        by_group.setdefault(str(group), []).append(labels[str(response)])
-    return tuple(sorted(json_hash(sorted(hashes))[:8] for hashes in by_group.values()))
-
-
 _CHANGES = {
     "fingerprint": "the model, its settings or the declared prompt changed",
     "rubric": "the question, its scale or its guidelines changed",

@@ -100,6 +100,7 @@ def measured(
         {"id": model, "provider": "recorded", "scores": file, "model": model}
         for model in expected["judge_vs_human"]
     ]
+    declared["tuning"] = {"holdout": False}  # the study's figures are of all responses
     declaration.write_text(yaml.safe_dump(declared), "utf-8")
     folder.materialize(*MEASURED)
     return folder, expected

@@ -99,7 +99,6 @@ def parse_evaluation(folder: Path) -> Evaluation:
         checks.raise_all()
     else:
         sections = _as_declared(checks, raw, folder=folder)
-        sections["<seals figures>"] = raw.get("tuning") is not None
         evaluation = validated(checks, Evaluation, sections, instead=_INSTEAD)
         _check_overrides(checks, raw.get("capabilities"))
     checks.raise_all()

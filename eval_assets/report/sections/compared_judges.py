@@ -47,7 +47,7 @@ from eval_assets.report.stored_rows import (
     RepeatabilityRow,
 )
 from eval_assets.verdicts import Verdict
-from eval_assets.wording import SEALED_TEST, UNDEFINED, figure_text, lenience, signed_text
+from eval_assets.wording import HELD_OUT, UNDEFINED, figure_text, lenience, signed_text
 
 _LEAD = (
     "A judge is worth something only as far as it exceeds both controls: the best judge that gives "
@@ -77,7 +77,7 @@ def section(data: ReportData) -> Section | None:
         (
             Text(_LEAD),
             Text(_KEY, is_small=True),
-            *([Text(SEALED_TEST)] if data.evaluation.seals_figures else []),
+            *([Text(HELD_OUT)] if data.sizes.get("held_out_units") else []),
             *(_card(data, judge_id) for judge_id in judges),
         ),
     )

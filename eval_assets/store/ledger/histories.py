@@ -29,7 +29,6 @@ HistoryTable = Literal[
     "drift_anchors",
     "judge_drift",
     "rubric_wordings",
-    "compared_responses",
     "prompt_columns",
     "staged_responses",
 ]

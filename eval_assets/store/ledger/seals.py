@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,13 +10,12 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError
 from eval_assets.store.ledger._tables import judge_versions, test_set_uses
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import history_of
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
 _RECORDED = (
     *("candidates", "groups", "content", "rule"),
-    *("labels", "group_labels", "evidence", "parts"),
+    *("responses", "evidence", "parts"),
 )
 """Parts of a reading that are stored before the test is read."""
 
@@ -79,16 +77,14 @@ class JudgeLedger:
 
     def readings(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of a question's test by this evaluation, under whichever seal."""
-        return list(_readings(self._ledger, self._is_own(question_id)))
+        is_own = test_set_uses.c.evaluation == self._ledger.evaluation
+        is_of_question = test_set_uses.c.question_id == question_id
+        return list(_readings(self._ledger, is_own & is_of_question))
 
     def readings_elsewhere(self, question_id: str) -> Iterator[SealedEvaluation]:
-        """Yield all readings of other questions and evaluations on the ledger."""
-        return _readings(self._ledger, ~self._is_own(question_id))
-
-    def compared_responses(self) -> frozenset[str]:
-        """Return the responses on which judges were compared with people outside the test."""
-        rows = history_of(self._ledger, "compared_responses")
-        return frozenset(chain.from_iterable(rows["fingerprints"])) if len(rows) else frozenset()
+        """Yield all readings of a question of this name by other evaluations on the ledger."""
+        is_elsewhere = test_set_uses.c.evaluation != self._ledger.evaluation
+        return _readings(self._ledger, is_elsewhere & (test_set_uses.c.question_id == question_id))
 
     def record(self, reading: SealedEvaluation) -> None:
         """Store a reading before the test is read.
@@ -127,10 +123,6 @@ class JudgeLedger:
         released = {name: fields[name] for name in ("rows", "certificates")}
         with self._ledger.write_transaction() as connection:
             connection.execute(sa.update(test_set_uses).where(is_same), {"released": released})
-
-    def _is_own(self, question_id: str) -> sa.ColumnElement[bool]:
-        table = test_set_uses.c
-        return (table.evaluation == self._ledger.evaluation) & (table.question_id == question_id)
 
 
 def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> Iterator[SealedEvaluation]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eval_assets.stats import MonotoneMap
 from eval_assets.tuning.history import (
-    OPENED,
+    SHOWN,
     Seal,
     SealedEvaluation,
     accepted_version,
@@ -65,7 +65,7 @@ def test_readings_count_up_under_one_seal() -> None:
     assert seal.spent_groups == frozenset()
 
 
-@pytest.mark.parametrize("last", [MOST_READINGS, OPENED])
+@pytest.mark.parametrize("last", [MOST_READINGS, SHOWN])
 def test_a_spent_or_opened_seal_ends_and_its_groups_no_longer_count(last: int) -> None:
     seal = Seal.of([reading(1, groups=("g1",)), reading(last, groups=("g1", "g2"))])
 
@@ -149,29 +149,26 @@ def test_the_version_certified_last_is_the_current_one() -> None:
     assert certified_version(readings, "other", fingerprint=GPT.fingerprint) is None
 
 
-def test_the_same_labels_are_one_test_whatever_the_question_is_called() -> None:
-    labels = {f"r{k}": str(k % 5) for k in range(50)}
-    few_changed = {**labels, "r1": "4", "r2": "3"}
-    other_question = {name: str(int(name[1:]) * 7 % 3) for name in labels}
-    record = reading(1, labels=labels)
+def test_half_of_the_responses_make_the_same_test() -> None:
+    responses = {f"r{k}": f"text {k}" for k in range(20)}
+    record = reading(1, responses=responses)
+    half = {name: text for name, text in responses.items() if int(text.split()[1]) < 10}
+    other_responses = {f"other {k}": f"another text {k}" for k in range(10)}
 
-    assert record.has_read(labels, ())
-    assert record.has_read(few_changed, ())
-    assert not record.has_read(other_question, ())
-    assert not record.has_read({f"other {name}": value for name, value in labels.items()}, ())
-    assert not reading(1).has_read(labels, ())
+    assert record.is_of(responses)
+    assert record.is_of(half | other_responses)
+    assert not record.is_of({name: responses[name] for name in list(half)[:9]} | other_responses)
+    assert not reading(1).is_of(responses)
 
 
-def test_the_same_labels_are_one_test_whatever_the_responses_are_called() -> None:
-    groups = tuple(f"ratings of {k}" for k in range(40))
-    record = reading(1, group_labels=groups)
-    few_kinds = ("yes",) * 30 + ("no",) * 10
+def test_a_response_is_the_same_by_text_and_without_texts_by_id() -> None:
+    texts = {f"r{k}": f"text {k}" for k in range(20)}
+    ids = dict.fromkeys(texts, "")
 
-    assert record.has_read({}, groups)
-    assert record.has_read({}, groups[:38])
-    assert not record.has_read({}, groups[:20])
-    assert not record.has_read({}, (*groups, *(f"others {k}" for k in range(20))))
-    assert not reading(1, group_labels=few_kinds).has_read({}, few_kinds)
+    assert reading(1, responses=texts).is_of({f"renamed {k}": t for k, t in texts.items()})
+    assert reading(1, responses=texts).is_of(ids)
+    assert reading(1, responses=ids).is_of(texts)
+    assert not reading(1, responses=texts).is_of({name: f"new {t}" for name, t in texts.items()})
 
 
 def test_a_reading_that_the_ledger_lacks_keeps_its_number() -> None:

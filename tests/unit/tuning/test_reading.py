@@ -123,7 +123,7 @@ def test_a_certified_candidate_shows_its_figures(units: tuple[RatedUnits, np.nda
 def test_opening_the_seal_shows_everything(units: tuple[RatedUnits, np.ndarray]) -> None:
     rated, quality = units
     result = read(rated, offered(BETTER, judged(quality, seed=5), judged(quality, seed=6)))
-    for row in evaluation_rows(result, question_id="q", reading=1, open_seal=True):
+    for row in evaluation_rows(result, question_id="q", reading=1, is_shown=True):
         shown = ("gain_low",) if row["kind"] == "improvement" else ("gap_low",)
         assert all(row[name] is not None for name in ("kappa", *shown))
 

@@ -16,6 +16,7 @@ from eval_assets.tuning.sealed_evaluation import (
     read_if_due,
     recomputed_certificates,
     sealed_units,
+    shown_test,
     unread_rows,
     why_not_read,
     without_repeated_ratings,
@@ -27,7 +28,6 @@ from eval_assets.tuning.steps import (
     declared_version,
     mapped_judge,
 )
-from eval_assets.tuning.versions import response_fingerprints
 from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -53,11 +53,8 @@ def judge_of(scores: np.ndarray) -> TunedJudge:
 class Recorded:
     """A ledger of some readings."""
 
-    def __init__(
-        self, readings: list[SealedEvaluation], compared: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, readings: list[SealedEvaluation]) -> None:
         self._readings = readings
-        self._compared = compared
 
     def readings(self, question_id: str) -> list[SealedEvaluation]:
         """Return the readings of a question."""
@@ -66,10 +63,6 @@ class Recorded:
     def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
         """Return the readings of other questions."""
         return [reading for reading in self._readings if reading.question_id != question_id]
-
-    def compared_responses(self) -> frozenset[str]:
-        """Return the fingerprints of responses."""
-        return self._compared
 
     def record(self, reading: SealedEvaluation) -> None:
         """Add a reading."""
@@ -199,22 +192,30 @@ def test_rows_of_a_test_that_is_not_read_say_why_and_hold_nothing_else() -> None
     ]
 
 
-def test_groups_that_judges_were_compared_on_are_left_out_of_the_test(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_no_test_is_evaluated_that_is_not_held_out() -> None:
     units, judge = made()
-    test = units.part("test")
-    compared = frozenset(response_fingerprints(test.response_ids[:1]))
-    renamed = replace(units, groups=np.array([f"new {name}" for name in units.groups]))
-    ledger = Recorded([], compared)
+    ledger = Recorded([])
+    shown = replace(BACKGROUND, not_held_out="tuning: {holdout: false} is declared")
 
-    _, is_new = read_if_due(ledger, renamed, [judge], BACKGROUND, on_request=False, policy="always")
+    rows, is_new = read_if_due(ledger, units, [judge], shown, on_request=True, policy="always")
 
-    [reading] = ledger.readings("q")
-    assert is_new
-    assert f"new {test.groups[0]}" not in reading.groups
-    assert len(reading.groups) == test.n_groups - 1
-    assert "q: the test leaves out 1 group, on which judges were compared" in caplog.text
+    assert not is_new
+    assert not ledger.readings("q")
+    assert {(row["verdict"], row["reason"]) for row in rows} == {
+        ("not_evaluable", "tuning: {holdout: false} is declared")
+    }
+
+
+def test_a_test_is_shown_before_that_is_recorded_and_shown_again_after() -> None:
+    units, judge = made()
+    ledger = Recorded([])
+    rows, shown = shown_test(ledger, units, [judge], BACKGROUND)
+
+    assert shown is not None
+    assert not ledger.readings("q")
+    assert [row["kappa"] for row in rows if row["kind"] == "fitness"] != [None]
+    ledger.record(shown)
+    assert shown_test(ledger, units, [judge], BACKGROUND) == (rows, None)
 
 
 def test_a_judge_without_a_score_in_the_test_is_not_a_candidate() -> None:
@@ -235,7 +236,7 @@ def test_opening_a_seal_shows_what_the_last_reading_kept() -> None:
         sealed_units(units, seal),
         candidates_for(units, seal, [judge]),
         BACKGROUND,
-        open_seal=True,
+        is_shown=True,
     )
 
     assert all(row["kappa"] is not None for row in opened.rows)
