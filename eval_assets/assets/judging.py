@@ -32,12 +32,12 @@ from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.judges.replies import UNREAD, parse_reply
 from eval_assets.ledger import Status
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.scores import (
     OF_CONVERSATION,
     UNPARSED,
     UNPARSED_OF_CONVERSATION,
+    FileScores,
     read_recorded_scores,
 )
 from eval_assets.store.connection import transaction
@@ -228,19 +228,19 @@ def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator
         ExceptionGroup: Of an InputError for each bad row, of whichever judge, in the end.
     """
     problems: list[InputProblem] = []
-    tables: dict[Path, FileTable] = {}
+    files: dict[Path, FileScores] = {}
     for judge in evaluation.judges:
         if judge.provider == "recorded":
             with gathered(problems):
-                yield _scores_of(judge, evaluation, responses, tables)
+                yield _scores_of(judge, evaluation, responses, files)
     raise_all(problems, source="the recorded scores")
 
 
 def _scores_of(
-    judge: Judge, evaluation: Evaluation, responses: pd.DataFrame, tables: dict[Path, FileTable]
+    judge: Judge, evaluation: Evaluation, responses: pd.DataFrame, files: dict[Path, FileScores]
 ) -> pd.DataFrame:
     """Return one row per unit; a reply recorded without a score is parsed like a live one."""
-    scores = read_recorded_scores(evaluation, judge, responses, tables=tables)
+    scores = read_recorded_scores(evaluation, judge, responses, files=files)
     replied = scores.index[scores["status"].isin((UNPARSED, UNPARSED_OF_CONVERSATION))]
     is_whole = scores.loc[replied, "status"] == UNPARSED_OF_CONVERSATION
     replies = scores.loc[replied, ["raw_output", "question_id"]].itertuples(index=False)

@@ -22,8 +22,8 @@ from eval_assets.readers.formats.files import decoded_as_guessed, is_working_fil
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
 from eval_assets.readers.importers.tool_exports import import_files
-from eval_assets.readers.labels.validation import FIELDS
 from eval_assets.readers.problems import input_error, listed_briefly
+from eval_assets.readers.rated_rows import FIELDS
 from eval_assets.readers.ratings import read_ratings
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
 from eval_assets.readers.values import in_utc, likely_scale, order_of, parsed_ratings

@@ -7,7 +7,6 @@ from os.path import commonpath
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
@@ -37,7 +36,7 @@ from eval_assets.readers.rating_frames import (
     without_copies,
 )
 from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
-from eval_assets.readers.readings import readings_of
+from eval_assets.readers.readings import best_readings, readings_of
 from eval_assets.readers.readings.table_reading import (
     FRAME,
     Reading,
@@ -286,59 +285,16 @@ def _names_in(source: _RatingSource) -> set[str]:
 
 
 def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Reading]:
-    """Return the likeliest reading of each table with ratings; that with most by people is first.
-
-    Tables of one document are alternatives: the same ratings on other levels.
-    """
-    documents: dict[object, list[CodedTable]] = {}
-    for table in source.tables:
-        documents.setdefault(table.document or id(table), []).append(table)
-    readings: list[Reading] = []
-    refusals: list[tuple[float, Reading]] = []
-    for tables in documents.values():
-        candidates = [of for table in tables for of in readings_of(table, options)]
-        candidates.sort(key=lambda of: -of.likelihood)
-        candidates = [of for of in candidates if _has_ratings(of)] or candidates
-        if candidates and candidates[0].refusal is None:
-            readings += [candidates[0], *_scores_above(candidates)]
-        elif candidates:
-            refusals.append((candidates[0].likelihood, candidates[0]))
+    """Return the likeliest reading of each table with ratings, that with most by people first."""
+    readings, refused = best_readings(source.tables, options)
     readings += source.readings
     if not readings:
-        raise _group(_refusal(source, [of for _, of in sorted(refusals, key=lambda of: -of[0])]))
+        raise _group(_refusal(source, refused))
     main = max(readings, key=lambda of: (_n_by_people(of) > 0, _n_by_people(of), len(of.table)))
     further = [
         of for reading in readings if reading is not main for of in _joined(main, reading, options)
     ]
     return [main, *further]
-
-
-def _has_ratings(reading: Reading) -> bool:
-    rater = reading.rater
-    return any(
-        bool(
-            (
-                np.append(of.column.is_rating, False)[of.column.codes]
-                & (True if rater is None or of.rater is not None else rater.has_cell)
-            ).any()
-        )
-        for of in reading.rated
-    )
-
-
-def _scores_above(candidates: Sequence[Reading]) -> list[Reading]:
-    """Return the judges' scores that are fields of the item, above the list of its ratings."""
-    best = candidates[0]
-    if best.judges_only or all(of.is_judge for of in best.rated):
-        return []
-    for other in candidates[1:]:
-        is_above = other.table is not best.table and len(other.table) <= len(best.table)
-        scores = [of for of in other.rated if of.is_judge]
-        shares_items = {c.name for c in other.items} & {c.name for c in best.items}
-        if is_above and scores and other.refusal is None and shares_items:
-            other.rated = scores
-            return [other]
-    return []
 
 
 def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:

@@ -1,8 +1,9 @@
 """Recorded judge scores to one table, with a row for every unit of the evaluation."""
 
 from collections import defaultdict
-from collections.abc import MutableMapping
-from dataclasses import dataclass
+from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,21 @@ import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
-from eval_assets.errors import InputError, InputProblem, raise_all
+from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import SCORE_COLUMNS
-from eval_assets.readers.formats.contents import read_table
+from eval_assets.readers.formats.contents import FileContent, content_of_evaluation, table_of
 from eval_assets.readers.formats.table import BoolArray, FileTable, without_blanks
+from eval_assets.readers.names import names_model
 from eval_assets.readers.problems import (
     MessageAndRemedy,
     RowProblems,
     input_error,
+    listed_briefly,
     nearest,
     quoted,
     repeated,
 )
+from eval_assets.readers.rated_rows import readings_in_file, rows_of_reading
 from eval_assets.readers.references import (
     UNKNOWN,
     Key,
@@ -35,6 +39,7 @@ from eval_assets.readers.references import (
     units_of,
 )
 from eval_assets.readers.values import ratings_in
+from eval_assets.scale import Scale
 
 OF_CONVERSATION = "conversation"
 """Status of a turn whose conversation is scored: the turn itself has no score."""
@@ -45,14 +50,24 @@ UNPARSED = "unparsed"
 UNPARSED_OF_CONVERSATION = "unparsed of conversation"
 """Status of such a reply if it is about a conversation of several turns."""
 
-_SCORE = ("score", "aiescore")
 _RUN = "run"
 """Column that numbers the runs of a judge."""
 
-_FORMS = (
-    "Give the columns of one of them: response_id, judge_model, question_id, score (or raw_output "
-    "alone); or indicator_id, convo_id, model_name, seed, aiescore"
+
+SCORE = ("score", "aiescore")
+"""Columns under which a judge's score is accepted."""
+
+_OF_SCORES = ("run", "raw_output")
+_SCORES = (
+    "scores",
+    (
+        "Give the columns of one of them: response_id, judge_model, question_id, score (or raw_output "
+        "alone); or indicator_id, convo_id, model_name, seed, aiescore"
+    ),
 )
+
+FileScores = tuple[FileTable, References]
+"""Scores in a file, with the unit of each row."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,7 @@ def read_recorded_scores(
     judge: Judge,
     responses: pd.DataFrame,
     *,
-    tables: MutableMapping[Path, FileTable] | None = None,
+    files: MutableMapping[Path, FileScores] | None = None,
     some_unread: bool = False,
 ) -> pd.DataFrame:
     """Return the recorded scores of one judge, one row for every unit of the evaluation.
@@ -97,7 +112,7 @@ def read_recorded_scores(
         evaluation: Names the questions and their scales.
         judge: A judge with `scores`; its `model` picks the rows of that `judge_model`.
         responses: The responses that can be scored, in `RESPONSE_COLUMNS`.
-        tables: Files that were read for other judges; this judge's file is added.
+        files: Files that were read for other judges; this judge's file is added.
         some_unread: Whether there are others that could not be read: scores of unknown responses
             are then one problem, and not one each.
 
@@ -113,22 +128,74 @@ def read_recorded_scores(
     if judge.scores is None:
         raise ValueError(f"the judge must have recorded scores, got {judge}")
     units = units_of(evaluation, responses, some_unread=some_unread)
-    tables = {} if tables is None else tables
+    files = {} if files is None else files
     source = f"the scores of {judge.id}"
-    try:
-        if judge.scores not in tables:
-            tables[judge.scores] = read_table(judge.scores, folder=evaluation.folder)
-        table = tables[judge.scores]
-        scores = _unit_scores(_rows_of(table, evaluation, judge), units)
-    except InputError as error:
-        raise ExceptionGroup(f"{source} cannot be used", [InputError(error.problem)]) from error
+    problems: list[InputProblem] = []
+    with gathered(problems):
+        if judge.scores not in files:
+            content = content_of_evaluation(judge.scores, folder=evaluation.folder)
+            questions = {question.id: question.scale for question in evaluation.rubric}
+            models = [
+                of.model for of in evaluation.judges if of.model and of.scores == judge.scores
+            ]
+            files[judge.scores] = _scores_in_file(
+                content, questions=questions, models=models, response_ids=units.response_ids
+            )
+        table, references = files[judge.scores]
+        rows = _rows_of(table, evaluation, judge)
+        scores = _unit_scores(table.take(rows), references.take(rows), units)
+    raise_all(problems, source=source)
     problems = [*table.bad_rows, *_problems(scores, units)]
     raise_all(sorted(problems, key=lambda problem: problem.line or 0), source=source)
     return _frame(scores, units, evaluation, judge)
 
 
-def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> FileTable:
-    """Return the rows of the judge's model.
+def _scores_in_file(
+    content: FileContent,
+    *,
+    questions: Mapping[str, Scale | None],
+    models: Sequence[str],
+    response_ids: Sequence[str],
+) -> tuple[FileTable, References]:
+    """Return the scores of judges in a file, a row for each, and the unit that each row names.
+
+    `models` are those of the judges whose scores the file is declared to hold.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each place that leaves open who scored what.
+    """
+    question_ids = list(questions)
+    with suppress(InputError):  # of records on several levels
+        table = table_of(content)
+        is_scored = table.header_of(*SCORE, "raw_output") is not None
+        if not table.columns or (has_references(table) and is_scored):
+            return table, references_in(table, question_ids)
+    readings = readings_in_file(
+        content,
+        questions,
+        forms=_SCORES,
+        response_ids=frozenset(response_ids),
+        judges=models,
+    )
+    reading = max(readings, key=lambda of: sum(rated.is_judge for rated in of.rated))
+    rated = [of for of in reading.rated if of.is_judge or not of.rater]
+    if not rated:
+        headers = listed_briefly([of.column.name for of in reading.rated])
+        message = f"columns {headers} hold ratings of people, and none those of a judge"
+        raise input_error(content.file, message, _SCORES[1], line=1)
+    rows = rows_of_reading(reading, rated, question_ids)
+    columns = {"score": rows.table.cells("rating")}
+    columns |= {name: rows.table.columns[name] for name in _OF_SCORES if name in rows.table.columns}
+    named = {of.rater for of in rated if of.rater}
+    # The header of the only column, such as llm_score, is no name of a model unless it looks so.
+    is_model = any(names_model(name.lower().replace("llm", "")) for name in named)
+    if reading.rater is not None or len(named) > 1 or is_model or named & {*models}:
+        columns["judge_model"] = rows.table.cells("rater_id")
+    return replace(rows.table, columns=columns), rows.units
+
+
+def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> PositionArray:
+    """Return the positions of the rows of the judge's model.
 
     Raises:
         InputError: If the same rows would be the scores of several judges, or there are none.
@@ -138,35 +205,31 @@ def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> FileTabl
     present = sorted(model for model in models.present() if model is not None)
     if not table.has("judge_model"):
         if len(judges) <= 1:
-            return table
+            return np.arange(len(table))
         message = (
             f"the file does not say whose scores these are, and {' and '.join(judges)} read it"
         )
         remedy = "Add the column judge_model, or give each judge a file of its own"
     elif judge.model is None:
         if len(present) <= 1:
-            return table
+            return np.arange(len(table))
         message = f"the file holds scores of several models: {', '.join(present)}"
         remedy = f"Name one of them as the model of the judge {judge.id}"
     else:
         if judge.model in present:
-            return table.take(np.flatnonzero(models.is_(judge.model)))
+            return np.flatnonzero(models.is_(judge.model))
         message = f"no row has the judge_model {quoted(judge.model)}"
         remedy = nearest(judge.model, present) if present else "Add its scores"
     raise input_error(table.file, message, remedy, column="judge_model")
 
 
-def _unit_scores(table: FileTable, units: ResponseUnits) -> _UnitScores:
+def _unit_scores(table: FileTable, references: References, units: ResponseUnits) -> _UnitScores:
     """Return the rows with the units that they score.
 
     A key without a turn is a conversation: those of every turn. A judge who scores conversations of
     several turns scores those of one turn likewise.
     """
-    score = table.header_of(*_SCORE)
-    if table.columns and not (has_references(table) and (score or table.has("raw_output"))):
-        message = f"the columns {', '.join(table.columns)} are not those of any form of scores"
-        raise input_error(table.file, message, _FORMS, line=1)
-    references = references_in(table, units.question_ids)
+    score = table.header_of(*SCORE)
     names = references.responses
     rows, responses = np.arange(len(table)), units.responses(names)
     without_turn = names.array(bool, lambda name: isinstance(name, tuple) and name[2] is None)
@@ -256,7 +319,7 @@ def _aggregate_runs(
 
 
 def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
-    cells = ratings_in(scores.table, *_SCORE)
+    cells = ratings_in(scores.table, *SCORE)
     replies = scores.table.text("raw_output").map(
         lambda reply: reply if without_blanks(reply) else None
     )
@@ -280,7 +343,7 @@ def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDAr
     )
     # A score that is not a number is all that is left of a reply that was not kept.
     is_reply = np.isnan(raw) & ~cells.blank & ~has_reply
-    texts = scores.table.text(*_SCORE)
+    texts = scores.table.text(*SCORE)
     return {
         "score": np.where(status == "ok", raw, np.nan),
         "status": status.astype(object),

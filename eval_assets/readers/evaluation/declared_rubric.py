@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from eval_assets.config.types import Text
-from eval_assets.errors import InputError, InputProblem, KeyPath
+from eval_assets.errors import InputError, InputProblem, KeyPath, gathered
 from eval_assets.readers.evaluation.input_files import existing, files_in_folder
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.contents import FORMATS, format_of, read_table
@@ -101,12 +101,13 @@ def declared_rubric(
     ids = [str(entry["id"]).strip() for entry in entries if "id" in entry]
     guesses: Mapping[str, Scale] = {}
     if any(entry.get("scale") is None and _usual_scale(entry) is None for entry in entries):
-        try:
-            from eval_assets.readers.labels.forms import guessed_scales
+        problems: list[InputProblem] = []
+        with gathered(problems):
+            from eval_assets.readers.labels.forms import guessed_scales  # it loads pandas
 
             guesses = guessed_scales(label_files, folder=folder, question_ids=ids)
-        except InputError as error:
-            checks.add(error.problem)
+        for problem in problems:
+            checks.add(problem)
     return [
         _question(checks, entry, ("rubric", position), guesses, folder=folder)
         if isinstance(entry, dict)

@@ -68,8 +68,14 @@ def format_of(path: Path) -> str:
 def read_table(path: Path, *, folder: Path) -> FileTable:
     """Return the rows of a file of an evaluation as one table; messages name it within `folder`.
 
-    Of JSON a row is an object, whose values stay what they are. Sheets with the same columns are
-    one table with the column `SHEET`; of others the first that has more than one column is read.
+    Raises:
+        InputError: If the file as a whole cannot be used.
+    """
+    return table_of(content_of_evaluation(path, folder=folder))
+
+
+def content_of_evaluation(path: Path, *, folder: Path) -> FileContent:
+    """Return the content of a file of an evaluation; messages name it within `folder`.
 
     Raises:
         InputError: If the file as a whole cannot be used.
@@ -79,13 +85,20 @@ def read_table(path: Path, *, folder: Path) -> FileTable:
         message = f'"{format_of(path)}" is not a known format'
         remedy = f"Use one of {', '.join(FORMATS)}, or move the file elsewhere"
         raise input_error(file, message if path.suffix else "the file name has no ending", remedy)
-    content = content_of(path, file=file)
-    if content.document is not None:
-        table = table_of_json(content)
-    elif format_of(path) in _OF_JSON:
-        raise input_error(file, "the file is not JSON", "Fix it, or export it again")
-    else:
-        table = _one_table(content)
+    return content_of(path, file=file)
+
+
+def table_of(content: FileContent) -> FileTable:
+    """Return the rows of a file as one table.
+
+    Of JSON a row is an object, whose values stay what they are. Sheets with the same columns are
+    one table with the column `SHEET`; of others the first that has more than one column is read.
+
+    Raises:
+        InputError: If it holds anything but rows.
+    """
+    is_json = content.document is not None
+    table = table_of_json(content) if is_json else _one_table(content)
     return replace(table, notes=(*content.notes, *table.notes))
 
 

@@ -1,59 +1,74 @@
-"""The forms of label files, recognised by their columns.
+"""Labels of one file: forms that are certain by their names, and any other by its values."""
 
-Rows of ratings, columns of raters or questions, workshop annotations, and exports of sessions.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
 
 from eval_assets.errors import InputError
-from eval_assets.readers.columns import CodedTable
-from eval_assets.readers.formats.contents import SHEET, read_table
-from eval_assets.readers.formats.table import FileColumn, FileTable, plain
-from eval_assets.readers.labels.validation import (
-    FIELDS,
-    ParsedLabels,
-    field_headers,
-    labels_in_rows,
+from eval_assets.readers.formats.contents import (
+    SHEET,
+    FileContent,
+    content_of_evaluation,
+    table_of,
 )
+from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.problems import input_error, listed_briefly
-from eval_assets.readers.rating_tables import ReadOptions
-from eval_assets.readers.readings import readings_of
-from eval_assets.readers.references import RESPONSE_ID, References, has_references, references_in
-from eval_assets.readers.sources import with_words
+from eval_assets.readers.rated_rows import (
+    FIELDS,
+    RatedCells,
+    RatedRows,
+    columns_text,
+    melted,
+    readings_in_file,
+    rows_of_ratings,
+    rows_of_reading,
+)
+from eval_assets.readers.readings.table_reading import Reading
+from eval_assets.readers.references import RESPONSE_ID, has_references, references_in
 from eval_assets.readers.values import guessed_scale
 from eval_assets.scale import Scale
 
 _BETWEEN = " \t_:-./()[]|"
-_FORMS = (
-    "Give the columns of one of them: long (response_id, rater_id, question_id, rating), "
-    "sheet (indicator_id, convo_id, turn_index, seed, model, rater_id, score), "
-    "wide (response_id and a column for each rater or question), "
-    "workshop (trace_id, user_id, ratings), session export (dimension, labelerId, labels)"
+_LABELS = (
+    "labels",
+    (
+        "Give the columns of one of them: long (response_id, rater_id, question_id, rating), "
+        "sheet (indicator_id, convo_id, turn_index, seed, model, rater_id, score), "
+        "wide (response_id and a column for each rater or question), "
+        "workshop (trace_id, user_id, ratings), session export (dimension, labelerId, labels)"
+    ),
 )
 
 
-class _LabelColumn(NamedTuple):
-    """A column of ratings, and the rater and question that its header names."""
-
-    header: str
-    rater: str | None
-    question: str | None
-
-
-def parsed_labels(table: FileTable, *, questions: Mapping[str, Scale | None]) -> ParsedLabels:
-    """Return the labels of a file in any form.
+def rows_of_labels(
+    content: FileContent,
+    *,
+    questions: Mapping[str, Scale | None],
+    response_ids: Collection[str] = frozenset(),
+) -> list[RatedRows]:
+    """Return the labels of a file, of each of its tables.
 
     `questions` are those of the rubric, each with its scale; None if that is not known yet.
+    `response_ids` are those of the evaluation, as far as they are known.
 
     Raises:
-        InputError: If the columns are those of none of the forms.
+        ExceptionGroup: Of an InputError for each place that leaves open who rated what.
     """
     question_ids = list(questions)
+    certain = next(filter(None, _certain_labels(content, question_ids)), None)
+    if certain is not None:
+        return [certain]
+    readings = readings_in_file(content, questions, forms=_LABELS, response_ids=response_ids)
+    return [_rows_of_people(reading, question_ids) for reading in readings]
+
+
+def _certain_labels(
+    content: FileContent, question_ids: Sequence[str]
+) -> Iterator[RatedRows | None]:
+    """Yield the labels of a file whose columns have the names of a form."""
+    try:
+        table = table_of(content)
+    except InputError:  # records on several levels
+        return
     if SHEET in table.columns:
         is_question = set(table.columns[SHEET]) <= set(question_ids)
         role = "question_id" if is_question else FIELDS["rater_id"][0]
@@ -62,20 +77,37 @@ def parsed_labels(table: FileTable, *, questions: Mapping[str, Scale | None]) ->
     if table.has("labels", "dimension"):
         from eval_assets.readers.labels.nested import session_labels  # it loads pydantic
 
-        return session_labels(table, question_ids)
+        yield session_labels(table, question_ids)
     has_ratings = table.has("ratings") or (table.has("rating") and not table.has("question_id"))
     if table.header_of(*RESPONSE_ID) and table.has("user_id") and has_ratings:
         from eval_assets.readers.labels.nested import workshop_labels
 
-        return workshop_labels(table, question_ids)
-    has_fields = table.header_of(*FIELDS["rater_id"]) and table.header_of(*FIELDS["rating"])
-    if not table.columns or (has_references(table) and has_fields):
-        return labels_in_rows(table, question_ids)
-    columns_of_ratings = _columns_of_ratings(table, questions) if has_references(table) else []
-    if not columns_of_ratings:
-        message = f"the columns {', '.join(table.columns)} are not those of any form of labels"
-        raise input_error(table.file, message, _FORMS, line=1)
-    return _melted(table, columns_of_ratings, references_in(table, question_ids))
+        yield workshop_labels(table, question_ids)
+    rater = table.header_of(*FIELDS["rater_id"])
+    if not table.columns or (
+        has_references(table) and rater and table.header_of(*FIELDS["rating"])
+    ):
+        yield rows_of_ratings(table, references_in(table, question_ids))
+    if has_references(table):
+        yield _rows_of_questions(table, question_ids)
+
+
+def _rows_of_people(reading: Reading, question_ids: Sequence[str]) -> RatedRows:
+    rated = [of for of in reading.rated if not of.is_judge] or reading.rated
+    unnamed = [of.column.name for of in rated if not of.rater and reading.rater is None]
+    if unnamed:
+        message = f"no column says who gave the ratings in {listed_briefly(unnamed)}"
+        remedy = "Add a column rater_id, or name the columns by their raters"
+        raise input_error(reading.table.file, message, remedy, line=1)
+    rows = rows_of_reading(reading, rated, question_ids)
+    columns = columns_text([of.column.name for of in rated])
+    if reading.rater is None:
+        questions = sorted(filter(None, set(rows.units.questions.present())))
+        of_questions = f" of {', '.join(questions)}" if len(question_ids) > 1 else ""
+        return rows.with_note(f"{columns} read as raters{of_questions}")
+    items = " and ".join(column.name for column in reading.items) or "each row"
+    text = f"{columns} read as ratings of {items} by {reading.rater.name}"
+    return rows.with_note(text)
 
 
 def guessed_scales(
@@ -87,104 +119,67 @@ def guessed_scales(
     its raters would seem to agree more.
 
     Raises:
-        InputError: If a label file cannot be used.
+        ExceptionGroup: Of an InputError for each label file that cannot be used.
     """
     values: dict[str, set[float]] = {question: set() for question in question_ids}
     for path in filter(Path.is_file, files):
-        table = read_table(path, folder=folder)
-        labels = parsed_labels(table, questions=dict.fromkeys(question_ids))
+        content = content_of_evaluation(path, folder=folder)
         only = question_ids[0] if len(question_ids) == 1 else ""
-        cells, questions = labels.ratings(), labels.units.questions
-        for question in questions.present():
-            rows = questions.is_(question) & ~cells.blank
-            values.setdefault(question or only, set()).update(cells.values[rows].tolist())
+        for labels in rows_of_labels(content, questions=dict.fromkeys(question_ids)):
+            cells, questions = labels.ratings(), labels.units.questions
+            for question in questions.present():
+                rows = questions.is_(question) & ~cells.blank
+                values.setdefault(question or only, set()).update(cells.values[rows].tolist())
     guesses = {question: guessed_scale(values[question]) for question in question_ids}
     return {question: scale for question, scale in guesses.items() if scale is not None}
 
 
-def _columns_of_ratings(
-    table: FileTable, questions: Mapping[str, Scale | None]
-) -> list[_LabelColumn]:
-    """Return the columns of ratings: those named after questions, or else those of raters.
+# Columns that are named after questions.
+
+
+def _rows_of_questions(table: FileTable, question_ids: Sequence[str]) -> RatedRows | None:
+    """Return the labels in columns whose headers name a question; None if there are none.
 
     Raises:
-        InputError: If they name neither a rater nor a question.
+        InputError: If nothing says who gave them.
     """
-    named = [
-        column for header in table.columns if (column := _named_question(header, list(questions)))
-    ]
-    nameless = [column.header for column in named if column.rater is None]
-    rater = table.header_of(*FIELDS["rater_id"])
-    if nameless and rater is None:
+    named = [part for header in table.columns if (part := _named_question(header, question_ids))]
+    nameless = [header for header, rater, _ in named if not rater]
+    rater_header = table.header_of(*FIELDS["rater_id"])
+    if nameless and rater_header is None:
         message = f"no column says who gave the ratings in {', '.join(nameless)}"
         remedy = "Add a column rater_id, or name the columns by rater and question, as in anna: "
         raise input_error(table.file, message, remedy + nameless[0], line=1)
-    if named or rater is not None:
-        return named
-    scales = [scale for scale in questions.values() if scale is not None]
-    only = scales[0] if len(scales) == len(questions) == 1 else None
-    options = ReadOptions(scale=only)
-    try:
-        readings = readings_of(with_words(CodedTable.of(table), options), options)
-    except ExceptionGroup as group:
-        raise next(error for error in group.exceptions if isinstance(error, InputError)) from group
-    rated = readings[0].rated if readings and readings[0].refusal is None else []
-    headers = [of.column.name for of in rated if of.rater and of.item is None]
-    if headers and len(questions) > 1 and not table.header_of("question_id", "indicator_id"):
-        message = f"columns {', '.join(headers)} hold ratings, but not of which question"
-        remedy = f"Name them by rater and question, as in {headers[0]}: {next(iter(questions))}"
-        raise input_error(table.file, message, remedy, line=1)
-    return [_LabelColumn(header, header, None) for header in headers] if len(headers) > 1 else []
+    if not named:
+        return None
+    units, raters = references_in(table, question_ids), table.stripped(*FIELDS["rater_id"])
+    cells = [
+        RatedCells(
+            header,
+            units.responses,
+            FileColumn.repeat(question, len(table)),
+            FileColumn.repeat(rater, len(table)) if rater else raters,
+            table.text(header),
+        )
+        for header, rater, question in named
+    ]
+    rows = melted(table, cells, units, rater_header=rater_header or "" if nameless else "")
+    columns = columns_text([header for header, _, _ in named])
+    if nameless:
+        return rows.with_note(f"{columns} read as {'questions' if named[1:] else 'a question'}")
+    names = listed_briefly(list(dict.fromkeys(rater for _, rater, _ in named)))
+    return rows.with_note(f"{columns} read as rater and question, with the raters {names}")
 
 
-def _named_question(header: str, question_ids: Sequence[str]) -> _LabelColumn | None:
-    """Return the column if its header is a question, or begins or ends with one."""
+def _named_question(header: str, question_ids: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return a header with its rater, "" without one, and the question that it begins or ends."""
     for question in sorted(question_ids, key=len, reverse=True):
         words, name, spelling = plain(header), plain(question), question.casefold()
         end = header.rstrip(_BETWEEN)
         if words == name:
-            return _LabelColumn(header, None, question)
+            return header, "", question
         if words.endswith(f"_{name}") and end.casefold().endswith(spelling):
-            return _LabelColumn(header, end[: -len(question)].strip(_BETWEEN), question)
+            return header, end[: -len(question)].strip(_BETWEEN), question
         if words.startswith(f"{name}_") and header.casefold().startswith(spelling):
-            return _LabelColumn(header, header[len(question) :].strip(_BETWEEN), question)
+            return header, header[len(question) :].strip(_BETWEEN), question
     return None
-
-
-def _melted(table: FileTable, columns: Sequence[_LabelColumn], units: References) -> ParsedLabels:
-    """Return the labels of a wide table, one row for each row and column of ratings."""
-    n_columns = len(columns)
-    row_of_label = np.repeat(np.arange(len(table)), n_columns)
-    raters = table.stripped(*FIELDS["rater_id"])
-    ratings = [table.text(column.header) for column in columns]
-    rows = range(len(table))
-    fields = {  # such as the time, which applies to all ratings of a row
-        field: table.stripped(*names).take(row_of_label)
-        for field, names in FIELDS.items()
-        if table.header_of(*names) is not None
-    } | {
-        "rater_id": FileColumn.of([of.rater or raters[row] for row in rows for of in columns]),
-        "rating": FileColumn.of([rating[row] for row in rows for rating in ratings]),
-    }
-    lines = [line for line in table.lines for _ in columns]
-    notes = (*table.notes, _note(columns, units))
-    questions = [column.question or units.questions[row] for row in rows for column in columns]
-    headers = field_headers(table) | ({"rater_id": ""} if all(c.rater for c in columns) else {})
-    return ParsedLabels(
-        replace(table, columns=fields, lines=lines, notes=notes),
-        replace(units.take(row_of_label), questions=FileColumn.of(questions)),
-        headers,
-        FileColumn([c.header for c in columns], np.tile(np.arange(n_columns), len(table))),
-    )
-
-
-def _note(columns: Sequence[_LabelColumn], units: References) -> str:
-    noun = "column" if len(columns) == 1 else "columns"
-    headers = f"{noun} {listed_briefly([column.header for column in columns])}"
-    if all(column.question and column.rater for column in columns):
-        raters = listed_briefly(list(dict.fromkeys(str(column.rater) for column in columns)))
-        return f"{headers} read as rater and question, with the raters {raters}"
-    if any(column.question for column in columns):
-        return f"{headers} read as {'a question' if len(columns) == 1 else 'questions'}"
-    questions = sorted(filter(None, set(units.questions)))
-    return f"{headers} read as raters{' of ' * bool(questions)}{', '.join(questions)}"

@@ -12,15 +12,13 @@ from eval_assets.labelling.choices import VERDICTS, dimension_of, verdicts
 from eval_assets.labelling.sessions import Label, Session, SessionKey, json_key, remark_of
 from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, without_blanks
 from eval_assets.readers.labels.validation import (
-    FIELDS,
     UNIT_AND_RATER,
     Labels,
-    ParsedLabels,
     labels_frame,
-    labels_of_records,
     rejected_frame,
 )
 from eval_assets.readers.problems import input_error, quoted
+from eval_assets.readers.rated_rows import FIELDS, RatedRows, rows_of_records
 from eval_assets.readers.references import RESPONSE_ID
 
 _OF_LABEL = ("response_id", "labelled_at", "skip_reason", "confidence", "notes")
@@ -44,7 +42,7 @@ _Problem = tuple[str, str, str]
 """Column, message and remedy."""
 
 
-def session_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabels:
+def session_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
     """Return labels of `{"dimension", "labelerId", "labels": [{"scenarioId", ...}]}`.
 
     Lines are positions in the list of labels, continued over several exports in one file. Labels
@@ -76,7 +74,7 @@ def session_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabel
                 fields["details"] = _details({**session, **label})
                 records.append((label_line, key, fields))
         n_labels += len(labels)
-    return labels_of_records(table.file, records, bad_rows, headers=_KEYS)
+    return rows_of_records(table.file, records, bad_rows, headers=_KEYS)
 
 
 def labels_of_session(
@@ -122,7 +120,7 @@ def labels_of_session(
     return Labels(frame, frame.head(0), rejected_frame([]), 0, (), unrated)
 
 
-def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabels:
+def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> RatedRows:
     """Return labels of `{"trace_id", "user_id", "rating", "ratings": {question: value}}`.
 
     The older single `rating` counts only if there are no `ratings`, and only if the rubric has one
@@ -157,7 +155,7 @@ def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabe
         "rater_id": table.header_of(*FIELDS["rater_id"]) or "user_id",
         "labelled_at": table.header_of(*FIELDS["labelled_at"]) or "labelled_at",
     }
-    return labels_of_records(table.file, records, bad_rows, headers=headers)
+    return rows_of_records(table.file, records, bad_rows, headers=headers)
 
 
 def _session_problem(label: object, question: str | None) -> _Problem | None:

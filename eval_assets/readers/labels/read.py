@@ -12,25 +12,23 @@ import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import SESSIONS
-from eval_assets.errors import InputError, InputProblem, raise_all
+from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS
-from eval_assets.readers.formats.contents import FileContent, read_table, table_of_json
+from eval_assets.readers.formats.contents import FileContent, content_of_evaluation
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.formats.table import FileTable
-from eval_assets.readers.labels.forms import parsed_labels
+from eval_assets.readers.labels.forms import rows_of_labels
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     Labels,
-    ParsedLabels,
     RejectedRow,
     checked_labels,
     labels_frame,
     rejected_frame,
     second_ratings,
-    with_note,
 )
-from eval_assets.readers.names import names_model
+from eval_assets.readers.names import Who, names_model, who
 from eval_assets.readers.problems import quoted
+from eval_assets.readers.rated_rows import RatedRows
 from eval_assets.readers.rating_frames import appearance
 from eval_assets.readers.references import units_of
 from eval_assets.wording import counted
@@ -70,14 +68,14 @@ def read_labels(
     scales = {question.id: question.scale for question in evaluation.rubric}
     # A rater with the id of a judge is refused below.
     known_names = (*evaluation.labelling.raters, *(judge.id for judge in evaluation.judges))
-    files: list[ParsedLabels] = []
+    known_ids = frozenset(units.response_ids)
+    files: list[RatedRows] = []
     unusable: list[InputProblem] = []
     for path in evaluation.labels.files:
-        try:
-            file = parsed_labels(_table(path, evaluation.folder), questions=scales)
-            files.append(_without_models(file, known_names))
-        except InputError as error:
-            unusable.append(error.problem)
+        with gathered(unusable):
+            content = _content(path, evaluation.folder)
+            rows = rows_of_labels(content, questions=scales, response_ids=known_ids)
+            files += [_without_models(of, known_names) for of in rows]
     removed = _removed_questions(files, list(scales))
     notes = [f"{file.table.file}: {note}" for file in files for note in file.table.notes]
     notes += [
@@ -98,7 +96,7 @@ def read_labels(
     )
 
 
-def _without_models(labels: ParsedLabels, known_names: Collection[str]) -> ParsedLabels:
+def _without_models(labels: RatedRows, known_names: Collection[str]) -> RatedRows:
     """Return the labels without those of language models, and a note that names these.
 
     If no one else rated, it is a file of scores, and all are returned. Declared raters and judges
@@ -111,22 +109,22 @@ def _without_models(labels: ParsedLabels, known_names: Collection[str]) -> Parse
         return labels
     is_person = raters.array(bool, lambda rater: rater not in models)
     note = f"{', '.join(models)} left out, as models are no human raters. {_MODEL_REMEDY}"
-    return with_note(labels.take(np.flatnonzero(is_person)), note)
+    return labels.take(np.flatnonzero(is_person)).with_note(note)
 
 
 def _is_model(rater: str) -> bool:
-    return names_model(rater) or rater.strip().casefold() in ("judge", "autorater")
+    return names_model(rater) or who(rater) is Who.JUDGE
 
 
-def _table(path: Path, folder: Path) -> FileTable:
-    """Return the rows of a label file, or of the session in it."""
+def _content(path: Path, folder: Path) -> FileContent:
+    """Return the content of a label file; of a session, as its export has it."""
     if path.parent != folder / SESSIONS:
-        return read_table(path, folder=folder)
+        return content_of_evaluation(path, folder=folder)
     from eval_assets.labelling.session_files import session_folder, session_json  # loads pydantic
 
     session = session_folder(folder).find(path.stem)
     document = [] if session is None else [json.loads(json.dumps(session_json(session)))]
-    return table_of_json(FileContent(named(path, folder=folder), document))
+    return FileContent(named(path, folder=folder), document)
 
 
 def joined_labels(
@@ -180,7 +178,7 @@ def joined_labels(
     return Labels(current, earlier, rejected_frame(rejected), n_unrated, notes, unrated)
 
 
-def _removed_questions(files: Sequence[ParsedLabels], question_ids: Sequence[str]) -> Counter[str]:
+def _removed_questions(files: Sequence[RatedRows], question_ids: Sequence[str]) -> Counter[str]:
     """Return the number of labels of each question that was removed from the rubric.
 
     That is an unknown one with more than a few labels, and no known one with a similar name.

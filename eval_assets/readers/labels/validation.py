@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,127 +15,17 @@ import pandas as pd
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
-from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable
+from eval_assets.readers.formats.table import BoolArray, FileColumn
 from eval_assets.readers.problems import MessageAndRemedy, RowProblems, quoted
-from eval_assets.readers.references import (
-    UNKNOWN,
-    PositionArray,
-    References,
-    ResponseUnits,
-    references_in,
-)
+from eval_assets.readers.rated_rows import FIELDS, RatedRows
+from eval_assets.readers.references import UNKNOWN, PositionArray, ResponseUnits
 from eval_assets.readers.values import (
     FloatArray,
     RatingCells,
     canonical_number,
     in_utc,
     number_in,
-    ratings_in,
 )
-
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "rater_id": ("rater_id", "rater", "annotator_id", "annotator", "labeler_id", "user_id"),
-    "rating": ("rating", "score"),
-    "labelled_at": ("labelled_at", "labeled_at", "created_at"),
-    "confidence": ("confidence",),
-    "notes": ("notes", "comment"),
-    "skipped": ("skipped",),
-    "skip_reason": ("skip_reason",),
-    "round": ("round",),
-    "guideline_hash": ("guideline_hash",),
-    "details": ("details",),
-}
-"""Fields of a label except its unit, with the columns under which they are accepted."""
-
-
-@dataclass(frozen=True)
-class ParsedLabels:
-    """Labels of one file, one row a rating or a skipped unit.
-
-    Args:
-        table: The rows, not yet checked against rubric and responses.
-        units: Response and question of each row.
-        headers: Column or key of each field in the file's spelling; "" of the rater if the headers
-            of ratings name them.
-        rating_headers: Column or key of each row's rating.
-    """
-
-    table: FileTable
-    units: References
-    headers: Mapping[str, str]
-    rating_headers: FileColumn[str]
-
-    def stripped(self, field: str) -> FileColumn[str | None]:
-        """Return the cells of one of `FIELDS`, without blanks around them."""
-        return self.table.stripped(*FIELDS[field])
-
-    def take(self, rows: PositionArray) -> "ParsedLabels":
-        """Return the labels in some rows."""
-        table, units = self.table.take(rows), self.units.take(rows)
-        return replace(
-            self, table=table, units=units, rating_headers=self.rating_headers.take(rows)
-        )
-
-    def ratings(self) -> RatingCells:
-        """Return the parsed ratings."""
-        return ratings_in(self.table, *FIELDS["rating"])
-
-
-def with_note(labels: ParsedLabels, note: str) -> ParsedLabels:
-    """Return the labels with a further note on how they were read."""
-    return replace(labels, table=replace(labels.table, notes=(*labels.table.notes, note)))
-
-
-def labels_in_rows(table: FileTable, units: References | Sequence[str]) -> ParsedLabels:
-    """Return the labels of a table with one row a rating.
-
-    `units` are those of the rows, or the ids of the questions that the rows may name.
-    """
-    headers = field_headers(table)
-    units = units if isinstance(units, References) else references_in(table, units)
-    return ParsedLabels(table, units, headers, FileColumn.repeat(headers["rating"], len(table)))
-
-
-def field_headers(table: FileTable) -> dict[str, str]:
-    """Return the header of each of `FIELDS` in a table; its own name if there is none."""
-    return {field: table.header_of(*names) or field for field, names in FIELDS.items()}
-
-
-def labels_of_records(
-    file: str,
-    records: Sequence[tuple[int, str, Mapping[str, object]]],
-    bad_rows: Sequence[InputProblem],
-    *,
-    headers: Mapping[str, str],
-    notes: Sequence[str] = (),
-) -> ParsedLabels:
-    """Return labels of a nested form.
-
-    Args:
-        file: File, as messages name it.
-        records: Place of each label in the file, key of its rating, and its `response_id`,
-            `question_id` and `FIELDS`.
-        bad_rows: Problems of rows that are not labels.
-        headers: Keys of the file for the fields, and for `response_id` and `question_id`.
-        notes: How the file was read, if that had to be guessed.
-    """
-    columns = {
-        field: FileColumn.of([label.get(field) for _, _, label in records])
-        for field in ("response_id", "question_id", *FIELDS)
-    }
-    lines = [line for line, _, _ in records]
-    table = FileTable(file, columns, lines, tuple(bad_rows), tuple(notes))
-    units = References(
-        table.stripped("response_id"),
-        table.stripped("question_id"),
-        headers["response_id"],
-        headers["question_id"],
-    )
-    rating_headers = FileColumn.of([key for _, key, _ in records])
-    return ParsedLabels(
-        table, units, {**dict(zip(FIELDS, FIELDS, strict=True)), **headers}, rating_headers
-    )
-
 
 UNIT_AND_RATER = ["response_id", "question_id", "rater_id", "round"]
 """Columns that are unique together among ratings."""
@@ -176,7 +66,7 @@ class Labels:
 
 
 def checked_labels(
-    parsed: ParsedLabels,
+    parsed: RatedRows,
     rubric: Sequence[RubricQuestion],
     units: ResponseUnits,
     *,
@@ -310,7 +200,7 @@ def _categories(cells: FileColumn[str | None]) -> pd.Categorical:
 
 
 def _add_other_texts(
-    problems: RowProblems, parsed: ParsedLabels, units: ResponseUnits, responses: PositionArray
+    problems: RowProblems, parsed: RatedRows, units: ResponseUnits, responses: PositionArray
 ) -> None:
     """Add rows whose text differs from that of the response: raters rated another text."""
     header = parsed.table.header_of("response_text")
@@ -337,7 +227,7 @@ def _words(text: str | None) -> str:
 
 
 def _add_rater_problems(
-    problems: RowProblems, parsed: ParsedLabels, *, rated: BoolArray, skipped: BoolArray
+    problems: RowProblems, parsed: RatedRows, *, rated: BoolArray, skipped: BoolArray
 ) -> None:
     cells, header = parsed.table.cells(*FIELDS["rater_id"]), parsed.headers["rater_id"]
     problems.add_described(
@@ -353,7 +243,7 @@ def _add_rater_problems(
 
 def _values(
     problems: RowProblems,
-    parsed: ParsedLabels,
+    parsed: RatedRows,
     cells: RatingCells,
     *,
     rubric: Sequence[RubricQuestion],
@@ -375,7 +265,7 @@ def _values(
     return values
 
 
-def _skipped(problems: RowProblems, parsed: ParsedLabels) -> BoolArray:
+def _skipped(problems: RowProblems, parsed: RatedRows) -> BoolArray:
     cells = parsed.stripped("skipped")
     flags = cells.map(lambda cell: _SKIPPED.get((cell or "false").lower()))
     message = "is neither true nor false"
@@ -385,7 +275,7 @@ def _skipped(problems: RowProblems, parsed: ParsedLabels) -> BoolArray:
     return skipped
 
 
-def _labelled_at(problems: RowProblems, parsed: ParsedLabels) -> FileColumn[str | None]:
+def _labelled_at(problems: RowProblems, parsed: RatedRows) -> FileColumn[str | None]:
     cells = parsed.stripped("labelled_at")
     times = cells.map(lambda cell: in_utc(cell) if cell else None)
     bad, remedy = times.is_none() & ~cells.is_none(), "Write it as 2026-11-21T04:00:00Z"
@@ -393,7 +283,7 @@ def _labelled_at(problems: RowProblems, parsed: ParsedLabels) -> FileColumn[str 
     return times
 
 
-def _rounds(problems: RowProblems, parsed: ParsedLabels) -> npt.NDArray[np.int64]:
+def _rounds(problems: RowProblems, parsed: RatedRows) -> npt.NDArray[np.int64]:
     """Return the round of each row, the first if it has none; add other cells."""
     cells = parsed.stripped("round")
     numbers = cells.map(lambda cell: canonical_number(cell) or "1")

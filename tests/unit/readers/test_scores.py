@@ -175,11 +175,11 @@ def test_everything_that_is_wrong_is_reported_at_once(write: Write, reported: Re
 
 
 def test_a_file_of_something_else_is_refused(write: Write, reported: Reported) -> None:
-    folder = write({"evaluation.yaml": JUDGED, "scores.csv": "response_id,value\na1,1\n"})
+    folder = write({"evaluation.yaml": JUDGED, "scores.csv": "response_id,text\na1,Fine.\n"})
 
     assert reported(lambda: scores(folder)) == [
         (
-            "scores.csv:1: the columns response_id, value are not those of any form of scores. "
+            "scores.csv:1: the columns response_id, text are not those of any form of scores. "
             "Give the columns of one of them: response_id, judge_model, question_id, score "
             "(or raw_output alone); or indicator_id, convo_id, model_name, seed, aiescore."
         )
@@ -292,3 +292,33 @@ def test_runs_of_a_judge_are_averaged_and_kept(write: Write, reported: Reported)
             "Keep one of the two."
         )
     ]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "ticket,gpt/1,gpt/2\na1,1,0\na2,0,0\n",
+        "ticket,anna,gpt/1\na1,0,1\na2,0,0\n",
+        "ticket,llm_judge\na1,1\na2,0\n",
+        "ticket,model,verdict\na1,gpt/1,1\na2,gpt/1,0\na1,gpt/2,0\na2,gpt/2,1\n",
+    ],
+    ids=["two judges", "beside a person", "one judge", "long"],
+)
+def test_scores_are_read_as_check_reads_them(write: Write, table: str) -> None:
+    rubric = "name: t\nrubric:\n  - {id: safe, question: Is it safe, scale: binary}\n"
+    declared = rubric + JUDGED.removeprefix(EVALUATION)
+
+    result = scores(write({"evaluation.yaml": declared, "scores.csv": table}))
+
+    assert rows(result, "response_id", "question_id", "score") == [
+        ("a1", "safe", 1.0),
+        ("a2", "safe", 0.0),
+    ]
+
+
+def test_columns_of_people_only_are_no_scores(write: Write, reported: Reported) -> None:
+    table = "ticket,anna,ben\na1,0,1\na2,0,0\n"
+
+    [problem] = reported(lambda: scores(write({"evaluation.yaml": JUDGED, "scores.csv": table})))
+
+    assert "columns anna, ben hold ratings of people, and none those of a judge" in problem

@@ -7,7 +7,7 @@ from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.responses import read_responses
 from tests.unit.readers.conftest import Reported, Write
-from tests.unit.readers.formats.xlsx import workbook
+from tests.unit.readers.formats.xlsx import Cell, workbook
 
 ONE = "name: t\nrubric:\n  - {id: helpfulness, question: How is it, scale: likert5}\n"
 UNIT = ["response_id", "question_id", "rater_id", "value"]
@@ -118,7 +118,8 @@ def test_a_rating_off_the_scale_is_reported_in_its_column(write: Write, reported
             "response_id,anna,ben\na1,1,1\n",
             (
                 "labels.csv:1: columns anna, ben hold ratings, but not of which question. "
-                "Name them by rater and question, as in anna: helpfulness."
+                "Add a column question_id, or name the columns by rater and question, "
+                "as in anna: helpfulness."
             ),
         ),
         (
@@ -164,3 +165,84 @@ def test_scales_are_guessed_from_wide_tables_too(write: Write) -> None:
     )
 
     assert evaluation.rubric[0].scale.high == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "labels.csv",
+            "ticket,reviewer,stars\na1,anna,4\na1,ben,5\na2,anna,2\na2,ben,1\n",
+        ),
+        (
+            "labels.csv",
+            "ticket,anna,ben,gpt-4o\na1,4,5,3\na2,2,1,3\n",
+        ),
+        (
+            "labels.json",
+            (
+                '{"anna": {"a1": {"score": 4}, "a2": {"score": 2}}, '
+                '"ben": {"a1": {"score": 5}, "a2": {"score": 1}}}'
+            ),
+        ),
+        (
+            "labels.jsonl",
+            (
+                '{"ticket": "a1", "by": [{"who": "anna", "s": 4}, {"who": "ben", "s": 5}]}\n'
+                '{"ticket": "a2", "by": [{"who": "anna", "s": 2}, {"who": "ben", "s": 1}]}\n'
+            ),
+        ),
+    ],
+    ids=["long", "wide", "nested", "lists"],
+)
+def test_a_run_reads_what_check_reads(write: Write, name: str, content: str) -> None:
+    evaluation = read_evaluation(write({"evaluation.yaml": ONE, name: content}))
+
+    inputs = read_labels(evaluation, read_responses(evaluation))
+
+    assert rows(inputs) == {
+        ("a1", "helpfulness", "anna", 4),
+        ("a1", "helpfulness", "ben", 5),
+        ("a2", "helpfulness", "anna", 2),
+        ("a2", "helpfulness", "ben", 1),
+    }
+
+
+def test_columns_of_names_that_no_form_has_are_noted(write: Write) -> None:
+    table = "ticket,reviewer,stars\na1,anna,4\na1,ben,5\na2,anna,2\na2,ben,1\n"
+
+    [note] = labels(write, table, rubric=ONE).notes
+
+    assert note == "labels.csv: column stars read as ratings of ticket by reviewer"
+
+
+def test_column_that_is_no_rating_by_its_name_is_noted(write: Write) -> None:
+    table = "ticket,anna,ben,turn\na1,4,5,1\na2,2,1,2\n"
+
+    notes = labels(write, table, rubric=ONE).notes
+
+    assert notes[0] == "labels.csv: turn not read: an identifier or attribute by its name"
+
+
+def test_the_sheet_of_ratings_is_read_behind_one_of_notes(write: Write) -> None:
+    about: list[list[Cell]] = [["About", "this file"], ["Rated in", "May"]]
+    ratings: list[list[Cell]] = [["ticket", "anna", "ben"], ["a1", 4, 5], ["a2", 1, 2]]
+
+    inputs = labels(write, workbook({"About": about, "Ratings": ratings}), rubric=ONE)
+
+    assert len(inputs.ratings) == 4
+    assert [str(line) for line in inputs.ratings["line"].unique()] == ["Ratings!2", "Ratings!3"]
+
+
+def test_unknown_items_of_a_form_without_names_are_refused(
+    write: Write, reported: Reported
+) -> None:
+    table = "ticket,reviewer,stars\na1,anna,4\na1,ben,5\nz9,anna,2\nz9,ben,9\n"
+
+    problems = reported(lambda: labels(write, table, rubric=ONE))
+
+    assert [problem.partition(". ")[0] for problem in problems] == [
+        'labels.csv:4:ticket: "z9" is not a response of this evaluation',
+        'labels.csv:5:ticket: "z9" is not a response of this evaluation',
+        'labels.csv:5:stars: 9 is not on the scale of "helpfulness"',
+    ]

@@ -1,0 +1,332 @@
+"""Files of labels and scores in any form as rows: one a rating, with all that stands beside it.
+
+The forms of evaluation folders are certain by the names of their columns; every other file is read
+as `check` reads it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eval_assets.errors import InputError, InputProblem, gathered
+from eval_assets.readers.columns import CodedColumn
+from eval_assets.readers.formats.contents import FileContent
+from eval_assets.readers.formats.table import FileColumn, FileTable, plain
+from eval_assets.readers.names import is_rating_word
+from eval_assets.readers.problems import input_error, listed_briefly
+from eval_assets.readers.rating_frames import items_of_rows
+from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.readings import best_readings
+from eval_assets.readers.readings.table_reading import RatedColumn, Reading
+from eval_assets.readers.references import (
+    KEY_COLUMNS,
+    MODEL_NAME,
+    RESPONSE_ID,
+    PositionArray,
+    References,
+    references_in,
+)
+from eval_assets.readers.sources import joined_tables, tables_of, with_words
+from eval_assets.readers.values import RatingCells, ratings_in
+from eval_assets.scale import Scale
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "rater_id": ("rater_id", "rater", "annotator_id", "annotator", "labeler_id", "user_id"),
+    "rating": ("rating", "score"),
+    "labelled_at": ("labelled_at", "labeled_at", "created_at"),
+    "confidence": ("confidence",),
+    "notes": ("notes", "comment"),
+    "skipped": ("skipped",),
+    "skip_reason": ("skip_reason",),
+    "round": ("round",),
+    "guideline_hash": ("guideline_hash",),
+    "details": ("details",),
+}
+"""Fields of a label except its unit, with the columns under which they are accepted."""
+
+_KNOWN = 0.5
+"""Share of the values of a column that are ids of responses, from which on it names the item."""
+
+_OF_RESPONSES = {*RESPONSE_ID, *KEY_COLUMNS, *MODEL_NAME}
+
+
+@dataclass(frozen=True)
+class RatedRows:
+    """Ratings of one file, a row for each: also blank ones, and units that were skipped.
+
+    Args:
+        table: The rows, not yet checked against rubric and responses.
+        units: Response and question of each row.
+        headers: Column or key of each field in the file's spelling; "" of the rater if the headers
+            of ratings name them.
+        rating_headers: Column or key of each row's rating.
+    """
+
+    table: FileTable
+    units: References
+    headers: Mapping[str, str]
+    rating_headers: FileColumn[str]
+
+    def stripped(self, field: str) -> FileColumn[str | None]:
+        """Return the cells of one of `FIELDS`, without blanks around them."""
+        return self.table.stripped(*FIELDS[field])
+
+    def take(self, rows: PositionArray) -> "RatedRows":
+        """Return some rows."""
+        table, units = self.table.take(rows), self.units.take(rows)
+        return replace(
+            self, table=table, units=units, rating_headers=self.rating_headers.take(rows)
+        )
+
+    def with_note(self, note: str) -> "RatedRows":
+        """Return the rows with a further note on how they were read."""
+        return replace(self, table=self.table.with_columns(self.table.columns, note))
+
+    def ratings(self) -> RatingCells:
+        """Return the parsed ratings."""
+        return ratings_in(self.table, *FIELDS["rating"])
+
+
+def rows_of_ratings(table: FileTable, units: References) -> RatedRows:
+    """Return the rows of a table with one row a rating."""
+    headers = field_headers(table)
+    return RatedRows(table, units, headers, FileColumn.repeat(headers["rating"], len(table)))
+
+
+def rows_of_records(
+    file: str,
+    records: Sequence[tuple[int, str, Mapping[str, object]]],
+    bad_rows: Sequence[InputProblem],
+    *,
+    headers: Mapping[str, str],
+) -> RatedRows:
+    """Return labels of a nested form.
+
+    Args:
+        file: File, as messages name it.
+        records: Place of each label in the file, key of its rating, and its `response_id`,
+            `question_id` and `FIELDS`.
+        bad_rows: Problems of rows that are not labels.
+        headers: Keys of the file for the fields, and for `response_id` and `question_id`.
+    """
+    columns = {
+        field: FileColumn.of([label.get(field) for _, _, label in records])
+        for field in ("response_id", "question_id", *FIELDS)
+    }
+    table = FileTable(file, columns, [line for line, _, _ in records], tuple(bad_rows))
+    units = References(
+        table.stripped("response_id"),
+        table.stripped("question_id"),
+        headers["response_id"],
+        headers["question_id"],
+    )
+    rating_headers = FileColumn.of([key for _, key, _ in records])
+    return RatedRows(
+        table, units, {**dict(zip(FIELDS, FIELDS, strict=True)), **headers}, rating_headers
+    )
+
+
+def field_headers(table: FileTable) -> dict[str, str]:
+    """Return the header of each of `FIELDS` in a table; its own name if there is none."""
+    return {field: table.header_of(*names) or field for field, names in FIELDS.items()}
+
+
+# Files in any other form, which their values explain.
+
+
+def readings_in_file(
+    content: FileContent,
+    questions: Mapping[str, Scale | None],
+    *,
+    forms: tuple[str, str],
+    response_ids: Collection[str],
+    judges: Sequence[str] = (),
+) -> list[Reading]:
+    """Return the readings of the tables in a file that hold ratings.
+
+    The item is the column of the ids of responses, by its name or its values. `forms` are the noun
+    and the remedy of the error for a file without ratings.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each place that leaves open who rated what.
+    """
+    scales = [scale for scale in questions.values() if scale is not None]
+    options = ReadOptions(scale=scales[0] if len(scales) == len(questions) == 1 else None)
+    tables = [with_words(table, options) for table in joined_tables(tables_of(content))]
+    names = [column.name for table in tables for column in table.columns]
+    shares = {
+        of.name: sum(map(response_ids.__contains__, of.values)) / len(of.values)
+        for table in tables
+        for of in table.columns
+        if of.values
+    }
+    ids = [name for name in names if plain(name) in RESPONSE_ID]
+    ids += [name for name in shares if shares[name] == max(shares.values()) >= _KNOWN]
+    in_file = {*names, *(value for table in tables for of in table.columns for value in of.values)}
+    options = replace(
+        options, item=tuple(ids[:1]), judge=tuple(judge for judge in judges if judge in in_file)
+    )
+    problems: list[InputProblem] = []
+    with gathered(problems):
+        readings, refused = best_readings(tables, options)
+        readings = [of for of in readings if of.items or of.rated[0].item is not None]
+        if readings:
+            return readings
+        listed = ", ".join(dict.fromkeys(names))
+        message = f"the columns {listed} are not those of any form of {forms[0]}"
+        reasons = [of.refusal[0] for of in refused if of.refusal is not None]
+        message += "".join(f": {reason}" for reason in reasons[:1])
+        raise input_error(content.file, message, forms[1], line=1)
+    # A run has no options that the remedies of `check` could name.
+    remedy = "Correct it, or empty the cell"
+    problems = [replace(of, remedy=remedy) if of.remedy != forms[1] else of for of in problems]
+    raise ExceptionGroup(f"{content.file} cannot be used", list(map(InputError, problems)))
+
+
+def rows_of_reading(
+    reading: Reading, rated: Sequence[RatedColumn], question_ids: Sequence[str]
+) -> RatedRows:
+    """Return the ratings in columns of a reading, with the other cells of their rows.
+
+    Raises:
+        InputError: If nothing says of which question they are.
+    """
+    columns = {column.name: column for column in reading.table.columns}
+    not_read = [
+        f"{name} not read: {reason}"
+        for name, reason in reading.not_read.items()
+        if name in columns and columns[name].can_rate
+    ]
+    choices = [choice for choice, _ in reading.forks]
+    table = FileTable(
+        reading.table.file,
+        {name: _cells(column) for name, column in columns.items()},
+        reading.table.lines,
+        reading.table.bad_rows,
+        (*reading.table.notes, *reading.notes, *choices, *not_read),
+    )
+    units = references_in(table, question_ids)
+    is_key = {plain(column.name) for column in reading.items} <= _OF_RESPONSES
+    cells = []
+    for of in rated:
+        codes, item_names = items_of_rows(reading, of)
+        items = FileColumn([*item_names, None], codes)
+        items = units.responses if is_key and of.item is None else items
+        question = FileColumn.repeat(of.question, len(table))
+        if reading.question is not None:
+            question = _cells(reading.question)
+        elif of.question is None:
+            question = units.questions
+        rater = FileColumn.repeat(of.rater or None, len(table))
+        run = None if reading.run is None else _cells(reading.run)
+        cells.append(
+            RatedCells(
+                of.column.name,
+                items,
+                question,
+                rater if of.rater or reading.rater is None else _cells(reading.rater),
+                _cells(of.column),
+                FileColumn.repeat(of.run, len(table)) if of.run else run,
+            )
+        )
+    names = {name for of in cells for name in of.questions.present()}
+    questions_by_name = _questions_by_name(names, question_ids)
+    if reading.question is None and len(questions_by_name) == len(question_ids) == 1:
+        questions_by_name = dict.fromkeys(questions_by_name, question_ids[0])
+    cells = [replace(of, questions=of.questions.map(questions_by_name.get)) for of in cells]
+    are_open = all(question is None for question in questions_by_name.values())
+    if are_open and len(question_ids) > 1 and not table.has("indicator_id"):
+        headers = [of.header for of in cells]
+        message = f"{columns_text(headers)} hold ratings, but not of which question"
+        example = f"{headers[0]}: {question_ids[0]}"
+        remedy = (
+            f"Add a column question_id, or name the columns by rater and question, as in {example}"
+        )
+        raise input_error(table.file, message, remedy, line=1)
+    if not is_key:
+        header = reading.items[0].name if len(reading.items) == 1 else None
+        units = replace(units, response_header=header)
+    if reading.question is not None:
+        units = replace(units, question_header=reading.question.name)
+    return melted(table, cells, units, rater_header=reading.rater.name if reading.rater else "")
+
+
+def _questions_by_name(
+    names: Collection[str | None], question_ids: Sequence[str]
+) -> dict[str | None, str | None]:
+    """Return the question of the rubric that each name in a file stands for, None for no name."""
+    spelled = {plain(question): question for question in question_ids}
+    return {
+        name: None if not name or is_rating_word(name) else spelled.get(plain(name), name)
+        for name in names
+    }
+
+
+@dataclass(frozen=True)
+class RatedCells:
+    """A column of ratings, with response, question, rater and run of each of its cells."""
+
+    header: str
+    responses: FileColumn[Any]
+    questions: FileColumn[str | None]
+    raters: FileColumn[str | None]
+    ratings: FileColumn[str | None]
+    runs: FileColumn[str | None] | None = None
+
+
+def melted(
+    table: FileTable, columns: Sequence[RatedCells], units: References, *, rater_header: str
+) -> RatedRows:
+    """Return a row for each cell of several columns of ratings, row by row of the table."""
+    n_columns = len(columns)
+    row_of_cell = np.repeat(np.arange(len(table)), n_columns)
+    fields = {  # such as the time, which applies to all ratings of a row
+        field: table.stripped(*names).take(row_of_cell)
+        for field, names in FIELDS.items()
+        if table.header_of(*names) is not None
+    } | {
+        "rater_id": _alternating([of.raters for of in columns]),
+        "rating": _alternating([of.ratings for of in columns]),
+    }
+    if table.has("raw_output"):
+        fields["raw_output"] = table.text("raw_output").take(row_of_cell)
+    if any(of.runs is not None for of in columns):
+        no_run = FileColumn[str | None].repeat(None, len(table))
+        fields["run"] = _alternating([of.runs or no_run for of in columns])
+    return RatedRows(
+        replace(table, columns=fields, lines=[table.lines[row] for row in row_of_cell.tolist()]),
+        References(
+            _alternating([of.responses for of in columns]),
+            _alternating([of.questions for of in columns]),
+            units.response_header,
+            units.question_header,
+        ),
+        {**field_headers(table), "rater_id": rater_header},
+        FileColumn([of.header for of in columns], np.tile(np.arange(n_columns), len(table))),
+    )
+
+
+def _alternating(columns: Sequence[FileColumn[Any]]) -> FileColumn[Any]:
+    """Return the cells of columns row by row.
+
+    Examples:
+        >>> list(_alternating([FileColumn.of(["a", "b"]), FileColumn.of([1, 2])]))
+        ['a', 1, 'b', 2]
+    """
+    values: list[Any] = []
+    codes = []
+    for column in columns:
+        codes.append(column.codes % max(1, len(column.values)) + len(values))
+        values += column.values
+    return FileColumn(values, np.stack(codes, axis=1).ravel())
+
+
+def _cells(column: CodedColumn) -> FileColumn[str | None]:
+    return FileColumn([*column.values, None], column.codes % (len(column.values) + 1))
+
+
+def columns_text(headers: Sequence[str]) -> str:
+    """Return columns as notes and messages name them."""
+    return f"{'column' if len(headers) == 1 else 'columns'} {listed_briefly(headers)}"
