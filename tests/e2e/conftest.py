@@ -148,19 +148,8 @@ class Evaluated:
         self, *arguments: str, environment: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """As `run`, within this process, which has imported everything already."""
-        stdout, stderr = StringIO(), StringIO()
-        variables = clean_environment() | {"EVAL_DATA": str(self.path)} | dict(environment or {})
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(os, "environ", os.environ.copy())
-            os.environ.clear()
-            os.environ.update(variables)
-            patch.chdir(self.path)
-            patch.setattr(sys, "argv", ["eval-assets", *arguments])
-            with redirect_stdout(stdout), redirect_stderr(stderr), pytest.raises(SystemExit) as end:
-                main()
-        code = end.value.code
-        assert isinstance(code, int)
-        return subprocess.CompletedProcess(arguments, code, stdout.getvalue(), stderr.getvalue())
+        variables = {"EVAL_DATA": str(self.path)} | dict(environment or {})
+        return call(self.path, *arguments, environment=variables)
 
     def rows(self, query: str) -> list[tuple[object, ...]]:
         """Return the rows that the database answers with."""
@@ -180,6 +169,25 @@ class Evaluated:
                     for k, value in enumerate(values)
                 ]
         (self.path / name).write_text("\n".join(lines) + "\n")
+
+
+def call(
+    folder: Path, *arguments: str, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `eval-assets` in a folder within this process, which has imported everything already."""
+    stdout, stderr = StringIO(), StringIO()
+    variables = clean_environment() | dict(environment or {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "environ", os.environ.copy())
+        os.environ.clear()
+        os.environ.update(variables)
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["eval-assets", *arguments])
+        with redirect_stdout(stdout), redirect_stderr(stderr), pytest.raises(SystemExit) as end:
+            main()
+    code = end.value.code
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(arguments, code, stdout.getvalue(), stderr.getvalue())
 
 
 def clean_environment() -> dict[str, str]:

@@ -15,17 +15,15 @@ import pytest
 from eval_assets import check
 from eval_assets.errors import InputError
 from eval_assets.shown.numbers import columns_of
-from tests.e2e.conftest import PROGRAM
+from tests.e2e.conftest import PROGRAM, call
 
 CODE = Path(__file__).parents[2] / "data" / "code"
 Ended = subprocess.CompletedProcess[str]
 
 
 def checked(folder: Path, *arguments: str) -> Ended:
-    """Run the command in a folder, as a process of its own."""
-    return subprocess.run(
-        [PROGRAM, "check", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+    """Run the command in a folder."""
+    return call(folder, "check", *arguments)
 
 
 def agreeing(n: int = 150, *, noise: float = 0.15, seed: int = 1) -> pd.DataFrame:
@@ -50,7 +48,9 @@ def two_classes(n: int = 120) -> pd.DataFrame:
 def test_screen_has_the_answer_on_labels_and_judge(tmp_path: Path) -> None:
     agreeing().to_csv(tmp_path / "tickets.csv", index=False)
 
-    ended = checked(tmp_path, "tickets.csv")
+    ended = subprocess.run(
+        [PROGRAM, "check", "tickets.csv"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
 
     lines = ended.stdout.splitlines()
     assert ended.returncode == 0, ended.stderr
