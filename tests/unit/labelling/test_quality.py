@@ -82,7 +82,7 @@ def test_honest_raters_seldom_get_advice(n_values: int) -> None:
     """Ten and twenty labels of three raters who each err on three of ten responses."""
     advised = 0
     question = CLARITY if n_values > 2 else CORRECT
-    for seed in range(100):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         n = 10 if seed % 2 else 20
         quality = rng.integers(0, n_values, n)
@@ -92,7 +92,7 @@ def test_honest_raters_seldom_get_advice(n_values: int) -> None:
             ratings[name] = (np.clip(quality + error, 0, n_values - 1) + (n_values > 2)).tolist()
         advised += any(figure.advice for figure in figures(ratings, question).values())
 
-    assert advised <= 5
+    assert advised <= 2
 
 
 def test_few_labels_are_said_to_be_too_few() -> None:
