@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -19,6 +19,7 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.main import main
 from eval_assets.store.connection import connect
 from tests.instances import empty_instance
+from tests.redis_server import redis_program, running_redis
 
 SAMPLE = project_definitions(Path(__file__).parents[2] / "data" / "sample")
 """All definitions of an evaluation."""
@@ -306,3 +307,15 @@ def planted(planted_once: Evaluated, tmp_path: Path) -> Evaluated:
 def new_folder(tmp_path: Path) -> Evaluated:
     """A folder whose raters agree, on which nothing ran yet."""
     return make(tmp_path / "data", AGREEING)
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[str]:
+    """The URL of a Redis server; the test is skipped if none is installed, unless in CI."""
+    program = redis_program()
+    if program is None and "EVAL_ASSETS_NO_SKIPS" in os.environ:
+        pytest.fail("EVAL_ASSETS_NO_SKIPS is set, and Redis is not installed")
+    if program is None:
+        pytest.skip("Redis is not installed (Debian: apt-get install redis-server)")
+    with running_redis(program, tmp_path) as url:
+        yield url

@@ -1,6 +1,8 @@
 """Evaluations as components of a project that has assets, an executor and a resource of its own."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,10 +34,16 @@ import dagster as dg
 def shipped_judge() -> dg.MaterializeResult:
     return dg.MaterializeResult()
 """,
+    "host/executor.py": """\
+import dagster as dg
+
+EXECUTOR = dg.multiprocess_executor.configured({"max_concurrent": 2})
+""",
     "host/definitions.py": """\
 from pathlib import Path
 
 import dagster as dg
+from host.executor import EXECUTOR
 
 
 @dg.definitions
@@ -43,7 +51,7 @@ def defs() -> dg.Definitions:
     return dg.Definitions.merge(
         dg.load_from_defs_folder(path_within_project=Path(__file__).parent),
         dg.Definitions(
-            executor=dg.multiprocess_executor.configured({"max_concurrent": 2}),
+            executor=EXECUTOR,
             loggers={"console": dg.colored_console_logger},
             resources={"folder": "the host's own"},
         ),
@@ -65,28 +73,25 @@ def project(open_once: Evaluated, closed_once: Evaluated, tmp_path: Path) -> Pat
     return host
 
 
-def dg_command(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def environment(project: Path) -> dict[str, str]:
     home = project / "home"
     home.mkdir(exist_ok=True)
+    return clean_environment() | {"DAGSTER_HOME": str(home), "PYTHONPATH": str(project)}
+
+
+def dg_command(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [Path(sys.executable).with_name("dg"), *arguments],
         cwd=project,
-        env=clean_environment() | {"DAGSTER_HOME": str(home), "PYTHONPATH": str(project)},
+        env=environment(project),
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-@pytest.mark.slow
-def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(project: Path) -> None:
-    component = "eval_assets.EvaluationComponent"
-    for name in ("agreeing", "opposing"):
-        done = dg_command(project, "scaffold", "defs", component, name, "--folder", name)
-        assert done.returncode == 0, done.stderr
-    checked = dg_command(project, "check", "defs")
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-
+def require_gates_of_each_evaluation(project: Path) -> None:
+    """Launch a run of both evaluations: one splits its responses, the other's gates are closed."""
     launched = dg_command(
         project, "launch", "--assets", "key:agreeing/judge_splits or key:opposing/judge_splits"
     )
@@ -102,6 +107,51 @@ def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(proje
     failure = failed[0].step_failure_data.user_failure_data
     assert failure is not None
     assert str(failure.description).startswith("Gate human_a_hh of opposing is closed: ")
+
+
+@pytest.mark.slow
+def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(project: Path) -> None:
+    for name in ("agreeing", "opposing"):
+        component = "eval_assets.EvaluationComponent"
+        done = dg_command(project, "scaffold", "defs", component, name, "--folder", name)
+        assert done.returncode == 0, done.stderr
+    checked = dg_command(project, "check", "defs")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+    require_gates_of_each_evaluation(project)
+
+
+@pytest.mark.slow
+def test_two_evaluations_run_on_the_celery_workers_of_a_project(
+    project: Path, broker: str, program_folder: Path
+) -> None:
+    for name in ("agreeing", "opposing"):
+        defs = project / "host" / "defs" / name / "defs.yaml"
+        defs.parent.mkdir()
+        defs.write_text(f"type: eval_assets.EvaluationComponent\nattributes: {{folder: {name}}}\n")
+    urls = {"broker": broker, "backend": broker}
+    (project / "host" / "executor.py").write_text(
+        "from dagster_celery import celery_executor\n\n"
+        f"EXECUTOR = celery_executor.configured({urls})\n"
+    )
+    (project / "dagster_celery_config.py").write_text(f"broker_url = result_backend = {broker!r}\n")
+    with (project / "worker.log").open("wb") as output:
+        worker = subprocess.Popen(
+            [
+                *(program_folder / "celery", "--app", "dagster_celery.app", "worker"),
+                *("--queues", "dagster", "--concurrency", "2"),
+            ],
+            cwd=project,
+            env=environment(project),
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        require_gates_of_each_evaluation(project)
+    finally:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
 
 
 def test_component_refuses_what_cannot_be_used_in_one_line(new_folder: Evaluated) -> None:

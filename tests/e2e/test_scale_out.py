@@ -22,7 +22,6 @@ from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
 from tests.fake_provider.server import RunningProvider, running
 from tests.postgres import Postgres, postgres_programs, running_postgres
-from tests.redis_server import redis_program, running_redis
 
 pytestmark = pytest.mark.slow
 
@@ -46,18 +45,6 @@ judges:
 gates: {{judge_alpha: {{min: -1}}, human_alpha: {{min: -1}}}}
 budget_usd: {BUDGET_USD}
 """
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[str]:
-    """The URL of a Redis server; the test is skipped if none is installed, unless in CI."""
-    program = redis_program()
-    if program is None and "EVAL_ASSETS_NO_SKIPS" in os.environ:
-        pytest.fail("EVAL_ASSETS_NO_SKIPS is set, and Redis is not installed")
-    if program is None:
-        pytest.skip("Redis is not installed (Debian: apt-get install redis-server)")
-    with running_redis(program, tmp_path) as url:
-        yield url
 
 
 @pytest.fixture
