@@ -61,8 +61,8 @@ _OF_SCORES = ("run", "raw_output")
 _SCORES = (
     "scores",
     (
-        "Give the columns of one of them: response_id, judge_model, question_id, score (or raw_output "
-        "alone); or indicator_id, convo_id, model_name, seed, aiescore"
+        "Give the columns of one of them: response_id, judge_model, question_id, score (or "
+        "raw_output alone); or indicator_id, convo_id, model_name, seed, aiescore"
     ),
 )
 
