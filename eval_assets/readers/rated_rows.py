@@ -153,27 +153,29 @@ def readings_in_file(
         ExceptionGroup: Of an InputError for each place that leaves open who rated what.
     """
     scales = [scale for scale in questions.values() if scale is not None]
-    options = ReadOptions(scale=scales[0] if len(scales) == len(questions) == 1 else None)
-    tables = [with_words(table, options) for table in joined_tables(tables_of(content))]
-    names = [column.name for table in tables for column in table.columns]
-    shares = {
-        of.name: sum(map(response_ids.__contains__, of.values)) / len(of.values)
-        for table in tables
-        for of in table.columns
-        if of.values
-    }
-    ids = [name for name in names if plain(name) in RESPONSE_ID]
-    ids += [name for name in shares if shares[name] == max(shares.values()) >= _KNOWN]
-    in_file = {*names, *(value for table in tables for of in table.columns for value in of.values)}
-    options = replace(
-        options, item=tuple(ids[:1]), judge=tuple(judge for judge in judges if judge in in_file)
+    scale = scales[0] if len(scales) == len(questions) == 1 else None
+    tables = joined_tables(tables_of(content))
+    tables = [with_words(table, ReadOptions(scale=scale)) for table in tables]
+    columns = [column for table in tables for column in table.columns]
+    names = [column.name for column in columns]
+    in_file = {*names, *(value for column in columns for value in column.values)}
+    options = ReadOptions(
+        scale=scale,
+        item=tuple([name for name in names if plain(name) in RESPONSE_ID][:1]),
+        judge=tuple(judge for judge in judges if judge in in_file),
     )
     problems: list[InputProblem] = []
     with gathered(problems):
         readings, refused = best_readings(tables, options)
+        if not any(_share_known(of, response_ids) >= _KNOWN for of in readings):
+            # The ids of responses say which column names the item.
+            ids = max(columns, key=lambda of: _share(of.values, response_ids), default=None)
+            if ids is not None and _share(ids.values, response_ids) >= _KNOWN:
+                with_item, _ = best_readings(tables, replace(options, item=(ids.name,)))
+                readings = with_item or readings
         readings = [of for of in readings if of.items or of.rated[0].item is not None]
         if readings:
-            return readings
+            return [_with_questions(reading, questions, options) for reading in readings]
         listed = ", ".join(dict.fromkeys(names))
         message = f"the columns {listed} are not those of any form of {forms[0]}"
         reasons = [of.refusal[0] for of in refused if of.refusal is not None]
@@ -183,6 +185,35 @@ def readings_in_file(
     remedy = "Correct it, or empty the cell"
     problems = [replace(of, remedy=remedy) if of.remedy != forms[1] else of for of in problems]
     raise ExceptionGroup(f"{content.file} cannot be used", list(map(InputError, problems)))
+
+
+def _with_questions(reading: Reading, questions: Collection[str], options: ReadOptions) -> Reading:
+    """Return the reading with all columns that are named after questions as ratings.
+
+    Where all raters of an item agree on one of them, its values look like an attribute of the item.
+    """
+    named = {plain(question) for question in questions}
+    columns = [of.name for of in reading.table.columns if plain(of.name) in named]
+    rated = {of.column.name for of in reading.rated}
+    if reading.rater is None or not reading.items or rated.issuperset(columns):
+        return reading
+    roles = replace(
+        options,
+        item=tuple(column.name for column in reading.items),
+        rater=(reading.rater.name,),
+        rating=tuple(columns),
+    )
+    with_ratings, _ = best_readings([reading.table], roles)
+    return next(iter(with_ratings), reading)
+
+
+def _share_known(reading: Reading, response_ids: Collection[str]) -> float:
+    items = {name for of in reading.rated for name in items_of_rows(reading, of)[1]}
+    return _share(items, response_ids)
+
+
+def _share(names: Collection[str], response_ids: Collection[str]) -> float:
+    return sum(map(response_ids.__contains__, names)) / max(1, len(names))
 
 
 def rows_of_reading(

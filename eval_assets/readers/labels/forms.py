@@ -11,6 +11,7 @@ from eval_assets.readers.formats.contents import (
     table_of,
 )
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
+from eval_assets.readers.names import Role, may_be
 from eval_assets.readers.problems import input_error, listed_briefly
 from eval_assets.readers.rated_rows import (
     FIELDS,
@@ -96,9 +97,7 @@ def _rows_of_people(reading: Reading, question_ids: Sequence[str]) -> RatedRows:
     rated = [of for of in reading.rated if not of.is_judge] or reading.rated
     unnamed = [of.column.name for of in rated if not of.rater and reading.rater is None]
     if unnamed:
-        message = f"no column says who gave the ratings in {listed_briefly(unnamed)}"
-        remedy = "Add a column rater_id, or name the columns by their raters"
-        raise input_error(reading.table.file, message, remedy, line=1)
+        raise _unnamed(reading.table.file, unnamed)
     rows = rows_of_reading(reading, rated, question_ids)
     columns = columns_text([of.column.name for of in rated])
     if reading.rater is None:
@@ -108,6 +107,12 @@ def _rows_of_people(reading: Reading, question_ids: Sequence[str]) -> RatedRows:
     items = " and ".join(column.name for column in reading.items) or "each row"
     text = f"{columns} read as ratings of {items} by {reading.rater.name}"
     return rows.with_note(text)
+
+
+def _unnamed(file: str, headers: Sequence[str]) -> InputError:
+    message = f"no column says who gave the ratings in {listed_briefly(headers)}"
+    remedy = "Add a column rater_id, or name the columns by rater and question, as in anna: "
+    return input_error(file, message, remedy + headers[0], line=1)
 
 
 def guessed_scales(
@@ -146,12 +151,12 @@ def _rows_of_questions(table: FileTable, question_ids: Sequence[str]) -> RatedRo
     named = [part for header in table.columns if (part := _named_question(header, question_ids))]
     nameless = [header for header, rater, _ in named if not rater]
     rater_header = table.header_of(*FIELDS["rater_id"])
-    if nameless and rater_header is None:
-        message = f"no column says who gave the ratings in {', '.join(nameless)}"
-        remedy = "Add a column rater_id, or name the columns by rater and question, as in anna: "
-        raise input_error(table.file, message, remedy + nameless[0], line=1)
     if not named:
         return None
+    if nameless and rater_header is None:
+        if any(may_be(header, Role.RATER) for header in table.columns):
+            return None  # of raters under another name
+        raise _unnamed(table.file, nameless)
     units, raters = references_in(table, question_ids), table.stripped(*FIELDS["rater_id"])
     cells = [
         RatedCells(

@@ -234,6 +234,23 @@ def test_the_sheet_of_ratings_is_read_behind_one_of_notes(write: Write) -> None:
     assert [str(line) for line in inputs.ratings["line"].unique()] == ["Ratings!2", "Ratings!3"]
 
 
+def test_questions_of_a_form_are_rated_by_their_respondents(write: Write) -> None:
+    table = (
+        "Timestamp,Email Address,Ticket,Helpfulness,Safe\n"
+        "2026/01/02 10:00,anna@example.org,a1,4,1\n"
+        "2026/01/02 10:01,ben@example.org,a1,5,1\n2026/01/02 10:02,anna@example.org,a2,2,0\n"
+    )
+
+    assert rows(labels(write, table)) == {
+        ("a1", "helpfulness", "anna@example.org", 4),
+        ("a1", "safe", "anna@example.org", 1),
+        ("a1", "helpfulness", "ben@example.org", 5),
+        ("a1", "safe", "ben@example.org", 1),
+        ("a2", "helpfulness", "anna@example.org", 2),
+        ("a2", "safe", "anna@example.org", 0),
+    }
+
+
 def test_unknown_items_of_a_form_without_names_are_refused(
     write: Write, reported: Reported
 ) -> None:
