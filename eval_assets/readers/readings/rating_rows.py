@@ -110,7 +110,7 @@ def _may_name_raters(
     names = column.rating_words
     no_names = column.kind in (Kind.TIME, Kind.EMPTY, Kind.TEXT) or not names
     is_time = column.may_be(Role.TIME) and not is_named
-    if no_names or is_time or column.may_be(*_DESCRIBES):
+    if no_names or is_time or column.may_be(*_DESCRIBES) or _is_named_after(column, ratings):
         return False
     if column.origin is Origin.POSITION and _are_of_systems(table, column):
         return False
@@ -140,6 +140,12 @@ def _may_name_raters(
         for other in ratings
         if other is not column and len(other.values) <= _MOST_RATERS
     )
+
+
+def _is_named_after(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+    """Return whether a column is called like one of ratings, as judge_tone beside tone."""
+    name = plain(column.name)
+    return any(name.endswith(f"_{plain(of.name)}") for of in ratings if of.name)
 
 
 def _are_of_systems(table: CodedTable, position: CodedColumn) -> bool:

@@ -178,6 +178,16 @@ def test_language_model_is_a_rater_if_the_user_says_so(tmp_path: Path) -> None:
     assert set(raters(ratings)) == {"Anna", "gpt-4o"}
 
 
+def test_scores_named_after_a_judge_and_a_question_are_no_raters(tmp_path: Path) -> None:
+    rows = [f"i{k},{1 + k % 5},{1 + k % 4},{1 + k % 3},{5 - k % 5}" for k in range(24)]
+    table = "\n".join(["id,tone,clarity,judge_tone,judge_clarity", *rows])
+
+    ratings = read(tmp_path, "ratings.csv", table, rating=("tone", "clarity"))
+
+    assert raters(ratings) == ("(not named)",)
+    assert len(ratings.items) == 24
+
+
 def test_columns_of_raters_and_questions_may_hold_numbers_and_words(tmp_path: Path) -> None:
     questions = ("Clarity", "verdict", "comment")
     headers = [f"{rater}: {question}" for question in questions for rater in RATERS]
