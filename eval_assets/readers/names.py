@@ -133,14 +133,17 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 _JUDGE = re.compile(
-    r"(^|_)(judge|llms?|ai|verdict|pred(iction|icted|ictions)?|auto_?rater|autoeval|auto|machine"
+    r"(^|_)(judge|llms?|ai|ki|ia|verdict|pred(iction|icted|ictions)?|auto_?rater|autoeval|auto"
+    r"|machine|maschine"
     r"|grading|grader_model|judge_?model(_?id)?|model_(score|rating|label|grade|verdict|judg\w*)"
     r"|automatic|automated|evaluator_model|claude_(judge|rater|score))(_|$|\d)"
 )
 _HUMAN = re.compile(
     r"(^|_)(humans?|person|people|experts?|author|annotator|crowd|worker|gold|manual|user|labels?"
     r"|rater|reviewer|turker|student|ours|sme|ground_truth|truth|reference|expected|adjudicated"
-    r"|coder|assessor)(_|$|\d)"
+    r"|coder|assessor|teacher|tutor|examiner|moderator|physician|doctor|clinician|radiologist"
+    r"|pathologist|lawyer|linguist|lehrer(in)?|tutorin|pr\w{1,2}fer(in)?|gutachter(in)?"
+    r"|bewerter(in)?|evaluateur|evaluador|correcteur)(_|$|\d)"
 )
 _PERSON = re.compile(
     r"^(r|rater|annotator|reviewer|coder|user|expert|a|p|h|w|u|worker|evaluator|assessor|grader"
@@ -233,6 +236,8 @@ def who(name: str) -> Who:
     Examples:
         >>> [who(name).name for name in ("anna", "human_label", "llm_label", "Clarity", "RelE")]
         ['PERSON', 'HUMAN', 'JUDGE', 'CRITERION', 'UNKNOWN']
+        >>> [who(name).name for name in ("Teacher 1", "Prüferin Müller", "KI-Bewertung")]
+        ['HUMAN', 'HUMAN', 'JUDGE']
     """
     name = name.strip()
     words = plain(name)
@@ -240,7 +245,7 @@ def who(name: str) -> Who:
     if (
         _HUMAN.search(words)
         and not is_model
-        and not re.search(r"(^|_)(llm|ai|judge_model|auto)(_|$)", words)
+        and not re.search(r"(^|_)(llm|ai|ki|ia|judge_model|auto)(_|$)", words)
     ):
         return Who.HUMAN
     if is_model or _JUDGE.search(words):

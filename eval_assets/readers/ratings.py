@@ -39,6 +39,7 @@ from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.readings import best_readings, readings_of
 from eval_assets.readers.readings.table_reading import (
     FRAME,
+    UNLIKE,
     Reading,
     names_file,
     option_text,
@@ -210,7 +211,9 @@ def _read(
         export=source.export,
         evaluation=evaluation,
     )
+    unlike = [name for of in readings for name, why in of.not_read.items() if why == UNLIKE]
     notes = [
+        *([f"not read: {listed_briefly(unlike)}, {UNLIKE}"] if unlike else []),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),
         *ratings.notes,
     ]

@@ -237,7 +237,8 @@ def _read_lines(reading: ReadSummary) -> list[str]:
         lines.append(
             f"{n} {'is' if reading.n_held_out == 1 else 'are'} held out for the test of judges."
         )
-    lines += [f"{shortened(note, _LONGEST_NOTE)}." for note in reading.notes[:_MOST_NOTES]]
+    notes = [shortened(note, _LONGEST_NOTE) for note in reading.notes[:_MOST_NOTES]]
+    lines += [note if note.endswith("...") else f"{note}." for note in notes]
     lines += [
         f"{choice}. Otherwise: {option}" for _, choice, option in reading.doubts[:_MOST_NOTES]
     ]
@@ -245,7 +246,7 @@ def _read_lines(reading: ReadSummary) -> list[str]:
 
 
 _MOST_NOTES = 2
-_LONGEST_NOTE, _LONGEST_JUDGE, _LONGEST_COLUMN = 100, 30, 24
+_LONGEST_NOTE, _LONGEST_JUDGE, _LONGEST_COLUMN = 160, 30, 24
 _ROLES = {"item": "item", "rater": "rater", "judge": "judge", "rating": "rating"}
 _ROLES |= {"question": "question", "model": "system", "run": "run"}
 """Names of the roles of columns, in their order on the screen."""

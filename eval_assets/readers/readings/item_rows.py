@@ -25,6 +25,7 @@ from eval_assets.readers.names import (
     who,
 )
 from eval_assets.readers.readings.table_reading import (
+    UNLIKE,
     Choices,
     RatedColumn,
     Reading,
@@ -221,7 +222,7 @@ class ItemRows:
         main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
         for column in rated:
             if column not in main:
-                self.not_read[column.name] = "values of another kind than the ratings"
+                self.not_read[column.name] = UNLIKE
         return main
 
     def _is_judges(self, group: Sequence[CodedColumn]) -> bool:

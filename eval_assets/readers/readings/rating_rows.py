@@ -323,6 +323,8 @@ class _RatingRows:
             return False
         if self.rater.name.casefold() in ("judge", "judges", "judge_id", "judge_name"):
             has_model = any(map(names_model, self.rater.values[:50]))
+            if has_model and Who.HUMAN in kinds:
+                return False  # each name says for itself: human_1 beside gpt-4
             return has_model or not all(kind.is_human for kind in kinds)
         return Who.HUMAN not in kinds
 

@@ -31,6 +31,10 @@ _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 
 
+UNLIKE = "values of another kind than the ratings"
+"""Why a column is not read that may well hold ratings."""
+
+
 @dataclass(eq=False)
 class RatedColumn:
     """A column of ratings; what it does not name, a column of the table names row by row."""

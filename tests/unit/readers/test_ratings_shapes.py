@@ -642,3 +642,41 @@ def test_scale_that_most_ratings_are_off_is_reported_at_each(tmp_path: Path) -> 
     assert 'is not on the scale of "rating". Use one of 6, 7, 8, 9.' in str(
         group.value.exceptions[0]
     )
+
+
+def test_examiners_and_a_machine_are_told_apart_in_another_language(tmp_path: Path) -> None:
+    rows = [["Fall", "Prüferin Müller", "Prüfer Weiß", "KI-Bewertung"]]
+    rows += [
+        [f"F{n}", f"{of(item, 'Anna')},0", f"{of(item, 'Ben')},0", f"{1 + n % 4},5"]
+        for n, item in enumerate(ITEMS)
+    ]
+    content = "".join(";".join(row) + "\n" for row in rows).encode("cp1252")
+
+    tables = read(tmp_path, "umfrage.csv", content)
+
+    assert {*tables.ratings["rater"]} == {"Prüferin Müller", "Prüfer Weiß"}
+    assert {*tables.scores["judge"]} == {"KI-Bewertung"}
+
+
+def test_what_may_be_ratings_of_another_kind_is_named_first(tmp_path: Path) -> None:
+    rows: Rows = [["item", "Anna", "Ben", "Dora"]]
+    rows += [
+        [item, of(item, "Anna"), of(item, "Ben"), "good" if n % 2 else "bad"]
+        for n, item in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, "table.csv", csv_of(rows))
+
+    assert {*tables.ratings["rater"]} == {"Anna", "Ben"}
+    assert tables.notes[0] == "not read: Dora, values of another kind than the ratings"
+
+
+def test_each_name_in_a_column_of_judges_says_for_itself_beside_people(tmp_path: Path) -> None:
+    names = {"human_1": "Anna", "human_2": "Ben", "gpt-4-turbo": "Cleo"}
+    rows: Rows = [["question_id", "judge", "score"]]
+    rows += [[item, name, of(item, rater)] for item in ITEMS for name, rater in names.items()]
+
+    tables = read(tmp_path, "votes.csv", csv_of(rows))
+
+    assert {*tables.ratings["rater"]} == {"human_1", "human_2"}
+    assert {*tables.scores["judge"]} == {"gpt-4-turbo"}
