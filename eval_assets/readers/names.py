@@ -1,11 +1,14 @@
 """Names of columns and raters: the hints that choose between roles which the values leave open."""
 
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
 from itertools import pairwise
 
 from eval_assets.readers.formats.table import plain
+from eval_assets.readers.problems import quoted
 
 
 class Role(Enum):
@@ -358,3 +361,41 @@ def share_of_people(names: Sequence[str] | set[str], *, with_judges: bool = Fals
 def share_of_criteria(names: Sequence[str] | set[str]) -> float:
     """Return the share of names of criteria."""
     return sum(who(name) is Who.CRITERION for name in names) / max(1, len(names))
+
+
+ONE_SPELLING = "Write one of them throughout, or tell them apart"
+"""Remedy for names that look alike."""
+
+_LATIN = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαοριντυκχ", "aeopcyxijshdqwbkmhtaopivtukx")
+"""Cyrillic and Greek letters, without case, to the Latin letters that they look like."""
+
+
+def look_alikes(names: Iterable[str]) -> list[tuple[list[str], str]]:
+    """Return the names that look like each other together, with a message about them.
+
+    Examples:
+        >>> look_alikes(["Anna", "Ben", "anna"])
+        [(['Anna', 'anna'], '"Anna" and "anna" differ only in case or spaces')]
+    """
+    spellings: defaultdict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(names):
+        spellings[appearance(name)].append(name)
+    result = []
+    for alike in spellings.values():
+        message = f"{' and '.join(map(quoted, alike))} differ only in case or spaces"
+        if len({"".join(name.casefold().split()) for name in alike}) > 1:
+            escaped = [name.encode("unicode_escape").decode("ascii") for name in alike]
+            message = " and ".join(f'"{name}"' for name in escaped) + " look alike"
+        if len(alike) > 1:
+            result.append((alike, message))
+    return result
+
+
+def appearance(name: str) -> str:
+    """Return the appearance of a name, without case, spaces and invisible characters.
+
+    A spreadsheet on one system writes "é" as one character, on another as two.
+    """
+    composed = "".join(unicodedata.normalize("NFKC", name).casefold().split())
+    visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")
+    return "".join(visible).translate(_LATIN)

@@ -1,10 +1,14 @@
 """Problems with the rows of a file, and their wording."""
 
+import math
+import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 
 import numpy as np
 
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.table import BoolArray, FileColumn
 
@@ -130,3 +134,20 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     choices = list(choices)
     close = get_close_matches(name, choices, n=1)
     return f'Write "{close[0]}"' if close else f"Use one of {', '.join(choices)}"
+
+
+_PLAIN_NUMBER = re.compile(r"\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?\s*")
+
+
+def off_scale(cell: str | None, question: RubricQuestion) -> MessageAndRemedy:
+    """Return what is wrong with a rating that is not on the scale of its question."""
+    rating = quoted(cell)
+    if _PLAIN_NUMBER.fullmatch(cell or ""):
+        with suppress(ValueError):
+            number = float(cell or "")
+            rating = f"{number:.12g}" if math.isfinite(number) else rating
+    allowed = question.scale.described()
+    remedy = f"Use {allowed}" if question.scale.values is None else f"Use one of {allowed}"
+    close = get_close_matches((cell or "").casefold(), question.scale.words or (), n=1)
+    remedy = f'Write "{close[0]}"' if close else remedy
+    return f'{rating} is not on the scale of "{question.id}"', remedy

@@ -1,10 +1,7 @@
 """Ratings of readings as frames: one row a rating, on the scale of its question, each once."""
 
-import unicodedata
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -15,8 +12,8 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import Who, names_model, who
-from eval_assets.readers.problems import listed_briefly, quoted
+from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, names_model, who
+from eval_assets.readers.problems import listed_briefly, off_scale, quoted
 from eval_assets.readers.rating_tables import RATING_COLUMNS, SCORE_COLUMNS, ReadOptions
 from eval_assets.readers.readings.table_reading import RatedColumn, Reading, option_text
 from eval_assets.readers.values import (
@@ -41,8 +38,6 @@ _MOST_UNDECIDED = 0.2
 """Share of cells such as "Unsure" up to which they are no rating, and not the middle of a scale."""
 
 _CLASSES = 2
-_LATIN = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαοριντυκχ", "aeopcyxijshdqwbkmhtaopivtukx")
-"""Cyrillic and Greek letters, without case, to the Latin letters that they look like."""
 
 
 @dataclass
@@ -379,18 +374,13 @@ def _add_off_scale(
     question: RubricQuestion,
     options: ReadOptions,
 ) -> None:
-    scale = question.scale
-    allowed = scale.described()
-
     def describe(row: pd.Series) -> tuple[str, str]:
         cell = str(row["cell"])
-        close = get_close_matches(cell.casefold(), scale.words or (), n=1)
-        use = f"Use {allowed}" if scale.values is None else f"Use one of {allowed}"
-        remedy = f'Write "{close[0]}"' if close else use
+        message, remedy = off_scale(cell, question)
         if options.scale is None and question.scale_guessed:
             missing = option_text(ratings.table, "missing-values", cell)
             remedy += f", pass {missing} if it means no rating, or --scale SCALE"
-        return f'{quoted(cell)} is not on the scale of "{question.id}"', remedy
+        return message, remedy
 
     ratings.add_problems(is_off, describe)
 
@@ -512,30 +502,11 @@ def with_one_spelling(ratings: CollectedRatings, rater: Mapping[str, str]) -> No
         places = pd.Index(dict.fromkeys(folded))
         codes = places.get_indexer(pd.Index(folded))[rows["rater"].cat.codes.to_numpy()]
         rows["rater"] = pd.Categorical.from_codes(codes, places)
-    spellings: defaultdict[str, list[str]] = defaultdict(list)
-    for name in dict.fromkeys(folded):
-        spellings[appearance(name)].append(name)
-    for alike in spellings.values():
-        rated = rows[rows["rater"] == alike[-1]]
-        if len(alike) == 1 or not len(rated):
-            continue
-        row = rated.iloc[0]
-        message = f"{' and '.join(map(quoted, alike))} differ only in case or spaces"
-        if len({"".join(name.casefold().split()) for name in alike}) > 1:
-            message = f"{' and '.join(map(ascii, alike))} look alike"
+    present = rows["rater"].cat.remove_unused_categories().cat.categories
+    for alike, message in look_alikes(map(str, present)):
+        row = rows[rows["rater"] == alike[-1]].iloc[0]
         place = row["file"], row["line"], rater.get(str(row["file"]))
-        remedy = "Write one of them throughout, or tell them apart"
-        ratings.problems.append(InputProblem(*place, message, remedy))
-
-
-def appearance(name: str) -> str:
-    """Return the appearance of a name, without case, spaces and invisible characters.
-
-    A spreadsheet on one system writes "é" as one character, on another as two.
-    """
-    composed = "".join(unicodedata.normalize("NFKC", name).casefold().split())
-    visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")
-    return "".join(visible).translate(_LATIN)
+        ratings.problems.append(InputProblem(*place, message, ONE_SPELLING))
 
 
 # The tables.

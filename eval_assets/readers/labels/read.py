@@ -1,7 +1,7 @@
 """Label files to one table of human ratings."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -26,10 +26,16 @@ from eval_assets.readers.labels.validation import (
     rejected_frame,
     second_ratings,
 )
-from eval_assets.readers.names import Who, names_model, who
+from eval_assets.readers.names import (
+    ONE_SPELLING,
+    Who,
+    appearance,
+    look_alikes,
+    names_model,
+    who,
+)
 from eval_assets.readers.problems import quoted
 from eval_assets.readers.rated_rows import RatedRows
-from eval_assets.readers.rating_frames import appearance
 from eval_assets.readers.references import units_of
 from eval_assets.wording import counted
 
@@ -202,21 +208,10 @@ def _removed_questions(files: Sequence[RatedRows], question_ids: Sequence[str]) 
 
 def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
     """Return a problem for each rater whose id is very similar to another's."""
-    spellings: defaultdict[str, list[str]] = defaultdict(list)
-    for rater in ratings["rater_id"].unique():
-        spellings[appearance(str(rater))].append(rater)
-    problems = []
-    for raters in spellings.values():
-        if len(raters) == 1:
-            continue
-        row = ratings[ratings["rater_id"] == raters[1]].iloc[0]
-        message = f"{' and '.join(map(quoted, raters))} differ only in case or spaces"
-        if len(set(map(_without_case_or_spaces, raters))) > 1:
-            escaped = [rater.encode("unicode_escape").decode("ascii") for rater in raters]
-            message = " and ".join(f'"{rater}"' for rater in escaped) + " look alike"
-        remedy = "Write one of them throughout, or tell them apart"
-        problems.append(_rater_problem(row, message, remedy))
-    return problems
+    return [
+        _rater_problem(ratings[ratings["rater_id"] == alike[1]].iloc[0], message, ONE_SPELLING)
+        for alike, message in look_alikes(map(str, ratings["rater_id"].unique()))
+    ]
 
 
 def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProblem]:
@@ -234,7 +229,3 @@ def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProble
 
 def _rater_problem(label: pd.Series, message: str, remedy: str) -> InputProblem:
     return InputProblem(label["file"], label["line"], label["rater_header"], message, remedy)
-
-
-def _without_case_or_spaces(rater: str) -> str:
-    return "".join(rater.casefold().split())

@@ -1,11 +1,9 @@
 """Labels of one file: parsed, then checked against rubric and responses."""
 
 import json
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem, SheetLine
 from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.readers.formats.table import BoolArray, FileColumn
-from eval_assets.readers.problems import MessageAndRemedy, RowProblems, quoted
+from eval_assets.readers.problems import MessageAndRemedy, RowProblems, off_scale, quoted
 from eval_assets.readers.rated_rows import FIELDS, RatedRows
 from eval_assets.readers.references import UNKNOWN, PositionArray, ResponseUnits
 from eval_assets.readers.values import (
@@ -24,7 +22,6 @@ from eval_assets.readers.values import (
     RatingCells,
     canonical_number,
     in_utc,
-    number_in,
 )
 
 UNIT_AND_RATER = ["response_id", "question_id", "rater_id", "round"]
@@ -306,12 +303,5 @@ def _as_json(cell: str | None) -> str | None:
 
 
 def _off_scale(cell: str | None, question: RubricQuestion) -> MessageAndRemedy:
-    is_plain = re.fullmatch(r"\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?\s*", cell or "") is not None
-    number = number_in(cell) if is_plain else math.nan
-    rating = quoted(cell) if math.isnan(number) else f"{number:.12g}"
-    allowed = question.scale.described()
-    remedy = f"Use {allowed}" if question.scale.values is None else f"Use one of {allowed}"
-    close = get_close_matches((cell or "").casefold(), question.scale.words or (), n=1)
-    remedy = f'Write "{close[0]}"' if close else remedy
-    remedy += ", or declare the scale that raters saw" * question.scale_guessed
-    return f'{rating} is not on the scale of "{question.id}"', remedy
+    message, remedy = off_scale(cell, question)
+    return message, remedy + ", or declare the scale that raters saw" * question.scale_guessed

@@ -20,6 +20,7 @@ from eval_assets.readers.columns import (
 )
 from eval_assets.readers.names import Role, Who, distinct_parts
 from eval_assets.readers.rating_tables import ReadOptions
+from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
 
 FRAME = "data frame"
 """Name of a source that is no file, whose remedies name arguments in place of options."""
@@ -183,8 +184,8 @@ class Choices:
         return any(column is of for of in named)
 
 
-_IDS = ("response_id", "item_id", "trace_id", "scenario_id")
-_KEYS = ("convo_id", "turn_index", "model_name", "model", "seed")
+_KEYS = (*KEY_COLUMNS[1:], "model")
+"""Columns that name a response together, beside its indicator, which is the question."""
 
 
 def with_names_of_runs(table: CodedTable, options: ReadOptions) -> ReadOptions:
@@ -197,7 +198,7 @@ def with_names_of_runs(table: CodedTable, options: ReadOptions) -> ReadOptions:
         return next((c.name for name in names if (c := table.find(name)) is not None), None)
 
     rater, rating = first("rater_id", "judge_model"), first("rating", "score", "aiescore")
-    item, indicator = first(*_IDS), first("indicator_id")
+    item, indicator = first(*RESPONSE_ID), first("indicator_id")
     keys = tuple(c.name for name in _KEYS if (c := table.find(name)) is not None)
     named_raters = (*options.rater, *options.judge)
     names_columns = any(table.find(name) is not None for name in named_raters)

@@ -341,7 +341,7 @@ def test_the_latest_round_counts(tmp_path: Path) -> None:
             "item,rater,rating\na,anna,9\nb,,2\n",
             [
                 "ratings.csv:3:rater: a rating without",
-                'ratings.csv:2:rating: "9" is not on the scale',
+                "ratings.csv:2:rating: 9 is not on the scale",
             ],
         ),
         (
