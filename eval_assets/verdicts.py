@@ -95,27 +95,6 @@ class GateResult(StrEnum):
     NOT_EVALUABLE = "not_evaluable"
 
 
-class GateState(StrEnum):
-    """State of a gate over all questions."""
-
-    OPEN = "open"
-    UNDECIDED = "undecided"
-    PARTLY_OPEN = "partly open"
-    BELOW = "below, does not block"
-    CLOSED = "closed"
-
-    @property
-    def tone(self) -> Tone:
-        """Its colour."""
-        return {
-            self.OPEN: Tone.GOOD,
-            self.UNDECIDED: Tone.FAIR,
-            self.PARTLY_OPEN: Tone.FAIR,
-            self.BELOW: Tone.WEAK,
-            self.CLOSED: Tone.POOR,
-        }[self]
-
-
 class JudgeVerdict(StrEnum):
     """Agreement of a judge with humans on one question, the best first.
 

@@ -27,9 +27,7 @@ BELOW = {
     "readers": {"agreement", "tuning", "labelling"},
     "judges": {"agreement", "tuning"},
     "store": {"stats", "agreement", "tuning"},
-    "render": set[str](),
     "shown": {"stats", "agreement", "tuning"},
-    "report": {"agreement", "tuning", "render"},
     "server": {"labelling"},
     "examples": set[str](),
 }
@@ -77,9 +75,7 @@ LIBRARIES = {
         "pandas",
         "yaml",
     },  # SDKs are named as their vendors
-    "render": {"markupsafe", "pandas"},
     "shown": set[str](),
-    "report": {"jinja2", "markdown_it", "markupsafe", "numpy", "pandas"},
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
     "examples": set[str](),
     "assets": {
@@ -121,7 +117,6 @@ PARALLEL = {
     "drift": "measured in agreement/, materialized",
     "figures": "records of figures, and how they are stored",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
-    "humans": "measured and shown",
     "inputs": "materialized and stored",
     "irr": "the agreement of raters as one object, and the command",
     "ledger": "the interface, its store, and the command",
@@ -129,6 +124,7 @@ PARALLEL = {
     "judging": "the calls of judges, and their assets",
     "labelling": "declared, its assets, and its tables",
     "models": "declared, the catalogue, and the command",
+    "records": "of figures as tables, and of ratings as matrices",
     "ratings": "stored, and held as arrays",
     "read": "evaluation.yaml and label files, from file to record",
     "results": "served, and printed by the commands",

@@ -5,11 +5,9 @@ from pathlib import Path
 from docs._generate.commands import commands_page
 from docs._generate.imports import imports_page
 from docs._generate.keys import keys_page
-from docs._generate.methods import methods_html
 from docs._generate.statistics import statistics_pages
 
 DOCS = Path(__file__).parents[1]
-METHODS = DOCS.parent / "eval_assets" / "report" / "templates" / "methods.html"
 
 
 def pages() -> dict[Path, str]:
@@ -18,7 +16,6 @@ def pages() -> dict[Path, str]:
         DOCS / "cli.md": commands_page(),
         DOCS / "import.md": imports_page(),
         DOCS / "keys.md": keys_page(),
-        METHODS: methods_html((DOCS / "methods.md").read_text("utf-8")),
         **{DOCS / path: text for path, text in statistics_pages().items()},
     }
 

@@ -10,7 +10,7 @@ import numpy as np
 from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
 from eval_assets.bands import a_hh_label
 from eval_assets.figures import HumanFigures, Scope
-from eval_assets.verdicts import GateResult, GateState
+from eval_assets.verdicts import GateResult, Verdict
 from eval_assets.wording import listed, or_none
 
 if TYPE_CHECKING:
@@ -118,13 +118,13 @@ _STATISTICS = {name: GATES[name].statistic.title for name in HUMAN_GATES}
 
 
 def _ready_reason(gates: Sequence[GateOutcome]) -> str:
-    """Return the reason of the overall verdict: the closed gates, else the undecided ones."""
+    """Return the reason of the overall verdict: the closed gates, else the unsettled ones."""
     closed = [f"{outcome.gate}: {outcome.reason}" for outcome in gates if outcome.is_closed]
-    undecided = [o.gate for o in gates if o.state is GateState.UNDECIDED]
+    unsettled = [o.gate for o in gates if o.overall.state is Verdict.NEED_MORE_DATA]
     if closed:
         return "; ".join(closed)
-    if undecided:
-        return f"no human gate is closed, but {listed(undecided)} may be by chance"
+    if unsettled:
+        return f"no human gate is closed, but {listed(unsettled)} needs more data"
     return "every human gate is open"
 
 

@@ -233,6 +233,21 @@ class PlannedTest:
 
 
 @dataclass(frozen=True)
+class Favour:
+    """What a judge scores higher or lower than people do at equal quality.
+
+    Attributes:
+        attribute: Such as `system` or `length`.
+        value: Its value.
+        points: By how much, in scale points.
+    """
+
+    attribute: str
+    value: str
+    points: float
+
+
+@dataclass(frozen=True)
 class JudgeComparison:
     """A judge compared with people on one question.
 
@@ -259,6 +274,7 @@ class JudgeComparison:
         differing: Units on which it differs most from people: (unit, mean rating, score).
         tested: What its held-out test says; None if it was not evaluated.
         planned: What that test would say; None without one.
+        favours: Values that it is shown to score higher or lower, the largest difference first.
     """
 
     judge: str
@@ -288,6 +304,7 @@ class JudgeComparison:
     is_decisive: bool = True
     tested: HeldOutTest | None = None
     planned: PlannedTest | None = None
+    favours: tuple[Favour, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -53,6 +53,7 @@ class LabelAgreement:
     decided_by: LabelGate
     reaches_minimums: bool
     a_hh: Interval
+    a_hh_by_chance: float
     alpha: Interval
     exact_agreement: Interval
     adjacent_agreement: Interval | None
@@ -117,6 +118,7 @@ def label_agreement(
             for name, gate in gate_of.items()
         ),
         a_hh=a_hh,
+        a_hh_by_chance=a_hh_of.by_chance(patterns),
         alpha=alpha,
         exact_agreement=exact,
         adjacent_agreement=adjacent[0] if adjacent else None,

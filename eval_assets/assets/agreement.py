@@ -52,6 +52,7 @@ from eval_assets.figures import (
     SliceFigures,
 )
 from eval_assets.judges.catalogue.models import shared_family
+from eval_assets.shown.records import HUMANS, JUDGES, JUDGES_AGAINST_HUMANS, WITHOUT_JUDGES
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import combined_fingerprint, rating_versions
 from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures
@@ -90,17 +91,6 @@ _MOST_SHOWN = 50
 
 logger = logging.getLogger(__name__)
 
-_HUMAN_COLUMNS = ("question_id", "a_hh", "alpha", "exact_agreement", "n_responses", "n_raters")
-_WITHOUT_COLUMNS = (
-    "judge_id",
-    "question_id",
-    "alpha",
-    "alpha_without",
-    "mean_difference",
-    "n_units",
-)
-_JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
-_JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
 NO_ROWS = pd.DataFrame()
 _BIAS_COLUMNS = ("judge_id", "question_id", "attribute", "value", "relative", "p_adjusted")
 """Columns of each table that the UI shows, narrow enough for its page."""
@@ -136,7 +126,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             **_by_question(measures.agreement, "human_a_hh", "human_alpha"),
             "exact_agreement": or_none(overall.exact_agreement.value),
             "n_raters": overall.n_raters,
-            "agreement": figures_as_metadata(measures.agreement, _HUMAN_COLUMNS),
+            "agreement": figures_as_metadata(measures.agreement, HUMANS),
             "findings": dg.MetadataValue.md(
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
@@ -179,9 +169,9 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             **_by_question(measures.agreement, "judge_alpha"),
             "kappa_micro": or_none(overall.kappa_micro),
             "judge_set_fingerprint": overall.judge_set_fingerprint,
-            "agreement": figures_as_metadata(measures.agreement, _JUDGE_COLUMNS),
+            "agreement": figures_as_metadata(measures.agreement, JUDGES),
             "judges": rows_as_metadata(judges, ["judge_id", "model", "n_units", "n_ok"]),
-            "leave_one_out": figures_as_metadata(without, _WITHOUT_COLUMNS),
+            "leave_one_out": figures_as_metadata(without, WITHOUT_JUDGES),
         },
     )
 
@@ -254,13 +244,13 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             "dagster/column_lineage": _lineage(
                 folder, table, human_labels="value", judge_scores="score"
             ),
-            "agreement": figures_as_metadata(measures.agreement, _JUDGE_HUMAN_COLUMNS),
+            "agreement": figures_as_metadata(measures.agreement, JUDGES_AGAINST_HUMANS),
             "judge_minus_people": intervals_as_metadata(
                 {
                     f"{row.judge_id}, {row.question_id}": row.a_ha_above_people
                     for row in measures.agreement
                 },
-                marks={"people": 0.0},
+                minimum=0.0,
             ),
             "confusion": counts_as_metadata(_confusions(measures.confusion)),
             "named_biases": rows_as_metadata(
@@ -271,7 +261,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             "n_disagreements": n_far,
             "n_excluded": n_excluded,
             "agreement_with_excluded": figures_as_metadata(
-                rows_with_excluded, _JUDGE_HUMAN_COLUMNS
+                rows_with_excluded, JUDGES_AGAINST_HUMANS
             ),
         },
     )

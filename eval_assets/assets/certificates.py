@@ -15,7 +15,7 @@ from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
 from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset, checks
-from eval_assets.assets.reports import measured_now, report_data, write_report
+from eval_assets.assets.reports import measured_now, stored_report, write_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -100,10 +100,10 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.Materi
             **table,
             "n_new_readings": n_new,
             "verdicts": rows_as_metadata(table_rows, _VERDICT),
-            "gain_against_0": intervals_as_metadata(_figures(rows, "gain"), marks={"zero": 0.0}),
+            "gain_against_0": intervals_as_metadata(_figures(rows, "gain"), minimum=0.0),
             "judge_minus_people": intervals_as_metadata(
                 _figures(rows, "gap"),
-                marks={"people": 0.0, "minimum": -evaluation.tuning.margin},
+                minimum=-evaluation.tuning.margin,
             ),
         },
     )
@@ -133,7 +133,8 @@ def judge_certificates(
             unevaluated = unevaluated_tests(connection)
             if (folder.out / "report.html").exists() and not _is_report_to_come(context, folder):
                 measured = measured_now(connection, evaluation)
-                write_report(report_data(connection, folder, evaluation, measured), folder.out)
+                report = stored_report(connection, folder, evaluation, measured)
+                write_report(report, folder.out)
         files = certificate_files([item for result in readings.values() for item in result])
         _write_files(folder.out / "certificates", files)
     displayed_columns = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]

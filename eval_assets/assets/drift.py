@@ -82,7 +82,7 @@ def judge_drift(
         metadata={
             **table,
             "rounds": rows_as_metadata(pd.DataFrame(rows)),
-            "shift": intervals_as_metadata(_shifts(rows), marks={"zero": 0.0}),
+            "shift": intervals_as_metadata(_shifts(rows), minimum=0.0),
         },
     )
 

@@ -10,18 +10,17 @@ from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunab
 from eval_assets.agreement.gates.declarations import GATES, RemedyKind
 from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.metadata import figures_as_metadata
+from eval_assets.assets.metadata import figures_as_metadata, plot_as_metadata
 from eval_assets.assets.recipes import checks
 from eval_assets.assets.resources import (
     CLOSED_GATES,
     EvaluationFolder,
     clear_failures,
 )
-from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.render.plots import interval_line
-from eval_assets.render.tables import ALL_QUESTIONS
+from eval_assets.shown.gates import gates_plot
+from eval_assets.shown.terminal import bar
 from eval_assets.store.gates import (
     measured_agreement,
     stored_gate_outcomes,
@@ -152,8 +151,10 @@ def _result(
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
         description=_reason(outcome),
         metadata={
+            "state": outcome.state.word,
             **_rounded(outcome.overall),
             "minimum": outcome.overall.minimum,
+            "picture": plot_as_metadata(gates_plot(outcome)),
             "n": outcome.overall.n_units,
             "verdict": outcome.overall.verdict.value,
             "blocks": outcome.is_closed,
@@ -205,19 +206,10 @@ def _plot(outcome: GateOutcome) -> dg.TableMetadataValue:
 
     The page would hide images behind a link.
     """
-    rows = [
-        dg.TableRecord(
-            {
-                "question": verdict.question_id or ALL_QUESTIONS,
-                "interval ●, minimum ┃": interval_line(
-                    Figure(verdict.value, verdict.low, verdict.high), mark=verdict.minimum
-                ),
-            }
-        )
-        for verdict in (outcome.overall, *outcome.questions)
-        if not math.isnan(verdict.value)
-    ]
-    columns = [dg.TableColumn("question"), dg.TableColumn("interval ●, minimum ┃")]
+    plot = gates_plot(outcome)
+    title = f"interval, needs {plot.axis.minimum_text} at |"
+    rows = [dg.TableRecord({"question": of.label, title: bar(of, plot.axis)}) for of in plot.rows]
+    columns = [dg.TableColumn("question"), dg.TableColumn(title)]
     return dg.MetadataValue.table(rows, schema=dg.TableSchema(columns))
 
 
@@ -225,6 +217,7 @@ def _questions(outcome: GateOutcome) -> dg.TableMetadataValue:
     """Return the verdict on each question, with figures as short as their minimum permits."""
     columns = [
         dg.TableColumn("question_id"),
+        dg.TableColumn("state"),
         dg.TableColumn("verdict"),
         dg.TableColumn("value", "float"),
         dg.TableColumn("low", "float", description="lower end of the 95 % interval"),
@@ -236,6 +229,7 @@ def _questions(outcome: GateOutcome) -> dg.TableMetadataValue:
         dg.TableRecord(
             {
                 "question_id": verdict.question_id,
+                "state": verdict.state.word,
                 "verdict": verdict.verdict.value,
                 **_rounded(verdict),
                 "minimum": verdict.minimum,

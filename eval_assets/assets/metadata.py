@@ -1,6 +1,7 @@
 """Metadata of assets: tables and plots of a page in the UI, as Markdown, and numbers."""
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 
 import dagster as dg
@@ -8,17 +9,24 @@ import pandas as pd
 
 from eval_assets.catalogue import Figure
 from eval_assets.figures import FigureRecord
-from eval_assets.render.document import Block, MarkKind, Table
-from eval_assets.render.markdown import markdown_blocks
-from eval_assets.render.plots import intervals_image
-from eval_assets.render.tables import counts_table, figures_table, rows_table
+from eval_assets.shown.blocks import Column, Plot, Table, text_cell
+from eval_assets.shown.markdown import table_markdown
+from eval_assets.shown.numbers import figure_text
+from eval_assets.shown.pictures import plot_image
+from eval_assets.shown.records import figures_table
+from eval_assets.shown.rows import Axis, Row
+
+
+def table_as_metadata(table: Table) -> dg.MarkdownMetadataValue:
+    """Return a table as Markdown, which the UI renders."""
+    return dg.MetadataValue.md(table_markdown(table) if table.rows else "Nothing to show.")
 
 
 def figures_as_metadata(
     rows: Sequence[FigureRecord], names: Sequence[str]
 ) -> dg.MarkdownMetadataValue:
-    """Return fields of records as a table."""
-    return blocks_as_metadata([figures_table(rows, names, label="")] if rows else [])
+    """Return fields of records of one type as a table."""
+    return table_as_metadata(figures_table(rows, names))
 
 
 def rows_as_metadata(
@@ -33,33 +41,59 @@ def rows_as_metadata(
         | --- | ---: |
         | a\|b | 72 |
     """
-    return blocks_as_metadata([rows_table(rows, columns)] if len(rows) else [])
+    names = [str(name) for name in columns or rows.columns if name in rows]
+    names = [name for name in names if rows[name].notna().any()]
+    records = rows[names].to_dict("records")
+    head = tuple(
+        Column(name, name, is_number=all(_is_number(row[name]) for row in records))
+        for name in names
+    )
+    cells = tuple(tuple(text_cell(_text(row[name])) for name in names) for row in records)
+    return table_as_metadata(Table("", head, cells))
 
 
 def counts_as_metadata(tables: Mapping[str, pd.DataFrame]) -> dg.MarkdownMetadataValue:
     """Return matrices of counts by name."""
-    return blocks_as_metadata([counts_table(counts, label=name) for name, counts in tables.items()])
-
-
-def blocks_as_metadata(blocks: Sequence[Block]) -> dg.MarkdownMetadataValue:
-    """Return blocks of a document; tables without rows are left out."""
-    filled = [block for block in blocks if not isinstance(block, Table) or block.rows]
-    return dg.MetadataValue.md("\n\n".join(markdown_blocks(filled)) or "Nothing to show.")
+    parts = []
+    for name, counts in tables.items():
+        head = (
+            Column("", ""),
+            *(Column(_text(of), _text(of), is_number=True) for of in counts.columns),
+        )
+        cells = tuple(
+            (text_cell(_text(of)), *(text_cell(f"{count:,.0f}") for count in values))
+            for of, values in counts.iterrows()
+        )
+        parts.append(f"{name}\n\n{table_markdown(Table(name, head, cells))}")
+    return dg.MetadataValue.md("\n\n".join(parts) or "Nothing to show.")
 
 
 def intervals_as_metadata(
-    figures: Mapping[str, Figure], *, marks: Mapping[MarkKind, float]
+    figures: Mapping[str, Figure], *, minimum: float
 ) -> dg.MarkdownMetadataValue:
     """Return figures with their intervals on one axis, as an image.
 
     Args:
         figures: Figures by name; those without an interval are left out.
-        marks: Values to compare them with.
+        minimum: Value to compare them with.
     """
-    drawing = intervals_image(figures, marks=marks)
-    if not drawing:
+    rows = tuple(
+        Row(name, of.value, figure_text(of.value), low=of.low, high=of.high)
+        for name, of in figures.items()
+        if of.has_interval
+    )
+    if not rows:
         return dg.MetadataValue.md("Nothing to plot.")
-    data = base64.b64encode(drawing.encode()).decode()
+    ends = [minimum, *(end for row in rows for end in (row.low, row.high))]
+    low, high = min(ends), max(ends)
+    ticks = ((low, figure_text(low)), (high, figure_text(high)))
+    axis = Axis(low, high if high > low else low + 1, minimum, figure_text(minimum), ticks)
+    return plot_as_metadata(Plot("", axis, rows))
+
+
+def plot_as_metadata(plot: Plot) -> dg.MarkdownMetadataValue:
+    """Return a plot as an image."""
+    data = base64.b64encode(plot_image(plot).encode()).decode()
     return dg.MetadataValue.md(f"![plot](data:image/svg+xml;base64,{data})")
 
 
@@ -67,3 +101,21 @@ def number_in(metadata: Mapping[str, dg.MetadataValue], name: str) -> float | No
     """Return a number of an asset or a check; None without it."""
     value = metadata[name].value if name in metadata else None
     return float(value) if isinstance(value, int | float) else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case None:
+            return ""
+        case float():
+            return "" if math.isnan(value) else f"{value:z.3f}".removesuffix(".000")
+        case list() | tuple():
+            return ", ".join(map(str, value))
+        case _:
+            return "" if value is pd.NaT or value is pd.NA else str(value)

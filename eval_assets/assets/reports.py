@@ -1,5 +1,6 @@
 """The asset of the report."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,8 +12,6 @@ import duckdb
 import pandas as pd
 
 from eval_assets.agreement.advice import Finding
-from eval_assets.agreement.gates.decision import tunable_questions
-from eval_assets.agreement.gates.declarations import below_minimum
 from eval_assets.agreement.gates.evidence import MeasuredAgreement
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges
@@ -24,6 +23,7 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
 )
+from eval_assets.assets.stored_screen import stored_screen
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
@@ -31,16 +31,17 @@ from eval_assets.figures import (
     HumanFigures,
     JudgeFigures,
     JudgeHumanFigures,
-    JudgeHumanFiguresWithExcluded,
     LeaveOneJudgeOutFigures,
     RubricVersionFigures,
     ScoreFigures,
 )
 from eval_assets.readers.evaluation.input_files import source_fingerprints
-from eval_assets.report.content import render_html, render_json, render_markdown, report_content
-from eval_assets.report.data import Coverage, ReportData
+from eval_assets.shown.html import report_page
+from eval_assets.shown.markdown import report_markdown
+from eval_assets.shown.report import Report, report_of
+from eval_assets.shown.screen_json import report_document
+from eval_assets.shown.stored import StoredFigures
 from eval_assets.store.connection import transaction
-from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import (
     current_certificates,
@@ -54,9 +55,9 @@ from eval_assets.store.inputs import check_imported
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ratings import human_ratings, judge_ratings
-from eval_assets.store.report_tables import read_report_tables, read_slices
+from eval_assets.store.report_tables import read_report_tables
 from eval_assets.store.schema import replace_rows
-from eval_assets.store.scores import judged_models, status_counts
+from eval_assets.store.scores import judged_models
 from eval_assets.wording import or_none
 
 
@@ -91,17 +92,17 @@ def agreement_report(
             with transaction(connection):
                 replace_rows(connection, "executive_summary", pd.DataFrame())
                 copy_ledger(ledger, connection, "agreement_history")
-            data = report_data(connection, folder, evaluation, measured)
+            report = stored_report(connection, folder, evaluation, measured)
         if evaluation.executive_summary is not None:
-            summary = written_summary(data, folder, run_id=context.run.run_id)
+            summary = written_summary(report.report, evaluation, folder, run_id=context.run.run_id)
             with folder.connect() as connection, folder.ledger(evaluation) as ledger:
                 with transaction(connection):
                     replace_rows(connection, "executive_summary", pd.DataFrame([summary]))
                     copy_ledger(ledger, connection, "judge_calls")
-                data = report_data(connection, folder, evaluation, measured)
-        written = write_report(data, folder.out)
+                report = stored_report(connection, folder, evaluation, measured)
+        written = write_report(report, folder.out)
     return dg.MaterializeResult(
-        data_version=dg.DataVersion(report_content(data).version),
+        data_version=dg.DataVersion(report.report.version),
         metadata={
             **{
                 path.suffix.removeprefix("."): dg.MetadataValue.path(str(path.resolve()))
@@ -112,16 +113,24 @@ def agreement_report(
     )
 
 
-def write_report(data: ReportData, out: Path) -> tuple[Path, ...]:
+@dataclass(frozen=True, eq=False)
+class StoredReport:
+    """A report with the figures that it is complete of."""
+
+    report: Report
+    figures: StoredFigures
+
+
+def write_report(complete: StoredReport, out: Path) -> tuple[Path, ...]:
     """Write the report in every format; return the files.
 
     Raises:
         StoreError: If a file cannot be written, or is a link, which may lead anywhere.
     """
     contents = {
-        "report.html": render_html(data),
-        "report.md": render_markdown(data),
-        "report.json": render_json(data),
+        "report.html": report_page(complete.report),
+        "report.md": report_markdown(complete.report),
+        "report.json": report_json(complete, out / "report.html"),
     }
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -134,6 +143,17 @@ def write_report(data: ReportData, out: Path) -> tuple[Path, ...]:
     return tuple(out / name for name in contents)
 
 
+def report_json(complete: StoredReport, page: Path) -> str:
+    """Return the report as JSON, with the gates and certificates; undefined figures are null."""
+    document = report_document(complete.report, path=str(page))
+    document["gates"] = [outcome.to_json() for outcome in complete.figures.outcomes]
+    document["certificates"] = [
+        {name: value for name, value in row.items() if name != "certificate"}
+        for row in complete.figures.rows("judge_certificates")
+    ]
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False, default=str) + "\n"
+
+
 @dataclass(frozen=True)
 class CurrentAgreement:
     """Agreement on the current data, with remarks on the labels."""
@@ -142,13 +162,13 @@ class CurrentAgreement:
     findings: tuple[Finding, ...]
 
 
-def report_data(
+def stored_report(
     connection: duckdb.DuckDBPyConnection,
     folder: EvaluationFolder,
     evaluation: Evaluation,
     measured: CurrentAgreement,
-) -> ReportData:
-    """Return the report's data, computed on the current data.
+) -> StoredReport:
+    """Return the report on the current data.
 
     Args:
         connection: The database.
@@ -157,44 +177,31 @@ def report_data(
         measured: Agreement, as `measured_now` returns it.
     """
     sources = source_fingerprints(evaluation)
-    outcomes = stored_gate_outcomes(
-        connection, evaluation, sources=sources, measured=measured.figures
-    )
-    tables, sizes = read_report_tables(connection)
     stale = why_judges_are_stale(connection, evaluation, sources=sources)
     certificates = current_certificates(
         connection, evaluation, sources=sources, open_ledger=partial(folder.ledger, evaluation)
     )
-    by_question = {row.question_id: row for row in measured.figures["human"]}
-    dependent = tuple(f.text for f in dependences(evaluation, judged_models(connection)))
-    return ReportData(
+    outcomes = stored_gate_outcomes(
+        connection, evaluation, sources=sources, measured=measured.figures
+    )
+    figures = StoredFigures(
         evaluation=evaluation,
-        gates=outcomes,
-        tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
-        humans=measured.figures["human"],
-        rubric_versions=read_figures(connection, RubricVersionFigures),
-        findings=measured.findings,
-        diagnoses=tuple(
-            diagnosis(connection, question)
-            for question in evaluation.rubric
-            if below_minimum(by_question[question.id], evaluation.gates)
+        outcomes=outcomes,
+        stale=stale.get(JudgeHumanFigures.table, ""),
+        findings=tuple(
+            (of.question_id, of.finding) for of in measured.findings if of.kind == "pattern"
         ),
-        coverage=tuple(
-            Coverage(str(judge_id), dict(zip(rows["status"], rows["n"], strict=True)))
-            for judge_id, rows in status_counts(connection).groupby("judge_id")
+        dependent_judges=tuple(
+            of.text for of in dependences(evaluation, judged_models(connection))
         ),
         judges=measured.figures["judge"],
         leave_one_judge_out=read_figures(connection, LeaveOneJudgeOutFigures),
-        judge_humans=read_figures(connection, JudgeHumanFigures),
-        judge_humans_with_excluded=read_figures(connection, JudgeHumanFiguresWithExcluded),
-        slices=read_slices(connection),
+        rubric_versions=read_figures(connection, RubricVersionFigures),
         scores=read_figures(connection, ScoreFigures),
-        dependent_judges=dependent,
-        stale=stale.get(JudgeHumanFigures.table, ""),
-        tables={**tables, "judge_certificates": pd.DataFrame(certificates)},
-        sizes=sizes,
-        generated_at=datetime.now(tz=UTC),
+        tables={**read_report_tables(connection), "judge_certificates": certificates},
     )
+    screen = stored_screen(connection, evaluation, certificates=certificates, notes=[])
+    return StoredReport(report_of(screen, figures, made_at=datetime.now(tz=UTC)), figures)
 
 
 def measured_now(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> CurrentAgreement:

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -14,34 +15,52 @@ from eval_assets.judges.calling.live_model import live_generators
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import GenerationSummary, generate_responses
-from eval_assets.report.data import ReportData
-from eval_assets.report.sections.summary import summary_prompt, unknown_numbers
+from eval_assets.shown.markdown import report_markdown
+from eval_assets.shown.report import Report
 from eval_assets.store.ledger.workers import Worker
 
 _NOT_THE_WRITERS = {"max_tokens"}
 """Settings of a judge that do not hold for a text: a score needs fewer tokens."""
 
 
+_TASK = """\
+Write the executive summary of a report on whether LLM judges can replace human raters. Its reader
+decides whether to use them. Write at most 150 words of plain English in one or two paragraphs,
+without headings or lists: whether people agree, whether the judges agree with people, what is
+uncertain, what to do next. Say nothing that the report below does not say. Write a number only as
+it stands there, in digits; do not compute, round or convert numbers.
+"""
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
+_WORDS = {
+    word: float(value + 2)
+    for value, word in enumerate(
+        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    )
+}
+_NUMBER_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
+
+
 def written_summary(
-    data: ReportData, folder: EvaluationFolder, *, run_id: str
+    report: Report, evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str
 ) -> Mapping[str, object]:
     """Return the row of `executive_summary`, written by the judge that the evaluation names.
 
-    The same figures are never asked about twice: the reply is in the ledger.
+    The judge is sent the report without texts of responses or single ratings. The same figures are
+    never asked about twice: the reply is in the ledger.
     """
-    evaluation = data.evaluation
     declared = evaluation.executive_summary
     [judge] = [
         candidate for candidate in evaluation.judges if declared and candidate.id == declared.judge
     ]
-    prompt = summary_prompt(data)
+    figures = report_markdown(replace(report, made_at=None), with_texts=False)
+    prompt = f"{_TASK}\n<report>\n{figures}</report>"
     status, words = text_by(
         judge, prompt, evaluation, folder, purpose="executive_summary", run_id=run_id
     )
     refused = None
     if status != "ok":
         refused = f"{status.replace('_', ' ')}. {words}".strip(" .")
-    elif unknown := unknown_numbers(words, data):
+    elif unknown := unknown_numbers(words, figures, evaluation):
         refused = f"it has numbers that are not among the figures: {', '.join(unknown)}"
     return {
         "judge_id": judge.id,
@@ -49,6 +68,29 @@ def written_summary(
         "summary": words if refused is None else None,
         "refused_because": refused,
     }
+
+
+def unknown_numbers(summary: str, figures: str, evaluation: Evaluation) -> tuple[str, ...]:
+    """Return the numbers of a summary that are not among the figures that it is about.
+
+    Digits count, and number words from two to twelve; digits within names of judges, models and
+    questions do not.
+    """
+    known_values = {value for _, value in _numbers(figures, evaluation)}
+    written = _numbers(summary, evaluation)
+    return tuple(dict.fromkeys(text for text, value in written if value not in known_values))
+
+
+def _numbers(words: str, evaluation: Evaluation) -> Iterator[tuple[str, float]]:
+    judges = evaluation.judges
+    names = {question.id for question in evaluation.rubric} | {judge.id for judge in judges}
+    names |= {evaluation.name, *(judge.model for judge in judges if judge.model)}
+    for name in sorted(names, key=len, reverse=True):
+        words = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", words)
+    for written in _NUMBER.findall(words):
+        yield written, float(written.replace(",", ""))
+    for written in _NUMBER_WORD.findall(words):
+        yield written, _WORDS[written.lower()]
 
 
 def text_by(  # noqa: PLR0913 - who, what, of what and what for

@@ -78,4 +78,4 @@ def _differences(rows: pd.DataFrame, *, with_question: bool) -> dg.MarkdownMetad
         )
         for row in differences.to_dict("records")[:_MOST_PLOTTED]
     }
-    return intervals_as_metadata(figures, marks={"zero": 0.0})
+    return intervals_as_metadata(figures, minimum=0.0)

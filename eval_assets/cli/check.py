@@ -148,11 +148,12 @@ def _print_screen(result: CheckResult, report: str | None) -> None:
 
 def _write_report(files: Sequence[Path], result: CheckResult, html: Path | None) -> str | None:
     """Write the report; a default one that cannot be written is no error."""
-    from eval_assets.shown.html import screen_page
+    from eval_assets.shown.html import report_page
+    from eval_assets.shown.report import report_of
 
     path = html or Path(f"{files[0].resolve().name.split('.')[0]}_report.html")
     try:
-        path.write_text(screen_page(result.screen), encoding="utf-8")
+        path.write_text(report_page(report_of(result.screen)), encoding="utf-8")
     except OSError as error:
         if html is None:
             return None

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import eval_assets
-from eval_assets.agreement.gates.declarations import below_minimum
+from eval_assets.agreement.gates.declarations import GATES, below_minimum
 from eval_assets.agreement.irr import irr_result
-from eval_assets.agreement.judge_verdicts import why_not_judged
+from eval_assets.assets.stored_screen import stored_screen
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json
-from eval_assets.cli.run_screen import stored_screen
 from eval_assets.cli.terminal_tables import print_measured
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
@@ -35,6 +34,8 @@ from eval_assets.readers.evaluation.input_files import (
     source_fingerprints,
 )
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.shown.sentences import figure_sentence, judge_sentence
+from eval_assets.shown.stored import certificate_verdict
 from eval_assets.shown.terminal import screen_lines
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.diagnosis import diagnosis
@@ -49,13 +50,11 @@ from eval_assets.store.gates import (
 from eval_assets.store.ratings import human_ratings
 from eval_assets.store.schema import read_rows
 from eval_assets.store.summaries import judge_agreement_objects
-from eval_assets.verdicts import GateState
-from eval_assets.wording import counted, tested_verdict
+from eval_assets.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from enum import StrEnum
 
     import duckdb
 
@@ -86,6 +85,22 @@ def certificates_now(
             evaluation.folder, evaluation, database=database, is_reading=True
         ),
     )
+
+
+def what_next(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
+) -> str:
+    """Return the next step for gates that do not all pass; empty if they do.
+
+    On people's agreement it is that of the screen.
+    """
+    lacking = [of for of in outcomes if of.state is not Verdict.PASS]
+    if not lacking or any(of.unusable for of in outcomes):
+        return ""
+    if any(GATES[of.gate].raters == "human" for of in lacking):
+        step = stored_screen(connection, evaluation, certificates=[], notes=[]).next
+        return " ".join(filter(None, (step.sentence, step.reason, step.command)))
+    return f"{lacking[0].advice}." if lacking[0].advice else ""
 
 
 def why_stale(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
@@ -154,49 +169,35 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
 
 
 def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
-    """Return the state of each gate and the certificates of each judge, for other tools."""
+    """Return the verdicts on labels and judges by question, for other tools.
+
+    They are those of the screen and the report. A certificate's is that of its test.
+    """
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
-        outcomes = outcomes_now(connection, evaluation)
-        figures = read_figures(connection, JudgeHumanFigures)
-    gates = [
-        PublishedVerdict(f"gate.{of.gate}", of.state.value, f"{of.overall.sentence}.")
-        for of in outcomes
-    ]
-    by_question = [
-        PublishedVerdict(
-            f"gate.{of.gate}.{of.question_id}",
-            GateState.UNDECIDED.value if of.is_inconclusive else _words(of.verdict),
-            f"{of.sentence}.",
-        )
-        for outcome in outcomes
-        for of in outcome.questions
+        certificates = certificates_now(connection, evaluation, database=database)
+        screen = stored_screen(connection, evaluation, certificates=certificates, notes=[])
+    words = screen.reading.words
+    labels = [
+        PublishedVerdict(f"labels.{of.question.id}", of.verdict.word, figure_sentence(of))
+        for of in screen.assessment.labels
     ]
     judges = [
         PublishedVerdict(
-            f"judge.{of.judge_id}.{of.question_id}",
-            "cannot be judged" if reason else _words(of.verdict),
-            f"{reason.capitalize()}."
-            if reason
-            else f"On {counted(of.n_units, 'response')} it {of.verdict.sentence}.",
+            f"judge.{judge}.{of.question.id}", of.verdict.word, judge_sentence(of, words)
         )
-        for of in figures
-        if of.unit == "response"
-        for reason in [why_not_judged(of, outcomes)]
+        for judge, comparisons in screen.assessment.judges.items()
+        for of in comparisons
     ]
-    certificates = [
+    tests = [
         PublishedVerdict(
             f"certificate.{row['judge_id']}.{row['question_id']}",
-            tested_verdict(row["fitness"], is_stale=bool(row["stale_because"])),
+            certificate_verdict(row).word,
             str(row["stale_because"] or row["reason"]),
         )
-        for row in stored_certificates(data, database)
+        for row in certificates
     ]
-    return [*gates, *by_question, *judges, *certificates]
-
-
-def _words(verdict: StrEnum) -> str:
-    return verdict.value.replace("_", " ")
+    return [*labels, *judges, *tests]
 
 
 def _reading(database: Path, data: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:

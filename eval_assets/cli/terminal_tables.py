@@ -1,66 +1,44 @@
-"""Tables of figures: coloured and fitted in a terminal, plain text in a pipe."""
+"""Tables of figures, as lines of 80 columns."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from eval_assets.bands import FEW_GROUPS
-from eval_assets.verdicts import GateState
-from eval_assets.wording import (
-    HELD_OUT,
-    counted,
-    labels_wanted,
-    signed_text,
-    tested_verdict,
-    unevaluated_sentences,
-)
+from eval_assets.wording import HELD_OUT, labels_wanted, tested_verdict, unevaluated_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     import duckdb
 
     from eval_assets.agreement.gates.decision import GateOutcome
-    from eval_assets.catalogue import Figure
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.figures import HumanFigures, JudgeHumanFigures
-
-_PIPE_WIDTH = 10_000
-"""Width of output to a file or a pipe, whose rows are never wrapped."""
+    from eval_assets.figures import HumanFigures
+    from eval_assets.shown.blocks import Table
 
 
 def print_table(
     title: str,
     columns: Sequence[str],
-    rows: Iterable[Sequence[str | Text]],
+    rows: Iterable[Sequence[str]],
     *,
     numbers: Sequence[str] = (),
 ) -> None:
     """Print a table below its title; columns of numbers are aligned right and never wrapped."""
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for column in columns:
-        is_number = column in numbers
-        table.add_column(
-            column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    with console.capture() as printed:
-        console.print(Text(title, style="bold"))
-        console.print(table)
-    click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))  # rich pads them
-    click.echo()
+    from eval_assets.shown.blocks import Column, Table, text_cell
+
+    head = tuple(Column(name, name, is_number=name in numbers) for name in columns)
+    _print(Table(title, head, tuple(tuple(map(text_cell, row)) for row in rows)))
+
+
+def _print(table: Table) -> None:
+    from eval_assets.shown.terminal import table_lines
+
+    click.echo("\n".join([table.name, *table_lines(table), ""]))
 
 
 def print_measured(
@@ -71,12 +49,15 @@ def print_measured(
     stale: str,
     certificates: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Print human agreement, judges against humans, and each gate's verdict.
+    """Print human agreement, judges against humans, and each gate's figures.
 
     `stale` says why the figures of judges are older than the data.
     """
     from eval_assets.agreement.rounds import rewording_sentences
     from eval_assets.figures import HumanFigures, JudgeHumanFigures, RubricVersionFigures
+    from eval_assets.shown.gates import gates_notes, gates_table
+    from eval_assets.shown.records import JUDGES_AGAINST_HUMANS, NARROW, figures_table
+    from eval_assets.shown.terminal import wrapped
     from eval_assets.store.figures import read_figures
     from eval_assets.store.gates import stored_findings
     from eval_assets.store.schema import count_rows, read_rows
@@ -89,17 +70,26 @@ def print_measured(
         question_id, n = unpaired["question_id"], unpaired["n_responses"]
         click.echo(
             f"{question_id}: {n:,} response{'s' if n > 1 else ''} had two ratings in an earlier "
-            "round and fewer in the latest, which\ndecides: they no longer count as agreement or "
-            "disagreement. Have two raters rate them.\n"
+            "round and fewer in the latest, which counts.\n"
         )
     for sentence in rewording_sentences(read_figures(connection, RubricVersionFigures), evaluation):
         click.echo(f"{sentence}.\n")
     if stale:
         click.echo(f"{stale}\n")
-    print_judges(read_figures(connection, JudgeHumanFigures), outcomes, evaluation)
+    judged = [of for of in read_figures(connection, JudgeHumanFigures) if of.n_units]
+    if judged:
+        _print(
+            figures_table(
+                judged,
+                [of for of in JUDGES_AGAINST_HUMANS if of not in NARROW],
+                name="Judges against humans",
+            )
+        )
     if count_rows(connection, "held_out_units"):
         click.echo(f"{HELD_OUT}\n")
-    print_gates(evaluation, outcomes)
+    _print(gates_table(outcomes))
+    for note in gates_notes(outcomes):
+        click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
     print_certificates(SealedTests.of(certificates, connection))
 
 
@@ -160,6 +150,8 @@ def print_certificates(tests: SealedTests) -> None:
 
 
 def _print_tested(tests: SealedTests) -> None:
+    from eval_assets.shown.numbers import count_text
+
     print_table(
         "Judges on their sealed tests",
         ("judge", "version", "question", "may stand in", "better than before", "groups"),
@@ -169,8 +161,8 @@ def _print_tested(tests: SealedTests) -> None:
                 row["version"],
                 row["question_id"],
                 _fitness(row),
-                _verdict(row["improvement"], is_stale=row["stale_because"] is not None),
-                "--" if row["n_groups"] is None else f"{row['n_groups']:,}",
+                tested_verdict(row["improvement"], is_stale=row["stale_because"] is not None),
+                "--" if row["n_groups"] is None else count_text(row["n_groups"]),
             )
             for row in tests.certificates
         ],
@@ -180,6 +172,14 @@ def _print_tested(tests: SealedTests) -> None:
         stale = row["stale_because"]
         note = f"stale: {stale}" if stale else _reason(row, tests.plans)
         click.echo(f"{row['judge_id']} {row['version']}, {row['question_id']}: {note}.\n")
+
+
+def _fitness(row: Mapping[str, Any]) -> str:
+    """Return the verdict on fitness; of a part, with its share of the responses."""
+    verdict = row["fitness"]
+    if row["claim"] == "fit_in_part":
+        verdict = f"on {100 * row['share']:.0f} %"
+    return tested_verdict(verdict, is_stale=row["stale_because"] is not None)
 
 
 def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
@@ -200,202 +200,40 @@ def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join([row["reason"], *labels])
 
 
-def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
+def print_verdicts(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print all results of a test."""
-    figures = ("kappa", "kappa_baseline", "gain", "gain_low", "gain_high", "kappa_people", "gap")
+    from eval_assets.shown.numbers import figure_text
+    from eval_assets.wording import or_nan
+
+    figures = ("kappa", "kappa_people", "gap", "gain", "gain_low", "gain_high")
     print_table(
         "What the test says",
-        ("judge", "version", "claim", "verdict", *figures, "note"),
+        ("judge", "version", "claim", "verdict", *figures),
         [
             (
-                str(row["judge_id"]),
-                str(row["version"]),
-                str(row["kind"]),
-                str(row["verdict"]),
-                *("--" if row.get(n) is None else _number(float(str(row[n]))) for n in figures),
-                str(row["reason"]),
+                *(str(row[name]) for name in ("judge_id", "version", "kind", "verdict")),
+                *(figure_text(or_nan(row.get(name))) for name in figures),
             )
             for row in rows
         ],
         numbers=figures,
     )
-
-
-def _fitness(row: Mapping[str, Any]) -> Text:
-    """Return the verdict on fitness; of a part, with its share of the responses."""
-    is_stale = row["stale_because"] is not None
-    if row["claim"] == "fit_in_part":
-        words = tested_verdict(f"on {100 * row['share']:.0f} %", is_stale=is_stale)
-        return Text(words, style="yellow" if is_stale else "green")
-    return _verdict(row["fitness"], is_stale=is_stale)
-
-
-def _verdict(verdict: str | None, *, is_stale: bool) -> Text:
-    styles = {"fit": "green", "accepted": "green", "unfit": "red", "rejected": "red"}
-    style = "yellow" if is_stale else styles.get(str(verdict), "yellow")
-    return Text(tested_verdict(verdict, is_stale=is_stale), style=style if verdict else "")
+    for reason in dict.fromkeys(str(row["reason"]) for row in rows):
+        click.echo(f"{reason}.")
 
 
 def print_humans(agreement: Sequence[HumanFigures]) -> None:
     """Print agreement of human raters, overall and by question."""
+    from eval_assets.shown.numbers import counted
+    from eval_assets.shown.records import HUMANS, NARROW, figures_table
+
     if not agreement:
         return
     overall = agreement[0]
     if not overall.n_ratings:
         click.echo("Human agreement: nothing is rated.\n")
         return
-    numbers = (
-        *("A^HH", "95 % interval", "by chance"),
-        *("alpha", "95 % interval", "responses", "groups"),
-    )
-    print_table(
-        f"Human agreement: {counted(overall.n_ratings, 'rating')} by "
-        f"{counted(overall.n_raters, 'rater')}",
-        ("question", *numbers),
-        [
-            (
-                row.question_id or Text("all questions", style="bold"),
-                _number(row.a_hh.value),
-                _interval(row.a_hh),
-                _number(row.a_hh_by_chance),
-                _number(row.alpha.value),
-                _interval(row.alpha),
-                f"{row.n_responses:,}",
-                f"{row.n_groups:,}",
-            )
-            for row in agreement
-        ],
-        numbers=numbers,
-    )
-    for remark in _remarks(agreement) if overall.n_pairs else ():
-        click.echo(f"{remark}\n")
-
-
-def _remarks(agreement: Sequence[HumanFigures]) -> Iterator[str]:
-    """Yield notes on the limits of human agreement, such as few groups or pooled questions."""
-    overall, *questions = agreement
-    few = [row.question_id or "" for row in questions if 0 < row.n_groups < FEW_GROUPS]
-    if few:
-        scope = "" if len(few) == len(questions) else f" on {', '.join(few)}"
-        rule = "\nResponses to one prompt, or of one conversation, form a group."
-        is_grouped = any(row.n_groups < row.n_responses for row in questions)
-        yield (
-            f"Fewer than {FEW_GROUPS} response groups{scope}: use the intervals, not the "
-            f"values.{rule if is_grouped else ''}"
-        )
-    if len(questions) == 1 and _number(questions[0].alpha.value) != _number(overall.alpha.value):
-        yield (
-            f"Alpha of all questions is at the {overall.alpha_level} level, which the gates use;\n"
-            f"of the question it is at the {questions[0].alpha_level} level. Both are of the same "
-            "ratings."
-        )
-    if len(questions) > 1 and overall.alpha_within.is_defined:
-        yield (
-            "Alpha of all questions counts differences between questions as agreement;\nwithin "
-            f"questions it is {_number(overall.alpha_within.value)} "
-            f"{_interval(overall.alpha_within)}."
-        )
-
-
-def print_judges(
-    agreement: Sequence[JudgeHumanFigures],
-    outcomes: Sequence[GateOutcome],
-    evaluation: Evaluation,
-) -> None:
-    """Print the agreement of each judge with humans, beside its controls.
-
-    Values without order have neither a rank correlation nor a bias.
-    """
-    if not any(row.n_units for row in agreement):
-        return
-    ordered = {question.id for question in evaluation.rubric if question.has_order}
-    numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses", "groups")
-    print_table(
-        "Judges against humans",
-        ("judge", "question", *numbers, "verdict"),
-        [
-            (
-                row.judge_id,
-                row.question_id,
-                _number(row.a_ha.value),
-                _number(row.a_ha_constant),
-                _number(row.a_ha_shuffled),
-                _number(row.spearman.value if row.question_id in ordered else math.nan),
-                _bias(row, is_ordered=row.question_id in ordered),
-                f"{row.n_units:,}{' conversations' if row.unit == 'conversation' else ''}",
-                f"{row.n_groups:,}",
-                _judge_verdict(row, outcomes),
-            )
-            for row in agreement
-        ],
-        numbers=numbers,
-    )
-    print_groups_wanted([row for row in agreement if not _why_not_judged(row, outcomes)])
-
-
-def print_groups_wanted(agreement: Sequence[JudgeHumanFigures]) -> None:
-    """Print the number of response groups that would decide each inconclusive verdict."""
-    from eval_assets.agreement.judge_verdicts import more_groups_sentence
-
-    for sentence in filter(None, map(more_groups_sentence, agreement)):
-        click.echo(f"{sentence}\n")
-
-
-def _why_not_judged(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:
-    from eval_assets.agreement.judge_verdicts import why_not_judged
-
-    return why_not_judged(row, outcomes)
-
-
-def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:
-    if reason := _why_not_judged(row, outcomes):
-        return f"cannot be judged: {reason}"
-    return row.verdict.sentence
-
-
-def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:
-    """Print the verdict of each gate of an evaluation, and the gates that do not apply."""
-    from eval_assets.catalogue import Figure
-
-    rows: list[tuple[str | Text, ...]] = [
-        (
-            outcome.gate,
-            _state(outcome),
-            _interval(Figure(outcome.overall.value, outcome.overall.low, outcome.overall.high)),
-            outcome.reason,
-        )
-        for outcome in outcomes
-    ]
-    if len(evaluation.judges) < 2:  # noqa: PLR2004 - two judges can agree
-        n_judges = "one judge" if evaluation.judges else "no judge"
-        reason = f"does not apply: it takes two judges, and {n_judges} is declared"
-        rows.append(("judge_alpha", "--", "--", reason))
-    print_table(
-        "Gates", ("gate", "state", "95 % interval", "reason"), rows, numbers=("95 % interval",)
-    )
-
-
-def _state(outcome: GateOutcome) -> Text:
-    """Return the state of a gate, coloured; an open one with a figure below its minimum warns."""
-    if outcome.is_closed:
-        return Text("CLOSED", style="bold red")
-    if outcome.state in {GateState.UNDECIDED, GateState.PARTLY_OPEN}:
-        return Text(outcome.state.value, style="yellow")
-    if outcome.passed:
-        return Text("open", style="green")
-    return Text("open" if outcome.overall.verdict == "pass" else "warns", style="yellow")
-
-
-def _number(value: float | None) -> str:
-    """Return a number as written; "--" if it is undefined."""
-    return "--" if value is None or math.isnan(value) else f"{value:z.3f}"
-
-
-def _bias(row: JudgeHumanFigures, *, is_ordered: bool) -> str:
-    return signed_text(row.bias.value) if is_ordered and row.bias.is_defined else "--"
-
-
-def _interval(figure: Figure) -> str:
-    if not figure.has_interval:
-        return "--"
-    return f"[{_number(figure.low)}, {_number(figure.high)}]"
+    people = counted(overall.n_raters, "rater")
+    name = f"Human agreement: {counted(overall.n_ratings, 'rating')} by {people}"
+    rows = agreement if len(agreement) > 2 else agreement[-1:]  # noqa: PLR2004 - an only question
+    _print(figures_table(rows, [of for of in HUMANS if of not in NARROW], name=name))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from eval_assets.shown.numbers import interval_text
 from eval_assets.verdicts import Verdict
 
 _BELOW_CHANCE = -0.2
@@ -33,6 +34,7 @@ class Row:
         minimum: Its own minimum, if the axis has none for all rows; NaN for none.
         verdict: Its verdict; None for a figure that decides nothing.
         is_tested: Whether it is of the held-out test, or decides; otherwise it is an estimate.
+        remark: Word beside the label of a row that stands out; empty for others.
     """
 
     label: str
@@ -45,6 +47,13 @@ class Row:
     minimum: float = math.nan
     verdict: Verdict | None = None
     is_tested: bool = True
+    remark: str = ""
+
+    @property
+    def interval(self) -> str:
+        """The ends of its interval as text; empty without one."""
+        limits = [] if math.isnan(self.minimum) else [self.minimum]
+        return interval_text(self.low, self.high, limits=limits) if self.has_interval else ""
 
     @property
     def has_interval(self) -> bool:

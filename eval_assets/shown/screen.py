@@ -10,8 +10,17 @@ from dataclasses import dataclass, replace
 
 from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.judge_comparison import HeldOutTest, JudgeComparison, JudgeFinding
-from eval_assets.agreement.label_agreement import LabelAgreement
+from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.shown.blocks import (
+    Cell,
+    Column,
+    SplitItem,
+    SplitItems,
+    Table,
+    text_cell,
+    verdict_cell,
+)
 from eval_assets.shown.next_step import NextStep, next_step
 from eval_assets.shown.numbers import (
     count_text,
@@ -22,6 +31,7 @@ from eval_assets.shown.numbers import (
     percent_text,
     plural,
     shortened,
+    value_text,
 )
 from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
 from eval_assets.shown.sentences import (
@@ -149,6 +159,7 @@ class Screen:
     labels: ScreenAnswer
     judges: tuple[ScreenAnswer, ...]
     next: NextStep
+    disagreements: SplitItems
 
     @property
     def verdict(self) -> Verdict:
@@ -165,6 +176,40 @@ class Screen:
     def judges_sentence(self) -> str:
         """What is said of all judges beside a table of their verdicts."""
         return judges_sentence(self.assessment.judges, self.reading.words)
+
+    @property
+    def matrix(self) -> Table:
+        """The verdict on the labels and on each judge, a row a question."""
+        judges = self.assessment.judges
+        columns = (
+            Column("question", "question"),
+            Column("alpha", "alpha", is_number=True),
+            Column("interval", "95% CI"),
+            Column("labels", "labels"),
+            *(Column(judge, judge) for judge in judges),
+        )
+        rows = []
+        for row in self.labels.rows:
+            label = next(
+                (of.question.id for of in self.assessment.labels if of.question.id == row.label),
+                self.assessment.labels[0].question.id,
+            )
+            verdicts = (
+                next((of.verdict for of in of_judge if of.question.id == label), None)
+                for of_judge in judges.values()
+            )
+            rows.append(
+                (
+                    text_cell(label),
+                    Cell(row.text, None if math.isnan(row.value) else row.value),
+                    text_cell(row.interval),
+                    *(
+                        verdict_cell(verdict or Verdict.NOT_MEASURED)
+                        for verdict in (row.verdict, *verdicts)
+                    ),
+                )
+            )
+        return Table("Verdicts by question", columns, tuple(rows))
 
     @property
     def table_key(self) -> dict[Verdict, str]:
@@ -202,6 +247,44 @@ def screen_of(
         labels=_labels_answer(assessment, words),
         judges=judges,
         next=replace(step, command=command_of(step)),
+        disagreements=SplitItems(
+            tuple(
+                disagreement_of(of, reading.item(of.unit), several=len(assessment.labels) > 1)
+                for of in assessment.disagreements
+            )
+        ),
+    )
+
+
+_MOST_VOTED_VALUES = 11
+_LONGEST_PROMPT, _LONGEST_TEXT = 240, 600
+
+
+def disagreement_of(disagreement: WideDisagreement, item: ItemText, *, several: bool) -> SplitItem:
+    """Return a disagreement with its texts, and who gave which value.
+
+    Args:
+        disagreement: The ratings.
+        item: What was rated.
+        several: Whether there are several questions.
+    """
+    question = disagreement.question
+    words, values = question.scale.words or (), question.scale.values or ()
+    raters: dict[float, list[str]] = {}
+    for rater, value in sorted(disagreement.ratings, key=lambda of: of[1]):
+        raters.setdefault(value, []).append(rater)
+    displayed = values if 0 < len(values) <= _MOST_VOTED_VALUES else tuple(raters)
+    text = item.text
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT].rpartition(' ')[0]} ..."
+    return SplitItem(
+        item=item.name,
+        question=question.id if several else "",
+        prompt=shortened(item.prompt, _LONGEST_PROMPT),
+        text=text,
+        votes=tuple(
+            (value_text(value, words, values), tuple(raters.get(value, ()))) for value in displayed
+        ),
     )
 
 

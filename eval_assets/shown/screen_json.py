@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 from eval_assets.agreement.judge_comparison import JudgeComparison, Repeatability, TwoClasses
 from eval_assets.agreement.label_agreement import LabelAgreement
+from eval_assets.shown.blocks import Table, Texts, tables_of
+from eval_assets.shown.report import Report
 from eval_assets.shown.screen import ReadSummary, Screen
 from eval_assets.stats import Interval
 
@@ -48,6 +50,45 @@ def screen_document(screen: Screen, *, report: str | None) -> Json:
         },
         "report": report,
     }
+
+
+def report_document(report: Report, *, path: str | None) -> Json:
+    """Return a report as JSON: its screen, and the tables of its sections.
+
+    Args:
+        report: The report.
+        path: Path of its HTML page; None if there is none.
+    """
+    return {
+        **screen_document(report.screen, report=path),
+        "evaluation": report.screen.reading.title,
+        "made_at": report.made_at.isoformat() if report.made_at else None,
+        "sections": [
+            {
+                "section": section.name,
+                "finding": section.finding,
+                "sentences": [
+                    sentence
+                    for block in section.blocks
+                    if isinstance(block, Texts)
+                    for sentence in block.sentences
+                ],
+                "tables": [
+                    {"table": table.name, "rows": table_rows(table)}
+                    for table in tables_of(section.blocks)
+                ],
+            }
+            for section in report.sections
+        ],
+    }
+
+
+def table_rows(table: Table) -> list[Json]:
+    """Return the rows of a table, with the values of its cells."""
+    return [
+        {column.name: cell.value for column, cell in zip(table.columns, row, strict=True)}
+        for row in table.rows
+    ]
 
 
 def _read(reading: ReadSummary) -> Json:

@@ -224,6 +224,8 @@ def judge_sentence(comparison: JudgeComparison, words: Words) -> str:
         parts.append(_plan_sentence(comparison))
     if comparison.verdict is not Verdict.NOT_MEASURED and is_of_version:
         parts.append(_bias_sentence(comparison, words))
+    if comparison.verdict is not Verdict.NOT_MEASURED:
+        parts.append(_favour_sentence(comparison))
     parts.append(_repeat_sentence(comparison, words))
     return " ".join(filter(None, parts))
 
@@ -436,6 +438,17 @@ def _bias_sentence(comparison: JudgeComparison, words: Words) -> str:
 
 
 _TENTH = 0.1
+
+
+def _favour_sentence(comparison: JudgeComparison) -> str:
+    """Return what a judge scores higher, or else lower, at equal human rating."""
+    if not comparison.favours:
+        return ""
+    of = max(comparison.favours, key=lambda favour: (favour.points > 0, abs(favour.points)))
+    verb = "Favours" if of.points > 0 else "Disfavours"
+    value = shortened(of.value, _LONGEST_NAME)
+    subject = value if of.attribute == "system" else f"{value} ({of.attribute})"
+    return f"{verb} {subject} by {figure_text(abs(of.points), decimals=1)} points."
 
 
 def _rates(comparison: JudgeComparison, two: TwoClasses, words: Words) -> str:

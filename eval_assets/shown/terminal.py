@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from shlex import quote, split
 
+from eval_assets.shown.blocks import Table
 from eval_assets.shown.numbers import columns_of, figure_text, interval_text, limit_text, shortened
 from eval_assets.shown.rows import Axis, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
@@ -134,6 +135,51 @@ def bar(row: Row, axis: Axis) -> str:
         line[place(axis.minimum)] = "|"
     line[place(row.value)] = "o"
     return f"{axis.low:g} |{''.join(line)}| {axis.high:g}"
+
+
+def table_lines(table: Table) -> list[str]:
+    r"""Return a table within the width; texts are wrapped, numbers and their headers are not.
+
+    Examples:
+        >>> from eval_assets.shown.blocks import Cell, Column
+        >>> columns = (Column("gate", "gate"), Column("value", "value", is_number=True))
+        >>> rows = ((Cell("alpha"), Cell("0.81")), (Cell("a_hh"), Cell("0.9")))
+        >>> print(*table_lines(Table("gates", columns, rows)), sep="\n")
+        gate   value
+        alpha   0.81
+        a_hh     0.9
+    """
+    texts = [[column.title for column in table.columns]]
+    texts += [[_CONTROL.sub("", cell.text) for cell in row] for row in table.rows]
+    widths = [max(map(columns_of, column)) for column in zip(*texts, strict=True)]
+    is_text = [not column.is_number for column in table.columns]
+    while sum(widths) + _GAP * (len(widths) - 1) > WIDTH:
+        flexible = [k for k, of in enumerate(is_text) if of and widths[k] > _NARROWEST_TEXT]
+        if not flexible:
+            break
+        widths[max(flexible, key=lambda k: widths[k])] -= 1
+    lines = [line for row in texts for line in _row_lines(row, widths, is_text)]
+    return [*lines, *(wrapped(f"{table.caption}.", first="", rest="") if table.caption else ())]
+
+
+_GAP = 2
+_NARROWEST_TEXT = 12
+
+
+def _row_lines(row: Sequence[str], widths: Sequence[int], is_text: Sequence[bool]) -> Iterator[str]:
+    """Yield the lines of a row; a text has as many as it takes."""
+    cells = []
+    for text, width, wraps in zip(row, widths, is_text, strict=True):
+        parts = wrapped(text, first="", rest="", width=width) if wraps else [text]
+        pieces = [part[k : k + width] for part in parts for k in range(0, len(part) or 1, width)]
+        cells.append(pieces if wraps else parts)
+    for k in range(max(map(len, cells))):
+        line = (" " * _GAP).join(
+            _padded(of, width) if wraps else " " * (width - columns_of(of)) + of
+            for parts, width, wraps in zip(cells, widths, is_text, strict=True)
+            for of in [parts[k] if k < len(parts) else ""]
+        )
+        yield line.rstrip()
 
 
 def _table(screen: Screen) -> Iterator[str]:

@@ -114,6 +114,10 @@ class HumanAgreement(PatternCoefficient):
         distances = sums_within(patterns, patterns.values, distance) / width
         return 1 - _per_pair(distances, patterns)
 
+    def by_chance(self, patterns: RatingPatterns) -> float:
+        """Return A^HH to expect of raters who share only how often they give each value."""
+        return chance_agreement(patterns, self.scale)
+
 
 @dataclass(frozen=True)
 class PairwiseAgreement(PatternCoefficient):

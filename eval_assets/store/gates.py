@@ -198,7 +198,7 @@ def _decide_as_stored(
     verdicts = connection.execute(
         "SELECT gate, question_id, is_closed FROM gate_verdicts"
     ).fetchall()
-    return set(verdicts) == {row[:2] + row[7:8] for row in _verdict_rows(outcomes)}
+    return set(verdicts) == {row[:2] + row[8:9] for row in _verdict_rows(outcomes)}
 
 
 def edited_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[RaterKind, ...]:
@@ -254,7 +254,7 @@ def write_gate_verdicts(
         empty_table(connection, "gate_verdicts")
         connection.executemany(
             f"INSERT INTO gate_verdicts ({_COLUMNS}, evaluated_at) "  # noqa: S608 - our own table
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(*row, now) for row in rows],
         )
         _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
@@ -276,6 +276,7 @@ def _verdict_rows(outcomes: Iterable[GateOutcome]) -> list[tuple[object, ...]]:
             or_none(verdict.high),
             verdict.minimum,
             verdict.verdict.value,
+            verdict.state.value,
             outcome.is_closed
             or (outcome.severity == "error" and verdict.verdict is not GateResult.PASS),
             outcome.reason if verdict is outcome.overall else verdict.reason,
@@ -288,7 +289,7 @@ def _verdict_rows(outcomes: Iterable[GateOutcome]) -> list[tuple[object, ...]]:
 
 
 _COLUMNS = (
-    "gate, question_id, value, low, high, minimum, verdict, is_closed, reason, severity, "
+    "gate, question_id, value, low, high, minimum, verdict, state, is_closed, reason, severity, "
     "data_version"
 )
 

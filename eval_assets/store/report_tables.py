@@ -1,121 +1,69 @@
 """Tables of the report, limited to a readable number of rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import duckdb
 import pandas as pd
 
-from eval_assets.figures import SliceFigures
-from eval_assets.store.figures import read_figures
 from eval_assets.store.inputs import rejected_labels
-from eval_assets.store.schema import count_rows, read_table
-from eval_assets.store.scores import unevaluated_tests
-from eval_assets.store.summaries import worst_disagreements
+from eval_assets.store.schema import read_rows, rows_of
+from eval_assets.store.scores import status_counts, unevaluated_tests
 
-MOST_LISTED = 200
-"""Rows of a list of single responses or prompts; the tables have all."""
-
-_WHOLE = (
-    "judges",
-    "judge_bias",
-    "judge_confusion",
-    "repeatability",
-    "label_quality",
-    "label_spread",
-    "no_longer_paired",
-    "results_by_model",
-    "judge_certificates",
-    "stand_in_parts",
-    "sealed_test_plans",
-    "executive_summary",
-)
-"""Tables whose length depends on questions, raters and slices, not on responses."""
-
-_LISTS = {
-    "agreement_history": """
-        SELECT * FROM agreement_history WHERE scope = 'overall' ORDER BY measured_at DESC LIMIT 200
-    """,
-    "dual_judge_validation": """
-        SELECT * FROM dual_judge_validation ORDER BY timestamp DESC LIMIT 10
-    """,
+_WHOLE = {
+    "executive_summary": "judge_id",
+    "judge_bias": "judge_id, question_id, attribute, value",
+    "judges": "position",
+    "label_quality": "question_id, rater_id, measure",
+    "no_longer_paired": "question_id",
+    "results_by_model": "model_name",
 }
-_WORST = {
+"""Tables whose length depends on questions, raters and slices, and the order of their rows."""
+
+_MOST_PROMPTS = 15
+
+_QUERIES = {
     "adjudicated_labels": """
-        SELECT adjudicated_labels.*, model_name, prompt_text, response_text
-        FROM adjudicated_labels JOIN responses USING (response_id)
-        ORDER BY decided_at DESC, response_id, question_id
-        LIMIT $most
+        FROM adjudicated_labels ORDER BY decided_at DESC, response_id, question_id
     """,
-    "judge_human_disagreements": """
-        SELECT judge_human_disagreements.*, model_name, prompt_text, response_text
-        FROM judge_human_disagreements
-        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
-        ORDER BY abs(difference) / (scale_max - scale_min) DESC, response_id, judge_id
-        LIMIT $most
-    """,
-    "judge_disagreements": """
-        SELECT worst.*, model_name, prompt_text, response_text
-        FROM (
-            FROM judge_disagreements WHERE scope = 'response'
-            ORDER BY difference DESC, response_id, question_id, judge1_id, judge2_id
-            LIMIT $most
-        ) AS worst JOIN responses USING (response_id)
-        ORDER BY difference DESC, response_id, question_id, judge1_id, judge2_id
-    """,
-    "results": """
-        WITH worst AS MATERIALIZED (
+    "results": f"""
+        WITH cells AS MATERIALIZED (
             FROM agreement_by_slice
             WHERE rater_kind = 'judge' AND slice = 'prompt_id' AND model_name IS NOT NULL
                   AND alpha IS NOT NULL
-            ORDER BY alpha, slice_value, model_name
-            LIMIT $most
+        ), lowest AS (
+            SELECT slice_value FROM cells GROUP BY slice_value
+            ORDER BY avg(alpha), slice_value LIMIT {_MOST_PROMPTS}
         )
-        SELECT worst.*, prompt_text
-        FROM worst LEFT JOIN (
+        SELECT cells.*, prompt_text
+        FROM cells SEMI JOIN lowest USING (slice_value) LEFT JOIN (
             SELECT prompt_id AS slice_value, min(prompt_text) AS prompt_text
             FROM response_groups JOIN responses USING (response_id)
-            WHERE prompt_id IN (SELECT slice_value FROM worst) GROUP BY ALL
+            WHERE prompt_id IN (FROM lowest) GROUP BY ALL
         ) USING (slice_value)
-        ORDER BY alpha, slice_value, model_name
-    """,
+        ORDER BY slice_value, model_name
+    """,  # noqa: S608 - a number of ours
 }
-"""Lists of single responses or prompts, the worst or latest first."""
-
-_COUNTED = (
-    "responses",
-    "label_disagreements",
-    "judge_human_disagreements",
-    "adjudicated_labels",
-    "held_out_units",
-)
 
 
 def read_report_tables(
     connection: duckdb.DuckDBPyConnection,
-) -> tuple[Mapping[str, pd.DataFrame], Mapping[str, int]]:
-    """Return the tables of the report, and the number of rows of those that it shortens."""
-    tables = {name: read_table(connection, name) for name in _WHOLE}
-    tables |= {name: connection.execute(query).df() for name, query in _LISTS.items()}
-    tables |= {
-        name: connection.execute(query, {"most": MOST_LISTED}).df()
-        for name, query in _WORST.items()
+) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """Return the rows of the report's tables."""
+    tables: dict[str, Sequence[Mapping[str, Any]]] = {
+        name: read_rows(connection, name, order_by=order) for name, order in _WHOLE.items()
     }
-    tables["label_disagreements"] = worst_disagreements(connection, most=MOST_LISTED)
-    tables["unevaluated_tests"] = pd.DataFrame(
-        unevaluated_tests(connection).items(), columns=["question_id", "reason"]
-    )
-    tables["judge_costs"] = judge_costs(connection)
-    tables["rejected_labels"] = rejected_labels(connection)
-    return tables, {name: count_rows(connection, name) for name in _COUNTED}
-
-
-def read_slices(connection: duckdb.DuckDBPyConnection) -> tuple[SliceFigures, ...]:
-    """Return agreement over all questions on parts of the responses, without single prompts."""
-    rows = connection.execute(
-        "SELECT DISTINCT slice FROM agreement_by_slice WHERE slice <> 'prompt_id'"
-    ).fetchall()
-    slices = read_figures(connection, SliceFigures, subjects=sorted(name for (name,) in rows))
-    return tuple(row for row in slices if row.question_id is None)
+    tables |= {name: rows_of(connection.execute(query)) for name, query in _QUERIES.items()}
+    for name, frame in (
+        ("rejected_labels", rejected_labels(connection)),
+        ("status_counts", status_counts(connection)),
+    ):
+        tables[name] = [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
+    tables["unevaluated_tests"] = [
+        {"question_id": question_id, "reason": reason}
+        for question_id, reason in unevaluated_tests(connection).items()
+    ]
+    return tables
 
 
 def judge_costs(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

@@ -334,6 +334,7 @@ CREATE TABLE IF NOT EXISTS gate_verdicts (
     value DOUBLE, low DOUBLE, high DOUBLE,
     minimum DOUBLE NOT NULL,
     verdict VARCHAR NOT NULL,              -- 'pass', 'fail' or 'not_evaluable'
+    state VARCHAR,                         -- 'pass', 'fail', 'need_more_data' or 'not_measured'
     is_closed BOOLEAN NOT NULL,            -- tuning is blocked; of a question: for that question
     reason VARCHAR NOT NULL,
     severity VARCHAR NOT NULL,

@@ -90,7 +90,8 @@ def test_closed_gates_leave_everything_upstream_stored_and_tuning_undone(
         "score_summary",
     ):
         assert closed_once.rows(f"SELECT count(*) > 0 FROM {table}") == [(True,)], table  # noqa: S608
-    assert "human alpha" in (closed_once.path / "out" / "report.md").read_text()
+    report = (closed_once.path / "out" / "report.md").read_text()
+    assert "**Can we trust our labels? FAIL.**" in report
 
 
 def test_the_walk_finds_the_assets_behind_the_gates() -> None:
@@ -444,7 +445,9 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     assert [len(str(end)) for end in rounded] == [5, 5, 5]
     plot = metadata["plot"]
     assert isinstance(plot, dg.TableMetadataValue)
-    assert str(plot.records[0].data["interval ●, minimum ┃"]).count("●") == 1
+    assert str(plot.records[0].data["interval, needs 0.667 at |"]).count("o") == 1
+    assert "data:image/svg" in str(metadata["picture"].value)
+    assert metadata["state"].value == "PASS"
     assert metadata["minimum"].value == 0.667
     assert metadata["n"].value == N_RESPONSES
     assert metadata["n_pairs"].value == 2 * N_RESPONSES

@@ -32,7 +32,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     count(connection, "_open")
     count(read, "parse_evaluation")
-    for name in ("render_html", "render_markdown", "render_json"):
+    for name in ("report_page", "report_markdown", "report_json"):
         count(reports, name)
     count(copies, "_copy_table", lambda _ledger, _connection, table: f"copy of {table}")
     return counts
@@ -52,14 +52,14 @@ def test_a_run_opens_parses_and_renders_once(
         "_open": 1,
         "parse_evaluation": 1,
     }
-    rendered = ("render_html", "render_markdown", "render_json")
+    rendered = ("report_page", "report_markdown", "report_json")
     assert {name: calls[name] for name in rendered} == dict.fromkeys(rendered, 1)
     assert "were not evaluated" in (new_folder.path / "out" / "report.html").read_text("utf-8")
     # All tables at first; then those that the run wrote.
     assert max(n for name, n in calls.items() if name.startswith("copy of")) <= 2
 
     assert materialize(folder, select="judge_certificates", verbose=False, output="quiet") == 0
-    assert calls["render_html"] == 2, "without the report in a run, certificates renew it"
+    assert calls["report_page"] == 2, "without the report in a run, certificates renew it"
 
 
 def code_of_unread_run(folder: Evaluated, last_line: str, *options: str) -> int:
@@ -112,11 +112,11 @@ def test_an_unchanged_folder_is_not_run_again(
     first = shared_folder.call("run")
     calls.clear()
     repeat = shared_folder.call("run")
-    n_rendered = calls["render_html"]
+    n_rendered = calls["report_page"]
     forced = shared_folder.call("run", "--force")
 
     assert (first.returncode, repeat.returncode, forced.returncode) == (0, 0, 0)
-    assert (n_rendered, calls["render_html"]) == (0, 1)
+    assert (n_rendered, calls["report_page"]) == (0, 1)
 
 
 @pytest.mark.slow
@@ -130,4 +130,4 @@ def test_a_changed_file_is_run_again(
     calls.clear()
     shared_folder.call("run")
 
-    assert calls["render_html"] == 1
+    assert calls["report_page"] == 1

@@ -14,10 +14,13 @@ MEASURED = "+human_agreement,+judge_agreement,+judge_human_agreement"
 
 def test_gates_as_markdown_are_a_heading_and_one_table(closed_folder: Evaluated) -> None:
     done = closed_folder.call("gates", "--format", "markdown")
-    heading, blank, *rows = done.stdout.splitlines()
+    heading, blank, *rows = done.stdout.strip().splitlines()
 
     assert done.returncode == 3
-    assert heading == "### made-up: gates closed: human_a_hh, human_alpha"
+    assert heading == (
+        "### made-up: Judges may not be tuned: people do not agree enough (human_a_hh and "
+        "human_alpha)."
+    )
     assert blank == ""
     assert len({row.count(" | ") for row in rows}) == 1
     assert len(rows) == 2 + 3 * 3  # head and rule; overall and two questions of three gates

@@ -21,7 +21,7 @@ from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.figures import read_figures, replace_figures
 from eval_assets.store.schema import columns_of, content_fingerprint
-from tests.unit.report.builder import Case
+from tests.unit.cases import Case
 
 EVALUATION = Evaluation("test", Path(), (RubricQuestion("q", "Is it good?", LIKERT5, "ordinal"),))
 

@@ -20,7 +20,7 @@ from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severi
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import more_to_decide
 from eval_assets.stats.intervals import FEWEST_DELETIONS
-from eval_assets.verdicts import GateResult, GateState, Tone
+from eval_assets.verdicts import GateResult, Verdict
 from eval_assets.wording import counted, figure_text, interval_text, or_none, rounded_up
 
 _FEWEST_UNITS = 2
@@ -120,9 +120,17 @@ class GateVerdict(GateFigure):
         del fields["explanation"]
         return fields | {
             "verdict": self.verdict.value,
+            "state": self.state.value,
             "reason": self.reason,
             "remedy": self.remedy.text if self.remedy else "",
         }
+
+    @property
+    def state(self) -> Verdict:
+        """The verdict by the interval; `verdict` follows what the gate compares."""
+        if self.verdict is GateResult.NOT_EVALUABLE and not self.n_units:
+            return Verdict.NOT_MEASURED
+        return Verdict.of_interval(self, minimum=self.minimum)
 
     @property
     def is_inconclusive(self) -> bool:
@@ -140,7 +148,7 @@ class GateVerdict(GateFigure):
         required = f"{self.minimum:g} is required{_lowered(self.gate, self.minimum)}"
         compared = f"{value} (95 % interval {interval}); {required}{_copy_note(self)}"
         if self.is_inconclusive:
-            return f"{title} is inconclusive: {compared}"
+            return f"{title} needs more data: {compared}"
         if self.verdict is GateResult.PASS:
             return f"{title} reaches its minimum: {compared}"
         if self.gate != "human_a_hh" and self.high < CONTRADICTING_ALPHA:
@@ -202,21 +210,11 @@ class GateOutcome:
         return self.overall.verdict is GateResult.PASS and not self.failing_questions
 
     @property
-    def state(self) -> GateState:
-        """State of the gate: open or closed, and how certain that is."""
-        if self.is_closed:
-            return GateState.CLOSED
-        if self.overall.verdict is GateResult.PASS and self.overall.is_inconclusive:
-            return GateState.UNDECIDED
-        if self.passed:
-            return GateState.OPEN
-        return GateState.BELOW if self.severity == "warn" else GateState.PARTLY_OPEN
-
-    @property
-    def tone(self) -> Tone:
-        """Colour of the state; an open gate is not green if its judges may be copies."""
-        tone = self.state.tone
-        return Tone.FAIR if self.overall.repetition and tone is Tone.GOOD else tone
+    def state(self) -> Verdict:
+        """The verdict of the worst question, by its interval."""
+        if self.unusable is not None:
+            return Verdict.NOT_MEASURED
+        return Verdict.worst(of.state for of in self.questions or (self.overall,))
 
     @property
     def is_lowered(self) -> bool:
@@ -450,7 +448,8 @@ def _comparison(
     verb = "reaches" if result is GateResult.PASS else "is below"
     explanation = f"{subject} {verb} the minimum {minimum:g}{_lowered(name, minimum)}"
     if _holds(figure, minimum):
-        explanation += f", but this is inconclusive: the 95 % interval is {low} to {high}"
+        so_far = ", so tuning may go on" if result is GateResult.PASS else " so far"
+        explanation += f"{so_far}; {low} to {high} does not settle it"
         return explanation + _copy_note(figure), _more_ratings(name, figure, minimum)
     return explanation + _copy_note(figure), None if result is GateResult.PASS else _remedy(
         name, figure, minimum

@@ -23,8 +23,8 @@ from eval_assets.agreement.gates.declarations import (
 )
 from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import Gate, GateName, Severity
-from eval_assets.verdicts import GateState
-from tests.unit.report.builder import Case
+from eval_assets.verdicts import Verdict
+from tests.unit.cases import Case
 
 NAN = math.nan
 QUESTIONS = ("clarity", "safety")
@@ -304,11 +304,11 @@ def test_an_interval_that_holds_the_minimum_is_named_whichever_side_the_value_li
 
     assert (above.is_closed, below.is_closed) == (False, True)
     assert above.reason == (
-        "0.779 reaches the minimum 0.75, but this is inconclusive: the 95 % interval is 0.729 to "
-        "0.829. Have about 260 more responses rated by two raters or more"
+        "0.779 reaches the minimum 0.75, so tuning may go on; 0.729 to 0.829 does not settle it. "
+        "Have about 260 more responses rated by two raters or more"
     )
     assert below.reason.startswith(
-        "0.720 is below the minimum 0.75, but this is inconclusive: the 95 % interval is 0.670 to "
+        "0.720 is below the minimum 0.75 so far; 0.670 to 0.770 does not settle it"
     )
     assert above.overall.is_inconclusive
     assert below.overall.is_inconclusive
@@ -489,13 +489,15 @@ def few(value: float, low: float, high: float, n_groups: int, **shape: float) ->
     return shown(GateFigure(None, value, low, high, n_groups, n_groups=n_groups, **shape))  # type: ignore[arg-type]
 
 
-def test_an_open_gate_whose_interval_holds_the_minimum_is_undecided() -> None:
+def test_the_state_of_a_gate_follows_the_interval_and_not_what_is_compared() -> None:
     outcome = outcome_of(few(0.78, 0.70, 0.86, 40))
 
-    assert (outcome.state, outcome.is_closed) == (GateState.UNDECIDED, False)
-    assert outcome.to_json()["state"] == "undecided"
-    assert outcome_of(few(0.78, 0.76, 0.86, 40)).state is GateState.OPEN
-    assert outcome_of(few(0.78, 0.70, 0.86, 40), by="low").state is GateState.CLOSED
+    assert (outcome.state, outcome.is_closed) == (Verdict.NEED_MORE_DATA, False)
+    assert outcome.to_json()["state"] == "need_more_data"
+    assert outcome_of(few(0.78, 0.76, 0.86, 40)).state is Verdict.PASS
+    by_low = outcome_of(few(0.78, 0.70, 0.86, 40), by="low")
+    assert (by_low.state, by_low.is_closed) == (Verdict.NEED_MORE_DATA, True)
+    assert outcome_of(few(0.70, 0.66, 0.74, 40)).state is Verdict.FAIL
 
 
 def test_a_wide_interval_of_few_groups_is_not_evaluable() -> None:
@@ -508,7 +510,9 @@ def test_a_wide_interval_of_few_groups_is_not_evaluable() -> None:
         "interval contains the minimum, at least 10 are needed. Have more responses rated by two "
         "raters or more"
     )
-    assert outcome_of(few(0.95, 0.8, 1.0, 9), gate="human_alpha", minimum=0.667).state == "open"
+    assert (
+        outcome_of(few(0.95, 0.8, 1.0, 9), gate="human_alpha", minimum=0.667).state is Verdict.PASS
+    )
 
 
 def test_few_groups_of_many_responses_take_other_prompts() -> None:
@@ -533,7 +537,7 @@ def test_an_interval_that_reaches_below_chance_is_not_evaluable() -> None:
     assert a_hh.reason.startswith(
         "agreement of 0.800, with interval 0.550 to 0.900, may be no better than chance, 0.580. "
     )
-    assert outcome_of(few(0.80, 0.59, 0.9, 30, by_chance=0.58)).state == "undecided"
+    assert outcome_of(few(0.80, 0.59, 0.9, 30, by_chance=0.58)).state == "need_more_data"
 
 
 def test_a_lowered_minimum_is_named_wherever_the_verdict_is() -> None:
@@ -607,18 +611,14 @@ def test_a_lower_end_below_the_minimum_is_diagnosed_where_it_decides(
     assert below_minimum(reached, gates) == is_below
 
 
-@pytest.mark.parametrize(
-    ("severity", "state"), [("warn", GateState.BELOW), ("error", GateState.PARTLY_OPEN)]
-)
-def test_a_question_below_the_minimum_leaves_a_gate_open_in_part_or_warns(
-    severity: Severity, state: GateState
-) -> None:
+@pytest.mark.parametrize("severity", ["warn", "error"])
+def test_a_gate_has_the_word_of_its_worst_question(severity: Severity) -> None:
     evidence = shown(figure(0.8), figure(0.9, "depth"), figure(0.5, "clarity"))
     [outcome] = evaluate_gates(
         {"human_a_hh": evidence}, {"human_a_hh": Gate(0.75, severity=severity)}
     )
 
-    assert outcome.state is state
+    assert (outcome.state, outcome.is_closed) == (Verdict.FAIL, False)
 
 
 def test_an_undefined_question_is_farther_from_the_minimum_than_any_other() -> None:

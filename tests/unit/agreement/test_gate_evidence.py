@@ -16,8 +16,8 @@ from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import RaterKind, Scope
 from eval_assets.scale import LIKERT5, Scale
-from eval_assets.verdicts import GateState, Tone
-from tests.unit.report.builder import QUESTIONS, Case, Measured
+from eval_assets.verdicts import Verdict
+from tests.unit.cases import QUESTIONS, Case, Measured
 
 _, SAFE = QUESTIONS
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -184,7 +184,7 @@ def test_the_gate_asks_to_check_judges_with_equal_scores() -> None:
 
     assert gate.reason == plain.reason + end
     assert gate.overall.sentence == plain.overall.sentence + end
-    assert (gate.state, gate.tone, plain.tone) == (GateState.OPEN, Tone.FAIR, Tone.GOOD)
+    assert (gate.state, plain.state) == (Verdict.PASS, Verdict.PASS)
 
 
 def test_an_undefined_figure_is_explained_by_the_last_part_of_its_interpretation() -> None:

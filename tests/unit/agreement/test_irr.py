@@ -10,7 +10,7 @@ from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import Scale
-from tests.unit.report.builder import QUESTIONS, Case, Measured
+from tests.unit.cases import QUESTIONS, Case, Measured
 
 CLARITY, SAFE = QUESTIONS
 

@@ -14,7 +14,7 @@ from eval_assets.assets.metadata import (
     rows_as_metadata,
 )
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
-from tests.unit.report.builder import Case
+from tests.unit.cases import Case
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -27,18 +27,18 @@ def picture(value: dg.MarkdownMetadataValue) -> ET.Element:
 
 def test_interval_plot_names_each_figure_and_marks_the_minimum() -> None:
     figures = {"gpt <1>": Figure(0.2, 0.1, 0.3), "undefined": UNDEFINED_FIGURE}
-    image = picture(intervals_as_metadata(figures, marks={"minimum": 0.0}))
+    image = picture(intervals_as_metadata(figures, minimum=0.0))
 
     texts = [text.text for text in image.iter(f"{SVG}text")]
-    assert texts[0] == "gpt <1>"
+    assert texts[:2] == ["needs 0.00", "gpt <1>"]
     assert "undefined" not in texts
-    [mark] = [line for line in image.iter(f"{SVG}line") if line.get("class") == "mark-minimum"]
-    [bar] = [line for line in image.iter(f"{SVG}line") if line.get("class") == "whisker"]
-    assert float(mark.attrib["x1"].rstrip("%")) < float(bar.attrib["x1"].rstrip("%"))
+    [mark] = [line for line in image.iter(f"{SVG}line") if line.get("class") == "minimum"]
+    [bar] = [line for line in image.iter(f"{SVG}line") if line.get("class") == "interval"]
+    assert float(mark.attrib["x1"]) < float(bar.attrib["x1"])
 
 
 def test_nothing_measured_is_said_in_words() -> None:
-    assert intervals_as_metadata({}, marks={}).value == "Nothing to plot."
+    assert intervals_as_metadata({}, minimum=0.0).value == "Nothing to plot."
     assert counts_as_metadata({}).value == "Nothing to show."
     assert rows_as_metadata(pd.DataFrame()).value == "Nothing to show."
 
@@ -48,8 +48,8 @@ def test_table_of_figures_has_titles_intervals_and_percentages() -> None:
 
     head, _, overall, clarity, _ = (table.value or "").splitlines()
     assert head == "| question | A^HH | Exact agreement |"
-    assert overall.startswith("| **all questions** |")
-    assert clarity == "| clarity | 0.880 (0.840 to 0.920) | 63.5 % (59.5 % to 67.5 %) |"
+    assert overall.startswith("| all questions |")
+    assert clarity == "| clarity | 0.88 (0.84-0.92) | 64 % (60-68 %) |"
 
 
 def test_counts_are_a_matrix_under_their_name() -> None:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,21 +10,25 @@ import pytest
 from eval_assets.assets import reports
 from eval_assets.assets.reports import history_rows, write_report
 from eval_assets.errors import StoreError
-from tests.unit.report.builder import Case
+from tests.unit.cases import Case
 
 
 @pytest.fixture
 def data(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A report that is nothing but the name of its format."""
-    for form in ("html", "markdown", "json"):
-        monkeypatch.setattr(reports, f"render_{form}", lambda _, form=form: form)
-    return None
+    for name in ("report_page", "report_markdown", "report_json"):
+        monkeypatch.setattr(reports, name, lambda *_, name=name: name)
+    return SimpleNamespace(report=None)
 
 
 def test_every_format_is_written(data: Any, tmp_path: Path) -> None:
     written = write_report(data, tmp_path / "out")
 
-    assert [path.read_text() for path in written] == ["html", "markdown", "json"]
+    assert [path.read_text() for path in written] == [
+        "report_page",
+        "report_markdown",
+        "report_json",
+    ]
 
 
 def test_a_link_in_place_of_the_report_is_not_followed(data: Any, tmp_path: Path) -> None:

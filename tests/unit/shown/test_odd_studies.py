@@ -8,8 +8,9 @@ from html import unescape
 import pytest
 
 from eval_assets.agreement.judge_comparison import MARGIN, JudgeFinding
-from eval_assets.shown.html import screen_fragment, screen_page
+from eval_assets.shown.html import report_page, screen_fragment
 from eval_assets.shown.next_step import Action
+from eval_assets.shown.report import report_of
 from eval_assets.shown.screen import Screen
 from eval_assets.shown.screen_json import screen_document
 from eval_assets.shown.terminal import WIDTH, screen_lines
@@ -39,7 +40,7 @@ def test_terminal_json_and_html_say_the_same(screens: dict[str, Screen], name: s
     screen = screens[name]
     text = " ".join("\n".join(screen_lines(screen, report=None)).split())
     document = screen_document(screen, report=None)
-    page = unescape(screen_page(screen)).replace("\N{MINUS SIGN}", "-")
+    page = unescape(report_page(report_of(screen))).replace("\N{MINUS SIGN}", "-")
 
     json.dumps(document, allow_nan=False)
     labels, judges = document["labels"], document["judges"]

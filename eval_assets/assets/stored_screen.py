@@ -1,4 +1,7 @@
-"""The screen of a run: that of `check`, on the ratings that a database holds."""
+"""The screen of a run and of the report: that of `check`, on the ratings of a database.
+
+It loads no Dagster, as the commands read it too.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
-from eval_assets.agreement.judge_comparison import HeldOutTest, JudgeScores, PlannedTest
+from eval_assets.agreement.judge_comparison import (
+    Favour,
+    HeldOutTest,
+    JudgeScores,
+    PlannedTest,
+)
 from eval_assets.shown.next_step import NextStep, command_words
 from eval_assets.shown.screen import ItemText, ReadSummary, Screen, screen_of
 from eval_assets.store.ratings import (
@@ -134,10 +142,17 @@ def _with_tests(
         if not row["stale_because"]
     }
 
+    favours: dict[tuple[str, str], list[Favour]] = defaultdict(list)
+    for row in read_rows(connection, "judge_bias", order_by="abs(relative) DESC"):
+        if row["is_named"]:
+            favour = Favour(row["attribute"], row["value"], row["relative"])
+            favours[row["judge_id"], row["question_id"]].append(favour)
+
     def tested(of: JudgeComparison) -> JudgeComparison:
         unit = of.judge, of.question.id
         plan = _plan_of(plans[unit]) if unit in plans else None
-        return replace(of, tested=tests.get(unit), planned=plan)
+        named = tuple(favours[unit])
+        return replace(of, tested=tests.get(unit), planned=plan, favours=named)
 
     judges = {judge: tuple(map(tested, rows)) for judge, rows in assessment.judges.items()}
     return replace(assessment, judges=judges)

@@ -1,18 +1,16 @@
-"""Report data made by hand: frames as the tables hold them, and the gates' own verdicts on them."""
+"""Figures made by hand: records as the tables hold them, and the gates' own verdicts on them."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
-
-import pandas as pd
 
 from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.gates.decision import (
     GateEvidence,
     GateFigure,
+    GateOutcome,
     evaluate_gates,
     tunable_questions,
 )
@@ -28,11 +26,9 @@ from eval_assets.figures import (
     Scope,
     ScoreFigures,
 )
-from eval_assets.report.data import Coverage, ReportData
-from eval_assets.scale import BINARY, LIKERT5, Scale
+from eval_assets.scale import BINARY, LIKERT5
 from eval_assets.verdicts import JudgeVerdict
 
-WHEN = datetime(2026, 11, 21, 4, 30, tzinfo=UTC)
 JUDGES = (
     Judge("gpt", "openai", "gpt-6-luna"),
     Judge("haiku", "anthropic", "claude-haiku-5-5"),
@@ -63,31 +59,37 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class CaseData:
+    """Figures of an evaluation, with the gates' verdicts on them."""
+
+    evaluation: Evaluation
+    gates: tuple[GateOutcome, ...]
+    tunable: tuple[str, ...]
+    humans: tuple[HumanFigures, ...]
+    findings: tuple[Finding, ...]
+    judges: tuple[JudgeFigures, ...]
+    judge_humans: tuple[JudgeHumanFigures, ...]
+    scores: tuple[ScoreFigures, ...]
+
+
+@dataclass(frozen=True)
 class Case:
-    """A whole evaluation; `data` builds the report's input from it."""
+    """A whole evaluation; `data` builds its figures."""
 
     measured: tuple[Measured, ...] = tuple(Measured(question) for question in QUESTIONS)
     judges: tuple[Judge, ...] = JUDGES
     gates: dict[GateName, Gate] = field(default_factory=default_gates)
     name: str = "conala"
-    statuses: tuple[tuple[str, str, int], ...] = (
-        ("gpt", "ok", 158),
-        ("gpt", "unparsable", 2),
-        ("haiku", "ok", 160),
-    )
     alpha_within: float = math.nan
     a_ha: float = 0.86
     a_ha_constant: float = 0.70
     a_ha_shuffled: float = 0.57
     bias: float = 0.31
     verdicts: Mapping[tuple[str, str], JudgeVerdict] = field(default_factory=dict)
-    prompt_text: str = "Sort a list by two keys."
-    response_text: str = "Use sorted with a key that returns a tuple."
-    rater: str = "r1"
     model: str = "fern-small"
 
-    def data(self) -> ReportData:
-        """The report's input."""
+    def data(self) -> CaseData:
+        """Its figures, with the gates' verdicts."""
         humans, judges = self.humans(), self.judge_rows()
         evaluation = Evaluation(
             name=self.name,
@@ -103,34 +105,17 @@ class Case:
         if len(self.judges) > 1:
             evidence["judge_alpha"] = _evidence([(row, row.alpha, row.n_units) for row in judges])
         outcomes = evaluate_gates(evidence, self.gates)
-        return ReportData(
+        return CaseData(
             evaluation=evaluation,
             gates=outcomes,
             tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
             humans=humans,
-            rubric_versions=(),
             findings=tuple(
                 Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
             ),
-            diagnoses=(),
-            coverage=tuple(
-                Coverage(judge, {status: n for other, status, n in self.statuses if other == judge})
-                for judge in dict.fromkeys(judge for judge, *_ in self.statuses)
-            ),
             judges=judges,
-            leave_one_judge_out=(),
             judge_humans=self._judge_humans(),
-            judge_humans_with_excluded=(),
-            slices=(),
             scores=self._scores(),
-            dependent_judges=(),
-            stale="",
-            tables={
-                "judge_confusion": self._judge_confusion(),
-                "label_disagreements": self._label_disagreements(),
-            },
-            sizes={"responses": 80, "label_disagreements": 31},
-            generated_at=WHEN,
         )
 
     def humans(self) -> tuple[HumanFigures, ...]:
@@ -257,35 +242,6 @@ class Case:
             for judge in self.judges
         )
 
-    def _judge_confusion(self) -> pd.DataFrame:
-        rows = [
-            (judge.id, m.question.id, human, human if human != high else low, 7)
-            for m in self.measured
-            for judge in self.judges
-            for low, high in [(m.question.scale.low, m.question.scale.high)]
-            for human in (m.question.scale.values or ())
-        ]
-        columns = ["judge_id", "question_id", "human_value", "judge_value", "n_units"]
-        return pd.DataFrame(rows, columns=columns)
-
-    def _label_disagreements(self) -> pd.DataFrame:
-        return pd.DataFrame(
-            [
-                {
-                    "response_id": "resp-1",
-                    "question_id": self.measured[0].question.id,
-                    "n_ratings": 2,
-                    "range": 4.0,
-                    "standard_deviation": 2.0,
-                    "ratings": pd.Series({self.rater: 1.0, "r2": 5.0}).to_json(),
-                    "reason": "from one end of the scale to the other",
-                    "model_name": self.model,
-                    "prompt_text": self.prompt_text,
-                    "response_text": self.response_text,
-                }
-            ]
-        )
-
     def _scores(self) -> tuple[ScoreFigures, ...]:
         raters: list[tuple[RaterKind, str | None]] = [("human", None)]
         raters += [("judge", judge.id) for judge in self.judges]
@@ -311,24 +267,6 @@ class Case:
         )
 
 
-def twelve_questions() -> tuple[Measured, ...]:
-    """Twelve questions of four scales, from good agreement to none."""
-    scales = (LIKERT5, BINARY, Scale.from_steps(low=1, high=4), Scale(low=0, high=1))
-    return tuple(
-        Measured(
-            RubricQuestion(
-                f"question_{k}_of_the_rubric",
-                f"Does the answer meet point {k}?",
-                scales[k % 4],
-                scales[k % 4].default_level(),
-            ),
-            a_hh=0.95 - 0.04 * k,
-            alpha=0.9 - 0.09 * k,
-        )
-        for k in range(12)
-    )
-
-
 def _figure(value: float, half_width: float) -> Figure:
     return Figure(value, value - half_width, value + half_width)
 
@@ -346,49 +284,3 @@ def _evidence(rows: Sequence[tuple[HumanFigures | JudgeFigures, Figure, int]]) -
         for row, figure, n_units in rows
     )
     return GateEvidence(figures, "v1")
-
-
-ATTACK = (
-    "\"><script>alert(1)</script><img src=x onerror=alert(1)>\n\n# Big|cell `code` {{ 7*7 }} 'x"
-)
-LONG = "A sentence that goes on. " * 400
-
-
-def attacked() -> Case:
-    """Return a case in which every text that comes from data tries to become markup."""
-    question = RubricQuestion(ATTACK, ATTACK, LIKERT5, "ordinal")
-    return Case(
-        measured=(Measured(question, findings=(("pattern", ATTACK), ("suggestion", ATTACK))),),
-        name=ATTACK,
-        prompt_text=ATTACK,
-        response_text=ATTACK,
-        rater=ATTACK,
-        model=ATTACK,
-        statuses=((ATTACK, ATTACK, 5), ("gpt", "ok", 3)),
-    )
-
-
-CASES = {
-    "plain": Case(),
-    "attacked": attacked(),
-    "twelve questions": Case(measured=twelve_questions()),
-    "no judges": Case(judges=(), statuses=()),
-    "long text": Case(response_text=LONG),
-    "undefined": Case(measured=(Measured(QUESTIONS[0], alpha=math.nan), Measured(QUESTIONS[1]))),
-}
-
-
-def many_disagreements(n: int) -> ReportData:
-    """Return a case with `n` disagreements, whose ratings lie 1 to 4 points apart."""
-    data = Case().data()
-    [row] = data.tables["label_disagreements"].to_dict("records")
-    rows = [
-        {**row, "response_id": f"resp-{k}", "range": float(1 + k % 4), "prompt_text": f"Ask {k}."}
-        for k in range(n)
-    ]
-    return with_tables(data, label_disagreements=pd.DataFrame(rows))
-
-
-def with_tables(data: ReportData, **tables: pd.DataFrame) -> ReportData:
-    """Return `data` with other tables in place of its own."""
-    return replace(data, tables={**data.tables, **tables}, sizes={})

@@ -1,1 +1,0 @@
-"""Tables, plots and texts for the terminal, HTML, Markdown and the UI."""

@@ -1,0 +1,267 @@
+"""Contents of pages as data: tables, plots and texts, which every renderer reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from eval_assets.shown.rows import Axis, Row
+from eval_assets.verdicts import Tone, Verdict
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Args:
+        name: Its key in JSON.
+        title: Its header.
+        is_number: Whether its cells are aligned right and never cut.
+    """
+
+    name: str
+    title: str
+    is_number: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Args:
+        text: What people read.
+        value: What programs read; None if it is undefined.
+        tone: Its colour.
+        verdict: The verdict that it is; it stands beside its sign.
+        shade: Share of a heat map's colour; None outside of one.
+        is_marked: Whether it is framed.
+    """
+
+    text: str
+    value: object = None
+    tone: Tone = Tone.NONE
+    verdict: Verdict | None = None
+    shade: float | None = None
+    is_marked: bool = False
+
+
+def text_cell(text: str, *, tone: Tone = Tone.NONE) -> Cell:
+    """Return a text as a cell."""
+    return Cell(text, text, tone)
+
+
+def verdict_cell(verdict: Verdict) -> Cell:
+    """Return a verdict as a cell."""
+    return Cell(verdict.word, verdict.value, verdict.tone, verdict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Args:
+        name: Its name in JSON, and for readers of a screen.
+        caption: What holds for all rows.
+        form: `heat` for a matrix whose cells are shaded.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    form: Literal["figures", "heat"] = "figures"
+
+    @property
+    def without_equal_columns(self) -> "Table":
+        """The table without columns whose rows are all the same; the caption holds what they say.
+
+        The first column names the rows and stays.
+        """
+        if len(self.rows) < 2 or self.form == "heat":  # noqa: PLR2004 - one row equals itself
+            return self
+        equal = [
+            index
+            for index, column in enumerate(self.columns)
+            if index and len({row[index].text for row in self.rows}) == 1 and column.title
+        ]
+        remaining = [index for index in range(len(self.columns)) if index not in equal]
+        sentences = [
+            f"{self.columns[index].title}: {self.rows[0][index].text}"
+            for index in equal
+            if self.rows[0][index].text
+        ]
+        return replace(
+            self,
+            columns=tuple(self.columns[index] for index in remaining),
+            rows=tuple(tuple(row[index] for index in remaining) for row in self.rows),
+            caption=". ".join(filter(None, (self.caption.rstrip("."), *sentences))),
+        )
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Figures on one axis, with a title above."""
+
+    title: str
+    axis: Axis
+    rows: tuple[Row, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How often each value of a scale was given.
+
+    Args:
+        name: By whom.
+        place: Further name, such as the question; may be empty.
+        counts: Numbers of each value.
+    """
+
+    name: str
+    place: str
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """Small histograms side by side; `values` are the texts of the values of each."""
+
+    items: tuple[tuple[Distribution, tuple[str, ...]], ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Heats:
+    """Heat maps side by side."""
+
+    tables: tuple[Table, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class SplitItem:
+    """An item that people rated differently.
+
+    Args:
+        item: Its name.
+        question: The question; empty if there is one only.
+        prompt: What was asked; may be empty.
+        text: What was rated; may be empty.
+        votes: Each value of the scale with the raters who gave it.
+        decision: What was decided on it; empty if nothing was.
+    """
+
+    item: str
+    question: str
+    prompt: str
+    text: str
+    votes: tuple[tuple[str, tuple[str, ...]], ...]
+    decision: str = ""
+
+    @property
+    def split(self) -> str:
+        """The values that were given, each with its raters."""
+        return "; ".join(f"{value}: {', '.join(names)}" for value, names in self.votes if names)
+
+
+@dataclass(frozen=True)
+class SplitItems:
+    """Items that people rated differently, the widest first."""
+
+    items: tuple[SplitItem, ...]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Sentences, each its own paragraph."""
+
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """Terms with their meanings."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+Block = Table | Plot | Distributions | Heats | SplitItems | Texts | Definitions
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section below the first view.
+
+    Args:
+        name: Its address.
+        title: Its title.
+        finding: What it says, beside the title.
+        blocks: Its contents, a picture first.
+        is_open: Whether its contents are visible at once.
+    """
+
+    name: str
+    title: str
+    finding: str
+    blocks: tuple[Block, ...]
+    is_open: bool = False
+
+
+def tables_of(blocks: Sequence[Block]) -> list[Table]:
+    """Return what blocks say as tables, for readers without pictures."""
+    tables: list[Table] = []
+    for block in blocks:
+        match block:
+            case Table():
+                tables.append(block)
+            case Plot():
+                tables.append(plot_table(block))
+            case Heats():
+                tables += block.tables
+            case Distributions():
+                tables.append(_distribution_table(block))
+    return tables
+
+
+def plot_table(plot: Plot) -> Table:
+    """Return a plot as a table."""
+    has_verdict = any(row.verdict for row in plot.rows)
+    has_interval = any(row.has_interval for row in plot.rows)
+    columns = [Column("label", ""), Column("value", "value", is_number=True)]
+    columns += [Column("interval", "95% CI", is_number=True)] if has_interval else []
+    columns += [Column("verdict", "verdict")] if has_verdict else []
+    rows = []
+    for row in plot.rows:
+        cells = [text_cell(row.label), Cell(row.text, _json(row.value))]
+        if has_interval:
+            cells.append(Cell(row.interval, [_json(row.low), _json(row.high)]))
+        if has_verdict:
+            cells.append(text_cell("") if row.verdict is None else verdict_cell(row.verdict))
+        rows.append(tuple(cells))
+    needs = f"Needs {plot.axis.minimum_text}" if plot.axis.minimum_text else ""
+    caption = ". ".join(filter(None, (plot.note.rstrip("."), needs)))
+    return Table(plot.title, tuple(columns), tuple(rows), caption)
+
+
+def _distribution_table(block: Distributions) -> Table:
+    rows = tuple(
+        (
+            text_cell(" · ".join(filter(None, (item.name, item.place)))),
+            Cell(f"{sum(item.counts):,}", sum(item.counts)),
+            Cell(
+                ", ".join(f"{value}: {n:,}" for value, n in zip(values, item.counts, strict=True)),
+                dict(zip(values, item.counts, strict=True)),
+            ),
+        )
+        for item, values in block.items
+    )
+    columns = (
+        Column("rater", ""),
+        Column("n", "ratings", is_number=True),
+        Column("counts", "of each value"),
+    )
+    return Table("Ratings by rater", columns, rows)
+
+
+def _json(value: float) -> float | None:
+    return None if value != value else value  # noqa: PLR0124 - NaN

@@ -1,0 +1,191 @@
+"""Gates: whether judges may be tuned, and the figures that say so."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
+from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.bands import FEWEST_GROUPS
+from eval_assets.shown.blocks import Cell, Column, Plot, Table, text_cell, verdict_cell
+from eval_assets.shown.numbers import (
+    count_text,
+    figure_text,
+    interval_text,
+    joined,
+    limit_text,
+    planned_text,
+)
+from eval_assets.shown.records import ALL_QUESTIONS
+from eval_assets.shown.rows import Mark, Row, agreement_axis
+from eval_assets.shown.stored import certificate_verdict
+from eval_assets.verdicts import Verdict
+
+_RATERS = {"human": "people", "judge": "the judges"}
+
+
+def gates_answer(outcomes: Sequence[GateOutcome]) -> str:
+    """Return whether judges may be tuned, in one sentence."""
+    closed = [of for of in outcomes if of.is_closed]
+    if any(of.unusable for of in closed):
+        return "Judges may not be tuned: agreement is not measured on the current data."
+    if closed:
+        raters = dict.fromkeys(_RATERS[GATES[of.gate].raters] for of in closed)
+        names = joined([of.gate for of in closed])
+        return f"Judges may not be tuned: {' and '.join(raters)} do not agree enough ({names})."
+    ids = list(dict.fromkeys(of.question_id or "" for gate in outcomes for of in gate.questions))
+    tunable = tunable_questions(outcomes, ids)
+    if len(tunable) < len(ids):
+        excluded = joined([question for question in ids if question not in tunable])
+        return f"Judges may be tuned on {joined(tunable)}, not on {excluded}."
+    return "Judges may be tuned."
+
+
+def gates_table(outcomes: Sequence[GateOutcome]) -> Table:
+    """Return each figure beside its minimum, overall only where there are several questions."""
+    columns = (
+        Column("gate", "gate"),
+        Column("question", "question"),
+        Column("value", "value", is_number=True),
+        Column("interval", "95% CI", is_number=True),
+        Column("minimum", "needs", is_number=True),
+        Column("state", "state"),
+    )
+    rows = tuple(
+        (
+            text_cell(outcome.gate),
+            text_cell(of.question_id or ALL_QUESTIONS),
+            _value_cell(of),
+            Cell(interval_text(of.low, of.high, limits=[of.minimum])),
+            Cell(limit_text(of.minimum), of.minimum),
+            verdict_cell(Verdict.NOT_MEASURED if outcome.unusable else of.state),
+        )
+        for outcome in outcomes
+        for of in figures_of(outcome)
+    )
+    return Table("Gates", columns, rows)
+
+
+def figures_of(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
+    """Return the figures of a gate; those of an only question are those of all."""
+    if len(outcome.questions) == 1:
+        return outcome.questions
+    return (outcome.overall, *outcome.questions)
+
+
+def _value_cell(of: GateVerdict) -> Cell:
+    value = None if math.isnan(of.value) else of.value
+    return Cell(figure_text(of.value, limits=[of.minimum]), value)
+
+
+def gates_notes(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
+    """Yield why figures cannot be compared, and where a gate is open though it is not settled."""
+    yield from dict.fromkeys(f"{of.overall.reason}." for of in outcomes if of.unusable)
+    for outcome in outcomes:
+        if outcome.unusable:
+            continue
+        for of in figures_of(outcome):
+            if of.state is Verdict.NEED_MORE_DATA or math.isnan(of.value):
+                subject = f"{outcome.gate} on {of.question_id or ALL_QUESTIONS}"
+                yield f"{subject}: {of.explanation}."
+        if outcome.severity == "warn" and not outcome.passed:
+            yield f"{outcome.gate} is declared to warn only, so it holds nothing back."
+
+
+def gates_plot(outcome: GateOutcome) -> Plot:
+    """Return the figures of a gate with their minimum."""
+    mark = Mark.JUDGE if GATES[outcome.gate].raters == "judge" else Mark.PEOPLE
+    minimum = outcome.overall.minimum
+    rows = tuple(
+        Row(
+            of.question_id or ALL_QUESTIONS,
+            of.value,
+            figure_text(of.value, limits=[minimum]),
+            mark,
+            low=of.low,
+            high=of.high,
+            minimum=minimum,
+            verdict=of.state,
+        )
+        for of in figures_of(outcome)
+        if not math.isnan(of.value)
+    )
+    axis = agreement_axis(rows, minimum=minimum, minimum_text=limit_text(minimum))
+    return Plot(outcome.title, axis, rows)
+
+
+def plan_table(outcomes: Sequence[GateOutcome]) -> Table:
+    """Return how many more responses settle each figure in four of five studies."""
+    columns = (
+        Column("gate", "gate"),
+        Column("question", "question"),
+        Column("value", "now", is_number=True),
+        Column("interval", "95% CI", is_number=True),
+        Column("minimum", "needs", is_number=True),
+        Column("n_more", "more responses"),
+    )
+    rows = tuple(
+        (
+            text_cell(outcome.gate),
+            text_cell(of.question_id or ALL_QUESTIONS),
+            _value_cell(of),
+            Cell(interval_text(of.low, of.high, limits=[of.minimum])),
+            Cell(limit_text(of.minimum), of.minimum),
+            Cell(_more(of), of.n_more(of.minimum)),
+        )
+        for outcome in outcomes
+        if not outcome.unusable
+        for of in figures_of(outcome)
+    )
+    return Table("Plan", columns, rows)
+
+
+def plan_answer(outcomes: Sequence[GateOutcome]) -> str:
+    """Return the largest number that a figure takes, in one sentence."""
+    figures = [of for gate in outcomes if not gate.unusable for of in figures_of(gate)]
+    if not figures:
+        return "Agreement is not measured on the current data."
+    unsettled = [of for of in figures if of.state not in {Verdict.PASS, Verdict.FAIL}]
+    if not unsettled:
+        return "Every figure is settled: more responses would not change a verdict."
+    numbers = [n for of in unsettled if (n := of.n_more(of.minimum))]
+    if not numbers:
+        return f"No number can be named yet: {_more(unsettled[0])}."
+    return f"About {planned_text(max(numbers))} more responses settle what is open."
+
+
+def _more(of: GateVerdict) -> str:
+    n_more = of.n_more(of.minimum)
+    if n_more:
+        return f"about {count_text(n_more)}"
+    if n_more == 0:
+        return "none"
+    n_groups = of.n_units if of.n_groups is None else of.n_groups
+    if n_groups < FEWEST_GROUPS:
+        return f"first {FEWEST_GROUPS} response groups, now {n_groups}"
+    return "no number would settle it"
+
+
+def certificates_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the verdicts of held-out tests on judges, with their reasons."""
+    columns = (
+        Column("judge", "judge"),
+        Column("version", "version"),
+        Column("question", "question"),
+        Column("state", "replaces a rater"),
+        Column("reason", "reason"),
+    )
+    return Table(
+        "Certificates",
+        columns,
+        tuple(
+            (
+                text_cell(row["judge_id"]),
+                text_cell(row["version"]),
+                text_cell(row["question_id"]),
+                verdict_cell(certificate_verdict(row)),
+                text_cell(str(row["stale_because"] or row["reason"] or "")),
+            )
+            for row in rows
+        ),
+    )

@@ -1,0 +1,93 @@
+"""Records of figures as tables, which the terminal and the UI print alike."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from eval_assets.catalogue import Figure, MeasurementUnit, Statistic
+from eval_assets.figures import FigureRecord, fields_of
+from eval_assets.shown.blocks import Cell, Column, Table, text_cell
+from eval_assets.shown.numbers import (
+    count_text,
+    figure_text,
+    interval_text,
+    percent_interval,
+    percent_text,
+    signed_text,
+)
+
+ALL_QUESTIONS = "all questions"
+
+HUMANS = ("question_id", "a_hh", "alpha", "exact_agreement", "n_responses", "n_groups")
+JUDGES = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
+JUDGES_AGAINST_HUMANS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
+WITHOUT_JUDGES = (
+    *("judge_id", "question_id", "alpha", "alpha_without", "mean_difference", "n_units"),
+)
+"""Fields of each record that a page of the UI shows."""
+
+NARROW = {"exact_agreement", "spearman", "n_judges"}
+"""Fields that a screen of 80 columns leaves out."""
+
+_NAMES = {"n_responses": "rated twice", "n_units": "compared", "n_groups": "groups"}
+
+
+def figures_table(rows: Sequence[FigureRecord], names: Sequence[str], *, name: str = "") -> Table:
+    """Return fields of records of one type as a table.
+
+    Args:
+        rows: The records.
+        names: Their fields.
+        name: Name of the table.
+    """
+    declared = {field.name: field for field in fields_of(type(rows[0]))} if rows else {}
+    fields = [declared[of] for of in names if of in declared]
+    columns = tuple(
+        Column(
+            field.name,
+            field.statistic.title
+            if field.statistic
+            else _NAMES.get(field.name, field.name.removesuffix("_id").removeprefix("n_")),
+            is_number=field.statistic is not None or field.type is int,
+        )
+        for field in fields
+    )
+    cells = tuple(
+        tuple(value_cell(getattr(row, field.name), field.statistic) for field in fields)
+        for row in rows
+    )
+    return Table(name, columns, cells)
+
+
+def value_cell(value: Any, statistic: Statistic | None) -> Cell:  # noqa: ANN401 - a field
+    """Return a field of a record as a cell; a figure with its interval."""
+    match value:
+        case Figure():
+            interval = _interval(value, statistic)
+            text = _number(value.value, statistic)
+            number = None if math.isnan(value.value) else value.value
+            return Cell(f"{text} ({interval})" if interval else text, number)
+        case float():
+            return Cell(_number(value, statistic), None if math.isnan(value) else value)
+        case None:
+            return text_cell(ALL_QUESTIONS)
+        case int():
+            return Cell(count_text(value), value)
+        case _:
+            return text_cell(str(value))
+
+
+def _number(value: float, statistic: Statistic | None) -> str:
+    if statistic and statistic.unit is MeasurementUnit.PERCENT:
+        return percent_text(value / 100)
+    if statistic and statistic.unit is MeasurementUnit.POINTS and not math.isnan(value):
+        return signed_text(value)
+    return figure_text(value, limits=statistic.limits if statistic else ())
+
+
+def _interval(figure: Figure, statistic: Statistic | None) -> str:
+    if not figure.has_interval:
+        return ""
+    if statistic and statistic.unit is MeasurementUnit.PERCENT:
+        return percent_interval(figure.low / 100, figure.high / 100)
+    return interval_text(figure.low, figure.high, limits=statistic.limits if statistic else ())
