@@ -160,7 +160,7 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
     written for each item; without labels, an empty table to fill in.
 
     Returns:
-        The draft; None if the folder has no table.
+        The draft; None if the folder has neither tables nor prompts.
 
     Raises:
         InputError: If the folder cannot be written.
@@ -175,7 +175,7 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
     notes += ["raters see the name of the model: labelling.show"] * bool(files.labelling)
     of_run = [*files.labels, *files.scores]
     if not (of_run or files.further or files.responses):
-        return None
+        return _draft_of_prompts(folder)
     has_rubric = bool(files_in_folder(folder, "rubric"))
     tables, texts = None, list[tuple[str, ...]]()
     if (of_run and not has_rubric) or files.further:
@@ -212,6 +212,22 @@ def draft_of_folder(folder: Path, options: ReadOptions) -> Draft | None:
     head = _HEAD.format(source="the files of this folder")
     written = write_files(folder, {FILE: head + as_yaml(sections), **contents})
     return Draft(written, notes, tasks)
+
+
+def _draft_of_prompts(folder: Path) -> Draft | None:
+    """Return the draft of a folder that holds no more than prompts; None without any."""
+    prompts = [path.relative_to(folder).as_posix() for path in files_in_folder(folder, "prompts")]
+    if not prompts:
+        return None
+    rubric = with_guidelines([EXAMPLE_QUESTION], _rubric_sections(folder))
+    has_rubric = bool(files_in_folder(folder, "rubric"))
+    sections = {"name": folder.resolve().name, "rubric": None if has_rubric else rubric}
+    head = _HEAD.format(source="the prompts of this folder")
+    files = write_files(folder, {FILE: head + as_yaml({**sections, "prompts": prompts})})
+    tasks = [f"name the models that respond to {listed_briefly(prompts)}, as generators in {FILE}"]
+    if not has_rubric:
+        tasks.append(f"replace the example question in {FILE}")
+    return Draft(files, [f"{name}: prompts" for name in prompts], tasks)
 
 
 def _ratings_or_texts(

@@ -139,7 +139,7 @@ _JUDGE = re.compile(
     r"(^|_)(judge|llms?|ai|ki|ia|verdict|pred(iction|icted|ictions)?|auto_?rater|autoeval|auto"
     r"|machine|maschine"
     r"|grading|grader_model|judge_?model(_?id)?|model_(score|rating|label|grade|verdict|judg\w*)"
-    r"|automatic|automated|evaluator_model|claude_(judge|rater|score))(_|$|\d)"
+    r"|automatic|automated|aiescore|evaluator_model|claude_(judge|rater|score))(_|$|\d)"
 )
 _HUMAN = re.compile(
     r"(^|_)(humans?|person|people|experts?|author|annotator|crowd|worker|gold|manual|user|labels?"

@@ -211,7 +211,7 @@ def _read(
         export=source.export,
         evaluation=evaluation,
     )
-    unlike = [name for of in readings for name, why in of.not_read.items() if why == UNLIKE]
+    unlike = [name for of in readings for name, reason in of.not_read.items() if reason == UNLIKE]
     notes = [
         *([f"not read: {listed_briefly(unlike)}, {UNLIKE}"] if unlike else []),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),

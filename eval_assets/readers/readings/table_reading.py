@@ -205,6 +205,8 @@ def with_names_of_runs(table: CodedTable, options: ReadOptions) -> ReadOptions:
     names_roles = options.item or options.rating or names_columns
     question = first("question_id") or (indicator if item is None else None)
     items = (item,) if item is not None else keys
+    if rating is not None and rating == first("aiescore") and items and not names_roles:
+        return replace(options, item=items, judge=(*options.judge, rating), question=question)
     file_is_named = any(names_file(name, [table.file]) for name in named_raters)
     if file_is_named and items and rating and rater is None and not names_roles:
         return replace(options, item=items, rating=(rating,), question=question)

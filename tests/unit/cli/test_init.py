@@ -138,6 +138,22 @@ def test_files_in_the_published_layout_are_declared_as_they_are(tmp_path: Path) 
     assert (len(labels.ratings), labels.n_unrated) == (16, 1)
 
 
+def test_prompts_alone_are_drafted_without_made_up_responses(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "prompts.tsv").write_text("convo_id\tprompt_text\nc1\tWhy?\n")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    assert outcome.exit_code == 0
+    assert "name the models that respond to prompts/prompts.tsv, as generators" in outcome.output
+    generators = "generators: [{id: m, provider: openai, model: gpt-6-luna}]\n"
+    with (tmp_path / "evaluation.yaml").open("a") as file:
+        file.write(generators)
+    evaluation = read_evaluation(tmp_path)
+    assert [path.name for path in evaluation.prompts] == ["prompts.tsv"]
+    assert not (tmp_path / "responses.csv").exists()
+
+
 def test_rubric_and_prompts_of_the_published_layout_are_used(tmp_path: Path) -> None:
     write_published_layout(tmp_path)
     (tmp_path / "rubrics").mkdir()

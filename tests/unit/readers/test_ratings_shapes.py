@@ -178,6 +178,25 @@ def test_language_model_is_a_rater_if_the_user_says_so(tmp_path: Path) -> None:
     assert set(raters(ratings)) == {"Anna", "gpt-4o"}
 
 
+def test_scores_of_conversations_beside_filled_sheets_are_those_of_a_judge(tmp_path: Path) -> None:
+    sheet = "indicator_id,convo_id,turn_index,seed,prompt_text,response_text,model,rater_id,score\n"
+    scores = "indicator_id,convo_id,model_name,seed,aiescore\n"
+    for n in range(8):
+        for turn in (1, 2):
+            for rater in ("r1", "r2"):
+                rating = 1 + (n + turn * len(rater)) % 4
+                sheet += f"kind,c{n},{turn},1,p{n},Text {n} {turn}.,m1,{rater},{rating}\n"
+        scores += f"kind,c{n},m1,1,{1 + n % 4 / 2}\n"
+    (tmp_path / "hij_scores.csv").write_text(sheet)
+    (tmp_path / "llm_scores.csv").write_text(scores)
+
+    tables = read_ratings([tmp_path], ReadOptions())
+
+    assert raters(tables) == ("r1", "r2")
+    assert set(tables.scores["judge"]) == {"aiescore"}
+    assert [question.id for question in tables.questions] == ["kind"]
+
+
 def test_scores_named_after_a_judge_and_a_question_are_no_raters(tmp_path: Path) -> None:
     rows = [f"i{k},{1 + k % 5},{1 + k % 4},{1 + k % 3},{5 - k % 5}" for k in range(24)]
     table = "\n".join(["id,tone,clarity,judge_tone,judge_clarity", *rows])
