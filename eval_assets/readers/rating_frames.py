@@ -19,6 +19,7 @@ from eval_assets.readers.readings.table_reading import RatedColumn, Reading, opt
 from eval_assets.readers.values import (
     ABSENT,
     RatingCells,
+    are_verdicts,
     in_utc,
     likely_scale,
     missing_code,
@@ -293,7 +294,13 @@ def with_values(
             scored = of_question & is_judge & (rows["rater"].cat.codes.to_numpy() == judge)
             name = str(rows["rater"].cat.categories[judge])
             scale, scores = _scores(cells.take(scored), question)
-            if scale is not question.scale:
+            if are_verdicts(scale) and are_verdicts(question.scale):
+                classes = dict(zip(_class_names(scale), _class_names(question.scale), strict=True))
+                pairs = [f"{word} as {of}" for word, of in classes.items() if word != of]
+                ratings.notes += [f"{name}: {' and '.join(pairs)}"] * bool(pairs)
+                scores = np.where(scores == scale.low, question.scale.low, scores)
+                scores = np.where(scores == scale.high, question.scale.high, scores)
+            elif scale is not question.scale:
                 of_judges[name] = scale
             values[scored] = scores
             is_used[scored] = ~np.isnan(scores)
@@ -303,6 +310,10 @@ def with_values(
     rows["value"] = values
     ratings.rows = rows if is_used.all() else rows[is_used].reset_index(drop=True)
     return RatedScales(tuple(questions), of_judges)
+
+
+def _class_names(scale: Scale) -> tuple[str, ...]:
+    return scale.words or tuple(f"{value:g}" for value in scale.values or ())
 
 
 def _question(  # noqa: PLR0913, PLR0917 - what decides a scale

@@ -22,7 +22,7 @@ from eval_assets.readers.formats.contents import FileContent, content_of
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import Export
-from eval_assets.readers.names import Who, crossed_parts, distinct_parts, is_rating_word
+from eval_assets.readers.names import Who, crossed_parts, distinct_parts, is_rating_word, who
 from eval_assets.readers.problems import listed_briefly, nearest
 from eval_assets.readers.rated_items import rated_items, reasons_not_read
 from eval_assets.readers.rating_frames import (
@@ -187,7 +187,7 @@ def _read(
     if source.export is not None:
         declared = {**questions_of_export(source.export), **declared}
     readings = _joined_readings(source, options)
-    judge_of_file = _judges_of_files(source, options)
+    judge_of_file = _judges_of_files(source, readings, options)
     ratings = collected_ratings(readings, options, judge_of_file)
     table = readings[0].table
     bad_rows = [problem for of in readings for problem in of.table.bad_rows]
@@ -294,10 +294,55 @@ def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Readin
     if not readings:
         raise _group(_refusal(source, refused))
     main = max(readings, key=lambda of: (_n_by_people(of) > 0, _n_by_people(of), len(of.table)))
-    further = [
-        of for reading in readings if reading is not main for of in _joined(main, reading, options)
-    ]
-    return [main, *further]
+    further = [reading for reading in readings if reading is not main]
+    further = [of for reading in further for of in _joined(main, reading, options)]
+    return [main, *further, *_unnamed_readings(main, [*readings, *refused], further, options)]
+
+
+def _unnamed_readings(
+    main: Reading, found: Sequence[Reading], joined: Sequence[Reading], options: ReadOptions
+) -> list[Reading]:
+    """Return the ratings on the main file's questions in files that name no rater.
+
+    They are a judge's if the file is called like one, or an option says so.
+
+    Raises:
+        ExceptionGroup: Of an InputError for the first file that nothing says who rated in.
+    """
+    questions = {plain(of.column.name) for of in main.rated if not of.rater}
+    questions |= set() if main.question is None else {*map(plain, main.question.values)}
+    values = {value for of in main.rated for value in of.column.rating_words}
+    readings = []
+    for reading in found:
+        table = reading.table
+        columns = tuple(
+            column.name
+            for column in table.columns
+            if plain(column.name) in questions
+            or (not questions and is_rating_word(column.name) and {*column.rating_words} <= values)
+        )
+        if table in (main.table, *(of.table for of in joined)) or reading.rater or not columns:
+            continue
+        asked = None if main.question is None else table.find(main.question.name)
+        roles = replace(options, rating=columns, rater=(), judge=())
+        candidates = readings_of(
+            table, roles if asked is None else replace(roles, question=asked.name)
+        )
+        read = next((of for of in candidates if of.refusal is None and of.rater is None), None)
+        if read is None or not _item_values(read) & _item_values(main):
+            continue
+        if not _is_named(table.file, options):
+            judge, rater = (option_text(table, name, table.file) for name in ("judge", "rater"))
+            remedy = f"If a judge did, pass {judge}; if a person did, {rater}"
+            raise _group(refused(table, "nothing says who gave these ratings", remedy))
+        readings.append(read)
+    return readings
+
+
+def _is_named(file: str, options: ReadOptions) -> bool:
+    """Return whether a file of ratings says who gave them: by an option, or called like a judge."""
+    named = any(names_file(name, [file]) for name in (*options.rater, *options.judge))
+    return named or who(Path(file).stem) is Who.JUDGE
 
 
 def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
@@ -357,13 +402,18 @@ def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Readi
     return [reading] if shares or reading.likelihood >= main.likelihood - 3 else []
 
 
-def _judges_of_files(source: _RatingSource, options: ReadOptions) -> dict[str, str]:
-    """Return the judge whose scores a file holds, as far as options say so."""
-    judges = {}
-    for file in source.files:
-        if any(names_file(name, [file]) for name in options.judge):
-            judges[file] = Path(file).stem
-    return judges
+def _judges_of_files(
+    source: _RatingSource, readings: Sequence[Reading], options: ReadOptions
+) -> dict[str, str]:
+    """Return the judge whose scores a file holds: by an option, or as the file is called."""
+    of_options = {
+        file: Path(file).stem
+        for file in source.files
+        if any(names_file(name, [file]) for name in options.judge)
+    }
+    unnamed = [of for of in readings[1:] if of.rater is None and not any(r.rater for r in of.rated)]
+    stems = {of.table.file: Path(of.table.file).stem for of in unnamed}
+    return {file: stem for file, stem in stems.items() if who(stem) is Who.JUDGE} | of_options
 
 
 def _name_questions(ratings: CollectedRatings, *, are_certain: bool) -> None:

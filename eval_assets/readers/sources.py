@@ -214,6 +214,9 @@ def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
 
 def _is_same_form(table: CodedTable, other: CodedTable) -> bool:
     names, other_names = ({plain(c.name) for c in of.columns} for of in (table, other))
+    # A file with raters and one without are of people and a judge.
+    if any(may_be(name, Role.RATER) for name in names ^ other_names):
+        return False
     is_alike = len(names & other_names) / max(1, len(names | other_names)) >= _ALIKE
     is_same_place = table.sheet == other.sheet or not table.document
     return is_alike and (is_same_place or table.file != other.file)

@@ -312,6 +312,26 @@ def _parsed(cell: str | None) -> tuple[float, bool, bool, float]:
     return number, False, False, top
 
 
+_VERDICTS = {
+    *(("no", "yes"), ("false", "true"), ("fail", "pass"), ("failed", "passed"), ("n", "y")),
+    *(("f", "t"), ("bad", "good"), ("wrong", "right"), ("incorrect", "correct")),
+    *(("reject", "accept"), ("rejected", "accepted"), ("thumbs down", "thumbs up")),
+}
+"""Words for the two classes of a verdict, the worse first, which mean the same."""
+
+
+def are_verdicts(scale: Scale) -> bool:
+    """Return whether a scale has two classes, of which words or 0 and 1 say which is better.
+
+    Examples:
+        >>> are_verdicts(Scale.from_words("fail", "pass")), are_verdicts(Scale.from_words("b", "a"))
+        (True, False)
+    """
+    if scale.words is None:
+        return scale.values == (0.0, 1.0)
+    return tuple(word.casefold() for word in scale.words) in _VERDICTS
+
+
 def order_of(words: Iterable[str], numbers: Collection[float] = ()) -> tuple[str, ...] | None:
     """Return the words of a known order, worst first, that has all of some; None if none has.
 

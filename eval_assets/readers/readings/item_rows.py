@@ -222,7 +222,8 @@ class ItemRows:
         main = max(candidates, key=lambda group: self._worth(group, has_numbers=has_numbers))
         for column in rated:
             if column not in main:
-                self.not_read[column.name] = UNLIKE
+                may_rate = column.kind is Kind.NUMBER or column.order or self._is_person(column)
+                self.not_read[column.name] = UNLIKE if may_rate else "words without an order"
         return main
 
     def _is_judges(self, group: Sequence[CodedColumn]) -> bool:

@@ -699,3 +699,60 @@ def test_each_name_in_a_column_of_judges_says_for_itself_beside_people(tmp_path:
 
     assert {*tables.ratings["rater"]} == {"human_1", "human_2"}
     assert {*tables.scores["judge"]} == {"gpt-4-turbo"}
+
+
+LONG_FORM = [["item", "annotator", "score"], *LONG]
+OF_CRITERIA: Rows = [
+    ["item", "annotator", *QUESTIONS],
+    *([i, r, *(VALUES[i, q, r] for q in QUESTIONS)] for i in ITEMS for r in RATERS),
+]
+OF_ROWS: Rows = [["item", "annotator", "criterion", "score"]]
+OF_ROWS += [[i, r, q, VALUES[i, q, r]] for i in ITEMS for r in RATERS for q in QUESTIONS]
+SCORED: Rows = [["item", "score"], *([i, of(i, "Cleo")] for i in ITEMS)]
+SCORED_ON_ALL: Rows = [["item", *QUESTIONS]]
+SCORED_ON_ALL += [[i, *(VALUES[i, q, "Cleo"] for q in QUESTIONS)] for i in ITEMS]
+SCORED_BY_ROW: Rows = [["item", "criterion", "score"]]
+SCORED_BY_ROW += [[i, q, VALUES[i, q, "Cleo"]] for i in ITEMS for q in QUESTIONS]
+
+
+@pytest.mark.parametrize(
+    ("people", "judge", "n_scores"),
+    [
+        (LONG_FORM, SCORED, 12),
+        (wide(), SCORED, 12),
+        (OF_CRITERIA, SCORED_ON_ALL, 24),
+        (OF_ROWS, SCORED_ON_ALL, 24),
+        (OF_ROWS, SCORED_BY_ROW, 24),
+    ],
+)
+def test_a_file_without_raters_is_of_the_judge_it_is_called_like(
+    tmp_path: Path, people: Rows, judge: Rows, n_scores: int
+) -> None:
+    paths = [tmp_path / "people.csv", tmp_path / "gpt4_scores.csv"]
+    for path, rows in zip(paths, (people, judge), strict=True):
+        path.write_text(csv_of(rows))
+
+    tables = read_ratings(paths, ReadOptions())
+
+    assert {*tables.ratings["rater"]} == {*RATERS}
+    assert tables.scores["judge"].tolist() == ["gpt4_scores"] * n_scores
+    assert {*tables.scores["question"]} == {*tables.ratings["question"]}
+    paths[1] = paths[1].rename(tmp_path / "second.csv")
+    with pytest.raises(ExceptionGroup) as group:
+        read_ratings(paths, ReadOptions())
+    assert "If a judge did, pass --judge second.csv" in str(group.value.exceptions[0])
+    named = read_ratings(paths, ReadOptions(judge=("second.csv",)))
+    assert len(named.scores) == n_scores
+    person = read_ratings(paths, ReadOptions(rater=("second.csv",)))
+    assert len(person.ratings) == len(tables.ratings) + n_scores
+
+
+def test_two_words_of_a_verdict_are_the_classes_of_people(tmp_path: Path) -> None:
+    rows: Rows = [["id", "human_correct", "llm_verdict"]]
+    rows += [[n, str(n % 3 > 0).upper(), ("incorrect", "correct")[n % 2]] for n in range(12)]
+
+    tables = read(tmp_path, "verdicts.csv", csv_of(rows))
+
+    assert tables.judge_scales == {}
+    assert tables.scores["value"].tolist() == [n % 2 for n in range(12)]
+    assert tables.notes == ("llm_verdict: incorrect as 0 and correct as 1",)
