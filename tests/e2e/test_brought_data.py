@@ -111,6 +111,8 @@ def test_real_data_have_their_figures_in_every_form(tmp_path: Path, name: str, f
         tool, imported = import_files([tmp_path / "export.json"], source=None)
         assert tool == form
         draft_of_export(imported, folder.path, name=name, tool=tool)
+        with (folder.path / "evaluation.yaml").open("a") as declared:
+            declared.write("\ntuning: {holdout: false}\n")
     else:
         folder.path.mkdir()
         shutil.copy(source / "responses.csv", folder.path)
