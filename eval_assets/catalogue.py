@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS, KAPPA_LIMITS, HasInterval
+from eval_assets.scale import TOLERANCE
+from eval_assets.wording import figure_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class MeasurementUnit(StrEnum):
@@ -31,6 +36,7 @@ class Statistic:
         meaning: Definition in one line, with its source.
         unit: Unit of its values.
         limits: Ends of the bands it is read by, which rounding must not blur.
+        is_share: Whether it is a mean of shares, which lies between 0 and 1, or 0 and 100 %.
     """
 
     column: str
@@ -38,6 +44,33 @@ class Statistic:
     meaning: str
     unit: MeasurementUnit = MeasurementUnit.COEFFICIENT
     limits: tuple[float, ...] = ()
+    is_share: bool = False
+
+    @property
+    def highest(self) -> float:
+        """Its value for perfect agreement."""
+        return 100.0 if self.unit is MeasurementUnit.PERCENT else 1.0
+
+    @property
+    def lowest(self) -> float:
+        """Its lowest value."""
+        return 0.0 if self.is_share else -self.highest
+
+    def text(self, value: float, *, minimum: float) -> str:
+        """Return a value as text that rounding does not put on the minimum.
+
+        Examples:
+            >>> EXACT_AGREEMENT.text(47.009, minimum=75), ALPHA.text(0.6668, minimum=0.667)
+            ('47.0 %', '0.6668')
+        """
+        if self.unit is not MeasurementUnit.PERCENT or math.isnan(value):
+            return figure_text(value, limits=[minimum])
+        is_blurred = f"{value:.1f}" == f"{minimum:.1f}" and abs(value - minimum) > TOLERANCE
+        return f"{figure_text(value, limits=[minimum]) if is_blurred else f'{value:.1f}'} %"
+
+    def minimum_text(self, minimum: float) -> str:
+        """Return a minimum as it was declared, with its unit."""
+        return f"{minimum:g}{' %' if self.unit is MeasurementUnit.PERCENT else ''}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +114,7 @@ A_HH = Statistic(
     "A^HH",
     "mean over responses of 1 minus the distance of two ratings on [0, 1] (GDPval)",
     limits=A_HH_LIMITS,
+    is_share=True,
 )
 A_HH_BY_CHANCE = Statistic(
     "a_hh_by_chance",
@@ -92,12 +126,14 @@ EXACT_AGREEMENT = Statistic(
     "Exact agreement",
     "share of pairs of equal ratings, pooled",
     MeasurementUnit.PERCENT,
+    is_share=True,
 )
 ADJACENT_AGREEMENT = Statistic(
     "adjacent_agreement",
     "Adjacent agreement",
     "share of pairs at most one step of the scale apart, pooled",
     MeasurementUnit.PERCENT,
+    is_share=True,
 )
 ALPHA = Statistic(
     "alpha",
@@ -263,3 +299,14 @@ STANDARD_DEVIATION = Statistic(
     "sample standard deviation between responses, in scale points",
     MeasurementUnit.POINTS,
 )
+
+GATED: Mapping[str, Statistic] = {
+    "human_a_hh": A_HH,
+    "human_alpha": ALPHA,
+    "judge_alpha": ALPHA,
+    "exact_agreement": EXACT_AGREEMENT,
+    "adjacent_agreement": ADJACENT_AGREEMENT,
+    "kappa": KAPPA,
+    "gwet_ac": GWET_AC,
+}
+"""Statistic of each gate, by name: those of human ratings with an interval, and alpha of judges."""

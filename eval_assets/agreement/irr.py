@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -78,12 +78,12 @@ def irr_result(
     return {
         "workshop_id": evaluation.name,
         "metric_used": "none" if error or decisive is None else _STATISTICS[decisive.gate],
-        "score": None if error or decisive is None else _percent(decisive.value),
+        "score": None if error or decisive is None else _percent(decisive),
         "human_agreement": None if error else _rounded(overall, 3),
         "pairwise_agreement": mean_pairwise,
         "ready_to_proceed": not error and not closed,
         "ready_reason": error or _ready_reason(gates),
-        "threshold": None if decisive is None else _percent(decisive.minimum),
+        "threshold": None if decisive is None else _percent(decisive, of="minimum"),
         "per_metric_scores": metrics,
         "problematic_patterns": _patterns(evaluation, humans, findings),
         "suggestions": (
@@ -149,8 +149,8 @@ def _metric(
     decisive = _decisive(verdicts)
     return {
         "metric_used": None if decisive is None else _STATISTICS[decisive.gate],
-        "score": None if decisive is None else _percent(decisive.value),
-        "threshold": None if decisive is None else _percent(decisive.minimum),
+        "score": None if decisive is None else _percent(decisive),
+        "threshold": None if decisive is None else _percent(decisive, of="minimum"),
         "exact_agreement": _rounded(exact, 1),
         "adjacent_agreement": _rounded(adjacent, 1),
         "pairwise_agreement": _rounded(pairwise, 1),
@@ -166,9 +166,9 @@ def _metric(
     }
 
 
-def _percent(value: float) -> float | None:
+def _percent(verdict: GateVerdict, *, of: Literal["value", "minimum"] = "value") -> float | None:
     """Return a figure in percent, with decimals enough to tell it from its threshold."""
-    return _rounded(100 * value, 2)
+    return _rounded(100 * getattr(verdict, of) / GATES[verdict.gate].statistic.highest, 2)
 
 
 def _structure(humans: HumanRatings) -> dict[str, Any]:

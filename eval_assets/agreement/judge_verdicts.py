@@ -200,16 +200,17 @@ def why_not_judged(row: JudgeHumanFigures, outcomes: Iterable[GateOutcome]) -> s
         return "humans gave one value throughout"
     if row.verdict.is_control or row.verdict is JudgeVerdict.NOT_COMPARED:
         return ""
+    human_gates = [outcome for outcome in outcomes if outcome.gate in HUMAN_GATES]
+    n_gates = max(len(human_gates), 2)  # those that every evaluation has
     verdicts = [
         verdict
-        for outcome in outcomes
-        if outcome.gate in HUMAN_GATES
+        for outcome in human_gates
         for verdict in outcome.questions
         if verdict.question_id == row.question_id
     ]
     if any(v.verdict is GateResult.FAIL and not v.is_inconclusive for v in verdicts):
         return "humans do not agree with each other"
     # A run of some assets may not have measured people at all.
-    if len(verdicts) < len(HUMAN_GATES) or any(v.verdict is not GateResult.PASS for v in verdicts):
+    if len(verdicts) < n_gates or any(v.verdict is not GateResult.PASS for v in verdicts):
         return "it is not known whether humans agree with each other"
     return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import alpha_levels
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
@@ -146,7 +146,8 @@ def rewording_sentences(
             f"{name} is {_beside_minimum(GATES[name].figure(earlier), gate)}, under version "
             f"{row.previous_version} and {_beside_minimum(GATES[name].figure(row), gate)}, under "
             f"version {row.rubric_version}"
-            for name, gate in ((name, evaluation.gates[name]) for name in HUMAN_GATES)
+            for name, gate in evaluation.gates.items()
+            if name in ("human_a_hh", "human_alpha")
         ]
         yield (
             f"{row.question_id}, version {row.rubric_version} after version "

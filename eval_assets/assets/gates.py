@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 
 import dagster as dg
 import duckdb
@@ -17,7 +19,8 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
 )
-from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation, default_gates
+from eval_assets.errors import InputError
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.gates import gates_plot
 from eval_assets.shown.terminal import bar
@@ -27,17 +30,24 @@ from eval_assets.store.gates import (
     unread_scores,
     write_gate_verdicts,
 )
-from eval_assets.wording import figure_text
+from eval_assets.wording import figure_text, or_none
 
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
 
-def _meanings(table: str) -> dict[str, str | None]:
-    """Return what the gates on the figures of a table check."""
-    return {name: gate.description for name, gate in GATES.items() if gate.table == table}
+def _meanings(table: str, folder: EvaluationFolder) -> dict[str, str | None]:
+    """Return what the declared gates on the figures of a table check."""
+    declared = {**default_gates()}
+    with suppress(InputError, ExceptionGroup, OSError):  # a run says what is wrong with the file
+        declared = {**folder.evaluation().gates}
+    return {
+        name: gate.description
+        for name, gate in GATES.items()
+        if gate.table == table and name in declared
+    }
 
 
-@checks(_meanings("human_agreement"), of=human_agreement, blocking=True)
+@checks(partial(_meanings, "human_agreement"), of=human_agreement, blocking=True)
 def human_gates(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> GateCheckEvents:
@@ -45,7 +55,7 @@ def human_gates(
     yield from _decide(context, folder)
 
 
-@checks(_meanings("judge_agreement"), of=judge_agreement, blocking=True)
+@checks(partial(_meanings, "judge_agreement"), of=judge_agreement, blocking=True)
 def judge_gates(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> GateCheckEvents:
@@ -157,6 +167,7 @@ def _result(
             "picture": plot_as_metadata(gates_plot(outcome)),
             "n": outcome.overall.n_units,
             "verdict": outcome.overall.verdict.value,
+            "probability_below": or_none(outcome.overall.probability_below),
             "blocks": outcome.is_closed,
             "questions": _questions(outcome),
             "reasons": dg.MetadataValue.md(

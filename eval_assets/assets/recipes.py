@@ -231,7 +231,7 @@ def files(contents: Mapping[str, tuple[str, str]], *, group: str) -> Callable[[B
 
 
 def checks(
-    meanings: Mapping[str, str | None],
+    meanings: Mapping[str, str | None] | Callable[[EvaluationFolder], Mapping[str, str | None]],
     *,
     of: Recipe,
     blocking: bool = False,
@@ -243,7 +243,7 @@ def checks(
     order of their hashes, and a step would check another evaluation in another process.
 
     Args:
-        meanings: What each check says, by name.
+        meanings: What each check says, by name; or a function that returns that for an evaluation.
         of: The asset.
         blocking: Whether an error holds back what is directly downstream.
         also_of: Assets whose other data may change the results, also while `of` is held back.
@@ -262,7 +262,9 @@ def checks(
                     additional_deps=[target.folder.key(other.name) for other in also_of],
                     automation_condition=condition if target.automation else None,
                 )
-                for name, meaning in meanings.items()
+                for name, meaning in (
+                    meanings(target.folder) if callable(meanings) else meanings
+                ).items()
             ]
             return dg.multi_asset_check(
                 name=target.step(body.__name__),

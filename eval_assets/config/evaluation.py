@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from annotated_types import MinLen
 
+from eval_assets.catalogue import ALPHA, GATED, MeasurementUnit
 from eval_assets.config.judges import DualJudge, Generator, Judge, Staged, judge_fingerprint
 from eval_assets.config.labelling import Labelling
 from eval_assets.config.models import Price
@@ -33,7 +34,15 @@ FILE = "evaluation.yaml"
 
 Severity = Literal["error", "warn"]
 OnError = Literal["fail", "reject_rows"]
-GateName = Literal["human_a_hh", "human_alpha", "judge_alpha"]
+GateName = Literal[
+    "human_a_hh",
+    "human_alpha",
+    "judge_alpha",
+    "exact_agreement",
+    "adjacent_agreement",
+    "kappa",
+    "gwet_ac",
+]
 SHIPPED_PROMPTS = ("rating", "relevance", "relevance-number")
 """Prompts that ship with the program, which `judge_prompt` may name instead of a file."""
 
@@ -113,7 +122,7 @@ class Evaluation:
         responses: Response files, in the order in which they are merged.
         labels: Label files, and the handling of bad labels.
         judges: LLM raters; without any the human side runs alone.
-        gates: Gates by name.
+        gates: Gates by name. The first three are there by default, others if they are declared.
         budget_usd: Most that one run may spend on judges and generators; None for no cap.
         budget_usd_per_month: Most that all runs of one calendar month (UTC) may spend.
         currency: Currency of the log of costs and of a monthly limit.
@@ -305,10 +314,13 @@ def _repeated(section: str, ids: Sequence[str]) -> Iterator[Fault]:
 
 def _gate_faults(gates: Mapping[GateName, Gate]) -> Iterator[Fault]:
     for name, gate in gates.items():
-        lowest = 0 if name == "human_a_hh" else -1
-        if not lowest <= gate.minimum <= 1:
+        statistic = GATED[name]
+        least = 1.0 if statistic.highest > 1 else statistic.lowest  # 0.75 for 75 % is a mistake
+        if not least <= gate.minimum <= statistic.highest:
             message = f"{gate.minimum:g} cannot be a minimum of this gate"
-            yield Fault(("gates", name, "min"), message, f"Use a number from {lowest} to 1")
-        if name == "human_a_hh" and gate.level is not None:
-            message = "A^HH has no level of measurement"
+            remedy = f"Use a number from {least:g} to {statistic.highest:g}"
+            unit = ", in percent" if statistic.unit is MeasurementUnit.PERCENT else ""
+            yield Fault(("gates", name, "min"), message, f"{remedy}{unit}")
+        if statistic is not ALPHA and gate.level is not None:
+            message = f"{statistic.title} has no level of measurement"
             yield Fault(("gates", name, "level"), message, "Remove it")

@@ -7,6 +7,7 @@ from typing import Any
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.bands import FEWEST_GROUPS
+from eval_assets.catalogue import MeasurementUnit
 from eval_assets.shown.blocks import Cell, Column, Plot, Table, text_cell, verdict_cell
 from eval_assets.shown.numbers import (
     count_text,
@@ -56,8 +57,8 @@ def gates_table(outcomes: Sequence[GateOutcome]) -> Table:
             text_cell(outcome.gate),
             text_cell(of.question_id or ALL_QUESTIONS),
             _value_cell(of),
-            Cell(interval_text(of.low, of.high, limits=[of.minimum])),
-            Cell(limit_text(of.minimum), of.minimum),
+            Cell(_interval(of)),
+            Cell(_minimum(of), of.minimum),
             verdict_cell(Verdict.NOT_MEASURED if outcome.unusable else of.state),
         )
         for outcome in outcomes
@@ -75,7 +76,27 @@ def figures_of(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
 
 def _value_cell(of: GateVerdict) -> Cell:
     value = None if math.isnan(of.value) else of.value
-    return Cell(figure_text(of.value, limits=[of.minimum]), value)
+    return Cell(_text(of), value)
+
+
+def _is_percent(of: GateVerdict) -> bool:
+    return GATES[of.gate].statistic.unit is MeasurementUnit.PERCENT
+
+
+def _text(of: GateVerdict) -> str:
+    if _is_percent(of):
+        return GATES[of.gate].statistic.text(of.value, minimum=of.minimum)
+    return figure_text(of.value, limits=[of.minimum])
+
+
+def _interval(of: GateVerdict) -> str:
+    if _is_percent(of) and not math.isnan(of.low + of.high):
+        return f"{of.low:.1f} to {of.high:.1f}"
+    return interval_text(of.low, of.high, limits=[of.minimum])
+
+
+def _minimum(of: GateVerdict) -> str:
+    return f"{of.minimum:g} %" if _is_percent(of) else limit_text(of.minimum)
 
 
 def gates_notes(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
@@ -95,22 +116,23 @@ def gates_notes(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
 def gates_plot(outcome: GateOutcome) -> Plot:
     """Return the figures of a gate with their minimum."""
     mark = Mark.JUDGE if GATES[outcome.gate].raters == "judge" else Mark.PEOPLE
-    minimum = outcome.overall.minimum
+    highest = GATES[outcome.gate].statistic.highest
+    minimum = outcome.overall.minimum / highest
     rows = tuple(
         Row(
             of.question_id or ALL_QUESTIONS,
-            of.value,
-            figure_text(of.value, limits=[minimum]),
+            of.value / highest,
+            _text(of),
             mark,
-            low=of.low,
-            high=of.high,
+            low=of.low / highest,
+            high=of.high / highest,
             minimum=minimum,
             verdict=of.state,
         )
         for of in figures_of(outcome)
         if not math.isnan(of.value)
     )
-    axis = agreement_axis(rows, minimum=minimum, minimum_text=limit_text(minimum))
+    axis = agreement_axis(rows, minimum=minimum, minimum_text=_minimum(outcome.overall))
     return Plot(outcome.title, axis, rows)
 
 
@@ -129,8 +151,8 @@ def plan_table(outcomes: Sequence[GateOutcome]) -> Table:
             text_cell(outcome.gate),
             text_cell(of.question_id or ALL_QUESTIONS),
             _value_cell(of),
-            Cell(interval_text(of.low, of.high, limits=[of.minimum])),
-            Cell(limit_text(of.minimum), of.minimum),
+            Cell(_interval(of)),
+            Cell(_minimum(of), of.minimum),
             Cell(_more(of), of.n_more(of.minimum)),
         )
         for outcome in outcomes

@@ -13,6 +13,7 @@ from eval_assets.stats._interval_bounds import (
     jackknife_df,
     t_probability,
     t_quantile,
+    unseen_share,
 )
 from eval_assets.stats._numbers import (
     Column,
@@ -288,6 +289,67 @@ def more_to_decide(value: float, *, low: float, high: float, limit: float, n: in
     if detectable**2 > MOST_TIMES * distance**2:
         return None
     return max(1, groups_to_detect(distance, detectable=detectable, n_groups=n) - n)
+
+
+def probability_below(  # noqa: PLR0913 - the figure, its interval, and what it may be
+    value: float, *, low: float, high: float, limit: float, n_groups: int, is_share: bool
+) -> float:
+    """Return the probability that a figure is truly below a limit, from its 95 % interval.
+
+    It is the tail of Student's t at which an end of the interval would lie on the limit: with the
+    standard error s(limit) that the figure has if its true value is the limit, the share below
+    (limit - value) / s(limit). Between the ends the variance follows from those at the ends, which
+    the interval holds: of shares it is in proportion to k (1 - k), as in Wilson's interval, of
+    others 1 - k times a line. In 32 simulated worlds it differs from the interval's own rule by
+    .002 on average, by .03 at most with single ratings in groups, and by .08 with one value in ten.
+
+    Args:
+        value: The figure.
+        low: Lower end of its 95 % interval.
+        high: Upper end.
+        limit: The limit.
+        n_groups: Response groups of the figure.
+        is_share: Whether it is a mean of shares in [0, 1], and not agreement beyond chance.
+
+    Returns:
+        The probability; NaN if the interval is undefined.
+
+    Raises:
+        ValueError: If `low` is above `high`.
+
+    References:
+        Hayes and Krippendorff (2007), doi:10.1080/19312450709336664, for the probability that alpha
+        is below a minimum; the interval's rule is in docs/methods.md.
+
+    Examples:
+        >>> ends = {"low": 0.6, "high": 0.86, "n_groups": 50, "is_share": True}
+        >>> [round(probability_below(0.75, limit=limit, **ends), 3) for limit in (0.6, 0.7, 0.75)]
+        [0.025, 0.22, 0.5]
+    """
+    if low > high:
+        raise ValueError(f"low must not be above high, got {low:g} and {high:g}")
+    if math.isnan(value + low + high):
+        return math.nan
+    df = max(1, n_groups - 1)
+    if low == high:
+        return float(value < limit)
+    if value >= 1 - TIE:  # all groups alike: the exact bound on how many others differ
+        share = (1 - limit) / (1 - low) * unseen_share(n_groups, confidence=0.95)
+        return max(0.0, 1 - share) ** n_groups
+    quantile = t_quantile(0.975, df=df)
+    bottom, point = (max(end, 0.0) for end in (low, limit))
+    if is_share:
+        end = bottom if 0 < bottom < value else high
+        variance = ((value - end) / quantile) ** 2 / (end * (1 - end)) * point * (1 - point)
+    else:
+        slope, start = 0.0, ((value - low) / quantile) ** 2 / (1 - bottom)
+        if value + TIE < high < 1 - TIE and high > bottom:
+            slope = ((high - value) / quantile) ** 2 / (1 - high) - start
+            slope /= high - bottom
+        variance = (start + slope * (point - bottom)) * (1 - point)
+    if variance <= TIE**2:
+        return float(value < limit)
+    return t_probability((limit - value) / math.sqrt(variance), df=df)
 
 
 MAX_DELETIONS = 200

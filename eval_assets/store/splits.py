@@ -195,9 +195,9 @@ def _tuning_units(
 def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
     """Return the questions that pass every gate on humans, of any severity."""
     verdicts = read_table(connection, "gate_verdicts")
-    passed = verdicts[verdicts["gate"].isin(HUMAN_GATES) & (verdicts["verdict"] == "pass")]
-    counts = passed.dropna(subset="question_id").groupby("question_id").size()
-    return frozenset(counts[counts == len(HUMAN_GATES)].index)
+    verdicts = verdicts[verdicts["gate"].isin(HUMAN_GATES)].dropna(subset="question_id")
+    passes = (verdicts["verdict"] == "pass").groupby(verdicts["question_id"]).all()
+    return frozenset(passes[passes].index)
 
 
 def _units(  # noqa: PLR0913 - all ratings and scores

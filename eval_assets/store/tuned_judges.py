@@ -89,7 +89,11 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
     rows = connection.execute(
         "SELECT gate, minimum FROM gate_verdicts WHERE question_id IS NULL"
     ).fetchall()
-    return {gate: minimum for gate, minimum in rows if minimum < USUAL_MINIMUMS[gate] - TOLERANCE}
+    return {
+        gate: minimum
+        for gate, minimum in rows
+        if minimum < USUAL_MINIMUMS.get(gate, minimum) - TOLERANCE
+    }
 
 
 def edited_scores(

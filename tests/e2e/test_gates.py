@@ -348,6 +348,33 @@ def test_below_two_judges_only_the_humans_gates_apply(
     assert new_folder.splits() == BOTH
 
 
+def test_a_statistic_in_percent_closes_its_gate_in_every_output(new_folder: Evaluated) -> None:
+    """Overall and by question, with a check of its own."""
+    new_folder.declare(gates="exact_agreement: {min: 99.5}, kappa: {min: 0.1}")
+    result = new_folder.materialize(*UP_TO_TUNING, "agreement_report")
+    closed, opened = (check_of(result, name) for name in ("exact_agreement", "kappa"))
+    printed = new_folder.call("gates").stdout
+    listed = json.loads(new_folder.call("gates", "--json").stdout)
+
+    assert not result.success
+    assert (closed.passed, opened.passed) == (False, True)
+    assert "% is below the minimum 99.5 %" in str(closed.description)
+    plot = closed.metadata["plot"]
+    assert isinstance(plot, dg.TableMetadataValue)
+    assert len(plot.records) == 3
+    assert "99.5 %" in printed
+    assert [gate["gate"] for gate in listed] == [
+        *("human_a_hh", "human_alpha", "judge_alpha", "exact_agreement", "kappa")
+    ]
+    assert new_folder.rows(
+        "SELECT question_id, verdict FROM gate_verdicts WHERE gate = 'exact_agreement' ORDER BY 1"
+    ) == [("clarity", "fail"), ("depth", "fail"), (None, "fail")]
+    new_folder.declare(gates="exact_agreement: {min: 0.75}")
+    refused = new_folder.call("gates")
+    assert refused.returncode == 1
+    assert "0.75 cannot be a minimum of this gate. Use a number from 1 to 100" in refused.stderr
+
+
 def test_a_gate_that_applies_no_longer_takes_back_its_verdicts(open_folder: Evaluated) -> None:
     before = verdicts(open_folder)
     open_folder.declare(judges=["j1"])
@@ -474,9 +501,7 @@ def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are
 
     reasons = open_folder.rows("SELECT DISTINCT reason FROM tuned_judge_evaluation")
     [[reason]] = reasons
-    assert str(reason).startswith(
-        "7 rated groups in train and 3 rated groups in the test; 10 and 20 are needed, which takes "
-    )
+    assert reason == "12 response groups, and 60 are needed to hold out a test"
     for text in (printed, reported):
         assert f"sealed tests of clarity and depth were not evaluated: {reason}." in text
     metadata = materialized(result, "judge_certificates").metadata

@@ -18,10 +18,10 @@ from eval_assets.agreement.gates.declarations import (
 from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
-from eval_assets.stats import more_to_decide
+from eval_assets.stats import more_to_decide, probability_below
 from eval_assets.stats.intervals import FEWEST_DELETIONS
 from eval_assets.verdicts import GateResult, Verdict
-from eval_assets.wording import counted, figure_text, interval_text, or_none, rounded_up
+from eval_assets.wording import counted, figure_text, or_none, rounded_up
 
 _FEWEST_UNITS = 2
 """One unit, or one group of units, cannot show agreement beyond chance."""
@@ -115,7 +115,7 @@ class GateVerdict(GateFigure):
         """Return the verdict in the types of JSON; an undefined figure is None."""
         fields = vars(self) | {
             name: or_none(getattr(self, name))
-            for name in ("value", "low", "high", "by_chance", "settled")
+            for name in ("value", "low", "high", "by_chance", "settled", "probability_below")
         }
         del fields["explanation"]
         return fields | {
@@ -133,6 +133,11 @@ class GateVerdict(GateFigure):
         return Verdict.of_interval(self, minimum=self.minimum)
 
     @property
+    def probability_below(self) -> float:
+        """Probability that agreement is truly below the minimum; NaN without an interval."""
+        return _probability_below(self.gate, self, self.minimum)
+
+    @property
     def is_inconclusive(self) -> bool:
         """Return whether the interval contains the minimum."""
         return self.verdict is not GateResult.NOT_EVALUABLE and _holds(self, self.minimum)
@@ -143,18 +148,23 @@ class GateVerdict(GateFigure):
         title = GATES[self.gate].title
         if self.verdict is GateResult.NOT_EVALUABLE:
             return f"{title} cannot be evaluated: {self.explanation}"
-        value = figure_text(self.value, limits=[self.minimum])
-        interval = interval_text(self.low, self.high, limits=[self.minimum])
-        required = f"{self.minimum:g} is required{_lowered(self.gate, self.minimum)}"
+        statistic = GATES[self.gate].statistic
+        value, low, high = (
+            statistic.text(number, minimum=self.minimum)
+            for number in (self.value, self.low, self.high)
+        )
+        interval = f"{low} to {high}"
+        minimum = statistic.minimum_text(self.minimum)
+        required = f"{minimum} is required{_lowered(self.gate, self.minimum)}"
         compared = f"{value} (95 % interval {interval}); {required}{_copy_note(self)}"
         if self.is_inconclusive:
             return f"{title} needs more data: {compared}"
         if self.verdict is GateResult.PASS:
             return f"{title} reaches its minimum: {compared}"
-        if self.gate != "human_a_hh" and self.high < CONTRADICTING_ALPHA:
+        if not statistic.is_share and self.high < CONTRADICTING_ALPHA:
             raters = "judges" if GATES[self.gate].raters == "judge" else "raters"
             return f"{title} is negative, the {raters} contradict each other: {compared}"
-        if self.gate != "human_a_hh" and self.low <= 0:
+        if not statistic.is_share and self.low <= 0:
             chance = "is" if self.value <= 0 else "may be"
             return f"{title} {chance} no better than chance: {compared}"
         return f"{title} is below its minimum: {compared}"
@@ -382,7 +392,7 @@ def _verdict(
         is_reached = gate.is_reached(value=figure.value, low=figure.low)
         result = GateResult.PASS if is_reached else GateResult.FAIL
         explanation, remedy = _comparison(name, figure, gate, result)
-        if result is GateResult.PASS and (missing := _missing_evidence(figure, gate.minimum)):
+        if result is GateResult.PASS and (missing := _missing_evidence(name, figure, gate.minimum)):
             result, explanation = GateResult.NOT_EVALUABLE, missing
             if figure.n_groups is not None and figure.n_groups < min(FEWEST_GROUPS, figure.n_units):
                 remedy = Remedy(RemedyKind.ADD_GROUPS)
@@ -416,11 +426,13 @@ def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str,
         # With two units or more, only equal ratings leave a figure undefined.
         return figure.undefined_because or "undefined", Remedy(RemedyKind.ADD_VARIETY)
     if math.isnan(figure.low + figure.high):
-        return _without_interval(figure, gate.minimum), _more_ratings(name, figure, gate.minimum)
+        return _without_interval(name, figure, gate.minimum), _more_ratings(
+            name, figure, gate.minimum
+        )
     return "", None
 
 
-def _without_interval(figure: GateFigure, minimum: float) -> str:
+def _without_interval(name: GateName, figure: GateFigure, minimum: float) -> str:
     """Return why a defined figure has no interval: the jackknife leaves out what it depends on.
 
     Without that response or group, the others of a question are all rated the same, or none is
@@ -429,7 +441,7 @@ def _without_interval(figure: GateFigure, minimum: float) -> str:
     n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
     noun = "responses" if n_groups == figure.n_units else "response groups"
     quantity = "one" if n_groups <= FEWEST_DELETIONS else "some"
-    value = figure_text(figure.value, limits=[minimum])
+    value = GATES[name].statistic.text(figure.value, minimum=minimum)
     return (
         f"{value} has no interval, because it would be undefined without {quantity} of the "
         f"{n_groups:,} {noun}"
@@ -441,18 +453,42 @@ def _comparison(
 ) -> tuple[str, Remedy | None]:
     """Return how a defined figure compares with its minimum, and the remedy if one is due."""
     minimum = gate.minimum
+    statistic = GATES[name].statistic
     value, low, high = (
-        figure_text(number, limits=[minimum]) for number in (figure.value, figure.low, figure.high)
+        statistic.text(number, minimum=minimum)
+        for number in (figure.value, figure.low, figure.high)
     )
     subject = value if gate.by == "value" else f"the lower end {low} of {value}"
     verb = "reaches" if result is GateResult.PASS else "is below"
-    explanation = f"{subject} {verb} the minimum {minimum:g}{_lowered(name, minimum)}"
+    required = statistic.minimum_text(minimum)
+    explanation = f"{subject} {verb} the minimum {required}{_lowered(name, minimum)}"
     if _holds(figure, minimum):
         so_far = ", so tuning may go on" if result is GateResult.PASS else " so far"
-        explanation += f"{so_far}; {low} to {high} does not settle it"
+        probability = _probability_below(name, figure, minimum)
+        explanation += (
+            f"{so_far}; {low} to {high} does not settle it, and the probability that agreement is "
+            f"below the minimum is {probability:.2f}"
+        )
+        if result is GateResult.PASS and gate.by == "value" and probability > _OFTEN_BELOW:
+            explanation += " (by: low asks for 0.025)"
         return explanation + _copy_note(figure), _more_ratings(name, figure, minimum)
     return explanation + _copy_note(figure), None if result is GateResult.PASS else _remedy(
         name, figure, minimum
+    )
+
+
+_OFTEN_BELOW = 0.1
+"""Probability of agreement below the minimum from which on an open gate offers `by: low`."""
+
+
+def _probability_below(name: GateName, figure: GateFigure, minimum: float) -> float:
+    statistic = GATES[name].statistic
+    value, low, high, limit = (
+        number / statistic.highest for number in (figure.value, figure.low, figure.high, minimum)
+    )
+    n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
+    return probability_below(
+        value, low=low, high=high, limit=limit, n_groups=n_groups, is_share=statistic.is_share
     )
 
 
@@ -466,14 +502,17 @@ def _holds(figure: GateFigure, minimum: float) -> bool:
     return figure.low < minimum - TOLERANCE and minimum + TOLERANCE < figure.high
 
 
-def _missing_evidence(figure: GateFigure, minimum: float) -> str:
+def _missing_evidence(name: GateName, figure: GateFigure, minimum: float) -> str:
     """Return why a figure above the minimum shows nothing; empty if its interval is above it."""
     if not _holds(figure, minimum):
         return ""
     n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
-    value = figure_text(figure.value, limits=[minimum])
-    interval = interval_text(figure.low, figure.high, limits=[minimum])
-    measured = f"agreement of {value}, with interval {interval}"
+    statistic = GATES[name].statistic
+    value, low, high = (
+        statistic.text(number, minimum=minimum)
+        for number in (figure.value, figure.low, figure.high)
+    )
+    measured = f"agreement of {value}, with interval {low} to {high}"
     if n_groups < FEWEST_GROUPS:
         requirement = f"if the interval contains the minimum, at least {FEWEST_GROUPS} are needed"
         return f"{measured}, rests on {n_groups} response groups; {requirement}"
@@ -484,7 +523,7 @@ def _missing_evidence(figure: GateFigure, minimum: float) -> str:
 
 
 def _is_lowered(name: GateName, minimum: float) -> bool:
-    return minimum < USUAL_MINIMUMS[name] - TOLERANCE
+    return minimum < USUAL_MINIMUMS.get(name, minimum) - TOLERANCE
 
 
 def _lowered(name: GateName, minimum: float) -> str:
@@ -525,7 +564,8 @@ def _remedy(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
     if figure.n_disagreements:
         is_reversed = name == "human_alpha" and figure.high < CONTRADICTING_ALPHA
         if figure.settled < minimum - TOLERANCE and not is_reversed:
-            return too_little(figure_text(figure.settled, limits=[minimum]), figure.n_disagreements)
+            settled = GATES[name].statistic.text(figure.settled, minimum=minimum)
+            return too_little(settled, figure.n_disagreements)
         kind = RemedyKind.CHECK_SCALE_DIRECTION if is_reversed else RemedyKind.DISCUSS
         return discussion(kind, n_disagreements=figure.n_disagreements)
     if figure.little_variation:
@@ -537,4 +577,4 @@ def _in_short(verdict: GateVerdict) -> str:
     """Return a verdict that is not a pass in two words."""
     if verdict.verdict is GateResult.NOT_EVALUABLE:
         return "not evaluable"
-    return figure_text(verdict.value, limits=[verdict.minimum])
+    return GATES[verdict.gate].statistic.text(verdict.value, minimum=verdict.minimum)

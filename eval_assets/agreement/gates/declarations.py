@@ -3,12 +3,21 @@
 CONTRIBUTING.md lists the places that a new gate touches.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from eval_assets.catalogue import A_HH, ALPHA, Figure, Statistic
+from eval_assets.catalogue import (
+    A_HH,
+    ADJACENT_AGREEMENT,
+    ALPHA,
+    EXACT_AGREEMENT,
+    GWET_AC,
+    KAPPA,
+    Figure,
+    Statistic,
+)
 from eval_assets.config.evaluation import Gate, GateName
 from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, RaterKind
 
@@ -42,21 +51,28 @@ class GateDeclaration:
 
 _RATED = "responses with two ratings or more"
 
-GATES: Mapping[GateName, GateDeclaration] = {
-    "human_a_hh": GateDeclaration(
+
+def _human_gate(statistic: Statistic, title: str = "", description: str = "") -> GateDeclaration:
+    name = statistic.title
+    return GateDeclaration(
         HumanFigures,
-        A_HH,
+        statistic,
         "human",
-        "Human A^HH",
+        title or (name if name[1:2].isupper() else f"Human {name[0].lower()}{name[1:]}"),
         _RATED,
+        description or f"{name} of human raters reaches its minimum: {statistic.meaning}.",
+    )
+
+
+GATES: Mapping[GateName, GateDeclaration] = {
+    "human_a_hh": _human_gate(
+        A_HH,
+        "Human A^HH",
         "Human raters agree: GDPval's A^HH reaches its minimum, overall and by question.",
     ),
-    "human_alpha": GateDeclaration(
-        HumanFigures,
+    "human_alpha": _human_gate(
         ALPHA,
-        "human",
         "Human alpha",
-        _RATED,
         "Human raters agree beyond chance: Krippendorff's alpha reaches its minimum.",
     ),
     "judge_alpha": GateDeclaration(
@@ -67,19 +83,28 @@ GATES: Mapping[GateName, GateDeclaration] = {
         "units with scores of two judges or more",
         "Judges agree with each other beyond chance: alpha reaches its minimum.",
     ),
+    "exact_agreement": _human_gate(EXACT_AGREEMENT),
+    "adjacent_agreement": _human_gate(ADJACENT_AGREEMENT),
+    "kappa": _human_gate(KAPPA),
+    "gwet_ac": _human_gate(GWET_AC),
 }
+"""Every gate. The first three are there by default."""
 
 HUMAN_GATES = tuple(name for name, gate in GATES.items() if gate.raters == "human")
 
 
-def applicable_gates(*, n_judges: int) -> tuple[GateName, ...]:
-    """Return the gates that apply: agreement between judges requires two of them."""
-    return tuple(GATES) if n_judges > 1 else HUMAN_GATES
+def applicable_gates(declared: Collection[GateName], *, n_judges: int) -> tuple[GateName, ...]:
+    """Return the declared gates that apply: agreement between judges requires two of them."""
+    return tuple(
+        name
+        for name, gate in GATES.items()
+        if name in declared and (gate.raters == "human" or n_judges > 1)
+    )
 
 
 def below_minimum(figures: HumanFigures, gates: Mapping[GateName, Gate]) -> bool:
     """Return whether a defined figure of human agreement does not reach its gate's minimum."""
-    compared = [(gates[name], GATES[name].figure(figures)) for name in HUMAN_GATES]
+    compared = [(gates[name], GATES[name].figure(figures)) for name in HUMAN_GATES if name in gates]
     return any(
         figure.is_defined and not gate.is_reached(value=figure.value, low=figure.low)
         for gate, figure in compared

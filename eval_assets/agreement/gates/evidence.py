@@ -23,7 +23,7 @@ from eval_assets.agreement.gates.declarations import (
     applicable_gates,
 )
 from eval_assets.bands import MOSTLY_EQUAL, REPEATED, SKEWED_SHARE, UNSTABLE
-from eval_assets.catalogue import A_HH
+from eval_assets.catalogue import A_HH, ALPHA, GWET_AC, KAPPA
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import HumanFigures, JudgeFigures, RaterKind, Scope
 from eval_assets.scale import Level
@@ -59,7 +59,8 @@ def gate_outcomes(
     figures were edited after they were measured.
     """
     evidence: dict[GateName, GateEvidence] = {}
-    for name in applicable_gates(n_judges=len(evaluation.primary_judges)):
+    n_judges = len(evaluation.primary_judges)
+    for name in applicable_gates(evaluation.gates, n_judges=n_judges):
         gate = GATES[name]
         rows = [row for row in measured[gate.raters] if row.scope is not Scope.RESPONSE]
         version = rows[0].data_version if rows else ""
@@ -150,7 +151,14 @@ def _edited(gate: GateDeclaration, edited: Collection[RaterKind], folder: Path) 
 def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[GateFigure]:
     shares = [row.most_frequent_share for row in rows if isinstance(row, HumanFigures)]
     largest = max((share for share in shares if not math.isnan(share)), default=math.nan)
-    return [_figure(gate, row, largest_share=largest) for row in rows]
+    figures = [_figure(gate, row, largest_share=largest) for row in rows]
+    if gate.statistic not in (KAPPA, GWET_AC):
+        return figures
+    # They are of one question: overall, the best one decides whether any question passes.
+    questions = [figure for figure in figures if figure.question_id is not None]
+    measured = [figure for figure in questions if not math.isnan(figure.value)]
+    best = sorted(measured, key=lambda figure: figure.value)[-1:]
+    return [*(replace(figure, question_id=None) for figure in best), *questions]
 
 
 def _figure(gate: GateDeclaration, row: AgreementFigures, *, largest_share: float) -> GateFigure:
@@ -182,5 +190,5 @@ def _figure(gate: GateDeclaration, row: AgreementFigures, *, largest_share: floa
         result,
         n_disagreements=row.n_disagreements,
         by_chance=row.a_hh_by_chance if is_a_hh else 0.0,
-        settled=or_nan(row.a_hh_settled if is_a_hh else row.alpha_settled),
+        settled=or_nan({A_HH: row.a_hh_settled, ALPHA: row.alpha_settled}.get(gate.statistic)),
     )

@@ -22,7 +22,7 @@ from eval_assets.agreement.gates.declarations import (
     below_minimum,
 )
 from eval_assets.catalogue import Figure
-from eval_assets.config.evaluation import Gate, GateName, Severity
+from eval_assets.config.evaluation import Gate, GateName, Severity, default_gates
 from eval_assets.verdicts import Verdict
 from tests.unit.cases import Case
 
@@ -270,7 +270,7 @@ def test_the_questions_that_fail_a_gate_that_only_warns_stay_in_tuning() -> None
 
 def test_declarations_and_remedies_are_values_with_the_table_of_their_figures() -> None:
     assert {Remedy(RemedyKind.RUN): "run"}[Remedy(RemedyKind.RUN)] == "run"
-    assert {gate: gate.table for gate in GATES.values()} == {
+    assert {GATES[name]: GATES[name].table for name in default_gates()} == {
         GATES["human_a_hh"]: "human_agreement",
         GATES["human_alpha"]: "human_agreement",
         GATES["judge_alpha"]: "judge_agreement",
@@ -278,9 +278,36 @@ def test_declarations_and_remedies_are_values_with_the_table_of_their_figures() 
 
 
 def test_the_gate_between_judges_applies_from_two_judges_on() -> None:
-    assert applicable_gates(n_judges=0) == ("human_a_hh", "human_alpha")
-    assert applicable_gates(n_judges=1) == ("human_a_hh", "human_alpha")
-    assert applicable_gates(n_judges=2) == ("human_a_hh", "human_alpha", "judge_alpha")
+    declared = default_gates()
+    assert applicable_gates(declared, n_judges=0) == ("human_a_hh", "human_alpha")
+    assert applicable_gates(declared, n_judges=1) == ("human_a_hh", "human_alpha")
+    assert applicable_gates(declared, n_judges=2) == ("human_a_hh", "human_alpha", "judge_alpha")
+
+
+def test_any_statistic_of_people_is_a_gate_where_it_is_declared() -> None:
+    """One in percent is compared and written in percent."""
+    declared = {**default_gates(), "exact_agreement": Gate(75)}
+    figure = GateFigure(None, 47.009, 41.2, 52.9, 200, n_groups=100)
+    [outcome] = evaluate_gates(
+        {"exact_agreement": GateEvidence((figure,), "v")}, {"exact_agreement": Gate(75)}
+    )
+
+    assert applicable_gates(declared, n_judges=1)[-1] == "exact_agreement"
+    assert outcome.is_closed
+    assert outcome.overall.sentence == (
+        "Human exact agreement is below its minimum: 47.0 % (95 % interval 41.2 % to 52.9 %); "
+        "75 % is required"
+    )
+
+
+def test_an_open_gate_says_how_likely_agreement_is_below_its_minimum() -> None:
+    figure = GateFigure(None, 0.7, 0.6, 0.79, 100, n_groups=100)
+    [outcome] = evaluate_gates(
+        {"human_alpha": GateEvidence((figure,), "v")}, {"human_alpha": Gate(0.667)}
+    )
+
+    assert outcome.overall.probability_below == pytest.approx(0.25, abs=0.01)
+    assert "agreement is below the minimum is 0.26 (by: low asks for 0.025)" in outcome.reason
 
 
 def test_verdicts_carry_what_they_were_judged_on() -> None:
@@ -304,7 +331,8 @@ def test_an_interval_that_holds_the_minimum_is_named_whichever_side_the_value_li
 
     assert (above.is_closed, below.is_closed) == (False, True)
     assert above.reason == (
-        "0.779 reaches the minimum 0.75, so tuning may go on; 0.729 to 0.829 does not settle it. "
+        "0.779 reaches the minimum 0.75, so tuning may go on; 0.729 to 0.829 does not settle it, "
+        "and the probability that agreement is below the minimum is 0.12 (by: low asks for 0.025). "
         "Have about 260 more responses rated by two raters or more"
     )
     assert below.reason.startswith(

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from eval_assets.agreement.gates.decision import GateOutcome
-from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import gate_outcomes, measures_version
 from eval_assets.bands import REPEATED, UNSTABLE
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
@@ -91,15 +90,15 @@ def outcomes_of(case: Case, **changes: object) -> dict[str, GateOutcome]:
 def test_each_gate_compares_its_figure_with_what_explains_it() -> None:
     outcomes = outcomes_of(Case(measured=(Measured(CLARITY, by_chance=0.61), Measured(SAFE))))
 
-    a_hh, alpha, judges = (outcomes[g].questions[0] for g in GATES)
+    a_hh, alpha, judges = (outcomes[g].questions[0] for g in default_gates())
     assert (a_hh.value, a_hh.by_chance, a_hh.n_units) == (0.88, 0.61, 80)
     assert (alpha.value, alpha.by_chance, alpha.n_groups) == (0.81, 0.0, 80)
     assert (judges.value, judges.by_chance, judges.n_units) == (0.83, 0.0, 80)
     assert math.isnan(judges.settled)
-    assert [outcomes[g].overall.question_id for g in GATES] == [None] * 3
-    ids = [[question.question_id for question in outcomes[g].questions] for g in GATES]
+    assert [outcomes[g].overall.question_id for g in default_gates()] == [None] * 3
+    ids = [[question.question_id for question in outcomes[g].questions] for g in default_gates()]
     assert ids == [["clarity", "safe"]] * 3
-    assert [outcomes[g].is_closed for g in GATES] == [False] * 3
+    assert [outcomes[g].is_closed for g in default_gates()] == [False] * 3
 
 
 def test_disagreements_and_what_settling_them_reaches_are_those_of_humans() -> None:

@@ -15,6 +15,7 @@ from eval_assets.stats import (
     coefficient_interval,
     detectable_gain,
     more_to_decide,
+    probability_below,
 )
 from eval_assets.stats.resampling import _bca_ends, groups_to_detect
 
@@ -347,3 +348,29 @@ def test_a_statistic_that_most_resamples_leave_undefined_has_no_interval() -> No
     assert interval.value == pytest.approx(0.2)
     assert math.isnan(interval.low)
     assert interval.method is None
+
+
+@pytest.mark.parametrize("is_share", [True, False])
+def test_the_probability_below_a_limit_is_that_of_the_interval_at_its_ends(
+    is_share: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    at = [
+        probability_below(0.75, low=0.6, high=0.86, limit=limit, n_groups=40, is_share=is_share)
+        for limit in (0.6, 0.75, 0.86)
+    ]
+
+    assert at == pytest.approx([0.025, 0.5, 0.975], abs=0.004)
+
+
+def test_agreement_without_an_exception_has_the_exact_bound() -> None:
+    """Of 20 groups that are all alike, 1 - .025^(1/20) may differ."""
+    low = 0.025 ** (1 / 20)
+    at = [
+        probability_below(1.0, low=low, high=1.0, limit=limit, n_groups=20, is_share=True)
+        for limit in (low, 0.9)
+    ]
+
+    assert at == pytest.approx([0.025, 0.9**20])
+    assert math.isnan(
+        probability_below(0.7, low=math.nan, high=0.8, limit=0.6, n_groups=20, is_share=True)
+    )
