@@ -90,27 +90,11 @@ def dg_command(project: Path, *arguments: str) -> subprocess.CompletedProcess[st
     )
 
 
-def require_gates_of_each_evaluation(project: Path) -> None:
-    """Launch a run of both evaluations: one splits its responses, the other's gates are closed."""
-    launched = dg_command(
-        project, "launch", "--assets", "key:agreeing/judge_splits or key:opposing/judge_splits"
-    )
-
-    assert launched.returncode == 1
-    with dg.DagsterInstance.from_config(str(project / "home")) as instance:
-        [run] = instance.get_runs()
-        events = [record.dagster_event for record in instance.all_logs(run.run_id)]
-    succeeded = {e.step_key for e in events if e is not None and e.is_step_success}
-    failed = [e for e in events if e is not None and e.is_step_failure]
-    assert "agreeing__judge_splits" in succeeded
-    assert [event.step_key for event in failed] == ["opposing__judge_splits"]
-    failure = failed[0].step_failure_data.user_failure_data
-    assert failure is not None
-    assert str(failure.description).startswith("Gate human_a_hh of opposing is closed: ")
-
-
 @pytest.mark.slow
-def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(project: Path) -> None:
+def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(
+    project: Path, broker: str, program_folder: Path
+) -> None:
+    """The executor is Celery's, whose worker runs the steps of both."""
     for name in ("agreeing", "opposing"):
         component = "eval_assets.EvaluationComponent"
         done = dg_command(project, "scaffold", "defs", component, name, "--folder", name)
@@ -118,17 +102,6 @@ def test_two_evaluations_stand_beside_the_assets_and_executor_of_a_project(proje
     checked = dg_command(project, "check", "defs")
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
-    require_gates_of_each_evaluation(project)
-
-
-@pytest.mark.slow
-def test_two_evaluations_run_on_the_celery_workers_of_a_project(
-    project: Path, broker: str, program_folder: Path
-) -> None:
-    for name in ("agreeing", "opposing"):
-        defs = project / "host" / "defs" / name / "defs.yaml"
-        defs.parent.mkdir()
-        defs.write_text(f"type: eval_assets.EvaluationComponent\nattributes: {{folder: {name}}}\n")
     urls = {"broker": broker, "backend": broker}
     (project / "host" / "executor.py").write_text(
         "from dagster_celery import celery_executor\n\n"
@@ -148,10 +121,24 @@ def test_two_evaluations_run_on_the_celery_workers_of_a_project(
             start_new_session=True,
         )
     try:
-        require_gates_of_each_evaluation(project)
+        launched = dg_command(
+            project, "launch", "--assets", "key:agreeing/judge_splits or key:opposing/judge_splits"
+        )
     finally:
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
+
+    assert launched.returncode == 1
+    with dg.DagsterInstance.from_config(str(project / "home")) as instance:
+        [run] = instance.get_runs()
+        events = [record.dagster_event for record in instance.all_logs(run.run_id)]
+    succeeded = {e.step_key for e in events if e is not None and e.is_step_success}
+    failed = [e for e in events if e is not None and e.is_step_failure]
+    assert "agreeing__judge_splits" in succeeded
+    assert [event.step_key for event in failed] == ["opposing__judge_splits"]
+    failure = failed[0].step_failure_data.user_failure_data
+    assert failure is not None
+    assert str(failure.description).startswith("Gate human_a_hh of opposing is closed: ")
 
 
 def test_component_refuses_what_cannot_be_used_in_one_line(new_folder: Evaluated) -> None:
