@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ def everything(questions: Sequence[QuestionRatings], *, with_tests: bool) -> Eve
     return Everything(screen, report_of(screen, figures), figures.outcomes, rows)
 
 
-ODD = {
+ODD: dict[str, Callable[[], Sequence[QuestionRatings]]] = {
     **{study.name: study.questions for study in STUDIES},
     "ties": lambda: [question(np.tile([[2.0, 2.0], [3.0, 4.0], [4.0, 3.0]], (20, 1)))],
     "one rater of three rated half": lambda: [
@@ -116,6 +116,10 @@ ODD = {
         )
     ],
 }
+
+
+def _verdict(value: str) -> Verdict:
+    return next(verdict for verdict in Verdict if verdict.value == value)
 
 
 @pytest.fixture(scope="module", params=[(name, tests) for name in ODD for tests in (False, True)])
@@ -134,8 +138,8 @@ def test_labels_have_one_word_and_exit_code(odd: Everything) -> None:
     assert f"1 Can we trust our labels? {word}" in printed
     assert f"**Can we trust our labels? {word}.**" in markdown
     assert f">{word}</span>" in page
-    verdicts = [Verdict(of["verdict"]) for of in document["labels"]["questions"]]
-    assert Verdict(document["labels"]["verdict"]) is Verdict.worst(verdicts)
+    verdicts = [_verdict(of["verdict"]) for of in document["labels"]["questions"]]
+    assert _verdict(document["labels"]["verdict"]) is Verdict.worst(verdicts)
     worst = Verdict.worst([screen.labels.verdict, *(of.verdict for of in screen.judges)])
     assert screen.verdict.exit_code == worst.exit_code
     assert document["next"]["sentence"].startswith(screen.next.sentence)
@@ -154,7 +158,7 @@ def test_gates_have_the_figures_and_words_of_the_labels(odd: Everything) -> None
             assert value is None or value == pytest.approx(of.value, abs=1e-9)
             states.setdefault(str(of.question_id), []).append(of.state)
     for question_id, (*_, alpha) in states.items():
-        verdict = Verdict(by_question[question_id]["verdict"])
+        verdict = _verdict(by_question[question_id]["verdict"])
         if alpha is Verdict.NOT_MEASURED:  # without variation A^HH says nothing
             assert verdict is Verdict.NOT_MEASURED
         else:
@@ -163,7 +167,7 @@ def test_gates_have_the_figures_and_words_of_the_labels(odd: Everything) -> None
     assert closed == gates_answer(odd.outcomes).startswith("Judges may not")
     if screen.labels.verdict is Verdict.PASS:
         assert not closed
-    if {Verdict(of["verdict"]) for of in by_question.values()} == {Verdict.FAIL}:
+    if {_verdict(of["verdict"]) for of in by_question.values()} == {Verdict.FAIL}:
         assert closed
     cells = {row[5].text for row in gates_table(odd.outcomes).rows}
     assert cells <= {of.word for of in Verdict}
@@ -173,8 +177,8 @@ def test_judges_have_the_words_of_their_certificates(odd: Everything) -> None:
     screen, document = odd.screen, odd.document
     by_question = {of["question"]: of for of in document["labels"]["questions"]}
     for judge, answer in zip(document["judges"], screen.judges, strict=True):
-        questions = {of["question"]: Verdict(of["verdict"]) for of in judge["questions"]}
-        assert Verdict(judge["verdict"]) is Verdict.worst(questions.values()) is answer.verdict
+        questions = {of["question"]: _verdict(of["verdict"]) for of in judge["questions"]}
+        assert _verdict(judge["verdict"]) is Verdict.worst(questions.values()) is answer.verdict
         for question_id, verdict in questions.items():
             if by_question[question_id]["verdict"] == "fail" and not odd.certificates:
                 assert verdict in {Verdict.FAIL, Verdict.NOT_MEASURED}
