@@ -8,6 +8,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.agreement.gates.decision import tunable_questions
+from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.gates import questions_past_the_gates
@@ -52,7 +53,12 @@ from eval_assets.tuning.reading import Row
 from eval_assets.tuning.sealed_evaluation import next_reading, part_rows, read_if_due
 
 
-@asset(group="judge_tuning", kinds={"duckdb"}, deps=[judge_versions], flags=["read"])
+@asset(
+    group="judge_tuning",
+    kinds={"duckdb"},
+    deps=[judge_versions, judge_human_agreement],  # the latter names biases for certificates
+    flags=["read"],
+)
 def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.MaterializeResult[None]:
     """Verdicts of the sealed test on each tuned judge; one use of the seal if a reading is due."""
     with clear_failures():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -171,7 +172,11 @@ def _print_tested(tests: SealedTests) -> None:
     for row in tests.certificates:
         stale = row["stale_because"]
         note = f"stale: {stale}" if stale else _reason(row, tests.plans)
-        click.echo(f"{row['judge_id']} {row['version']}, {row['question_id']}: {note}.\n")
+        click.echo(f"{row['judge_id']} {row['version']}, {row['question_id']}: {note}.")
+        if row["certificate"] and not stale:
+            for limit in json.loads(row["certificate"]).get("limits", ()):
+                click.echo(limit)
+        click.echo()
 
 
 def _fitness(row: Mapping[str, Any]) -> str:

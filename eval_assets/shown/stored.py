@@ -366,6 +366,8 @@ def _certificates(source: StoredFigures) -> Section | None:
                 text_cell(valid_until),
             )
         )
+        limits = () if row["stale_because"] else statement.get("limits", ())
+        notes += [f"{row['judge_id']} on {row['question_id']}: {limit}" for limit in limits]
         if row["stale_because"]:
             notes.append(
                 f"{row['judge_id']} on {row['question_id']}: no longer valid, because "

@@ -82,7 +82,23 @@ def background_of(
         lowered_minimums=_lowered_minimums(connection),
         stand_in=tuning.stand_in,
         not_held_out=why_not_held_out(connection, tuning),
+        favoured=_favoured(connection, question_id),
     )
+
+
+def _favoured(
+    connection: duckdb.DuckDBPyConnection, question_id: str
+) -> dict[str, dict[str, float]]:
+    """Return the systems that judges rate differently at equal quality, by judge."""
+    rows = connection.execute(
+        """SELECT judge_id, value, relative FROM judge_bias
+           WHERE attribute = 'system' AND is_named AND question_id = ?""",
+        [question_id],
+    ).fetchall()
+    favoured: dict[str, dict[str, float]] = {}
+    for judge_id, system, relative in rows:
+        favoured.setdefault(judge_id, {})[system] = relative
+    return favoured
 
 
 def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, float]:

@@ -48,12 +48,20 @@ class ConfusionCell(_Record):
 
 
 class ModelFigures(_Record):
-    """Figures of the responses of one model."""
+    """Figures of the responses of one model.
+
+    `relative` is how much higher the judge rates it than other models at equal quality, as in
+    `judge_bias`; None where people do not agree within models, and in earlier certificates.
+    """
 
     model_name: str
     n_units: int
     kappa: Number | None
     judge_minus_human: Number
+    human_mean: Number | None = None
+    relative: Number | None = None
+    relative_low: Number | None = None
+    relative_high: Number | None = None
 
 
 class Control(_Record):
@@ -182,6 +190,7 @@ class QuestionCertificate(_Record):
     Args:
         level: Two-sided level of each test of the reading.
         rule: Name of the rule that issued it; empty in certificates of earlier releases.
+        limits: What the judge may not be used for, such as ranking a model that it favours.
         prompt_copied_share: Share of a tuned prompt's own words that train contains; None without
             such a prompt, and in certificates of versions that did not measure it.
     """
@@ -204,6 +213,7 @@ class QuestionCertificate(_Record):
     prompt_copied_share: Number | None = None
     metrics: CertificateMetrics = Field(validation_alias="beside", serialization_alias="beside")
     cost_per_1000_usd: Number | None
+    limits: tuple[str, ...] = ()
     cautions: tuple[str, ...]
     evidence: Fingerprints
     issued_at: str
@@ -217,7 +227,10 @@ class QuestionCertificate(_Record):
         controls = self.metrics.controls.model_copy(
             update={"length": issued.metrics.controls.length}
         )
-        fields = ("cost_per_1000_usd", "human_agreement", "prompt_copied_share", "cautions")
+        fields = (
+            *("cost_per_1000_usd", "human_agreement", "prompt_copied_share", "cautions"),
+            *("summary", "limits"),  # which name biases outside the test
+        )
         return self.model_copy(
             update={name: getattr(issued, name) for name in fields}
             | {"metrics": self.metrics.model_copy(update={"controls": controls})}

@@ -1,13 +1,15 @@
 """Contents of a question's certificate: its claims, summary, cautions and metrics."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import combinations
 
 import numpy as np
 
 from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
+from eval_assets.scale import TOLERANCE
 from eval_assets.stats import (
     alternative_annotator_test,
     best_monotone_map,
@@ -16,6 +18,12 @@ from eval_assets.stats import (
     judge_human_agreement,
     krippendorff_alpha,
     spearman,
+)
+from eval_assets.stats.equal_quality import (
+    FEWEST_ERRORS,
+    bias_by_value,
+    errors_above_zero,
+    without_severity,
 )
 from eval_assets.tuning.certificate import (
     AlternativeAnnotatorFigures,
@@ -40,13 +48,16 @@ from eval_assets.tuning.reading import Candidate, Verdicts, verdict_row
 from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.tuned_prompts import copied_share_on
 from eval_assets.tuning.versions import Fingerprints, JudgeVersion, fingerprints_of
-from eval_assets.wording import or_none
+from eval_assets.wording import counted, listed, or_none
 
 VALID_DAYS = 180
 """Models behind a fixed name change without notice: a choice."""
 
-FEW_GROUPS = 40
-RARE_SHARE = 0.1
+USUAL_MARGIN, LARGE_MARGIN = 0.10, 0.20
+"""The margin of Eval Assets, and the one above which passing says little (choices)."""
+
+LARGE_SEVERITY = 0.1
+"""Distance of two raters' severities, in shares of the scale, that lowers the bar (a choice)."""
 
 ALT_TEST_EPSILON = 0.15
 """Value of a judge's lower cost beside skilled raters, as the test's authors propose."""
@@ -62,6 +73,8 @@ class Background:
         cost_per_1000_usd: Cost of 1,000 scores, by judge and hash of its prompt; None if unknown.
         stand_in: Whether parts of the responses that a judge scores alone are tested.
         not_held_out: Why no test is held out of what is printed; empty if one is.
+        favoured: Models that a judge rates differently at equal quality outside the test, with how
+            much, by judge.
     """
 
     margin: float
@@ -72,6 +85,7 @@ class Background:
     lowered_minimums: Mapping[GateName, float] = field(default_factory=dict)
     stand_in: bool = False
     not_held_out: str = ""
+    favoured: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def question_certificate(
@@ -97,13 +111,17 @@ def question_certificate(
     significance = verdicts.fitness.significance
     gain, n_changed = verdicts.improvement.compared.gain, verdicts.improvement.compared.n_changed
     detectable = gain.detectable(significance=significance) if n_changed else math.nan
+    favoured = {
+        **background.favoured.get(version.judge_id, {}),
+        **{of.name: of.relative for of in _biases(test, scores[is_test]) if of.is_named},
+    }
     return QuestionCertificate(
         question_id=question.id,
         question=question.question,
         scale=CertifiedScale(
             low=question.scale.low, high=question.scale.high, level=question.level
         ),
-        summary=_summary(verdicts, question.id, reading=reading.number),
+        summary=_summary(verdicts, question.id, reading=reading.number, favoured=favoured),
         holds=tuple(claim for claim, holds in is_held.items() if holds),
         claims=_claims(verdicts),
         seal=reading.seal,
@@ -118,6 +136,7 @@ def question_certificate(
         prompt_copied_share=_copied_share(version, units),
         metrics=certificate_metrics(units.part("train"), test, scores[is_test]),
         cost_per_1000_usd=background.cost_per_1000_usd.get((version.judge_id, version.prompt_hash)),
+        limits=tuple(_limits(favoured, test, scores[is_test])),
         cautions=(*_cautions(verdicts, test), *_lowered(background.lowered_minimums)),
         evidence=_evidence(units, candidate, background, is_in_part=verdicts.is_fit_in_part),
         issued_at=reading.read_at.isoformat(timespec="seconds"),
@@ -155,29 +174,96 @@ def _claim(verdict: ImprovementResult | FitnessResult | PartialFitness) -> Claim
     return Claim.model_validate({name: row[name] for name in row if name != "kind"})
 
 
-def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
+def _summary(
+    verdicts: Verdicts, question_id: str, *, reading: int, favoured: Collection[str]
+) -> str:
     name = f"{verdicts.version.judge_id} {verdicts.version.version}"
-    improved = verdicts.improvement.verdict == "accepted"
+    improved, margin = verdicts.improvement.verdict == "accepted", verdicts.fitness.margin
     if verdicts.fitness.verdict == "fit":
-        sentence = f"{name} may stand in for a rater on {question_id}"
-        if improved:
-            sentence += "; tuning made it better"
+        sentence = f"{name} can replace a rater on {question_id}"
     elif verdicts.is_fit_in_part and (partial := verdicts.partial) is not None:
         sentence = (
             f"{part_sentence(name, partial.part, partial.fitness.compared.share)} on {question_id}"
         )
-        if improved:
-            sentence += "; tuning made it better"
     else:
         sentence = (
             f"{name} is better than before tuning on {question_id}, but it is not shown that it "
-            f"may stand in for a rater"
+            f"can replace a rater"
         )
+    if abs(margin - USUAL_MARGIN) > TOLERANCE:
+        sentence += f", by a declared margin of {margin:g} instead of {USUAL_MARGIN:.2f}"
+    if improved and (verdicts.fitness.verdict == "fit" or verdicts.is_fit_in_part):
+        sentence += "; tuning made it better"
+    if favoured:
+        sentence += f"; do not rank {listed(sorted(favoured))} with it"
     n_groups = verdicts.fitness.compared.shortfall.n_groups
     return (
         f"{sentence} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
-        f"such tests certify a judge wrongly; reading {reading})."
+        f"such tests certify a judge wrongly; evaluation {reading})."
     )
+
+
+def _limits(favoured: Mapping[str, float], test: RatedUnits, scores: Floats) -> Iterator[str]:
+    """Yield a sentence for each model that the judge favours, and both rankings on the test."""
+    for name, relative in sorted(favoured.items()):
+        word = "higher" if relative > 0 else "lower"
+        yield (
+            f"Do not rank {name} with it: at equal quality it rates it {abs(relative):.2f} points "
+            f"{word} than other models."
+        )
+    if not favoured:
+        return
+    names = sorted(set(test.models.tolist()))
+    people, judge = (
+        [float(values[test.models == name].mean()) for name in names]
+        for values in (np.nanmean(test.ratings, axis=1), scores)
+    )
+    pairs = list(combinations(range(len(names)), 2))
+    n_swapped = sum((people[i] - people[j]) * (judge[i] - judge[j]) < 0 for i, j in pairs)
+    by_people, by_judge = (
+        ", ".join(names[k] for k in sorted(range(len(names)), key=lambda k: -means[k]))
+        for means in (people, judge)
+    )
+    yield (
+        f"On the test people rank {by_people}; the judge {by_judge}: {n_swapped} of "
+        f"{counted(len(pairs), 'pair')} swapped."
+    )
+
+
+@dataclass(frozen=True)
+class _ModelBias:
+    """Bias of a judge towards a model on the test, at equal quality."""
+
+    name: str
+    relative: float
+    low: float
+    high: float
+    is_named: bool
+
+
+def _biases(test: RatedUnits, scores: Floats) -> list[_ModelBias]:
+    """Return the bias towards each model; empty where people do not agree within models."""
+    names, code = np.unique(test.models, return_inverse=True)
+    unit, rater = np.nonzero(~np.isnan(test.ratings))
+    if len(names) < 2 or not test.question.has_order:  # noqa: PLR2004 - nothing to compare with
+        return []
+    levelled = without_severity(unit, rater, test.ratings[unit, rater])
+    if not errors_above_zero(unit, levelled, code, test.group_codes) >= FEWEST_ERRORS:
+        return []
+    estimates = bias_by_value(
+        unit,
+        levelled,
+        scores,
+        code,
+        test.group_codes,
+        low=test.question.scale.low,
+        high=test.question.scale.high,
+        has_bend=not test.question.scale.is_binary,
+    )
+    return [
+        _ModelBias(str(names[of.value]), of.relative, of.low, of.high, of.is_named)
+        for of in estimates
+    ]
 
 
 def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
@@ -193,20 +279,16 @@ def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
         "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare.",
         "The figure does not travel to easier or harder answers; judge minus human by model does.",
     ]
-    ratings = test.ratings[~np.isnan(test.ratings)]
-    rarest = min(
-        np.mean(ratings == test.question.scale.high), np.mean(ratings == test.question.scale.low)
-    )
-    n_groups = verdicts.fitness.compared.shortfall.n_groups
-    if n_groups < FEW_GROUPS:
+    if verdicts.fitness.margin > LARGE_MARGIN + TOLERANCE:
+        cautions.append(f"A margin of {verdicts.fitness.margin:g} certifies little.")
+    unit, rater = np.nonzero(~np.isnan(test.ratings))
+    ratings = test.ratings[unit, rater]
+    severity = ratings - without_severity(unit, rater, ratings)
+    span = test.question.scale.high - test.question.scale.low
+    if test.question.has_order and np.ptp(severity) > LARGE_SEVERITY * span:
         cautions.append(
-            f"{n_groups} groups are few: fitness exactly at the margin is certified up to four "
-            f"times as often as the level says."
-        )
-    if test.question.scale.is_binary and rarest < RARE_SHARE:
-        cautions.append(
-            f"One value makes up only {100 * rarest:.0f} % of the ratings: fitness exactly at the "
-            f"margin is certified up to eight times as often as the level says."
+            f"Two raters differ in severity by {np.ptp(severity):.2g} points, so people's "
+            "agreement, and with it the bar, is lower than rank order suggests."
         )
     return cautions
 
@@ -325,14 +407,19 @@ def _by_model(test: RatedUnits, scores: Floats) -> tuple[ModelFigures, ...]:
     """
     rows = []
     mean = np.nanmean(test.ratings, axis=1)
+    biases = {bias.name: bias for bias in _biases(test, scores)}
     for model in sorted(set(test.models.tolist())):
-        is_of_model = test.models == model
+        is_of_model, bias = test.models == model, biases.get(model)
         rows.append(
             ModelFigures(
                 model_name=model,
                 n_units=int(is_of_model.sum()),
                 kappa=or_none(concordance(test.ratings[is_of_model], scores[is_of_model])),
                 judge_minus_human=float((scores[is_of_model] - mean[is_of_model]).mean()),
+                human_mean=float(mean[is_of_model].mean()),
+                relative=None if bias is None else or_none(bias.relative),
+                relative_low=None if bias is None else or_none(bias.low),
+                relative_high=None if bias is None else or_none(bias.high),
             )
         )
     return tuple(rows)

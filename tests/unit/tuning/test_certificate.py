@@ -20,7 +20,7 @@ from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import read_test
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
-from tests.unit.tuning.made_up import BINARY, LIKERT5, judged, offered, rated_units, simulated
+from tests.unit.tuning.made_up import LIKERT5, judged, offered, rated_units, simulated
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 VERSION = JudgeVersion(
@@ -147,33 +147,61 @@ def test_the_first_sentence_says_what_was_shown() -> None:
 
     assert result.holds == ("fit", "improved")
     assert result.summary.startswith(
-        "gpt 1.0.1 may stand in for a rater on q; tuning made it better (shown on 60 groups"
+        "gpt 1.0.1 can replace a rater on q; tuning made it better (shown on 60 groups"
     )
     assert result.valid_until == "2027-05-20"
 
 
-def test_few_groups_are_said() -> None:
-    result, _, _ = certified(n_groups=60)
-    assert any("30 groups are few" in caution for caution in result.cautions)
+def certified_by(
+    *, margin: float = 0.1, favoured: str = "", severity: float = 0.0, background: Background
+) -> QuestionCertificate:
+    """A certificate of a judge that favours a model by a point, or of raters who differ."""
+    units, quality = simulated(240, seed=3)
+    models = np.array(["ada", "bee", "cat", "dog"])[np.arange(len(quality)) % 4]
+    ratings = units.ratings.copy()
+    ratings[:, 0] += severity
+    units = replace(units, models=models, ratings=np.clip(ratings, 1, 5))
+    scores = np.clip(np.round(quality + (models == favoured)), 1, 5)
+    candidate = offered(VERSION, scores, judged(quality, seed=2, noise=3))
+    [verdicts] = read_test(units, [candidate], significance=0.025, margin=margin, people_agree=True)
+    return question_certificate(verdicts, units, candidate, reading=READING, background=background)
 
 
-@pytest.mark.parametrize("common", [0, 1])
-@pytest.mark.parametrize(("n_rare", "caution"), [(9, "only 8 % of the ratings"), (12, "")])
-def test_a_value_of_less_than_a_tenth_of_the_ratings_is_said_to_be_rare(
-    n_rare: int, caution: str, common: int
-) -> None:
-    people = np.full(120, float(common))
-    people[:n_rare] = 1 - common
-    units = rated_units(people.reshape(40, 3), scale=BINARY, level="nominal", split="test")
-    candidate = offered(VERSION, units.ratings[:, 0])
-    [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
-    result = question_certificate(
-        verdicts, units, candidate, reading=READING, background=BACKGROUND
+def test_a_model_that_the_judge_favours_on_the_test_is_a_limit() -> None:
+    result = certified_by(favoured="cat", background=BACKGROUND)
+    [cat] = [of for of in result.metrics.by_model if of.model_name == "cat"]
+
+    assert "; do not rank cat with it (shown on" in result.summary
+    assert result.limits[0].startswith("Do not rank cat with it: at equal quality it rates it 0.")
+    assert result.limits[0].endswith(" points higher than other models.")
+    assert result.limits[1].startswith("On the test people rank ")
+    assert result.limits[1].endswith("of 6 pairs swapped.")
+    assert cat.relative_low is not None
+    assert cat.relative_low > 0
+
+
+def test_a_bias_outside_the_test_is_a_limit_and_without_one_there_is_none() -> None:
+    named = replace(BACKGROUND, favoured={"gpt": {"bee": -0.4}, "other": {"ada": 0.6}})
+
+    assert certified_by(background=BACKGROUND).limits == ()
+    assert certified_by(background=named).limits[0] == (
+        "Do not rank bee with it: at equal quality it rates it 0.40 points lower than other models."
     )
-    rare = [text for text in result.cautions if text.startswith("One value makes up")]
 
-    assert len(rare) == bool(caution)
-    assert all(caution in text for text in rare)
+
+def test_an_unusual_margin_stands_in_the_first_sentence() -> None:
+    result = certified_by(margin=0.6, background=BACKGROUND)
+
+    assert ", by a declared margin of 0.6 instead of 0.10" in result.summary
+    assert "A margin of 0.6 certifies little." in result.cautions
+    assert "margin" not in certified_by(background=BACKGROUND).summary
+
+
+def test_raters_of_different_severity_are_a_caution() -> None:
+    severe = certified_by(severity=-1, background=BACKGROUND).cautions
+
+    assert any("differ in severity by 0.9" in caution for caution in severe)
+    assert not any("severity" in text for text in certified_by(background=BACKGROUND).cautions)
 
 
 def test_a_lowered_minimum_is_a_caution() -> None:
