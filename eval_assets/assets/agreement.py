@@ -379,6 +379,7 @@ def _warn_of_low_alpha(by_prompt: pd.DataFrame) -> None:
             "which results_by_prompt and results_by_model count",
             n_not_reliable,
             by_prompt["n_results"].sum(),
+            extra=DETAIL,
         )
 
 

@@ -24,6 +24,7 @@ from eval_assets.config.judges import Generator, Judge
 from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
 from eval_assets.judges.credentials import api_key_name
 from eval_assets.scale import TOLERANCE
+from eval_assets.shown.numbers import percent_text
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.ledger.limits import spent_in_month
 from eval_assets.store.schema import read_rows, tables_that_hold
@@ -227,12 +228,15 @@ def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
         coverage: judge_id, question_id, n_attempted, n_ok and share_ok.
     """
     missing = coverage[~(coverage["share_ok"] >= LOWEST_COVERAGE - TOLERANCE)]
-    return [
-        CheckFinding(
-            f"{row.judge_id} scored {row.n_ok:,} of {row.n_attempted:,} units of {row.question_id}"
+    findings = []
+    for row in missing.to_dict("records"):
+        n, n_skipped = int(row["n_attempted"]), int(row["n_attempted"] - row["n_ok"])
+        share = f" ({percent_text(n_skipped / n)})" if n else ""
+        responses = f"{counted(n, 'response')} on {row['question_id']}"
+        findings.append(
+            CheckFinding(f"{row['judge_id']} skipped {n_skipped:,} of {responses}{share}")
         )
-        for row in missing.itertuples()
-    ]
+    return findings
 
 
 def unseen_columns(
@@ -285,9 +289,7 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[CheckFind
     """Return judges of one family, and judges of the family of a model that they judge."""
     models = [judge.model for judge in evaluation.judges if judge.model]
     findings = [
-        CheckFinding(
-            f"{' and '.join(members)} are both of {family}, so their agreement is weaker evidence"
-        )
+        CheckFinding(f"{listed(members)} are models of {family}: they may share the same mistakes")
         for family, members in shared_family(models, overrides=evaluation.capabilities).items()
     ]
     for judge in models:

@@ -1,11 +1,16 @@
-"""Progress of a run on the terminal, one line per asset."""
+"""Progress of a run on the terminal."""
 
 import logging
 import os
 import sys
+from collections.abc import Callable
+from shutil import get_terminal_size
+from time import monotonic
 from typing import TextIO
 
 import dagster as dg
+
+from eval_assets.shown.numbers import shortened
 
 DETAIL = {"is_detail": True}
 """Extra of log records that the run's log holds and the terminal leaves out."""
@@ -21,51 +26,79 @@ def discard_output(stream: TextIO) -> None:
     os.close(null)
 
 
-class _LineHandler(logging.StreamHandler[TextIO]):
-    """Prints lines; a run goes on without them if no one reads them any more."""
+class ProgressHandler(logging.Handler):
+    """Shows the progress of a run as one line that changes; in a log, one line a minute.
+
+    Warnings are lines of their own. A run goes on without any if no one reads them any more.
+
+    Args:
+        stream: Where to print.
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__()
+        self._stream = stream
+        self._clock = clock
+        self._printed_at = clock()
+        self._n_assets = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a stored asset or a message of the program; errors are printed at the end."""
+        event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
+        try:
+            if event is not None:
+                if event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION:
+                    key = event.step_materialization_data.materialization.asset_key
+                    self._n_assets += 1
+                    self._show(f"{self._n_assets} assets made, the last {key.path[-1]}")
+            elif logging.INFO <= record.levelno < logging.ERROR:
+                message = record.getMessage() if record.args else str(record.msg)
+                text = message.rsplit(" - ", 1)[-1]
+                if record.levelno >= logging.WARNING and not getattr(record, "is_detail", False):
+                    clear_line(self._stream)
+                    self._write(f"{text}\n")
+                elif not getattr(record, "is_detail", False):
+                    self._show(text)
+        except (OSError, ValueError):  # the stream is full, closed, or read no more
+            self.handleError(record)
+
+    def _show(self, text: str) -> None:
+        if self._stream.isatty():
+            line = shortened(text, get_terminal_size().columns - 1)
+            self._write(f"{_CLEARED}{line}")
+        elif self._clock() - self._printed_at >= _LOG_SECONDS:
+            self._printed_at = self._clock()
+            self._write(f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Discard output that no one reads any more."""
         if isinstance(sys.exception(), BrokenPipeError):
-            discard_output(self.stream)
+            discard_output(self._stream)
         else:
             super().handleError(record)
 
 
-class _LineFormatter(logging.Formatter):
-    """One line for a stored asset; of other messages the text."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
-        if event is None:
-            message = record.getMessage() if record.args else str(record.msg)
-            return f"  {message.rsplit(' - ', 1)[-1]}"
-        if event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION:
-            rows = event.step_materialization_data.materialization.metadata.get("dagster/row_count")
-            name = event.step_materialization_data.materialization.asset_key.path[-1]
-            return f"  {name:24}{f'{rows.value:>12,} rows' if rows else ''}".rstrip()
-        return ""
+_LOG_SECONDS = 60
+_CLEARED = "\r\x1b[K"
 
 
-class _LineFilter(logging.Filter):
-    """Lets materializations and the program's own messages through."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
-        if event is None:
-            # Errors are printed at the end of the run, a line each.
-            is_message = logging.INFO <= record.levelno < logging.ERROR
-            return is_message and not getattr(record, "is_detail", False)
-        return event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION
+def clear_line(stream: TextIO) -> None:
+    """Remove the line of progress from a terminal."""
+    if stream.isatty():
+        stream.write(_CLEARED)
+        stream.flush()
 
 
-@dg.logger(None, description="One line an asset on the terminal, for `eval-assets run`.")
+@dg.logger(None, description="One line of progress on the terminal, for `eval-assets run`.")
 def terminal(init_context: dg.InitLoggerContext) -> logging.Logger:
-    """Print each asset as it is stored, and warnings."""
+    """Print progress and warnings."""
     del init_context
     logger = logging.Logger("terminal")  # noqa: LOG001 - Dagster owns it, and drops it after the run
     logger.setLevel(logging.DEBUG)
-    handler = _LineHandler(sys.stdout)
-    handler.addFilter(_LineFilter())
-    handler.setFormatter(_LineFormatter())
-    logger.addHandler(handler)
+    logger.addHandler(ProgressHandler(sys.stdout))
     return logger

@@ -27,6 +27,7 @@ from eval_assets.assets.judge_versions import versions_in_use
 from eval_assets.assets.judging import ASK_AGAIN_TAG
 from eval_assets.assets.live_judging import judge_fingerprints
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
+from eval_assets.assets.terminal import clear_line
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
 from eval_assets.cli.results import (
     FailedCheck,
@@ -133,6 +134,7 @@ def _materialize(  # noqa: PLR0913 - what `materialize` takes
                     err=True,
                 )
                 result = _execute(job, instance, selected, run_config, folder, tags=tags)
+            clear_line(sys.stdout)
             if _is_interrupted(result):
                 raise KeyboardInterrupt
     if errors := _errors(result):

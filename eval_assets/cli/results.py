@@ -36,7 +36,7 @@ from eval_assets.readers.evaluation.input_files import (
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.shown.sentences import figure_sentence, judge_sentence
 from eval_assets.shown.stored import certificate_verdict
-from eval_assets.shown.terminal import screen_lines
+from eval_assets.shown.terminal import screen_lines, wrapped
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.diagnosis import diagnosis
 from eval_assets.store.figures import read_figures
@@ -314,7 +314,8 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
 def _print_failures(results: RunResults) -> None:
     for check in results.failed_checks:
         if not check.ends_run:
-            click.echo(f"{check.severity:5} {check.check}: {check.finding}")
+            lines = wrapped(f"{check.finding.rstrip('.')}.", first="", rest="")
+            click.echo("\n".join(lines))
     if results.not_run:
         click.echo(
             f"Stopped before judge tuning: raters do not agree enough (exit code {GATE_CLOSED})."

@@ -83,9 +83,7 @@ def code_of_unread_run(folder: Evaluated, last_line: str, *options: str) -> int:
 @pytest.mark.slow
 def test_a_run_completes_when_its_reader_ends(new_folder: Evaluated) -> None:
     """As in `run | head`, which closes the pipe during the run."""
-    assert (
-        code_of_unread_run(new_folder, "  generated_responses", "--select", "+human_agreement") == 0
-    )
+    assert code_of_unread_run(new_folder, "Evaluating", "--select", "+human_agreement") == 0
 
     assert new_folder.rows("SELECT count(*) > 0 FROM human_agreement") == [(True,)]
 

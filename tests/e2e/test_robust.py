@@ -141,11 +141,11 @@ def test_a_run_that_was_killed_is_made_good_by_the_next(
 ) -> None:
     rng = random.Random(SEED)  # noqa: S311 - moments, not secrets
     for asset in ("responses", "human_agreement"):
-        run = started(new_folder, program)
-        assert asset in told_until(run, asset)
-        time.sleep(rng.uniform(0, 0.3))
-        run.kill()
-        run.communicate()
+        with watched(new_folder, program) as (run, progress):
+            assert asset in seen_until(progress, asset)
+            time.sleep(rng.uniform(0, 0.3))
+            run.kill()
+            run.communicate()
 
     done = new_folder.call("run")
 
@@ -171,6 +171,34 @@ def started(folder: Evaluated, program: Path, *options: str) -> subprocess.Popen
     )
 
 
+@contextmanager
+def watched(folder: Evaluated, program: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A run on this folder in a terminal, which shows its progress, and that terminal."""
+    terminal, of_run = os.openpty()
+    with subprocess.Popen(
+        [program, "run", "--data", folder.path],
+        cwd=folder.path,
+        env=clean_environment(),
+        stdout=of_run,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        os.close(of_run)
+        try:
+            yield run, terminal
+        finally:
+            os.close(terminal)
+
+
+def seen_until(terminal: int, words: str) -> str:
+    """Return what a terminal shows up to these words; all of it if they never come."""
+    output = ""
+    with suppress(OSError):  # the run ended
+        while words not in output:
+            output += os.read(terminal, 1000).decode()
+    return output
+
+
 def told_until(run: subprocess.Popen[str], words: str) -> str:
     """Return the output of a run up to the line with these words; all of it if none comes."""
     assert run.stdout is not None
@@ -182,17 +210,10 @@ def told_until(run: subprocess.Popen[str], words: str) -> str:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated, program: Path) -> None:
-    run = subprocess.Popen(
-        [program, "run", "--data", new_folder.path],
-        cwd=new_folder.path,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert "human_labels" in told_until(run, "human_labels")
-    run.send_signal(signal.SIGINT)
-    _, message = run.communicate(timeout=600)
+    with watched(new_folder, program) as (run, progress):
+        assert "human_labels" in seen_until(progress, "human_labels")
+        run.send_signal(signal.SIGINT)
+        _, message = run.communicate(timeout=600)
 
     assert run.returncode == 130
     assert message.strip() == "Stopped. What was stored is kept; run again to continue."

@@ -52,17 +52,17 @@ def coverage(*rows: tuple[str, int, int]) -> pd.DataFrame:
 def test_nine_of_ten_scores_are_enough_and_one_less_is_not() -> None:
     result = uncovered(coverage(("a", 100, 90), ("b", 100, 89)))
 
-    assert result == [CheckFinding("b scored 89 of 100 units of q")]
+    assert result == [CheckFinding("b skipped 11 of 100 responses on q (11 %)")]
 
 
 def test_counts_of_a_finding_have_separators() -> None:
     result = uncovered(coverage(("a", 2832, 2356)))
 
-    assert result == [CheckFinding("a scored 2,356 of 2,832 units of q")]
+    assert result == [CheckFinding("a skipped 476 of 2,832 responses on q (17 %)")]
 
 
 def test_a_judge_that_tried_nothing_covers_nothing() -> None:
-    assert uncovered(coverage(("a", 0, 0))) == [CheckFinding("a scored 0 of 0 units of q")]
+    assert uncovered(coverage(("a", 0, 0))) == [CheckFinding("a skipped 0 of 0 responses on q")]
 
 
 def test_a_model_that_ended_is_an_error_and_one_that_ends_within_60_days_a_warning() -> None:
@@ -98,7 +98,7 @@ def test_two_judges_of_one_family_and_a_judge_of_its_own_family_are_told() -> No
     texts = [item.text for item in dependences(twins, ["claude-haiku-4-5", "gpt-4o-mini"])]
 
     assert texts == [
-        "gpt-6-luna and gpt-4o are both of openai, so their agreement is weaker evidence",
+        "gpt-6-luna and gpt-4o are models of openai: they may share the same mistakes",
         "gpt-6-luna judges gpt-4o-mini, of openai like itself: it may favour it",
         "gpt-4o judges gpt-4o-mini, of openai like itself: it may favour it",
     ]
