@@ -14,7 +14,7 @@ from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from eval_assets.readers.responses import read_responses
-from eval_assets.scale import Scale
+from eval_assets.scale import LIKERT5, Scale
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
 ITEMS = [f"s{n}" for n in range(12)]
@@ -756,3 +756,25 @@ def test_two_words_of_a_verdict_are_the_classes_of_people(tmp_path: Path) -> Non
     assert tables.judge_scales == {}
     assert tables.scores["value"].tolist() == [n % 2 for n in range(12)]
     assert tables.notes == ("llm_verdict: incorrect as 0 and correct as 1",)
+
+
+@pytest.mark.parametrize("shape", list(JSON_OF_ONE_QUESTION))
+def test_a_run_reads_json_of_any_shape_as_check_does(tmp_path: Path, shape: str) -> None:
+    (tmp_path / "labels").mkdir()
+    tables = read(
+        tmp_path, "labels/ratings.json", json.dumps(JSON_OF_ONE_QUESTION[shape]), scale=LIKERT5
+    )
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: t\nrubric:\n  - {id: clarity, question: Is it clear, scale: likert5}\n"
+    )
+    responses = "".join(f"{item},p,r,m\n" for item in ITEMS)
+    (tmp_path / "responses.csv").write_text(
+        f"response_id,prompt_text,response_text,model_name\n{responses}"
+    )
+    evaluation = read_evaluation(tmp_path)
+
+    labels = read_labels(evaluation, read_responses(evaluation)).ratings
+
+    columns = ["response_id", "rater_id", "value"]
+    of_run = set(labels[columns].itertuples(index=False, name=None))
+    assert of_run == {(item, rater, value) for item, _, rater, value in cells(tables)}
