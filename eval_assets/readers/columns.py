@@ -5,8 +5,8 @@ or thousands of them, and never loop over cells.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 
@@ -303,7 +303,6 @@ class CodedTable:
     document: str = ""
     bad_rows: tuple[InputProblem, ...] = ()
     notes: tuple[str, ...] = ()
-    further: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
