@@ -300,7 +300,7 @@ def _joined_readings(source: _RatingSource, options: ReadOptions) -> list[Readin
 
 
 def _unnamed_readings(
-    main: Reading, found: Sequence[Reading], joined: Sequence[Reading], options: ReadOptions
+    main: Reading, candidates: Sequence[Reading], joined: Sequence[Reading], options: ReadOptions
 ) -> list[Reading]:
     """Return the ratings on the main file's questions in files that name no rater.
 
@@ -313,7 +313,7 @@ def _unnamed_readings(
     questions |= set() if main.question is None else {*map(plain, main.question.values)}
     values = {value for of in main.rated for value in of.column.rating_words}
     readings = []
-    for reading in found:
+    for reading in candidates:
         table = reading.table
         columns = tuple(
             column.name
@@ -323,12 +323,12 @@ def _unnamed_readings(
         )
         if table in (main.table, *(of.table for of in joined)) or reading.rater or not columns:
             continue
-        asked = None if main.question is None else table.find(main.question.name)
+        question = None if main.question is None else table.find(main.question.name)
         roles = replace(options, rating=columns, rater=(), judge=())
-        candidates = readings_of(
-            table, roles if asked is None else replace(roles, question=asked.name)
-        )
-        read = next((of for of in candidates if of.refusal is None and of.rater is None), None)
+        if question is not None:
+            roles = replace(roles, question=question.name)
+        nameless = (of for of in readings_of(table, roles) if of.rater is None)
+        read = next((of for of in nameless if of.refusal is None), None)
         if read is None or not _item_values(read) & _item_values(main):
             continue
         if not _is_named(table.file, options):
