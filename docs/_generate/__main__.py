@@ -5,7 +5,7 @@ from pathlib import Path
 from docs._generate.commands import commands_page
 from docs._generate.imports import imports_page
 from docs._generate.keys import keys_page
-from docs._generate.statistics import statistics_pages
+from docs._generate.statistics import statistics_page
 
 DOCS = Path(__file__).parents[1]
 
@@ -16,7 +16,7 @@ def pages() -> dict[Path, str]:
         DOCS / "cli.md": commands_page(),
         DOCS / "import.md": imports_page(),
         DOCS / "keys.md": keys_page(),
-        **{DOCS / path: text for path, text in statistics_pages().items()},
+        DOCS / "python.md": statistics_page(),
     }
 
 

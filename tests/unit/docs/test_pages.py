@@ -21,6 +21,6 @@ def test_every_generated_page_is_up_to_date() -> None:
     pages = json.loads(printed.stdout)
     folder = TOP / "docs" / "python"
 
-    assert len(pages) > 10
+    assert len(pages) == 4
     assert [path for path, text in pages.items() if Path(path).read_text("utf-8") != text] == []
     assert {str(path) for path in folder.glob("*.md")} <= set(pages)
