@@ -217,6 +217,22 @@ class HeldOutTest:
     doubt_threshold: float
 
 
+_MOST_FOR_A_GAP = 4
+"""Times the groups of a judge equal to people that a plan for a measured gap takes at most."""
+
+
+def depends_on_the_gap(n_groups: int | None, groups_if_equal: int | None) -> bool:
+    """Return whether a number of groups is no plan, as the error of the measured gap decides it.
+
+    Examples:
+        >>> depends_on_the_gap(5700, 60), depends_on_the_gap(130, 60)
+        (True, False)
+    """
+    return n_groups is None or (
+        groups_if_equal is not None and n_groups > _MOST_FOR_A_GAP * groups_if_equal
+    )
+
+
 @dataclass(frozen=True)
 class PlannedTest:
     """A held-out test that was not evaluated.
@@ -225,11 +241,14 @@ class PlannedTest:
         n_groups: Groups of the test.
         chance: Chance that the judge passes it, by train and dev; None if unknown.
         n_units: Rated units with which it passes four times in five; None if no number suffices.
+        is_if_equal: Whether that is if it agrees with people as they do, since the number would
+            depend on the error of its measured gap.
     """
 
     n_groups: int
     chance: float | None
     n_units: int | None
+    is_if_equal: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from eval_assets.agreement.judge_comparison import (
     HeldOutTest,
     JudgeScores,
     PlannedTest,
+    depends_on_the_gap,
 )
 from eval_assets.shown.next_step import NextStep, command_words
 from eval_assets.shown.screen import ItemText, ReadSummary, Screen, screen_of
@@ -191,5 +192,8 @@ def _test_of(
 
 def _plan_of(row: Mapping[str, Any]) -> PlannedTest:
     groups, per_group = row["groups_at_gap"], row["responses_per_group"]
-    total = None if groups is None or per_group is None else math.ceil(groups * per_group)
-    return PlannedTest(row["n_groups"], row["chance_fit"], total)
+    if groups is None or per_group is None:
+        return PlannedTest(row["n_groups"], row["chance_fit"], None)
+    is_if_equal = depends_on_the_gap(groups, row["groups_if_equal"])
+    total = math.ceil((row["groups_if_equal"] if is_if_equal else groups) * per_group)
+    return PlannedTest(row["n_groups"], row["chance_fit"], total, is_if_equal)

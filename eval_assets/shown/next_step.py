@@ -9,6 +9,7 @@ from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.judge_comparison import (
     JudgeComparison,
     JudgeFinding,
+    depends_on_the_gap,
 )
 from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
 from eval_assets.shown.numbers import count_text, counted, percent_text, planned, planned_text
@@ -23,6 +24,8 @@ _FEWEST_NEW = 30
 """New items after a revision at the least: fewer say nothing about the rarer values."""
 
 _MOST_EXAMPLES = 2
+_AS_MEASURED = "it is as close as it looks"
+_IF_EQUAL = "it agrees with people as they do"
 _LONGEST_NAME = 24
 
 
@@ -300,6 +303,8 @@ def _use(best: JudgeComparison, on: str, words: Words, *, n_ratings: int) -> Nex
 def _enlarge(best: JudgeComparison, on: str, words: Words, *, n_items: int) -> NextStep:
     """Return the number of items with which the held-out test is likely to be passed."""
     total = 0 if best.planned is None or best.planned.n_units is None else best.planned.n_units
+    is_if_equal = best.planned is not None and best.planned.is_if_equal
+    condition = _IF_EQUAL if is_if_equal else _AS_MEASURED
     n = planned(max(1, total - n_items))
     return NextStep(
         Action.RATE_MORE,
@@ -307,16 +312,17 @@ def _enlarge(best: JudgeComparison, on: str, words: Words, *, n_items: int) -> N
         n,
         f"more {words.items}",
         f"With {planned_text(n + n_items)} in all the test passes four times in five, if "
-        f"{best.judge} is as close as it looks.",
+        f"{condition.replace('it', best.judge, 1)}.",
     )
 
 
 def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
     """Return the number of further items with which a judge would pass."""
-    n_groups, condition = best.groups_as_measured, "it is as close as it looks"
+    n_groups, condition = best.groups_as_measured, _AS_MEASURED
     is_within = best.compared is not None and best.compared.shortfall.value > 0
-    if n_groups is None or not is_within or best.n_paired_groups < FEWEST_VARIED_GROUPS:
-        n_groups, condition = best.groups_if_equal, "it agrees with people as they do"
+    is_known = is_within and best.n_paired_groups >= FEWEST_VARIED_GROUPS
+    if not is_known or depends_on_the_gap(n_groups, best.groups_if_equal):
+        n_groups, condition = best.groups_if_equal, _IF_EQUAL
     if n_groups is None:
         n = planned(_FIRST_ITEMS)
         return NextStep(

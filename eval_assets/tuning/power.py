@@ -10,6 +10,7 @@ import numpy as np
 from eval_assets.config.tuning import EvaluationPolicy, Tuning
 from eval_assets.stats import Jackknife, agreement_gain, groups_to_detect, non_inferiority
 from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS, PASS_SHARE
+from eval_assets.stats.resampling import MOST_TIMES
 from eval_assets.tuning.claim_results import (
     MIN_TEST_GROUPS,
     falling_figure,
@@ -236,10 +237,9 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
         return _PlannedFitness(chance, math.nan, None, None)
     equal = math.log((distance + margin) / distance)
     if_equal = NormalDist().cdf((equal - reach) / scaled.standard_error)
-    detectable = scaled.detectable_by(p_value=p_value)
     if_equal_groups, at_gap = (
         max(
-            groups_to_detect(effect, detectable=detectable, n_groups=n_groups),
+            shortfall.groups_to_show(effect, p_value=p_value) or MOST_TIMES * shortfall.n_groups,
             FEWEST_PAIRED_GROUPS,
         )
         if effect > 0
