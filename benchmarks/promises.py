@@ -12,6 +12,7 @@ from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import non_inferiority
 from eval_assets.tuning.calibration import calibrate
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
+from eval_assets.tuning.evaluation_levels import MOST_READINGS, coarse_gain, reading_significance
 from eval_assets.tuning.partial_automation import (
     JudgePart,
     chosen_part,
@@ -20,7 +21,6 @@ from eval_assets.tuning.partial_automation import (
     tried_parts,
 )
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.seal_policy import MOST_READINGS, coarse_gain, reading_significance
 
 Floats = npt.NDArray[np.float64]
 

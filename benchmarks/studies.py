@@ -1,4 +1,4 @@
-"""Results of the gates and sealed tests on two published studies: docs/studies.md."""
+"""Results of the gates and held-out tests on two published studies: docs/studies.md."""
 
 import os
 import re
@@ -59,7 +59,7 @@ def _code() -> Iterator[str]:
             f"16 developers agree well enough for the gates: A^HH {a_hh:.3f} "
             f"[{low:.3f}, {high:.3f}], "
             f"ordinal alpha {alpha:.3f}. The study compared four prompts by their correlation with "
-            f"these grades. The sealed test asks more: may the judge replace a "
+            f"these grades. The held-out test asks more: may the judge replace a "
             f"rater? Its responses "
             f"took no part in fitting the score maps, and the four judges share its "
             f"error rate of 5 %."

@@ -15,14 +15,14 @@ from eval_assets.scale import LIKERT5
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
 from eval_assets.tuning.calibration import calibration_rows
 from eval_assets.tuning.certificate_contents import Background
-from eval_assets.tuning.history import Seal
-from eval_assets.tuning.power import plan_reading
-from eval_assets.tuning.rated import RatedUnits, splits_of
-from eval_assets.tuning.sealed_evaluation import (
+from eval_assets.tuning.held_out_test import (
     candidates_for,
     due_reading,
     make_reading,
 )
+from eval_assets.tuning.history import QuestionTest
+from eval_assets.tuning.power import plan_reading
+from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.steps import (
     calibrated_version,
     declared_version,
@@ -147,7 +147,7 @@ def tuned(units: dict[str, RatedUnits]) -> None:
         cost_per_1000_usd={},
         models_returned={},
     )
-    seal = Seal.of([])
+    seal = QuestionTest.of([])
     for item in units.values():
         candidates = candidates_for(item, seal, judges)
         plan_reading(item, candidates, seal, margin=0.1, people_agree=True)

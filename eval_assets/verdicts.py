@@ -157,7 +157,7 @@ class JudgeVerdict(StrEnum):
 
 
 class Fitness(StrEnum):
-    """Verdict of a sealed test on the use of a judge in place of a human rater."""
+    """Verdict of a held-out test on the use of a judge in place of a human rater."""
 
     FIT = "fit"
     UNFIT = "unfit"

@@ -162,17 +162,17 @@ def shortened(text: str, *, most: int) -> str:
 
 
 def unevaluated_sentences(reasons: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each reason why sealed tests of questions were not evaluated.
+    """Return a sentence for each reason why held-out tests of questions were not evaluated.
 
     Examples:
         >>> unevaluated_sentences({"tone": "no judge scored it", "truth": "no judge scored it"})
-        ['The sealed tests of tone and truth were not evaluated: no judge scored it.']
+        ['The held-out tests of tone and truth were not evaluated: no judge scored it.']
     """
     questions: dict[str, list[str]] = {}
     for question_id, reason in reasons.items():
         questions.setdefault(reason, []).append(question_id)
     return [
-        f"The sealed test{'s' * (len(ids) > 1)} of {listed(ids)} "
+        f"The held-out test{'s' * (len(ids) > 1)} of {listed(ids)} "
         f"{'were' if len(ids) > 1 else 'was'} not evaluated: {reason}."
         for reason, ids in questions.items()
     ]
@@ -185,7 +185,7 @@ def rounded_up(count: int) -> int:
 
 
 def tested_verdict(verdict: str | None, *, is_stale: bool) -> str:
-    """Return a verdict of a sealed test as tables show it; a claim that was not asked is a dash.
+    """Return a verdict of a held-out test as tables show it; a claim that was not asked is a dash.
 
     Examples:
         >>> tested_verdict("not_evaluable", is_stale=False), tested_verdict("fit", is_stale=True)

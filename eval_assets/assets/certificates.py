@@ -1,4 +1,4 @@
-"""Assets of sealed tests and of judge certificates."""
+"""Assets of held-out tests and of judge certificates."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.connection import transaction
 from eval_assets.store.gates import evidence_version, stored_gate_outcomes
 from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.ledger.opening import restore_readings
-from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.schema import replace_records, replace_rows
 from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.splits import tuning_units
@@ -43,6 +43,7 @@ from eval_assets.store.tuned_judges import (
     write_stand_in_scores,
 )
 from eval_assets.tuning.certificate import Certificate
+from eval_assets.tuning.held_out_test import next_reading, part_rows, read_if_due
 from eval_assets.tuning.issued import (
     CertificateRow,
     certificate_files,
@@ -50,7 +51,6 @@ from eval_assets.tuning.issued import (
 )
 from eval_assets.tuning.power import Plan
 from eval_assets.tuning.reading import Row
-from eval_assets.tuning.sealed_evaluation import next_reading, part_rows, read_if_due
 
 
 @asset(
@@ -60,7 +60,7 @@ from eval_assets.tuning.sealed_evaluation import next_reading, part_rows, read_i
     flags=["read"],
 )
 def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.MaterializeResult[None]:
-    """Verdicts of the sealed test on each tuned judge; one use of the seal if a reading is due."""
+    """Verdicts of the held-out test on each tuned judge; each evaluation of the test counts."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:

@@ -32,7 +32,7 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.schema import read_table, replace_rows
 from eval_assets.store.scores import declared_fingerprints
 from eval_assets.store.splits import tuning_units, write_splits

@@ -11,15 +11,15 @@ from eval_assets.agreement.gates.decision import tunable_questions
 from eval_assets.cli.options import ledger_of
 from eval_assets.cli.results import outcomes_now
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.tuned_judges import (
     background_of,
     checked_certificates,
     edited_scores,
 )
 from eval_assets.tuning.certificate import Certificate, differences
+from eval_assets.tuning.held_out_test import recomputed_certificates
 from eval_assets.tuning.issued import certificate_files
-from eval_assets.tuning.sealed_evaluation import recomputed_certificates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.certificate import QuestionCertificate
-    from eval_assets.tuning.history import SealedEvaluation
+    from eval_assets.tuning.history import HeldOutEvaluation
     from eval_assets.tuning.issued import CertificateRow
     from eval_assets.tuning.steps import VersionScores
 
@@ -52,7 +52,7 @@ class CertificateEvidence:
     connection: duckdb.DuckDBPyConnection
     ledger: JudgeLedger
     scores: VersionScores
-    readings: Sequence[SealedEvaluation]
+    readings: Sequence[HeldOutEvaluation]
     rows: Sequence[CertificateRow]
     issued: Mapping[str, Certificate]
 
@@ -106,7 +106,7 @@ class CertificateEvidence:
         reading = _reading_of(claimed, self.readings, judge.judge_id, name)
         if reading is None:
             return [
-                f"the ledger has none of {name} from reading {claimed.reading} under seal "
+                f"the ledger has none of {name} from evaluation {claimed.reading} of test "
                 + str(claimed.seal)
             ]
         issued = reading.certificates[judge.judge_id]
@@ -133,7 +133,7 @@ class CertificateEvidence:
         )
 
     def _recomputed(
-        self, reading: SealedEvaluation, issued: QuestionCertificate
+        self, reading: HeldOutEvaluation, issued: QuestionCertificate
     ) -> Mapping[str, QuestionCertificate]:
         background = background_of(self.connection, reading.question_id, self.evaluation.tuning)
         background = replace(background, margin=issued.claims.fitness.margin or 0.0)
@@ -191,8 +191,8 @@ def read_certificate(file: Path) -> Certificate:
 
 
 def _reading_of(
-    claimed: QuestionCertificate, readings: Sequence[SealedEvaluation], judge_id: str, name: str
-) -> SealedEvaluation | None:
+    claimed: QuestionCertificate, readings: Sequence[HeldOutEvaluation], judge_id: str, name: str
+) -> HeldOutEvaluation | None:
     """Return the reading that a certificate's question refers to; None if there is none."""
     key = claimed.question_id, claimed.seal, claimed.reading
     return next(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from eval_assets.tuning.issued import CertificateRow
 
 NOT_FIT = GATE_CLOSED
-"""Exit code for a judge that may not stand in for a rater; 3, as for a closed gate."""
+"""Exit code for a judge that cannot replace a rater; 3, as for a closed gate."""
 
 
 @click.group(invoke_without_command=True)
@@ -41,7 +41,7 @@ NOT_FIT = GATE_CLOSED
 @click.option(
     "--require",
     metavar="JUDGE[:QUESTION]",
-    help="Print nothing but the verdict, and exit with 0 if the judge may stand in for a rater on "
+    help="Print nothing but the verdict, and exit with 0 if the judge can replace a rater on "
     "the question (or on all), 3 if not, 4 if inconclusive.",
 )
 @click.pass_context
@@ -54,14 +54,14 @@ def certificates(
 ) -> int:
     """List the certificates of judges: their claims, groups and validity.
 
-    `eval-assets run` reads the sealed tests and writes the files to out/certificates. A
+    `eval-assets run` evaluates the held-out tests and writes the files to out/certificates. A
     certificate is stale if the judge, the question, the labels or the model changed.
     """
     context.obj = data, database
     if context.invoked_subcommand is not None:
         return DONE
     from eval_assets.cli.results import certificates_now, outcomes_now, plain_row
-    from eval_assets.cli.terminal_tables import SealedTests, print_certificates
+    from eval_assets.cli.terminal_tables import EvaluatedJudges, print_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
 
@@ -82,7 +82,7 @@ def certificates(
             with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
                 return _required(evidence, require, data / "out" / "certificates")
         rows = certificates_now(connection, evaluation, database=path)
-        tests, outcomes = SealedTests.of(rows, connection), outcomes_now(connection, evaluation)
+        tests, outcomes = EvaluatedJudges.of(rows, connection), outcomes_now(connection, evaluation)
     if as_json:
         print_json([plain_row(row) for row in rows])
     else:
@@ -166,7 +166,7 @@ def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
     """Print the next command, and the number of readings that the ledger has."""
     from eval_assets.cli.options import ledger_of
     from eval_assets.store.ledger.engine import ledger_file
-    from eval_assets.store.ledger.seals import JudgeLedger
+    from eval_assets.store.ledger.judge_ledger import JudgeLedger
     from eval_assets.wording import counted
 
     nothing_measured(data)
@@ -178,7 +178,7 @@ def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
         n_readings = sum(len(judges.readings(question.id)) for question in evaluation.rubric)
     if n_readings:
         click.echo(
-            f"The ledger has {counted(n_readings, 'evaluation')} of sealed tests: the run shows "
+            f"The ledger has {counted(n_readings, 'evaluation')} of held-out tests: the run shows "
             "the verdicts again, and reads no test twice.",
             err=True,
         )

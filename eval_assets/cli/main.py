@@ -38,7 +38,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "dual-judge": "Ask two judges how relevant documents are to a query.",
         "agreement": "The former name of check.",
         "calibrate": "Compare a judge with human labels on two files.",
-        "tune": "Tune judges, and evaluate them on their sealed tests.",
+        "tune": "Tune judges, and evaluate them on their held-out tests.",
         "certificates": "List and verify judge certificates.",
     },
     "Results": {

@@ -76,7 +76,7 @@ def materialize(  # noqa: PLR0913 - the options of a run
         verbose: Whether to print all figures, and Dagster's own log.
         output: `quiet` prints closed gates and failed checks alone, `json` one object on stdout
             and the progress on stderr.
-        read_tests: Whether sealed tests are read if anything changed, and not only when due.
+        read_tests: Whether held-out tests are read if anything changed, and not only when due.
         ask_again: Statuses of judges' scores that are asked for again, separated by commas.
     """
     _require_versions(folder)
@@ -215,7 +215,7 @@ def _run_config(
     verbose: bool,
     read_tests: bool,
 ) -> dict[str, object]:
-    """Return Dagster's run configuration of the folder, the log and the sealed tests."""
+    """Return Dagster's run configuration of the folder, the log and the held-out tests."""
     is_test_read = read_tests and folder.key("tuned_judge_evaluation") in selected
     step = f"{folder.identifier}__tuned_judge_evaluation"
     return {

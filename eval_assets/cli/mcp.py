@@ -87,7 +87,7 @@ def make_server(data: Path, database: Path) -> FastMCP:
         )
 
     def certificates() -> dict[str, Any]:
-        """Return which judge may stand in for a rater on which question, and whether it holds."""
+        """Return which judge can replace a rater on which question, and whether it holds."""
         return _answer(lambda: {"certificates": stored_certificates(data, database)})
 
     server.tool(ask, name="store_dual_judge_scores")

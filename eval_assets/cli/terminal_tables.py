@@ -91,12 +91,12 @@ def print_measured(
     _print(gates_table(outcomes))
     for note in gates_notes(outcomes):
         click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
-    print_certificates(SealedTests.of(certificates, connection))
+    print_certificates(EvaluatedJudges.of(certificates, connection))
 
 
 @dataclass(frozen=True)
-class SealedTests:
-    """Rows of the tables on sealed tests.
+class EvaluatedJudges:
+    """Rows of the tables on held-out tests.
 
     Args:
         certificates: Rows of `judge_certificates`.
@@ -113,7 +113,7 @@ class SealedTests:
     @classmethod
     def of(
         cls, certificates: Sequence[Mapping[str, Any]], connection: duckdb.DuckDBPyConnection
-    ) -> SealedTests:
+    ) -> EvaluatedJudges:
         """Return certificates with the rows of the other tables."""
         from eval_assets.store.schema import read_rows
         from eval_assets.store.scores import unevaluated_tests, versions_rated_as
@@ -138,8 +138,8 @@ def _time_of(row: Mapping[str, Any]) -> tuple[datetime, str]:
     return row["created_at"], row["version"]
 
 
-def print_certificates(tests: SealedTests) -> None:
-    """Print the verdicts of sealed tests on judges, with their evidence and validity."""
+def print_certificates(tests: EvaluatedJudges) -> None:
+    """Print the verdicts of held-out tests on judges, with their evidence and validity."""
     if tests.certificates:
         _print_tested(tests)
     for judge_id, version in tests.unused_versions.items():
@@ -150,12 +150,12 @@ def print_certificates(tests: SealedTests) -> None:
         click.echo(f"{sentence}\n")
 
 
-def _print_tested(tests: SealedTests) -> None:
+def _print_tested(tests: EvaluatedJudges) -> None:
     from eval_assets.shown.numbers import count_text
 
     print_table(
-        "Judges on their sealed tests",
-        ("judge", "version", "question", "may stand in", "better than before", "groups"),
+        "Judges on their held-out tests",
+        ("judge", "version", "question", "can replace a rater", "better than before", "groups"),
         [
             (
                 row["judge_id"],

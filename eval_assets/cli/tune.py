@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from eval_assets.tuning.rated import RatedUnits
 
 ASSETS = (
-    "judge_human_agreement,score_summary,agreement_by_slice,"  # without sealed responses
+    "judge_human_agreement,score_summary,agreement_by_slice,"  # without held-out responses
     "judge_splits,score_calibration,tuned_judges,judge_versions,tuned_judge_evaluation,"
     "judge_certificates,system_comparison"
 )
@@ -75,11 +75,11 @@ def tune(
 def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     from eval_assets.cli.terminal_tables import print_table
     from eval_assets.store.connection import connect
-    from eval_assets.store.ledger.seals import JudgeLedger
+    from eval_assets.store.ledger.judge_ledger import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
     from eval_assets.store.tuned_judges import background_of, current_judges
+    from eval_assets.tuning.held_out_test import next_reading
     from eval_assets.tuning.power import labels_sentence
-    from eval_assets.tuning.sealed_evaluation import next_reading
     from eval_assets.tuning.steps import untested_judge
 
     with connect(database, folder=data) as connection:
@@ -164,10 +164,10 @@ def _show(
     from eval_assets.cli.terminal_tables import print_verdicts
     from eval_assets.store.connection import connect, transaction
     from eval_assets.store.ledger.copies import copy_ledger
-    from eval_assets.store.ledger.seals import JudgeLedger
+    from eval_assets.store.ledger.judge_ledger import JudgeLedger
     from eval_assets.store.splits import tuning_units
     from eval_assets.store.tuned_judges import background_of, current_judges
-    from eval_assets.tuning.sealed_evaluation import shown_test
+    from eval_assets.tuning.held_out_test import shown_test
 
     question = question_of(evaluation, question_id)
     if not yes:
@@ -218,7 +218,7 @@ def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluatio
 
 
 def _cells(plan: Plan) -> list[str]:
-    from eval_assets.tuning.seal_policy import MOST_READINGS
+    from eval_assets.tuning.evaluation_levels import MOST_READINGS
 
     return [
         plan.question_id,

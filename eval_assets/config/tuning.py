@@ -12,7 +12,7 @@ PromptStep = Literal["few_shot_examples", "judge_guidelines"]
 """Steps that change a judge's prompt, and ask models."""
 
 EvaluationPolicy = Literal["when_powered", "always", "never"]
-"""When a sealed test is evaluated."""
+"""When a held-out test is evaluated."""
 
 Step = PromptStep | Literal["calibration", "jury"]
 

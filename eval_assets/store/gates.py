@@ -32,7 +32,7 @@ from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import are_stored_questions, are_stored_scales, changed_tables
 from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
-from eval_assets.tuning.seal_policy import DECISION_RULE
+from eval_assets.tuning.evaluation_levels import DECISION_RULE
 from eval_assets.verdicts import GateResult
 from eval_assets.wording import expiry, listed, or_none
 

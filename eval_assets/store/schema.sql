@@ -427,7 +427,7 @@ CREATE TABLE IF NOT EXISTS tuned_judge_scores (
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
--- What readings of sealed tests say; figures that the seal keeps are NULL.
+-- What readings of held-out tests say; figures that stay hidden are NULL.
 CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     judge_id VARCHAR NOT NULL,
     version VARCHAR NOT NULL,
@@ -435,7 +435,7 @@ CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     kind VARCHAR NOT NULL,                 -- 'fitness', 'improvement' or 'fitness_in_part'
     n_units BIGINT,
     n_groups BIGINT,
-    reading INTEGER,                       -- number under the seal; NULL if the test was not read
+    reading INTEGER,                       -- number in the held-out test; NULL if the test was not read
     level DOUBLE,                          -- two-sided, of this test
     kappa DOUBLE,                          -- agreement with people beyond chance
     kappa_baseline DOUBLE,                 -- of the judge as it stands
@@ -476,7 +476,7 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
--- Power of the next evaluation of each sealed test, by train and dev.
+-- Power of the next evaluation of each held-out test, by train and dev.
 CREATE TABLE IF NOT EXISTS sealed_test_plans (
     judge_id VARCHAR NOT NULL,
     version VARCHAR NOT NULL,
@@ -509,7 +509,7 @@ CREATE TABLE IF NOT EXISTS stand_in_parts (
     share DOUBLE,                          -- share of rater pairs on the part
     kappa DOUBLE,                          -- of the judge on the part with people on the rest
     kappa_people DOUBLE,                   -- of people with each other
-    is_chosen BOOLEAN NOT NULL,            -- whether the sealed test reads it
+    is_chosen BOOLEAN NOT NULL,            -- whether the held-out test reads it
     stale_because VARCHAR,
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
@@ -803,9 +803,9 @@ CREATE TABLE IF NOT EXISTS judge_versions (
     created_at TIMESTAMPTZ NOT NULL
 );
 
--- Readings of sealed tests.
+-- Readings of held-out tests.
 CREATE TABLE IF NOT EXISTS test_set_uses (
-    seal_id VARCHAR NOT NULL,              -- evaluation and number of the seal
+    seal_id VARCHAR NOT NULL,              -- evaluation and number of the test
     question_id VARCHAR NOT NULL,
     k INTEGER NOT NULL,                    -- number of the reading, from 1
     judge_set VARCHAR NOT NULL,            -- fingerprint of judges, scores and labels

@@ -341,7 +341,7 @@ def versions_rated_as(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def unevaluated_tests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return the reason why a sealed test was not evaluated, by question.
+    """Return the reason why a held-out test was not evaluated, by question.
 
     A reason that does not hold for all judges of a question names those that it holds for.
     """

@@ -15,12 +15,12 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares, Tuning
 from eval_assets.store.data_versions import inputs_version
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.schema import empty_table, read_table
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
-from eval_assets.tuning.history import Seal
+from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.rated import (
     FEWEST_GROUPS_OF_A_TEST,
     RatedUnits,
@@ -84,7 +84,7 @@ def write_held_out_units(
     rows = rows[are_held_out(rows["group_id"].astype(str), evaluation.tuning)]
     readings = JudgeLedger(ledger)
     for question in evaluation.rubric:
-        spent_groups = Seal.of(readings.readings(question.id)).spent_groups
+        spent_groups = QuestionTest.of(readings.readings(question.id)).spent_groups
         held_out = rows[~rows["group_id"].isin(spent_groups)]  # noqa: F841 - in the query
         connection.execute(
             """
@@ -250,9 +250,9 @@ def system_responses(
 ) -> dict[tuple[str, str], SystemResponses]:
     """Return the responses that each judge scored with reference values, by question and judge.
 
-    Ratings under a seal correct no judge. One that rates as a tuned version is corrected by ratings
-    of an open test alone: it was fitted to those of train and dev, which would understate its
-    errors.
+    Ratings of a held-out test correct no judge. One that rates as a tuned version is corrected by
+    ratings of a shown test alone: it was fitted to those of train and dev, which would understate
+    its errors.
     """
     if not questions:
         return {}

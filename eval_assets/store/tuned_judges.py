@@ -19,7 +19,7 @@ from eval_assets.figures import HumanFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import read_figures
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.schema import count_rows, empty_table, insert_rows, read_table
 from eval_assets.store.scores import current_drift, declared_fingerprints, versions_rated_as
 from eval_assets.store.splits import (
@@ -31,7 +31,7 @@ from eval_assets.store.splits import (
 )
 from eval_assets.store.summaries import write_score_summary
 from eval_assets.tuning.certificate_contents import Background
-from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.issued import (
     CertificateRow,
     CertifiedPart,
@@ -158,7 +158,7 @@ class CheckedCertificates:
         rows: Rows of `judge_certificates` as they are now.
     """
 
-    readings: Mapping[str, Sequence[SealedEvaluation]]
+    readings: Mapping[str, Sequence[HeldOutEvaluation]]
     scores: VersionScores
     rows: Sequence[CertificateRow]
 

@@ -1,1 +1,1 @@
-"""Judge tuning on train and dev, and sealed tests that tuning never reads."""
+"""Judge tuning on train and dev, and held-out tests that tuning never reads."""

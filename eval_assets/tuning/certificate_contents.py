@@ -41,11 +41,11 @@ from eval_assets.tuning.certificate import (
     ShuffledControl,
 )
 from eval_assets.tuning.claim_results import FitnessResult, ImprovementResult
-from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.evaluation_levels import TOTAL_SIGNIFICANCE
+from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.partial_automation import PartialFitness, part_sentence
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Candidate, Verdicts, verdict_row
-from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.tuned_prompts import copied_share_on
 from eval_assets.tuning.versions import Fingerprints, JudgeVersion, fingerprints_of
 from eval_assets.wording import counted, listed, or_none
@@ -93,12 +93,12 @@ def question_certificate(
     units: RatedUnits,
     candidate: Candidate,
     *,
-    reading: SealedEvaluation,
+    reading: HeldOutEvaluation,
     background: Background,
 ) -> QuestionCertificate:
     """Return the certificate of a version on one question.
 
-    `units` are all rated units of the question that are not under an earlier seal.
+    `units` are all rated units of the question that are not under an earlier test.
     """
     version, scores = candidate.version, candidate.scores
     is_test = units.is_in("test") & ~np.isnan(scores)
@@ -169,7 +169,7 @@ def _claims(verdicts: Verdicts) -> CertificateClaims:
 
 
 def _claim(verdict: ImprovementResult | FitnessResult | PartialFitness) -> Claim:
-    """Return the verdict of one kind with the figures that the seal releases."""
+    """Return the verdict of one kind with the figures that an evaluation releases."""
     row = verdict_row(verdict, is_shown=False)
     return Claim.model_validate({name: row[name] for name in row if name != "kind"})
 

@@ -23,8 +23,8 @@ from eval_assets.stats.beside_people import (
     PASS_SHARE,
 )
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
+from eval_assets.tuning.evaluation_levels import RELEASED_STEP, coarse_gain
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.seal_policy import RELEASED_STEP, coarse_gain
 from eval_assets.wording import counted, rounded_up
 
 FitnessVerdict = Literal["fit", "unfit", "undecided", "not_evaluable"]
@@ -36,7 +36,7 @@ _OF_ALL_UNITS = "its agreement with people"
 class FitnessResult:
     """Verdict of the test on a judge, compared with people.
 
-    `reason` contains no figure that the seal keeps. `groups_wanted` is the number of groups that
+    `reason` contains no figure that stay hidden. `groups_wanted` is the number of groups that
     would decide on a judge equal to people, with 80 % power; None if it is not needed.
     """
 
@@ -182,7 +182,7 @@ MOST_SPEARMAN_LOST = 0.05
 class ImprovementResult:
     """Verdict of the test on a candidate, compared with the judge that it would replace.
 
-    `reason` holds no figure that the seal keeps. `groups_wanted` is the number of groups that would
+    `reason` holds no figure that stay hidden. `groups_wanted` is the number of groups that would
     decide, with 80 % power; None if it is not needed.
     """
 

@@ -1,4 +1,4 @@
-"""Readings of sealed tests, and the current seal of a question."""
+"""Readings of held-out tests, and the current test of a question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from eval_assets.tuning.certificate import QuestionCertificate
+from eval_assets.tuning.evaluation_levels import DECISION_RULE, MOST_READINGS
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.reading import Row
-from eval_assets.tuning.seal_policy import DECISION_RULE, MOST_READINGS
 from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
@@ -25,8 +25,8 @@ GROWTH = 1.5
 
 
 @dataclass(frozen=True)
-class SealedEvaluation:
-    """One use of a question's sealed test labels, as stored in the ledger.
+class HeldOutEvaluation:
+    """One use of a question's held-out test labels, as stored in the ledger.
 
     Args:
         number: Number of the reading under it, from 1; `SHOWN` if it opened the seal.
@@ -79,7 +79,7 @@ class SealedEvaluation:
         number: int,
         level: float,
         read_at: datetime,
-    ) -> "SealedEvaluation":
+    ) -> "HeldOutEvaluation":
         """Return the reading that `as_json` and these columns describe."""
         return cls(
             question_id=question_id,
@@ -121,8 +121,8 @@ class SealedEvaluation:
 
 
 @dataclass(frozen=True)
-class Seal:
-    """The current seal of a question's test.
+class QuestionTest:
+    """The current test of a question.
 
     Args:
         number: Its number, from 1.
@@ -132,15 +132,17 @@ class Seal:
     """
 
     number: int
-    readings: tuple[SealedEvaluation, ...]
+    readings: tuple[HeldOutEvaluation, ...]
     spent_groups: frozenset[str]
     n_elsewhere: int = 0
 
     @classmethod
     def of(
-        cls, readings: Sequence[SealedEvaluation], foreign_readings: Sequence[SealedEvaluation] = ()
-    ) -> "Seal":
-        """Return the current seal of a question."""
+        cls,
+        readings: Sequence[HeldOutEvaluation],
+        foreign_readings: Sequence[HeldOutEvaluation] = (),
+    ) -> "QuestionTest":
+        """Return the current test of a question."""
         all_readings = [*readings, *foreign_readings]
         ended = {reading.seal for reading in all_readings if reading.number >= MOST_READINGS}
         if sum(reading.seal not in ended for reading in all_readings) >= MOST_READINGS:
@@ -165,7 +167,7 @@ class Seal:
         last = max((reading.number for reading in self.readings), default=0)
         return max(self.n_readings, last) + 1
 
-    def same(self, content: str) -> SealedEvaluation | None:
+    def same(self, content: str) -> HeldOutEvaluation | None:
         """Return the reading with this content; None without one."""
         return next((reading for reading in self.readings if reading.content == content), None)
 
@@ -202,7 +204,7 @@ def content_hash(
     return json_hash([DECISION_RULE, scores_of_versions, labels, *([tested] if tested else [])])
 
 
-def accepted_version(readings: Sequence[SealedEvaluation], judge_id: str) -> JudgeVersion | None:
+def accepted_version(readings: Sequence[HeldOutEvaluation], judge_id: str) -> JudgeVersion | None:
     """Return the last accepted version of a judge on a question; None if there is none."""
     for reading in reversed(_in_order(readings)):
         accepted = {
@@ -217,7 +219,7 @@ def accepted_version(readings: Sequence[SealedEvaluation], judge_id: str) -> Jud
 
 
 def certified_version(
-    readings: Sequence[SealedEvaluation], judge_id: str, *, fingerprint: str
+    readings: Sequence[HeldOutEvaluation], judge_id: str, *, fingerprint: str
 ) -> JudgeVersion | None:
     """Return the last certified version of a judge, on any question; None if there is none.
 
@@ -231,8 +233,8 @@ def certified_version(
     return None
 
 
-def _in_order(readings: Sequence[SealedEvaluation]) -> list[SealedEvaluation]:
-    """Return readings in order; the one that opens a seal is its last."""
+def _in_order(readings: Sequence[HeldOutEvaluation]) -> list[HeldOutEvaluation]:
+    """Return readings in order; the one that shows a test is its last."""
     return sorted(readings, key=lambda r: (r.read_at, r.seal, r.number))
 
 

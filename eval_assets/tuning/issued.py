@@ -7,12 +7,12 @@ from datetime import datetime
 import numpy as np
 
 from eval_assets.tuning.certificate import Certificate, QuestionCertificate
-from eval_assets.tuning.history import Seal, SealedEvaluation
+from eval_assets.tuning.held_out_test import candidates_for, scores_as_read, with_parts
+from eval_assets.tuning.history import HeldOutEvaluation, QuestionTest
 from eval_assets.tuning.partial_automation import JudgePart, part_sentence
 from eval_assets.tuning.power import LEAST_CHANCE
 from eval_assets.tuning.rated import Floats
 from eval_assets.tuning.reading import PARTIAL, Row
-from eval_assets.tuning.sealed_evaluation import candidates_for, scores_as_read, with_parts
 from eval_assets.tuning.steps import JURY, VersionScores
 from eval_assets.tuning.versions import (
     Fingerprints,
@@ -25,7 +25,7 @@ from eval_assets.tuning.versions import (
 
 _MOST_SHOWN = 3
 
-FingerprintsNow = Callable[[SealedEvaluation, str], Fingerprints | None]
+FingerprintsNow = Callable[[HeldOutEvaluation, str], Fingerprints | None]
 """Returns the current evidence of a judge's certificate from a reading; None if the judge is no
 longer declared."""
 
@@ -41,7 +41,7 @@ class CurrentEvidence:
     declared: Mapping[str, str]
     models_returned: Mapping[str, tuple[str, ...]]
 
-    def fingerprints(self, reading: SealedEvaluation, judge_id: str) -> Fingerprints | None:
+    def fingerprints(self, reading: HeldOutEvaluation, judge_id: str) -> Fingerprints | None:
         """Return the fingerprints of one certificate; None if its judge is no longer declared."""
         [version] = [v for v in reading.candidates if v.judge_id == judge_id]
         singles = self.scores.members(version) if judge_id == JURY else [version]
@@ -61,7 +61,7 @@ class CurrentEvidence:
             doubts=self._doubts(scores, reading, judge_id)[was_read] if is_in_part else None,
         )
 
-    def _doubts(self, scores: VersionScores, reading: SealedEvaluation, judge_id: str) -> Floats:
+    def _doubts(self, scores: VersionScores, reading: HeldOutEvaluation, judge_id: str) -> Floats:
         """Return the doubts that decide the part of the responses that a judge scores."""
         units = scores.units[reading.question_id]
         judges = [
@@ -69,7 +69,7 @@ class CurrentEvidence:
             for version in reading.candidates
             if version.judge_id in self.declared
         ]
-        no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
+        no_seal = QuestionTest(number=reading.seal, readings=(), spent_groups=frozenset())
         candidates = candidates_for(units, no_seal, judges)
         tested = with_parts(units, candidates, reading.parts)
         doubts = [c.doubts for c in tested if c.version.judge_id == judge_id]
@@ -100,7 +100,7 @@ class CertificateRow:
 
 
 def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
-    readings: Sequence[SealedEvaluation],
+    readings: Sequence[HeldOutEvaluation],
     fingerprints_now: FingerprintsNow,
     *,
     today: datetime,
@@ -122,7 +122,7 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
     if not in_order:
         return []
     last = in_order[-1]
-    latest: dict[tuple[str, str], tuple[JudgeVersion, SealedEvaluation]] = {}
+    latest: dict[tuple[str, str], tuple[JudgeVersion, HeldOutEvaluation]] = {}
     for reading in in_order:
         for version in reading.candidates:
             key = version.judge_id, version.version
@@ -186,7 +186,7 @@ class CertifiedPart:
 
 
 def certified_parts(
-    readings: Sequence[SealedEvaluation], rows: Sequence[CertificateRow]
+    readings: Sequence[HeldOutEvaluation], rows: Sequence[CertificateRow]
 ) -> list[CertifiedPart]:
     """Return the parts of a question that judges are certified for and that are not stale."""
     return [
@@ -202,7 +202,7 @@ def certified_parts(
     ]
 
 
-def certificate_files(readings: Sequence[SealedEvaluation]) -> dict[str, Certificate]:
+def certificate_files(readings: Sequence[HeldOutEvaluation]) -> dict[str, Certificate]:
     """Return the certificate of every version that was certified on any question, by file name."""
     parts: dict[str, dict[str, QuestionCertificate]] = {}
     versions = {}
@@ -228,8 +228,8 @@ def certificate_files(readings: Sequence[SealedEvaluation]) -> dict[str, Certifi
 
 def _row(
     version: JudgeVersion,
-    reading: SealedEvaluation,
-    readings: Sequence[SealedEvaluation],
+    reading: HeldOutEvaluation,
+    readings: Sequence[HeldOutEvaluation],
     *,
     stale: str | None,
 ) -> CertificateRow:
@@ -279,7 +279,7 @@ def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
     return f"sources of its prompt were withdrawn: {listed}" if withdrawn else ""
 
 
-def _rejected_map(reading: SealedEvaluation, version: JudgeVersion) -> Row:
+def _rejected_map(reading: HeldOutEvaluation, version: JudgeVersion) -> Row:
     """Return the row of the version whose maps a reading rejected; empty if it rejected none."""
     rows = (
         row
@@ -291,7 +291,7 @@ def _rejected_map(reading: SealedEvaluation, version: JudgeVersion) -> Row:
     return next(rows, {})
 
 
-def _verdicts(reading: SealedEvaluation, judge: str, version: str) -> Mapping[str, Row]:
+def _verdicts(reading: HeldOutEvaluation, judge: str, version: str) -> Mapping[str, Row]:
     return {
         str(row["kind"]): row
         for row in reading.rows
@@ -300,7 +300,7 @@ def _verdicts(reading: SealedEvaluation, judge: str, version: str) -> Mapping[st
 
 
 def _superseded(
-    judge: str, version: str, reading: SealedEvaluation, readings: Sequence[SealedEvaluation]
+    judge: str, version: str, reading: HeldOutEvaluation, readings: Sequence[HeldOutEvaluation]
 ) -> str:
     """Return the objection of a later reading to a certificate; empty without one."""
     for later in readings[readings.index(reading) + 1 :]:

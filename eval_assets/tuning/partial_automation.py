@@ -1,7 +1,7 @@
 """Partial automation: the judge scores responses of little doubt, and people rate the rest.
 
 The doubt of a unit needs no label. The part of the units whose doubt is small enough is chosen on
-train and dev, and tested once on the sealed test.
+train and dev, and tested once on the held-out test.
 """
 
 from collections.abc import Iterator, Mapping

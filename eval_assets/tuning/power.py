@@ -15,11 +15,11 @@ from eval_assets.tuning.claim_results import (
     MIN_TEST_GROUPS,
     falling_figure,
 )
-from eval_assets.tuning.history import Seal
+from eval_assets.tuning.evaluation_levels import MOST_READINGS
+from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.rated import RatedUnits, outside_test
 from eval_assets.tuning.reading import Candidate, shared_significance
-from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.wording import responses_and_labels
 
 WORTHWHILE_GAIN = 0.05
@@ -79,7 +79,7 @@ class Plan:
 def plan_reading(
     units: RatedUnits,
     candidates: Sequence[Candidate],
-    seal: Seal,
+    seal: QuestionTest,
     *,
     margin: float,
     people_agree: bool,
@@ -98,7 +98,7 @@ def plan_reading(
 def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     units: RatedUnits,
     candidate: Candidate,
-    seal: Seal,
+    seal: QuestionTest,
     *,
     level: float,
     margin: float,
@@ -318,7 +318,7 @@ def plan_sentence(plans: Sequence[Plan]) -> str:
         for plan in plans
     )
     return (
-        f"{first.question_id}: chances of claims in evaluation {first.reading} of the sealed test, "
+        f"{first.question_id}: chances to pass in evaluation {first.reading} of the held-out test, "
         f"by train and dev: {judges}"
     )
 

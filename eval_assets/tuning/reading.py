@@ -1,4 +1,4 @@
-"""Readings of sealed test labels: the verdicts on all candidates."""
+"""Readings of held-out test labels: the verdicts on all candidates."""
 
 import math
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from eval_assets.tuning.claim_results import (
     judge_fitness,
     judge_improvement,
 )
+from eval_assets.tuning.evaluation_levels import coarse_gain, reading_significance
 from eval_assets.tuning.partial_automation import JudgePart, PartialFitness, judge_part
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.seal_policy import coarse_gain, reading_significance
 from eval_assets.tuning.versions import JudgeVersion
 from eval_assets.wording import or_none
 
@@ -139,7 +139,7 @@ def read_test(
 def evaluation_rows(
     verdicts: Sequence[Verdicts], *, question_id: str, reading: int, is_shown: bool = False
 ) -> list[Row]:
-    """Return rows of `tuned_judge_evaluation`, without the figures that the seal keeps."""
+    """Return rows of `tuned_judge_evaluation`, without the figures that stay hidden."""
     return [
         {
             "judge_id": verdict.version.judge_id,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from eval_assets.config.tuning import Step
 from eval_assets.stats import MonotoneMap, agreement_gain, concordance
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.history import SealedEvaluation, accepted_version
+from eval_assets.tuning.history import HeldOutEvaluation, accepted_version
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import shown_in
 from eval_assets.tuning.versions import JudgeVersion, are_grouped_with
@@ -27,8 +27,8 @@ Scores = Mapping[str, Floats]
 PromptedScores = Mapping[tuple[str, str], Scores]
 """Scores by judge and hash of its prompt, and by question: one for each rated unit."""
 
-Readings = Mapping[str, Sequence[SealedEvaluation]]
-"""Readings of sealed tests, by question."""
+Readings = Mapping[str, Sequence[HeldOutEvaluation]]
+"""Readings of held-out tests, by question."""
 
 
 @dataclass(frozen=True, eq=False)

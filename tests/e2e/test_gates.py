@@ -503,7 +503,7 @@ def test_sealed_tests_that_are_too_small_are_explained_wherever_certificates_are
     [[reason]] = reasons
     assert reason == "12 response groups, and 60 are needed to hold out a test"
     for text in (printed, reported):
-        assert f"sealed tests of clarity and depth were not evaluated: {reason}." in text
+        assert f"held-out tests of clarity and depth were not evaluated: {reason}." in text
     metadata = materialized(result, "judge_certificates").metadata
     assert str(reason) in str(metadata["not_evaluated"].value)
 

@@ -1,4 +1,4 @@
-"""Judges of which the truth is known, tuned, tested under the seal and certified."""
+"""Judges of which the truth is known, tuned, tested in the held-out test and certified."""
 
 import csv
 import json
@@ -540,7 +540,7 @@ def test_every_figure_of_a_certificate_is_computed_again_on_another_machine(
         "completeness: claims.fitness.margin: the file says 0.5, recomputed 0.1\n"
     )
     assert "cost_per_1000_usd" in verified(*question, "cost_per_1000_usd", value=0.01)
-    assert "reading 2 under seal 1" in verified(*question, "reading", value=2)
+    assert "evaluation 2 of test 1" in verified(*question, "reading", value=2)
     assert "no certificate of steady-9.0.0" in verified(
         *predicate, "judge", "version", value="9.0.0"
     )
@@ -591,8 +591,8 @@ def test_an_evaluation_that_is_held_back_does_not_count_and_is_explained(
     assert (verdict, reading) == ("not_evaluated", None)
     assert str(reason_of_row).startswith(reason)
     assert planted.rows("SELECT count(*) FROM test_set_uses") == [(0,)]
-    message = f"The sealed test of completeness was not evaluated: {reason_of_row}."
-    assert "chances of claims" not in run.stdout
+    message = f"The held-out test of completeness was not evaluated: {reason_of_row}."
+    assert "chances to pass" not in run.stdout
     for text in (listed.stdout, (planted.path / "out" / "report.md").read_text()):
         assert message in text
     required = called(planted, certificates_command, "--require", "verbose")
@@ -879,7 +879,7 @@ def test_commands_say_what_to_run_once_the_results_are_deleted(planted: Evaluate
         result = called(planted, certificates_command, *arguments)
         assert result.return_value == (4 if arguments else 0)
         assert "There are no results. Run: eval-assets run" in result.stderr
-        assert "The ledger has 1 evaluation of sealed tests" in result.stderr
+        assert "The ledger has 1 evaluation of held-out tests" in result.stderr
     gates = planted.call("gates")
     assert gates.returncode == 3
     assert "There are no results. Run: eval-assets run" in gates.stderr

@@ -241,7 +241,7 @@ judge_versions = sa.Table(
     sa.UniqueConstraint("evaluation", "judge_id", "definition_hash"),
 )
 
-# Readings of sealed tests; the k-th of a seal and a question is read once.
+# Evaluations of held-out tests; the k-th of a test and a question is made once.
 test_set_uses = sa.Table(
     "test_set_uses",
     metadata,

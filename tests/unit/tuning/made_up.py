@@ -58,7 +58,7 @@ def certificate(question_id: str = "q", **fields: object) -> QuestionCertificate
             "question_id": question_id,
             "question": "How good?",
             "scale": {"low": 1, "high": 5, "level": "ordinal"},
-            "summary": "It may stand in for a rater.",
+            "summary": "It can replace a rater.",
             "holds": ["fit"],
             "claims": {"fitness": claim},
             "seal": 1,

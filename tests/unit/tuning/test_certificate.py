@@ -16,7 +16,7 @@ from eval_assets.tuning.certificate import (
     differences,
 )
 from eval_assets.tuning.certificate_contents import Background, question_certificate
-from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import read_test
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
@@ -34,7 +34,7 @@ VERSION = JudgeVersion(
 )
 
 
-READING = SealedEvaluation("q", 1, 1, 0.025, (VERSION,), (), "", (), {}, READ_AT)
+READING = HeldOutEvaluation("q", 1, 1, 0.025, (VERSION,), (), "", (), {}, READ_AT)
 BACKGROUND = Background(
     margin=0.1,
     people_agree=True,

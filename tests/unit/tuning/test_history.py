@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_assets.stats import MonotoneMap
+from eval_assets.tuning.evaluation_levels import MOST_READINGS, coarse_gain, reading_significance
 from eval_assets.tuning.history import (
     SHOWN,
-    Seal,
-    SealedEvaluation,
+    HeldOutEvaluation,
+    QuestionTest,
     accepted_version,
     certified_version,
     content_hash,
 )
 from eval_assets.tuning.partial_automation import JudgePart
-from eval_assets.tuning.seal_policy import MOST_READINGS, coarse_gain, reading_significance
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import certificate
 
@@ -33,7 +33,7 @@ MAPPED = replace(
 
 def reading(
     number: int, *, seal: int = 1, verdict: str = "inconclusive", **fields: object
-) -> SealedEvaluation:
+) -> HeldOutEvaluation:
     inputs = {
         "candidates": (GPT,),
         "groups": ("g1", "g2"),
@@ -41,7 +41,7 @@ def reading(
         "rows": ({"judge_id": "gpt", "version": "1.0.0", "verdict": verdict},),
         "certificates": {},
     }
-    return SealedEvaluation(
+    return HeldOutEvaluation(
         "q",
         seal,
         number,
@@ -52,14 +52,14 @@ def reading(
 
 
 def test_the_first_seal_has_not_been_read() -> None:
-    seal = Seal.of([])
+    seal = QuestionTest.of([])
 
     assert (seal.number, seal.next_reading, seal.spent_groups) == (1, 1, frozenset())
     assert seal.is_due([GPT], n_groups=20, on_request=False)
 
 
 def test_readings_count_up_under_one_seal() -> None:
-    seal = Seal.of([reading(2), reading(1)])
+    seal = QuestionTest.of([reading(2), reading(1)])
 
     assert (seal.number, seal.next_reading) == (1, 3)
     assert seal.spent_groups == frozenset()
@@ -67,14 +67,14 @@ def test_readings_count_up_under_one_seal() -> None:
 
 @pytest.mark.parametrize("last", [MOST_READINGS, SHOWN])
 def test_a_spent_or_opened_seal_ends_and_its_groups_no_longer_count(last: int) -> None:
-    seal = Seal.of([reading(1, groups=("g1",)), reading(last, groups=("g1", "g2"))])
+    seal = QuestionTest.of([reading(1, groups=("g1",)), reading(last, groups=("g1", "g2"))])
 
     assert (seal.number, seal.readings, seal.next_reading) == (2, (), 1)
     assert seal.spent_groups == {"g1", "g2"}
 
 
 def test_what_was_read_is_not_read_again() -> None:
-    seal = Seal.of([reading(1)])
+    seal = QuestionTest.of([reading(1)])
 
     assert seal.same("content 1 1") == reading(1)
     assert seal.same("other") is None
@@ -95,7 +95,10 @@ def test_what_was_read_is_not_read_again() -> None:
 def test_new_labels_alone_do_not_use_up_the_seal(
     candidates: list[JudgeVersion], n_groups: int, *, on_request: bool, due: bool
 ) -> None:
-    assert Seal.of([reading(1)]).is_due(candidates, n_groups=n_groups, on_request=on_request) == due
+    assert (
+        QuestionTest.of([reading(1)]).is_due(candidates, n_groups=n_groups, on_request=on_request)
+        == due
+    )
 
 
 def test_a_readings_fingerprint_covers_judges_scores_and_labels() -> None:
@@ -114,7 +117,7 @@ def test_a_reading_survives_json() -> None:
     fields = json.loads(json.dumps(original.as_json()))
 
     assert (
-        SealedEvaluation.from_json(
+        HeldOutEvaluation.from_json(
             fields, question_id="q", seal=1, number=3, level=0.025, read_at=original.read_at
         )
         == original
@@ -172,30 +175,30 @@ def test_a_response_is_the_same_by_text_and_without_texts_by_id() -> None:
 
 
 def test_a_reading_that_the_ledger_lacks_keeps_its_number() -> None:
-    assert Seal.of([reading(1), reading(3)]).next_reading == 4
+    assert QuestionTest.of([reading(1), reading(3)]).next_reading == 4
 
 
 def test_readings_under_another_name_count() -> None:
     readings = [reading(1), reading(4)]
-    seal = Seal.of(readings, [reading(2), reading(3)])
+    seal = QuestionTest.of(readings, [reading(2), reading(3)])
 
     assert seal.readings == tuple(readings)
     assert (seal.next_reading, seal.n_readings) == (5, 4)
-    spent = Seal.of([], [reading(k) for k in range(1, MOST_READINGS + 1)])
+    spent = QuestionTest.of([], [reading(k) for k in range(1, MOST_READINGS + 1)])
     assert (spent.number, spent.next_reading) == (2, 1)
     assert spent.spent_groups == {"g1", "g2"}
 
 
 def test_names_that_were_read_apart_do_not_get_more_readings_together() -> None:
     apart = [reading(k) for k in range(1, 13)]
-    seal = Seal.of(apart, apart)
+    seal = QuestionTest.of(apart, apart)
 
     assert (seal.number, seal.next_reading) == (2, 1)
     assert seal.spent_groups == {"g1", "g2"}
 
 
 def test_a_reading_that_was_cut_off_counts_and_is_made_again() -> None:
-    seal = Seal.of([reading(1, rows=())])
+    seal = QuestionTest.of([reading(1, rows=())])
 
     assert seal.next_reading == 2
     assert seal.is_due([GPT], n_groups=2, on_request=False)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.issued import (
     CurrentEvidence,
     certificate_files,
@@ -31,7 +31,7 @@ def reading(
     fitness: str = "fit",
     improvement: str = "unchanged",
     question_id: str = "q",
-) -> SealedEvaluation:
+) -> HeldOutEvaluation:
     rows = tuple(
         {
             "judge_id": version.judge_id,
@@ -44,7 +44,7 @@ def reading(
         for version in versions
         for kind, verdict in (("improvement", improvement), ("fitness", fitness))
     )
-    return SealedEvaluation(
+    return HeldOutEvaluation(
         question_id,
         1,
         number,
@@ -61,7 +61,7 @@ def reading(
 
 
 def rows(
-    *readings: SealedEvaluation, now: Fingerprints | None = EVIDENCE, **named: Any
+    *readings: HeldOutEvaluation, now: Fingerprints | None = EVIDENCE, **named: Any
 ) -> list[dict[str, Any]]:
     named = {"sources": (), **named}
     result = certificate_rows(readings, lambda _reading, _judge: now, today=NOW, **named)

@@ -8,14 +8,14 @@ from scipy import stats
 from eval_assets.config.tuning import Tuning
 from eval_assets.stats import Jackknife, agreement_gain, non_inferiority, partial_non_inferiority
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
-from eval_assets.tuning.history import Seal
+from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.power import labels_sentence, most_requests, plan_reading, why_not_evaluated
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
 VERSION = JudgeVersion("gpt", "1.0.1", "calibration", "1.0.0", "f")
-NO_SEAL = Seal(1, (), frozenset())
+NO_SEAL = QuestionTest(1, (), frozenset())
 
 
 def test_what_is_expected_of_a_test_is_near_what_it_then_shows() -> None:

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from eval_assets.tuning.certificate_contents import Background
-from eval_assets.tuning.history import Seal, SealedEvaluation
-from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.sealed_evaluation import (
+from eval_assets.tuning.held_out_test import (
     NextReading,
     candidates_for,
     due_reading,
@@ -17,6 +15,8 @@ from eval_assets.tuning.sealed_evaluation import (
     part_rows,
     with_tested_parts,
 )
+from eval_assets.tuning.history import HeldOutEvaluation, QuestionTest
+from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import TunedJudge, declared_version, mapped_judge
 from tests.unit.tuning.made_up import partly_wrong
 
@@ -46,9 +46,9 @@ def read(
     units: RatedUnits,
     scores: dict[str, np.ndarray],
     background: Background = BACKGROUND,
-    past: list[SealedEvaluation] | None = None,
-) -> SealedEvaluation:
-    seal = Seal.of(past or [])
+    past: list[HeldOutEvaluation] | None = None,
+) -> HeldOutEvaluation:
+    seal = QuestionTest.of(past or [])
     candidates = candidates_for(units, seal, judges_of(scores))
     candidates = with_tested_parts(units, candidates, seal, background)
     reading, _ = due_reading(units, candidates, seal, on_request=True, now=NOW)
@@ -64,7 +64,7 @@ def test_a_judge_that_is_expected_to_be_fit_gets_no_part() -> None:
 
 def test_the_tested_part_is_marked_among_those_tried() -> None:
     units, scores = partly_wrong()
-    seal = Seal.of([])
+    seal = QuestionTest.of([])
     candidates = with_tested_parts(
         units, candidates_for(units, seal, judges_of(scores)), seal, BACKGROUND
     )
@@ -109,7 +109,7 @@ def test_the_parts_of_a_reading_stay_when_it_is_repeated() -> None:
 
     assert (repeat.number, repeat.parts, repeat.content) == (1, first.parts, first.content)
     assert (
-        SealedEvaluation.from_json(
+        HeldOutEvaluation.from_json(
             first.as_json(), question_id="q", seal=1, number=1, level=first.level, read_at=NOW
         ).parts
         == first.parts

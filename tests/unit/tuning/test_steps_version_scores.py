@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import VersionScores
 from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
@@ -18,11 +18,11 @@ SECOND = replace(FIRST, version="1.2.0", prompt_text="Rate it better.")
 VERSIONS = [DECLARED, FIRST, SECOND]
 
 
-def accepted(version: JudgeVersion) -> SealedEvaluation:
+def accepted(version: JudgeVersion) -> HeldOutEvaluation:
     """Return a reading that accepted a version."""
     row: dict[str, object] = {"judge_id": "gpt", "version": version.version, "verdict": "accepted"}
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    return SealedEvaluation("q", 1, 1, 0.025, (version,), (), "", (row,), {}, at)
+    return HeldOutEvaluation("q", 1, 1, 0.025, (version,), (), "", (row,), {}, at)
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_version_has_the_scores_of_its_prompt_whichever_the_judge_rates_with(
 def test_a_tuned_prompt_is_compared_with_the_one_that_was_accepted_last(
     units: dict[str, RatedUnits], prompted: dict[tuple[str, str], dict[str, np.ndarray]]
 ) -> None:
-    def values(version: JudgeVersion, *readings: SealedEvaluation) -> list[float]:
+    def values(version: JudgeVersion, *readings: HeldOutEvaluation) -> list[float]:
         judge = VersionScores(units, prompted, VERSIONS).judge(version, {"q": readings})
         return sorted(set(map(float, judge.baseline["q"])))
 

@@ -15,12 +15,12 @@ from eval_assets.store.ledger import copies as copies_module
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import DualJudgement, append_history, write_staged_mode
+from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.ledger.limits import spending_table
 from eval_assets.store.ledger.opening import open_ledger
-from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
-from tests.unit.store.ledger.test_seals import MAPPED, a_reading
+from tests.unit.store.ledger.test_judge_ledger import MAPPED, a_reading
 
 Connection = duckdb.DuckDBPyConnection
 

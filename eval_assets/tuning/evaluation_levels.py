@@ -1,4 +1,4 @@
-"""Policy of the seal: the level of each reading, and the precision of its figures.
+"""Policy of the test: the level of each reading, and the precision of its figures.
 
 Whoever tunes against a test by its printed results sooner or later fits it. So each reading of a
 question's test has a stricter level than the one before, all readings together keep to 5 %, and a
@@ -27,11 +27,11 @@ def reading_significance(reading: int, *, n_candidates: int) -> float:
     The levels .05 / (k (k + 1)) of all readings k add up to .05, however many there are.
 
     Args:
-        reading: Number of the reading since the seal was made, from 1.
+        reading: Number of the evaluation of the test, from 1.
         n_candidates: Candidates that were fixed before the reading and are read together.
 
     Raises:
-        ValueError: If the seal is spent, or an argument is below 1.
+        ValueError: If the test is spent, or an argument is below 1.
 
     Examples:
         >>> reading_significance(1, n_candidates=1), reading_significance(2, n_candidates=1)

@@ -1,4 +1,4 @@
-"""The sealed test of one question: read it when due, open it, recompute its certificates."""
+"""The held-out test of one question: read it when due, open it, recompute its certificates."""
 
 import logging
 import math
@@ -16,7 +16,8 @@ from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.claim_results import MIN_TEST_GROUPS
-from eval_assets.tuning.history import SHOWN, Seal, SealedEvaluation, content_hash
+from eval_assets.tuning.evaluation_levels import MOST_READINGS, reading_significance
+from eval_assets.tuning.history import SHOWN, HeldOutEvaluation, QuestionTest, content_hash
 from eval_assets.tuning.partial_automation import (
     OTHER_JUDGES,
     JudgePart,
@@ -37,7 +38,6 @@ from eval_assets.tuning.reading import (
     read_test,
     shared_significance,
 )
-from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
 from eval_assets.tuning.versions import (
     JudgeVersion,
@@ -50,37 +50,37 @@ from eval_assets.wording import counted, or_none
 logger = logging.getLogger(__name__)
 
 
-class SealLedger(Protocol):
+class EvaluationLedger(Protocol):
     """Permanent record of readings. A recorded reading counts, even if it was interrupted."""
 
-    def readings(self, question_id: str) -> list[SealedEvaluation]:
+    def readings(self, question_id: str) -> list[HeldOutEvaluation]:
         """Return all readings of a question's test by this evaluation."""
 
-    def readings_elsewhere(self, question_id: str) -> Iterable[SealedEvaluation]:
+    def readings_elsewhere(self, question_id: str) -> Iterable[HeldOutEvaluation]:
         """Return all readings of a question of this name by other evaluations on the ledger."""
 
-    def record(self, reading: SealedEvaluation) -> None:
+    def record(self, reading: HeldOutEvaluation) -> None:
         """Store a reading before the test is read; raise StoreError if its number is taken."""
 
-    def release(self, reading: SealedEvaluation) -> None:
+    def release(self, reading: HeldOutEvaluation) -> None:
         """Store the rows and certificates of a recorded reading."""
 
 
-def seal_of(ledger: SealLedger, units: RatedUnits) -> Seal:
-    """Return the current seal of a question's test.
+def current_test(ledger: EvaluationLedger, units: RatedUnits) -> QuestionTest:
+    """Return the current test of a question's test.
 
     Readings of the same test count in every evaluation on the ledger.
     """
     responses = units.part("test").texts_by_response()
     foreign_readings = ledger.readings_elsewhere(units.question.id)
-    return Seal.of(
+    return QuestionTest.of(
         ledger.readings(units.question.id),
         [reading for reading in foreign_readings if reading.is_of(responses)],
     )
 
 
 def read_if_due(  # noqa: PLR0913 - what is read, and when
-    ledger: SealLedger,
+    ledger: EvaluationLedger,
     units: RatedUnits,
     judges: Sequence[TunedJudge],
     background: Background,
@@ -96,7 +96,7 @@ def read_if_due(  # noqa: PLR0913 - what is read, and when
     Raises:
         StoreError: If another run took the reading meanwhile.
     """
-    seal = seal_of(ledger, units)
+    seal = current_test(ledger, units)
     live, candidates, unread = _candidates(units, seal, judges, background)
     if not candidates:
         return unread, False
@@ -119,17 +119,17 @@ def read_if_due(  # noqa: PLR0913 - what is read, and when
 
 
 def shown_test(
-    ledger: SealLedger,
+    ledger: EvaluationLedger,
     units: RatedUnits,
     judges: Sequence[TunedJudge],
     background: Background,
-) -> tuple[list[Row], SealedEvaluation | None]:
+) -> tuple[list[Row], HeldOutEvaluation | None]:
     """Return all figures of a question's test, and the entry to record once they are printed.
 
     The entry ends the test: groups that are labelled later form the next one. A test that was shown
     before is shown again without an entry.
     """
-    seal = seal_of(ledger, units)
+    seal = current_test(ledger, units)
     live, candidates, unread = _candidates(units, seal, judges, background)
     if not candidates:
         before = [r for r in ledger.readings(units.question.id) if r.number == SHOWN]
@@ -144,10 +144,10 @@ def shown_test(
 
 
 def _candidates(
-    units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge], background: Background
+    units: RatedUnits, seal: QuestionTest, judges: Sequence[TunedJudge], background: Background
 ) -> tuple[RatedUnits, Sequence[Candidate], list[Row]]:
-    """Return the units under the seal, the candidates to read, and rows of those that are not."""
-    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
+    """Return the units without spent tests, the candidates, and rows of those not evaluated."""
+    live, candidates = unspent_units(units, seal), candidates_for(units, seal, judges)
     reason = background.not_held_out or why_not_read(live, candidates, seal)
     if reason:
         return live, [], unread_rows(units.question.id, candidates, reason=reason)
@@ -158,21 +158,24 @@ def _candidates(
 
 
 def recomputed_certificates(
-    ledger: SealLedger, scores: VersionScores, reading: SealedEvaluation, background: Background
+    ledger: EvaluationLedger,
+    scores: VersionScores,
+    reading: HeldOutEvaluation,
+    background: Background,
 ) -> Mapping[str, QuestionCertificate]:
     """Return the certificates of a reading, recomputed from stored data, by judge."""
     question_id = reading.question_id
     live = scores_as_read(scores, reading)
     earlier = [r for r in ledger.readings(question_id) if r.read_at < reading.read_at]
     judges = [live.judge(version, {question_id: earlier}) for version in reading.candidates]
-    no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
+    no_seal = QuestionTest(number=reading.seal, readings=(), spent_groups=frozenset())
     units = live.units[question_id]
     candidates = with_parts(units, candidates_for(units, no_seal, judges), reading.parts)
     released = make_reading(reading, units, candidates, background)
     return released.certificates
 
 
-def scores_as_read(scores: VersionScores, reading: SealedEvaluation) -> VersionScores:
+def scores_as_read(scores: VersionScores, reading: HeldOutEvaluation) -> VersionScores:
     """Return the scores that a reading saw, if they have not changed since.
 
     A version that was trained on groups of the test since, under another split, keeps its scores of
@@ -199,34 +202,36 @@ def _untrained(version: JudgeVersion) -> JudgeVersion:
     return replace(version, trained_on=frozenset())
 
 
-def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:
-    """Return the units without test groups whose labels an earlier seal has shown."""
-    is_sealed = _is_sealed(units, seal)
-    return units if is_sealed.all() else units.only(is_sealed)
+def unspent_units(units: RatedUnits, seal: QuestionTest) -> RatedUnits:
+    """Return the units without test groups whose labels an earlier test has shown."""
+    is_unspent = _is_unspent(units, seal)
+    return units if is_unspent.all() else units.only(is_unspent)
 
 
-def _is_sealed(units: RatedUnits, seal: Seal) -> NDArray[np.bool_]:
+def _is_unspent(units: RatedUnits, seal: QuestionTest) -> NDArray[np.bool_]:
     return ~(units.is_in("test") & units.are_of(seal.spent_groups))
 
 
-def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) -> list[Candidate]:
-    """Return the judges as candidates, with their scores of the units under the seal.
+def candidates_for(
+    units: RatedUnits, seal: QuestionTest, judges: Sequence[TunedJudge]
+) -> list[Candidate]:
+    """Return the judges as candidates, with their scores of the units without spent tests.
 
     A judge that scored none of the test is no candidate, unless there is no test.
     """
     question = units.question.id
-    is_sealed = _is_sealed(units, seal)
-    is_test = units.is_in("test")[is_sealed]
+    is_unspent = _is_unspent(units, seal)
+    is_test = units.is_in("test")[is_unspent]
     candidates = []
     for judge in judges:
-        scores = judge.scores[question][is_sealed]
+        scores = judge.scores[question][is_unspent]
         if not (is_test.any() and np.isnan(scores[is_test]).all()):
             candidates.append(
                 Candidate(
                     judge.version,
                     scores=scores,
-                    raw=judge.raw[question][is_sealed],
-                    baseline=judge.baseline[question][is_sealed],
+                    raw=judge.raw[question][is_unspent],
+                    baseline=judge.baseline[question][is_unspent],
                 )
             )
     return candidates
@@ -247,7 +252,7 @@ def without_repeated_ratings(
     return valid, rows
 
 
-def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:
+def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: QuestionTest) -> str:
     """Return why the test cannot be evaluated; empty if it can."""
     if reason := _lacking_groups(units, seal):
         return reason
@@ -261,7 +266,7 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal)
 _MINIMUMS: Mapping[Split, int] = {"train": MIN_TRAIN_GROUPS, "test": MIN_TEST_GROUPS}
 
 
-def _lacking_groups(units: RatedUnits, seal: Seal) -> str:
+def _lacking_groups(units: RatedUnits, seal: QuestionTest) -> str:
     """Return which splits hold too few rated groups, and how many more to rate; empty if none."""
     n_by_split = {split: units.part(split).n_groups for split in get_args(Split)}
     lacking = [split for split, minimum in _MINIMUMS.items() if n_by_split[split] < minimum]
@@ -318,11 +323,11 @@ def unread_rows(
 def due_reading(
     units: RatedUnits,
     candidates: Sequence[Candidate],
-    seal: Seal,
+    seal: QuestionTest,
     *,
     on_request: bool,
     now: datetime,
-) -> tuple[SealedEvaluation, bool]:
+) -> tuple[HeldOutEvaluation, bool]:
     """Return the reading that holds for these candidates, and whether it is still to be made.
 
     Returns:
@@ -338,7 +343,7 @@ def due_reading(
     if not seal.is_due(versions, n_groups=len(groups), on_request=on_request):
         return seal.readings[-1], False
     number = seal.next_reading
-    new = SealedEvaluation(
+    new = HeldOutEvaluation(
         question_id=units.question.id,
         seal=seal.number,
         number=number,
@@ -373,7 +378,7 @@ def _content(units: RatedUnits, candidates: Sequence[Candidate]) -> str:
 
 
 def with_tested_parts(
-    units: RatedUnits, candidates: Sequence[Candidate], seal: Seal, background: Background
+    units: RatedUnits, candidates: Sequence[Candidate], seal: QuestionTest, background: Background
 ) -> list[Candidate]:
     """Return the candidates with the parts of the responses that the next reading tests.
 
@@ -391,7 +396,7 @@ def with_tested_parts(
 
 
 def tried_by_judge(
-    units: RatedUnits, candidates: Sequence[Candidate], seal: Seal, background: Background
+    units: RatedUnits, candidates: Sequence[Candidate], seal: QuestionTest, background: Background
 ) -> dict[str, list[TriedPart]]:
     """Return the parts that are tried on train and dev, by judge; none of the jury.
 
@@ -423,7 +428,7 @@ class NextReading:
 
     units: RatedUnits
     candidates: Sequence[Candidate]
-    seal: Seal
+    seal: QuestionTest
     background: Background
 
     @property
@@ -433,14 +438,14 @@ class NextReading:
 
 
 def next_reading(
-    ledger: SealLedger,
+    ledger: EvaluationLedger,
     units: RatedUnits,
     judges: Sequence[TunedJudge],
     background: Background,
 ) -> NextReading:
     """Return the data of the next reading of a question's test."""
-    seal = seal_of(ledger, units)
-    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
+    seal = current_test(ledger, units)
+    live, candidates = unspent_units(units, seal), candidates_for(units, seal, judges)
     candidates, _ = without_repeated_ratings(live, candidates)
     return NextReading(
         live, with_tested_parts(live, candidates, seal, background), seal, background
@@ -448,7 +453,7 @@ def next_reading(
 
 
 def _plans(
-    units: RatedUnits, candidates: Sequence[Candidate], seal: Seal, background: Background
+    units: RatedUnits, candidates: Sequence[Candidate], seal: QuestionTest, background: Background
 ) -> list[Plan]:
     return plan_reading(
         units,
@@ -512,13 +517,13 @@ def _doubts(
 
 
 def make_reading(
-    reading: SealedEvaluation,
+    reading: HeldOutEvaluation,
     units: RatedUnits,
     candidates: Sequence[Candidate],
     background: Background,
     *,
     is_shown: bool = False,
-) -> SealedEvaluation:
+) -> HeldOutEvaluation:
     """Return a recorded reading with its rows and certificates.
 
     Where the test rejects a map, the verdict on fitness is that on the judge as declared: it takes
@@ -552,7 +557,7 @@ def make_reading(
 
 
 def _verdicts(
-    reading: SealedEvaluation,
+    reading: HeldOutEvaluation,
     units: RatedUnits,
     candidates: Sequence[Candidate],
     background: Background,

@@ -1,4 +1,4 @@
-"""Versions of tuned judges, and evaluations of their sealed tests."""
+"""Versions of tuned judges, and evaluations of their held-out tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError
 from eval_assets.store.ledger._tables import judge_versions, test_set_uses
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
 _RECORDED = (
@@ -21,7 +21,7 @@ _RECORDED = (
 
 
 class JudgeLedger:
-    """Versions of one evaluation's judges and readings of its sealed tests."""
+    """Versions of one evaluation's judges and readings of its held-out tests."""
 
     def __init__(self, ledger: SqlLedger) -> None:
         self._ledger = ledger
@@ -75,18 +75,18 @@ class JudgeLedger:
                 numbered.append(known_versions[version.definition_hash])
         return numbered
 
-    def readings(self, question_id: str) -> list[SealedEvaluation]:
+    def readings(self, question_id: str) -> list[HeldOutEvaluation]:
         """Return all readings of a question's test by this evaluation, under whichever seal."""
         is_own = test_set_uses.c.evaluation == self._ledger.evaluation
         is_of_question = test_set_uses.c.question_id == question_id
         return list(_readings(self._ledger, is_own & is_of_question))
 
-    def readings_elsewhere(self, question_id: str) -> Iterator[SealedEvaluation]:
+    def readings_elsewhere(self, question_id: str) -> Iterator[HeldOutEvaluation]:
         """Yield all readings of a question of this name by other evaluations on the ledger."""
         is_elsewhere = test_set_uses.c.evaluation != self._ledger.evaluation
         return _readings(self._ledger, is_elsewhere & (test_set_uses.c.question_id == question_id))
 
-    def record(self, reading: SealedEvaluation) -> None:
+    def record(self, reading: HeldOutEvaluation) -> None:
         """Store a reading before the test is read.
 
         Raises:
@@ -112,7 +112,7 @@ class JudgeLedger:
                     f"{reading.question_id} meanwhile. Run again."
                 )
 
-    def release(self, reading: SealedEvaluation) -> None:
+    def release(self, reading: HeldOutEvaluation) -> None:
         """Store the rows and certificates of a recorded reading."""
         fields = reading.as_json()
         is_same = (
@@ -125,7 +125,7 @@ class JudgeLedger:
             connection.execute(sa.update(test_set_uses).where(is_same), {"released": released})
 
 
-def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> Iterator[SealedEvaluation]:
+def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> Iterator[HeldOutEvaluation]:
     query = (
         sa.select(test_set_uses)
         .where(condition)
@@ -133,7 +133,7 @@ def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> Iterator[
     )
     with ledger.read_transaction() as connection:
         for row in connection.execute(query):
-            yield SealedEvaluation.from_json(
+            yield HeldOutEvaluation.from_json(
                 {**row.candidates, **(row.released or {"rows": [], "certificates": {}})},
                 question_id=row.question_id,
                 seal=int(row.seal_id.rpartition("/")[2]),
@@ -143,7 +143,7 @@ def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> Iterator[
             )
 
 
-def _seal_id(ledger: SqlLedger, reading: SealedEvaluation) -> str:
+def _seal_id(ledger: SqlLedger, reading: HeldOutEvaluation) -> str:
     """Return the name of a seal, which no other evaluation on a shared ledger has."""
     return f"{ledger.evaluation}/{reading.seal}"
 

@@ -9,9 +9,9 @@ import pytest
 from eval_assets.errors import StoreError
 from eval_assets.stats import MonotoneMap
 from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.ledger.opening import open_ledger
-from eval_assets.store.ledger.seals import JudgeLedger
-from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.store.ledger.conftest import NOW
 from tests.unit.tuning.made_up import certificate
@@ -25,7 +25,7 @@ MAPPED = replace(
 )
 
 
-def a_reading(number: int = 1, **fields: object) -> SealedEvaluation:
+def a_reading(number: int = 1, **fields: object) -> HeldOutEvaluation:
     """Return a reading that showed one row."""
     inputs = {
         "question_id": "q",
@@ -39,7 +39,7 @@ def a_reading(number: int = 1, **fields: object) -> SealedEvaluation:
         "certificates": {"gpt": certificate(holds=["improved"])},
         "read_at": NOW + timedelta(minutes=number),
     }
-    return SealedEvaluation(**{**inputs, **fields})  # type: ignore[arg-type]
+    return HeldOutEvaluation(**{**inputs, **fields})  # type: ignore[arg-type]
 
 
 def test_versions_get_their_numbers_when_they_are_first_seen(ledger: SqlLedger) -> None:

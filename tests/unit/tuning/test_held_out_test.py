@@ -6,21 +6,21 @@ import pytest
 
 from eval_assets.stats import concordance
 from eval_assets.tuning.certificate_contents import Background
-from eval_assets.tuning.history import Seal, SealedEvaluation
-from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.reading import read_test
-from eval_assets.tuning.sealed_evaluation import (
+from eval_assets.tuning.held_out_test import (
     candidates_for,
     due_reading,
     make_reading,
     read_if_due,
     recomputed_certificates,
-    sealed_units,
     shown_test,
     unread_rows,
+    unspent_units,
     why_not_read,
     without_repeated_ratings,
 )
+from eval_assets.tuning.history import HeldOutEvaluation, QuestionTest
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.reading import read_test
 from eval_assets.tuning.steps import (
     TunedJudge,
     VersionScores,
@@ -53,32 +53,32 @@ def judge_of(scores: np.ndarray) -> TunedJudge:
 class Recorded:
     """A ledger of some readings."""
 
-    def __init__(self, readings: list[SealedEvaluation]) -> None:
+    def __init__(self, readings: list[HeldOutEvaluation]) -> None:
         self._readings = readings
 
-    def readings(self, question_id: str) -> list[SealedEvaluation]:
+    def readings(self, question_id: str) -> list[HeldOutEvaluation]:
         """Return the readings of a question."""
         return [reading for reading in self._readings if reading.question_id == question_id]
 
-    def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
+    def readings_elsewhere(self, question_id: str) -> list[HeldOutEvaluation]:
         """Return the readings of other questions."""
         return [reading for reading in self._readings if reading.question_id != question_id]
 
-    def record(self, reading: SealedEvaluation) -> None:
+    def record(self, reading: HeldOutEvaluation) -> None:
         """Add a reading."""
         self._readings.append(reading)
 
-    def release(self, reading: SealedEvaluation) -> None:
+    def release(self, reading: HeldOutEvaluation) -> None:
         """Replace the last reading."""
         self._readings[-1] = reading
 
 
 def read(
-    units: RatedUnits, judge: TunedJudge, past: list[SealedEvaluation], *, on_request: bool = False
-) -> tuple[SealedEvaluation, bool]:
+    units: RatedUnits, judge: TunedJudge, past: list[HeldOutEvaluation], *, on_request: bool = False
+) -> tuple[HeldOutEvaluation, bool]:
     """The reading that holds, made if it is due."""
-    seal = Seal.of(past)
-    live, candidates = sealed_units(units, seal), candidates_for(units, seal, [judge])
+    seal = QuestionTest.of(past)
+    live, candidates = unspent_units(units, seal), candidates_for(units, seal, [judge])
     reading, is_new = due_reading(live, candidates, seal, on_request=on_request, now=NOW)
     return (make_reading(reading, live, candidates, BACKGROUND) if is_new else reading), is_new
 
@@ -132,10 +132,10 @@ def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
     units, judge = made()
     first, _ = read(units, judge, [])
     spent = [replace(first, number=k) for k in range(1, 21)]
-    seal = Seal.of(spent)
+    seal = QuestionTest.of(spent)
 
-    assert sealed_units(units, seal).part("test").n_groups == 0
-    live, candidates = sealed_units(units, seal), candidates_for(units, seal, [judge])
+    assert unspent_units(units, seal).part("test").n_groups == 0
+    live, candidates = unspent_units(units, seal), candidates_for(units, seal, [judge])
     n_shown = len(first.groups)
     assert why_not_read(live, candidates, seal) == (
         f"0 rated groups in the test; 20 are needed beside the {n_shown} whose labels were shown"
@@ -165,7 +165,7 @@ def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
 )
 def test_a_small_test_is_not_read_and_costs_no_reading(n_groups: int, reason: str) -> None:
     units, judge = made(n_groups)
-    seal = Seal.of([])
+    seal = QuestionTest.of([])
 
     assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == reason
 
@@ -173,7 +173,7 @@ def test_a_small_test_is_not_read_and_costs_no_reading(n_groups: int, reason: st
 def test_groups_that_were_shown_count_for_the_shares_of_the_splits() -> None:
     """Of 10 rated and 106 spent groups 6 are in train: 4 more take about 4 * 116 / 6 groups."""
     units, judge = made(10)
-    seal = Seal(2, (), frozenset(map(str, range(106))))
+    seal = QuestionTest(2, (), frozenset(map(str, range(106))))
 
     assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == (
         "6 rated groups in train and 2 rated groups in the test; 10 and 20 are needed beside the "
@@ -183,7 +183,7 @@ def test_groups_that_were_shown_count_for_the_shares_of_the_splits() -> None:
 
 def test_rows_of_a_test_that_is_not_read_say_why_and_hold_nothing_else() -> None:
     units, judge = made(10)
-    [candidate] = candidates_for(units, Seal.of([]), [judge])
+    [candidate] = candidates_for(units, QuestionTest.of([]), [judge])
     rows = unread_rows("q", [candidate], reason="too few")
 
     assert [(row["kind"], row["verdict"], row["reason"]) for row in rows] == [
@@ -222,7 +222,7 @@ def test_a_judge_without_a_score_in_the_test_is_not_a_candidate() -> None:
     units, judge = made()
     empty = replace(judge, scores={"q": np.full(len(units.response_ids), np.nan)})
 
-    seal = Seal.of([])
+    seal = QuestionTest.of([])
     assert candidates_for(units, seal, [empty]) == []
     assert why_not_read(units, [], seal) == "no judge scored the test"
 
@@ -230,10 +230,10 @@ def test_a_judge_without_a_score_in_the_test_is_not_a_candidate() -> None:
 def test_opening_a_seal_shows_what_the_last_reading_kept() -> None:
     units, judge = made()
     first, _ = read(units, judge, [])
-    seal = Seal.of([first])
+    seal = QuestionTest.of([first])
     opened = make_reading(
         first,
-        sealed_units(units, seal),
+        unspent_units(units, seal),
         candidates_for(units, seal, [judge]),
         BACKGROUND,
         is_shown=True,
@@ -244,7 +244,7 @@ def test_opening_a_seal_shows_what_the_last_reading_kept() -> None:
 
 def test_a_judge_that_repeats_a_rater_is_no_candidate() -> None:
     units, _ = made()
-    copy = candidates_for(units, Seal.of([]), [judge_of(units.ratings[:, 0])])
+    copy = candidates_for(units, QuestionTest.of([]), [judge_of(units.ratings[:, 0])])
     candidates, rows = without_repeated_ratings(units, copy)
 
     assert candidates == []
@@ -253,7 +253,7 @@ def test_a_judge_that_repeats_a_rater_is_no_candidate() -> None:
         "its scores equal the ratings of one rater on all responses that both rated"
     )
     _, judge = made()
-    other = candidates_for(units, Seal.of([]), [judge])
+    other = candidates_for(units, QuestionTest.of([]), [judge])
     assert without_repeated_ratings(units, other) == (other, [])
 
 
@@ -311,7 +311,7 @@ def test_a_judge_of_a_binary_question_keeps_its_fractions_as_declared() -> None:
 
     for version in (declared, mapped):
         judge = mapped_judge(version, {"q": raw}, replaced={})
-        candidates = candidates_for(units, Seal.of([]), [judge])
+        candidates = candidates_for(units, QuestionTest.of([]), [judge])
         [verdict] = read_test(units, candidates, significance=0.025, margin=0.1, people_agree=True)
         assert verdict.improvement.compared.baseline.value == pytest.approx(
             concordance(test.ratings, raw[is_test]), abs=1e-12
@@ -324,14 +324,17 @@ def test_a_judge_of_a_binary_question_keeps_its_fractions_as_declared() -> None:
 
 def test_only_candidates_that_can_be_evaluated_share_the_level() -> None:
     units, judge = made()
-    [candidate] = candidates_for(units, Seal.of([]), [judge])
+    [candidate] = candidates_for(units, QuestionTest.of([]), [judge])
     few = candidate.scores.copy()
     few[np.flatnonzero(units.splits == "test")[8:]] = np.nan
     unscored = [replace(candidate, scores=few, raw=few)] * 6
 
-    reading, _ = due_reading(units, [candidate, *unscored], Seal.of([]), on_request=False, now=NOW)
+    reading, _ = due_reading(
+        units, [candidate, *unscored], QuestionTest.of([]), on_request=False, now=NOW
+    )
 
     assert reading.level == 0.025
     assert (
-        why_not_read(units, unscored, Seal.of([])) == "no judge scored 20 rated groups of the test"
+        why_not_read(units, unscored, QuestionTest.of([]))
+        == "no judge scored 20 rated groups of the test"
     )
