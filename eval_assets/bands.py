@@ -28,7 +28,6 @@ ALPHA_LIMITS = tuple(limit for limit, _ in _ALPHA_BANDS)
 KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
 """Limits between bands, which a written figure must not blur."""
 
-KAPPA_TARGETS = {"acceptable": 0.60, "good": 0.75, "excellent": 0.85}
 ALPHA_TARGETS = {"acceptable": 0.667, "good": 0.80, "excellent": 0.90}
 """Targets of the labelling protocol for human labels that validate a judge. Its text has .67 and
 .667 for the lowest alpha; .667 is Krippendorff's."""
@@ -42,10 +41,6 @@ LOWEST_COVERAGE = 0.9
 
 FEW_GROUPS = 50
 """Response groups from which on simulated 95 % intervals hold what they promise."""
-
-FEW_RARE_GROUPS = 20
-"""Groups with a rating other than the most frequent one from which on they do so for figures beyond
-chance: benchmarks/informative_groups.py."""
 
 SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 100 * 5 / 6
 """Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew: two

@@ -154,19 +154,3 @@ class JudgeVerdict(StrEnum):
             self.LIKE_SHUFFLED,
             self.AGAINST_HUMANS,
         }
-
-
-class Fitness(StrEnum):
-    """Verdict of a held-out test on the use of a judge in place of a human rater."""
-
-    FIT = "fit"
-    UNFIT = "unfit"
-    UNDECIDED = "undecided"
-    NOT_EVALUABLE = "not_evaluable"
-
-    @property
-    def tone(self) -> Tone:
-        """Its colour."""
-        return {self.FIT: Tone.GOOD, self.UNFIT: Tone.POOR, self.UNDECIDED: Tone.FAIR}.get(
-            self, Tone.NONE
-        )

@@ -107,21 +107,6 @@ def signed_text(value: float) -> str:
     return text[1:] if float(text) == 0 else text
 
 
-def lenience(bias: float) -> str:
-    """Return a judge's score minus that of humans, in scale points, as words.
-
-    Examples:
-        >>> lenience(0.254), lenience(-0.14), lenience(0.001)
-        ('+0.25, more lenient', '-0.14, stricter', 'same as humans')
-    """
-    if math.isnan(bias):
-        return UNDEFINED
-    written = signed_text(bias)
-    if float(written) == 0:
-        return "same as humans"
-    return f"{written}, {'more lenient' if bias > 0 else 'stricter'}"
-
-
 def counted(n: int, noun: str) -> str:
     """Return a number with its noun in the right form.
 

@@ -1,16 +1,8 @@
 """Verdicts on each judge and question from its agreement with humans."""
 
-import math
-from collections.abc import Iterable
-
-from eval_assets.agreement.gates.decision import GateOutcome
-from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.catalogue import Figure
-from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.scale import TOLERANCE
-from eval_assets.stats import more_to_decide
-from eval_assets.verdicts import GateResult, JudgeVerdict
-from eval_assets.wording import counted, rounded_up
+from eval_assets.verdicts import JudgeVerdict
 
 CLOSE = 0.05
 """Largest A^HA below A^HH that still counts as matching: a twentieth of the scale."""
@@ -107,76 +99,6 @@ def judge_verdict(  # noqa: PLR0911, PLR0913 - a return per verdict, a figure pe
     return JudgeVerdict.INCONCLUSIVE
 
 
-def open_gap_sentence(row: JudgeHumanFigures) -> str:
-    """Return the interval and the margin that leave a verdict undecided; empty otherwise."""
-    gap = row.a_ha_above_people
-    if not _is_gap_open(row):
-        return ""
-    return (
-        f"is inconclusive: its A^HA lies {-gap.low:.3f} below to {gap.high:.3f} above human A^HH, "
-        f"and may be at most {CLOSE:g} below"
-    )
-
-
-def _is_gap_open(row: JudgeHumanFigures) -> bool:
-    """Return whether only the distance from human agreement leaves a verdict undecided."""
-    gap = row.a_ha_above_people
-    is_better_than_controls = (
-        row.a_ha_above_constant.low > TOLERANCE
-        and max(row.a_ha_above_shuffled.low, row.spearman.low) > TOLERANCE
-        and (row.a_ha_within.low > TOLERANCE or not row.a_hh_within.low > TOLERANCE)
-    )
-    is_inconclusive = row.verdict is JudgeVerdict.INCONCLUSIVE
-    return is_inconclusive and is_better_than_controls and gap.low <= -CLOSE <= 0 <= gap.high
-
-
-def more_groups(row: JudgeHumanFigures) -> int | None:
-    """Return the further groups with which four of five studies decide a comparison with people.
-
-    Its figure is taken for the true value.
-
-    Returns:
-        The number; None if the verdict is certain, if another comparison leaves it open, or if it
-        takes more than a hundred times the groups.
-    """
-    gap = row.a_ha_above_people
-    if not _is_gap_open(row):
-        return None
-    matches = gap.value > -CLOSE
-    limit = -CLOSE if matches else 0.0
-    n_more = more_to_decide(gap.value, low=gap.low, high=gap.high, limit=limit, n=row.n_groups)
-    return None if n_more is None else rounded_up(n_more)
-
-
-def more_groups_sentence(row: JudgeHumanFigures) -> str:
-    """Return the number of groups that would decide, as a sentence; empty if it is unknown."""
-    n_more = more_groups(row)
-    if n_more is None:
-        return ""
-    n_units = rounded_up(math.ceil(n_more * row.n_units / row.n_groups))
-    return (
-        f"{row.judge_id} on {row.question_id}: about {counted(n_more, 'more response group')} "
-        f"({counted(n_units, row.unit)}), rated and scored like those so far, would tell whether "
-        "it matches human agreement."
-    )
-
-
-def gap_beyond_chance(row: JudgeHumanFigures, humans: HumanFigures) -> float:
-    """Return the judge's agreement beyond chance minus that of humans; NaN if undefined.
-
-    Both are shares of the agreement that chance leaves open: that of the judge's scores in random
-    order, and that of the human ratings in random order.
-    """
-    judge = _beyond_chance(row.a_ha.value, row.a_ha_shuffled)
-    return judge - _beyond_chance(
-        row.a_ha.value - row.a_ha_above_people.value, humans.a_hh_by_chance
-    )
-
-
-def _beyond_chance(agreement: float, by_chance: float) -> float:
-    return (agreement - by_chance) / (1 - by_chance) if by_chance < 1 - TOLERANCE else math.nan
-
-
 def _is_shown(above_control: Figure, *, control: float, above_people: Figure) -> bool:
     """Return whether the data distinguish a judge like a control from one as good as a person.
 
@@ -189,28 +111,3 @@ def _is_shown(above_control: Figure, *, control: float, above_people: Figure) ->
     if above_people.low <= 0 <= above_people.high:
         return False
     return above_control.high < (1 - control) / 2
-
-
-def why_not_judged(row: JudgeHumanFigures, outcomes: Iterable[GateOutcome]) -> str:
-    """Return why agreement with these humans does not measure a judge; else empty.
-
-    A judge that does no better than one that never reads the responses is named whoever rated.
-    """
-    if row.a_ha_constant >= 1 - TOLERANCE:
-        return "humans gave one value throughout"
-    if row.verdict.is_control or row.verdict is JudgeVerdict.NOT_COMPARED:
-        return ""
-    human_gates = [outcome for outcome in outcomes if outcome.gate in HUMAN_GATES]
-    n_gates = max(len(human_gates), 2)  # those that every evaluation has
-    verdicts = [
-        verdict
-        for outcome in human_gates
-        for verdict in outcome.questions
-        if verdict.question_id == row.question_id
-    ]
-    if any(v.verdict is GateResult.FAIL and not v.is_inconclusive for v in verdicts):
-        return "humans do not agree with each other"
-    # A run of some assets may not have measured people at all.
-    if len(verdicts) < n_gates or any(v.verdict is not GateResult.PASS for v in verdicts):
-        return "it is not known whether humans agree with each other"
-    return ""

@@ -195,15 +195,6 @@ class Remedy:
         """The step as a sentence without a full stop."""
         return _TEXTS[self.kind].format(name=self.name)
 
-    @property
-    def concerns_disagreements(self) -> bool:
-        """Return whether it refers to the list of disagreements."""
-        return self.kind in {
-            RemedyKind.DISCUSS,
-            RemedyKind.DISCUSS_IS_TOO_LITTLE,
-            RemedyKind.CHECK_SCALE_DIRECTION,
-        }
-
 
 def discussion(kind: RemedyKind, *, n_disagreements: int) -> Remedy:
     """Return the remedy to discuss the largest disagreements."""
