@@ -313,7 +313,7 @@ class _Context:
     ) -> _Context:
         """Return the context of files or of a data frame."""
         paths = tuple(source) if isinstance(source, Sequence) else ()
-        title = paths[0].resolve().name.split(".")[0] if paths else "data frame"
+        title = paths[0].absolute().name.split(".")[0] if paths else "data frame"
         return cls(title, paths, options, rules)
 
     @property
@@ -325,10 +325,16 @@ class _Context:
         """Return the options that correct a wrong reading; none if an evaluation declares it."""
         if self.is_declared:
             return ()
-        scale = "--scale 1-5" if self.paths else 'scale="1-5"'
+        has_words = any(question.scale.words for question in tables.questions)
+        scale = "worst,...,best" if has_words else "1-5"
         is_guessed = any(question.scale_guessed for question in tables.questions)
-        corrections = ["--item COLUMN" if self.paths else 'item="..."']
-        return tuple(corrections + ([scale] if is_guessed else []))
+        corrections = [("item", "COLUMN")]
+        corrections += [("rater", "NAMES")] if not len(tables.ratings) else []
+        corrections += [("scale", scale)] if is_guessed else []
+        return tuple(
+            f"--{name} {value}" if self.paths else f'{name}="{value}"'
+            for name, value in corrections
+        )
 
     def command(self, step: NextStep, *, option: str) -> str:
         """Return the command that takes a step, or goes on from these files.

@@ -106,6 +106,7 @@ def _units(
         if not question.has_order:
             classes = np.unique(values.value)
             components = [np.sqrt(0.5) * (values.value == of_class) for of_class in classes]
+            components = components or [value]  # nobody rated
         if not has_order:
             firsts.append(n_components)
         for place, component in enumerate(components):

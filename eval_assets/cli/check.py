@@ -151,7 +151,7 @@ def _write_report(files: Sequence[Path], result: CheckResult, html: Path | None)
     from eval_assets.shown.html import report_page
     from eval_assets.shown.report import report_of
 
-    path = html or Path(f"{files[0].resolve().name.split('.')[0]}_report.html")
+    path = html or Path(f"{files[0].absolute().name.split('.')[0]}_report.html")
     try:
         path.write_text(report_page(report_of(result.screen)), encoding="utf-8")
     except OSError as error:

@@ -206,7 +206,9 @@ def _is_judge(name: str, reading: Reading, rated: RatedColumn, options: ReadOpti
         return rated.is_judge
     if reading.rater is None or reading.people_only:
         return False
-    return reading.judges_only or names_model(name) or who(name) is Who.JUDGE
+    return (
+        reading.judges_only or name in reading.judges or names_model(name) or who(name) is Who.JUDGE
+    )
 
 
 def _add_missing(

@@ -168,12 +168,20 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
         readings = readings_of_export(export, file=exported[0].file)
     tables = [table for of in contents if of not in exported for table in tables_of(of)]
     return _RatingSource(
-        [with_words(table, options) for table in joined_tables(tables)],
+        [
+            with_words(table, options)
+            for named in (False, True)
+            for table in joined_tables([of for of in tables if _is_of_option(of, options) is named])
+        ],
         tuple(of.file for of in contents),
         tuple(readings),
         export,
         tool,
     )
+
+
+def _is_of_option(table: CodedTable, options: ReadOptions) -> bool:
+    return any(names_file(name, [table.file]) for name in (*options.rater, *options.judge))
 
 
 # One reading of all files.

@@ -169,7 +169,7 @@ def plan_answer(outcomes: Sequence[GateOutcome]) -> str:
         return "Agreement is not measured on the current data."
     unsettled = [of for of in figures if of.state not in {Verdict.PASS, Verdict.FAIL}]
     if not unsettled:
-        return "Every figure is settled: more responses would not change a verdict."
+        return "Every gate is settled. What a judge needs, eval-assets run says."
     numbers = [n for of in unsettled if (n := of.n_more(of.minimum))]
     if not numbers:
         return f"No number can be named yet: {_more(unsettled[0])}."

@@ -324,7 +324,7 @@ def probability_below(  # noqa: PLR0913 - the figure, its interval, and what it 
     Examples:
         >>> ends = {"low": 0.6, "high": 0.86, "n_groups": 50, "is_share": True}
         >>> [round(probability_below(0.75, limit=limit, **ends), 3) for limit in (0.6, 0.7, 0.75)]
-        [0.025, 0.22, 0.5]
+        [0.025, 0.239, 0.5]
     """
     if low > high:
         raise ValueError(f"low must not be above high, got {low:g} and {high:g}")

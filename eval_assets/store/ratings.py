@@ -244,7 +244,8 @@ def bias_attributes(
     """
     slices = slices_in_order(connection)
     rows = connection.execute(
-        """SELECT ntile(3) OVER (ORDER BY length(response_text), response_id) - 1 AS length,
+        """SELECT least(2, floor(3 * percent_rank() OVER (ORDER BY length(response_text))))::INT
+                      AS length,
                   coalesce(dense_rank() OVER (ORDER BY turn_index NULLS LAST) - 1, -1) AS place,
                   turn_index
            FROM responses ORDER BY response_id"""

@@ -761,6 +761,7 @@ def _holds_names(column: CodedColumn) -> bool:
     return (
         column.may_be(Role.RATER)
         and is_word
+        and not _NUMBERED_RATER.match(plain(column.name))  # annotator_1 holds words as ratings
         and (share_of_people(column.values[:30], with_judges=True) > 0.5)
     )
 

@@ -279,6 +279,7 @@ class _RatingRows:
             round=self.round,
             time=next((c for c in self.columns if c.kind is Kind.TIME), None),
             judges_only=self._holds_judges(),
+            judges=self._judges_by_kind(),
             not_read=self.not_read,
             notes=self.notes,
         )
@@ -308,6 +309,29 @@ class _RatingRows:
         ends = [last_part(column.name) for column in rated]
         is_short = len(rated) > 1 and len(set(ends)) == len(ends) and bool(rated[0].level)
         return [(c, end if is_short else c.name) for c, end in zip(rated, ends, strict=True)]
+
+    def _judges_by_kind(self) -> frozenset[str]:
+        """Return the raters that another column calls a machine, as it calls others people."""
+        if self.choices.options.rater or self.choices.options.judge:
+            return frozenset()
+        for column in self.table.columns:
+            words = [value.casefold() for value in column.values]
+            if len(words) < 2:  # one kind tells nobody apart
+                continue
+            if _OF_MACHINE.search(plain(column.name)) and {*words} <= _TRUE | _FALSE:
+                machines = [word in _TRUE for word in words]
+            elif {*words} <= _MACHINES | _PEOPLE:
+                machines = [word in _MACHINES for word in words]
+            else:
+                continue
+            is_machine = np.append(machines, False)[column.codes] & self.rater.has_cell
+            judges, people = (
+                {self.rater.values[code] for code in np.unique(self.rater.codes[rows])}
+                for rows in (is_machine, ~is_machine & self.rater.has_cell)
+            )
+            if judges and people and not judges & people:
+                return frozenset(judges)
+        return frozenset()
 
     def _holds_judges(self) -> bool:
         """Return whether all names in the rater column are those of judges.
@@ -683,5 +707,11 @@ class _RatingRows:
 
 
 _OF_ITEM = "equal for all raters of an item: an attribute"
+_MACHINES = {"model", "llm", "lm", "ai", "machine", "judge", "auto", "automatic", "bot"}
+_PEOPLE = {"human", "person", "people", "expert", "crowd", "annotator", "rater", "labeler"}
+_TRUE, _FALSE = {"1", "true", "yes", "y"}, {"0", "false", "no", "n"}
+_OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)")
+"""Columns and words for the kind of a rater."""
+
 _OF_RATER = "equal in all ratings of a rater: an attribute"
 _MEASUREMENT = "a measurement or a flag by its name"

@@ -62,6 +62,7 @@ class Reading:
         round: CodedColumn of the rounds, of which the latest counts.
         time: CodedColumn of the times of the ratings.
         judges_only: Whether the rater column names judges, whatever they are called.
+        judges: Those of its names that another column calls a machine.
         people_only: Whether it names people, whatever they are called.
         not_read: Reason why a column is not read.
         forks: Options of other readings that the values allow, with what was chosen instead.
@@ -79,6 +80,7 @@ class Reading:
     round: CodedColumn | None = None
     time: CodedColumn | None = None
     judges_only: bool = False
+    judges: frozenset[str] = frozenset()
     people_only: bool = False
     not_read: dict[str, str] = field(default_factory=dict)
     forks: list[tuple[str, Mapping[str, tuple[str, ...] | str]]] = field(default_factory=list)

@@ -105,6 +105,13 @@ def test_a_slice_has_the_agreement_of_its_responses(
     assert row["rater_kind"] == "judge"
 
 
+def test_a_nominal_question_that_nobody_rated_has_no_row() -> None:
+    question = RubricQuestion("kind", "Which?", Scale.from_words("b", "a"), "nominal")
+    nobody = LongRatings(*(field[:0] for field in vars(RATED[0][1]).values()))
+
+    assert measured("judge", [(question, nobody)]).empty
+
+
 def test_prompts_are_measured_on_all_questions_together(rows: pd.DataFrame) -> None:
     assert rows[rows["slice"] == "prompt_id"]["question_id"].isna().all()
 

@@ -76,7 +76,7 @@ def test_certain_verdicts_take_no_more(measured: Path, tmp_path: Path) -> None:
     (folder / "evaluation.yaml").write_text(declared)
 
     output = planned(folder).stdout
-    assert output.startswith("Every figure is settled")
+    assert output.startswith("Every gate is settled")
     assert output.count(" none\n") == 2
 
 

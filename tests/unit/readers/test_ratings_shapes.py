@@ -778,3 +778,46 @@ def test_a_run_reads_json_of_any_shape_as_check_does(tmp_path: Path, shape: str)
     columns = ["response_id", "rater_id", "value"]
     of_run = set(labels[columns].itertuples(index=False, name=None))
     assert of_run == {(item, rater, value) for item, _, rater, value in cells(tables)}
+
+
+@pytest.mark.parametrize(
+    ("header", "kinds"),
+    [
+        ("role", ("human", "model")),
+        ("rater_type", ("expert", "llm")),
+        ("is_llm", ("0", "1")),
+    ],
+)
+def test_a_column_tells_machines_among_the_raters(
+    tmp_path: Path, header: str, kinds: tuple[str, str]
+) -> None:
+    rows: Rows = [["item", "rater", header, "score"]]
+    rows += [[i, r, kinds[r == "Cleo"], value] for i, r, value in LONG]
+
+    tables = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert {*tables.ratings["rater"]} == {"Anna", "Ben"}
+    assert {*tables.scores["judge"]} == {"Cleo"}
+
+
+def test_raters_in_a_file_of_a_judge_are_judges(tmp_path: Path) -> None:
+    paths = [tmp_path / "people.csv", tmp_path / "second.csv"]
+    for path, is_judge in zip(paths, (False, True), strict=True):
+        rows = [row for row in LONG if (row[1] == "Cleo") is is_judge]
+        path.write_text(csv_of([["item", "rater", "score"], *rows]))
+
+    tables = read_ratings(paths, ReadOptions(judge=("second.csv",)))
+
+    assert {*tables.ratings["rater"]} == {"Anna", "Ben"}
+    assert {*tables.scores["judge"]} == {"Cleo"}
+
+
+def test_words_of_numbered_raters_are_their_ratings(tmp_path: Path) -> None:
+    words = ["spam", "fine", "hate"]
+    rows: Rows = [["id", *(f"annotator_{k}" for k in (1, 2, 3)), "llm_label"]]
+    rows += [[i, *(words[of(i, r) % 3] for r in RATERS), words[n % 3]] for n, i in enumerate(ITEMS)]
+
+    tables = read(tmp_path, "words.csv", csv_of(rows))
+
+    assert len(tables.ratings) == len(EXPECTED)
+    assert {*tables.scores["judge"]} == {"llm_label"}

@@ -88,5 +88,5 @@ def test_the_plan_names_one_number_for_what_is_open() -> None:
     assert int(str(by_gate["human_alpha"].value)) > 0
     assert plan_answer(outcomes).startswith("About ")
     assert plan_answer(Case().data().gates) == (
-        "Every figure is settled: more responses would not change a verdict."
+        "Every gate is settled. What a judge needs, eval-assets run says."
     )

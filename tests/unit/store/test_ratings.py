@@ -22,6 +22,7 @@ from eval_assets.store.data_versions import combined_fingerprint, rating_version
 from eval_assets.store.inputs import record_import, write_labels, write_rubric
 from eval_assets.store.long_ratings import group_codes, long_ratings
 from eval_assets.store.ratings import (
+    bias_attributes,
     human_ratings,
     judge_ratings,
     judged_units,
@@ -210,6 +211,16 @@ def test_responses_to_one_prompt_share_prompt_and_group(connection: Connection) 
     result = groups_of(connection, responses("a1", "a2", "b1", "b2"))
 
     assert result == ([0, 0, 1, 1], [0, 0, 1, 1])
+
+
+def test_responses_of_one_length_are_of_one_class(connection: Connection) -> None:
+    texts = ["", "", "", "", "Long.", "Longer still."]
+    rows = responses(*(f"a{k}" for k in range(6))).assign(response_text=texts)
+    replace_rows(connection, "responses", rows)
+
+    codes, names = bias_attributes(connection, ())["length"]
+
+    assert [names[code] for code in codes] == ["short"] * 4 + ["long"] * 2
 
 
 def test_a_given_group_joins_prompts_and_a_conversation_joins_its_turns(
