@@ -16,8 +16,8 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 @pytest.mark.parametrize(
     ("evaluation", "code", "heading"),
     [
-        ("sample", 0, "### autonomy-and-agency: gates open\n"),
-        ("contested", 3, "### autonomy-and-agency-contested: gates closed: human_"),
+        ("sample", 0, "### autonomy-and-agency: Judges may be tuned.\n"),
+        ("contested", 3, "### autonomy-and-agency-contested: Judges may not be tuned: people"),
         ("broken", 1, ""),
     ],
 )
