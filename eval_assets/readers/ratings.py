@@ -171,7 +171,9 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
         [
             with_words(table, options)
             for named in (False, True)
-            for table in joined_tables([of for of in tables if _is_of_option(of, options) is named])
+            for table in joined_tables(
+                [of for of in tables if _names_rater(options, of.file) is named]
+            )
         ],
         tuple(of.file for of in contents),
         tuple(readings),
@@ -180,8 +182,9 @@ def _of_contents(contents: Sequence[FileContent], options: ReadOptions) -> _Rati
     )
 
 
-def _is_of_option(table: CodedTable, options: ReadOptions) -> bool:
-    return any(names_file(name, [table.file]) for name in (*options.rater, *options.judge))
+def _names_rater(options: ReadOptions, file: str) -> bool:
+    """Return whether an option says who rated in a file."""
+    return any(names_file(name, [file]) for name in (*options.rater, *options.judge))
 
 
 # One reading of all files.
@@ -339,18 +342,12 @@ def _unnamed_readings(
         read = next((of for of in nameless if of.refusal is None), None)
         if read is None or not _item_values(read) & _item_values(main):
             continue
-        if not _is_named(table.file, options):
+        if not _names_rater(options, table.file) and who(Path(table.file).stem) is not Who.JUDGE:
             judge, rater = (option_text(table, name, table.file) for name in ("judge", "rater"))
             remedy = f"If a judge did, pass {judge}; if a person did, {rater}"
             raise _group(refused(table, "nothing says who gave these ratings", remedy))
         readings.append(read)
     return readings
-
-
-def _is_named(file: str, options: ReadOptions) -> bool:
-    """Return whether a file of ratings says who gave them: by an option, or called like a judge."""
-    named = any(names_file(name, [file]) for name in (*options.rater, *options.judge))
-    return named or who(Path(file).stem) is Who.JUDGE
 
 
 def _refusal(source: _RatingSource, refusals: Sequence[Reading]) -> InputError:
@@ -401,10 +398,7 @@ def _joined(main: Reading, reading: Reading, options: ReadOptions) -> list[Readi
         of.is_judge or of.column.who in (Who.HUMAN, Who.PERSON, Who.JUDGE) for of in reading.rated
     )
     is_attributes = reading.rater is None and not is_rated and not options.rating
-    file_is_named = any(
-        names_file(name, [reading.table.file]) for name in (*options.rater, *options.judge)
-    )
-    if is_attributes and not file_is_named:
+    if is_attributes and not _names_rater(options, reading.table.file):
         return []
     shares = bool(_item_values(reading) & items) or not items
     return [reading] if shares or reading.likelihood >= main.likelihood - 3 else []
