@@ -62,11 +62,6 @@ class ItemText:
     prompt: str = ""
     text: str = ""
 
-    @property
-    def has_text(self) -> bool:
-        """Return whether there is more than its name."""
-        return bool(self.prompt or self.text)
-
 
 @dataclass(frozen=True)
 class ReadSummary:

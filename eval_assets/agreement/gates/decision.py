@@ -227,11 +227,6 @@ class GateOutcome:
         return Verdict.worst(of.state for of in self.questions or (self.overall,))
 
     @property
-    def is_lowered(self) -> bool:
-        """Return whether the declared minimum is below the usual one."""
-        return _is_lowered(self.gate, self.overall.minimum)
-
-    @property
     def reason(self) -> str:
         """The verdict in words, with the remedy if the gate is not open for every question."""
         if self.passed or self.overall.verdict is not GateResult.PASS:
