@@ -24,8 +24,8 @@ _FEWEST_NEW = 30
 """New items after a revision at the least: fewer say nothing about the rarer values."""
 
 _MOST_EXAMPLES = 2
-_AS_MEASURED = "it is as close as it looks"
-_IF_EQUAL = "it agrees with people as they do"
+_AS_MEASURED = "{judge} is as close as it looks"
+_IF_EQUAL = "{judge} agrees with people as they do"
 _LONGEST_NAME = 24
 
 
@@ -312,7 +312,7 @@ def _enlarge(best: JudgeComparison, on: str, words: Words, *, n_items: int) -> N
         n,
         f"more {words.items}",
         f"With {planned_text(n + n_items)} in all the test passes four times in five, if "
-        f"{condition.replace('it', best.judge, 1)}.",
+        f"{condition.format(judge=best.judge)}.",
     )
 
 
@@ -341,7 +341,8 @@ def _prove(best: JudgeComparison, on: str, words: Words) -> NextStep:
         f"{best.judge}.",
         n,
         f"more {words.items}",
-        f"With {planned_text(total)} in all it passes four times in five, if {condition}.",
+        f"With {planned_text(total)} in all it passes four times in five, if "
+        f"{condition.format(judge='it')}.",
     )
 
 
