@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
-from eval_assets.agreement.ratings import HumanRatings, LongRatings
+from eval_assets.agreement.label_agreement import gwet_ac_of, kappa_of
+from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.bands import a_hh_label, alpha_label, chance_remark
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
@@ -17,12 +18,9 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import HumanFigures, Scope
 from eval_assets.stats import (
     AgreementProfile,
-    CohenKappa,
-    Interval,
     OverallProfile,
     RatingPatterns,
     agreement_profile,
-    coefficient_interval,
     human_agreement,
     krippendorff_alpha,
     overall_profile,
@@ -56,8 +54,8 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         profile = agreement_profile(
             patterns, scale=question.scale, level=levels[question.id], confidence=CONFIDENCE
         )
-        kappa_kind, kappa = _kappa(ratings, fleiss=profile.fleiss_kappa)
-        is_nominal = math.isnan(profile.gwet_ac2.value)
+        kappa_kind, kappa = kappa_of(ratings, profile)
+        gwet_ac_kind, gwet_ac = gwet_ac_of(profile)
         n_disagreements = humans.n_disagreements.get(question.id, 0)
         settled = _settled(patterns, humans.disagreements.get(question.id), question)
         every_settled[question.id] = settled
@@ -86,8 +84,8 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             alpha_within=UNDEFINED_FIGURE,
             kappa=Figure.of(kappa),
             kappa_kind=kappa_kind,
-            gwet_ac=Figure.of(profile.gwet_ac1 if is_nominal else profile.gwet_ac2),
-            gwet_ac_kind="ac1" if is_nominal else "ac2_quadratic",
+            gwet_ac=Figure.of(gwet_ac),
+            gwet_ac_kind=gwet_ac_kind,
             most_frequent_share=_most_frequent_share(patterns),
             n_rare_groups=_n_rare_groups(patterns),
             interval_method=profile.alpha.method,
@@ -208,19 +206,6 @@ def _modes(patterns: RatingPatterns) -> NDArray[np.int64]:
     )
     modes: NDArray[np.int64] = patterns.code[order[np.append(patterns.starts[1:], len(order)) - 1]]
     return modes
-
-
-def _kappa(ratings: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
-    """Return Cohen's kappa if exactly two raters rated, else Fleiss', with its kind."""
-    raters = np.unique(ratings.rater)
-    if len(raters) != 2:  # noqa: PLR2004 - Cohen's kappa is of two raters
-        return "fleiss", fleiss
-    return "cohen", coefficient_interval(
-        ratings.matrix()[:, raters],
-        CohenKappa(weights=None),
-        confidence=CONFIDENCE,
-        groups=ratings.group,
-    )
 
 
 def _most_frequent_share(patterns: RatingPatterns) -> float:

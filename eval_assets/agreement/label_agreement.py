@@ -2,22 +2,25 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eval_assets.agreement.ratings import Floats, LongRatings
-from eval_assets.catalogue import CONFIDENCE
-from eval_assets.config.evaluation import Gate, GateName
+from eval_assets.catalogue import CONFIDENCE, GATED, Statistic
+from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.scale import TOLERANCE
+from eval_assets.scale import TOLERANCE, Level
 from eval_assets.stats import (
+    AgreementProfile,
     Alpha,
+    CohenKappa,
     HumanAgreement,
     Interval,
     PairwiseAgreement,
     RatingPatterns,
+    agreement_profile,
+    coefficient_interval,
     more_to_decide,
 )
 from eval_assets.stats.intervals import intervals
@@ -26,17 +29,17 @@ from eval_assets.verdicts import Verdict
 
 _TWO_CLASSES = 2
 
-LabelGate = Literal["alpha", "a_hh"]
-
 
 @dataclass(frozen=True)
 class LabelAgreement:
     """Agreement of people on one question.
 
     Attributes:
-        verdict: The worse of the verdicts on alpha and on A^HH.
-        decided_by: The figure whose verdict that is; alpha if both have it.
-        reaches_minimums: Whether both values reach their minimums, as the gates ask by default.
+        verdict: The worst of the verdicts on alpha, A^HH and the other gates that are declared.
+        decided_by: The figure whose verdict that is; of several alpha, then A^HH.
+        deciding: That figure as a share of its highest value, such as 1 for 100 %.
+        minimum: Its minimum, likewise.
+        reaches_minimums: Whether every figure passes its gate.
         unit_agreement: Mean over rater pairs of each unit with two ratings, NaN of others: what
             A^HH is the mean of.
         a_hh_by_chance: A^HH to expect of raters who share only their habits.
@@ -50,14 +53,16 @@ class LabelAgreement:
 
     question: RubricQuestion
     verdict: Verdict
-    decided_by: LabelGate
+    decided_by: Statistic
+    deciding: Interval
+    minimum: float
     reaches_minimums: bool
     a_hh: Interval
     a_hh_by_chance: float
     alpha: Interval
     exact_agreement: Interval
     adjacent_agreement: Interval | None
-    minimums: Mapping[LabelGate, float]
+    minimums: Mapping[str, float]
     unit_agreement: Floats
     n_ratings: int
     n_units: int
@@ -69,16 +74,6 @@ class LabelAgreement:
     n_more: int | None
     n_after_revision: int | None
     counts: Mapping[str, tuple[int, ...]]
-
-    @property
-    def deciding(self) -> Interval:
-        """The figure that decides."""
-        return self.alpha if self.decided_by == "alpha" else self.a_hh
-
-    @property
-    def minimum(self) -> float:
-        """The minimum of the figure that decides."""
-        return self.minimums[self.decided_by]
 
 
 def label_agreement(
@@ -98,31 +93,36 @@ def label_agreement(
         patterns.units,
         confidence=CONFIDENCE,
     )
-    gate_of: dict[LabelGate, Gate] = {"alpha": gates["human_alpha"], "a_hh": gates["human_a_hh"]}
-    figures: dict[LabelGate, Interval] = {"alpha": alpha, "a_hh": a_hh}
+    figures: dict[GateName, Interval] = {"human_alpha": alpha, "human_a_hh": a_hh}
+    figures |= _of_other_gates(question, ratings, patterns, gates, level)
+    minimums = {name: gates[name].minimum / GATED[name].highest for name in figures}
     verdicts = {
-        name: Verdict.of_interval(figures[name], minimum=gate.minimum)
-        for name, gate in gate_of.items()
+        name: Verdict.of_interval(figure, minimum=minimums[name])
+        for name, figure in figures.items()
     }
     if math.isnan(alpha.value):  # without variation perfect agreement means nothing
         verdicts = dict.fromkeys(verdicts, Verdict.NOT_MEASURED)
     decided_by = max(verdicts, key=lambda name: verdicts[name].rank)
-    deciding, minimum = figures[decided_by], gate_of[decided_by].minimum
+    deciding, minimum = figures[decided_by], minimums[decided_by]
     values = np.unique(ratings.value)
     return LabelAgreement(
         question=question,
         verdict=verdicts[decided_by],
-        decided_by=decided_by,
+        decided_by=GATED[decided_by],
+        deciding=deciding,
+        minimum=minimum,
         reaches_minimums=all(
-            gate.is_reached(value=figures[name].value, low=figures[name].low)
-            for name, gate in gate_of.items()
+            replace(gates[name], minimum=minimums[name]).is_reached(
+                value=figure.value, low=figure.low
+            )
+            for name, figure in figures.items()
         ),
         a_hh=a_hh,
         a_hh_by_chance=a_hh_of.by_chance(patterns),
         alpha=alpha,
         exact_agreement=exact,
         adjacent_agreement=adjacent[0] if adjacent else None,
-        minimums={name: gate.minimum for name, gate in gate_of.items()},
+        minimums={GATED[name].column: minimum for name, minimum in minimums.items()},
         unit_agreement=_by_unit(patterns, a_hh_of),
         n_ratings=len(ratings.value),
         n_units=int(patterns.n_units.sum()),
@@ -132,15 +132,56 @@ def label_agreement(
         values=tuple(values.tolist()),
         n_doubles_to_tell=None
         if a_hh.n_units
-        else doubles_to_tell(ratings.value, level=level, limit=gate_of["alpha"].minimum),
+        else doubles_to_tell(ratings.value, level=level, limit=minimums["human_alpha"]),
         n_more=more_to_decide(
             deciding.value, low=deciding.low, high=deciding.high, limit=minimum, n=deciding.n_units
         ),
         n_after_revision=units_after_revision(
-            patterns, alpha, level=level, limit=gate_of["alpha"].minimum
+            patterns, alpha, level=level, limit=minimums["human_alpha"]
         ),
         counts=_counts(question, ratings),
     )
+
+
+def _of_other_gates(
+    question: RubricQuestion,
+    ratings: LongRatings,
+    patterns: RatingPatterns,
+    gates: Mapping[GateName, Gate],
+    level: Level,
+) -> dict[GateName, Interval]:
+    """Return the figures of the gates on people that are declared beside those on by default."""
+    names = [name for name in gates if name not in USUAL_MINIMUMS]
+    if not names:
+        return {}
+    profile = agreement_profile(patterns, scale=question.scale, level=level, confidence=CONFIDENCE)
+    of_gates: dict[GateName, Interval] = {
+        "exact_agreement": profile.exact_agreement,
+        "adjacent_agreement": profile.adjacent_agreement,
+        "kappa": kappa_of(ratings, profile)[1],
+        "gwet_ac": gwet_ac_of(profile)[1],
+    }
+    return {name: of_gates[name] for name in names}
+
+
+def kappa_of(ratings: LongRatings, profile: AgreementProfile) -> tuple[str, Interval]:
+    """Return Cohen's kappa if exactly two raters rated, else Fleiss', with its kind."""
+    raters = np.unique(ratings.rater)
+    if len(raters) != 2:  # noqa: PLR2004 - Cohen's kappa is of two raters
+        return "fleiss", profile.fleiss_kappa
+    return "cohen", coefficient_interval(
+        ratings.matrix()[:, raters],
+        CohenKappa(weights=None),
+        confidence=CONFIDENCE,
+        groups=ratings.group,
+    )
+
+
+def gwet_ac_of(profile: AgreementProfile) -> tuple[str, Interval]:
+    """Return Gwet's AC2 with quadratic weights, of classes without order AC1, with its kind."""
+    if math.isnan(profile.gwet_ac2.value):
+        return "ac1", profile.gwet_ac1
+    return "ac2_quadratic", profile.gwet_ac2
 
 
 def _counts(question: RubricQuestion, ratings: LongRatings) -> dict[str, tuple[int, ...]]:

@@ -20,10 +20,11 @@ from eval_assets.shown.blocks import (
     Table,
     Texts,
 )
-from eval_assets.shown.numbers import count_text, figure_text, interval_text, limit_text
+from eval_assets.shown.numbers import count_text
 from eval_assets.shown.report import Report
 from eval_assets.shown.rows import Axis, Mark, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
+from eval_assets.shown.sentences import deciding_texts
 from eval_assets.verdicts import Tone, Verdict
 
 _MINUS = "\N{MINUS SIGN}"
@@ -101,19 +102,17 @@ def _cards(screen: Screen) -> str:
 
 def _labels_card(screen: Screen) -> str:
     answer, deciding = screen.labels, screen.assessment.deciding_labels
-    figure = deciding.deciding
     big = ""
-    if not math.isnan(figure.value):
-        name = "Krippendorff's alpha" if deciding.decided_by == "alpha" else "A^HH"
+    if not math.isnan(deciding.deciding.value):
+        value, minimum, interval = deciding_texts(deciding)
         subject = (
-            f"95% CI {interval_text(figure.low, figure.high, limits=[deciding.minimum])}"
+            f"95% CI {interval}"
             if len(screen.assessment.labels) == 1
             else f"lowest: {deciding.question.id}"
         )
         big = (
-            f'<p class="big"><b>{_number(figure_text(figure.value, limits=[deciding.minimum]))}</b>'
-            f"<span>{escape(name)}<br>needs {limit_text(deciding.minimum)}<br>{escape(subject)}"
-            "</span></p>"
+            f'<p class="big"><b>{_number(value)}</b><span>{escape(deciding.decided_by.title)}'
+            f"<br>needs {minimum}<br>{escape(subject)}</span></p>"
         )
     return _card(answer, big=big)
 

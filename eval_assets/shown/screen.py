@@ -27,7 +27,6 @@ from eval_assets.shown.numbers import (
     counted,
     figure_text,
     joined,
-    limit_text,
     percent_text,
     plural,
     shortened,
@@ -36,6 +35,7 @@ from eval_assets.shown.numbers import (
 from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
 from eval_assets.shown.sentences import (
     Words,
+    deciding_texts,
     figure_sentence,
     item_noun,
     judge_question,
@@ -375,7 +375,7 @@ def _labels_answer(assessment: Assessment, words: Words) -> ScreenAnswer:
         labels_sentence(labels, words),
         figure=figure_sentence(deciding) if is_measured else "",
         rows=rows,
-        axis=agreement_axis(rows, minimum=minimum, minimum_text=limit_text(minimum))
+        axis=agreement_axis(rows, minimum=minimum, minimum_text=deciding_texts(deciding)[1])
         if is_measured
         else None,
     )
@@ -386,7 +386,7 @@ def _label_row(labels: LabelAgreement, label: str) -> Row:
     return Row(
         label,
         figure.value,
-        figure_text(figure.value, limits=[labels.minimum]),
+        deciding_texts(labels)[0],
         low=figure.low,
         high=figure.high,
         minimum=labels.minimum,

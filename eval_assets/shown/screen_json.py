@@ -136,7 +136,7 @@ def _labels(labels: LabelAgreement) -> Json:
     return {
         "question": labels.question.id,
         "verdict": labels.verdict.value,
-        "decided_by": labels.decided_by,
+        "decided_by": labels.decided_by.column,
         "a_hh": _figure(labels.a_hh, minimum=labels.minimums["a_hh"]),
         "alpha": _figure(labels.alpha, minimum=labels.minimums["alpha"]),
         "exact_agreement": _number(labels.exact_agreement.value),

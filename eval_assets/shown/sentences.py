@@ -18,6 +18,7 @@ from eval_assets.agreement.judge_comparison import (
 )
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.bands import FEWEST_GROUPS
+from eval_assets.catalogue import A_HH, MeasurementUnit
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.shown.numbers import (
     count_text,
@@ -198,13 +199,25 @@ def _by_chance(labels: LabelAgreement) -> str:
 
 def figure_sentence(labels: LabelAgreement) -> str:
     """Return the figure that decides on the labels, beside its minimum."""
-    figure, minimum = labels.deciding, labels.minimum
-    name = "Krippendorff's alpha" if labels.decided_by == "alpha" else "Pairwise agreement (A^HH)"
-    value = figure_text(figure.value, limits=[minimum])
-    sentence = f"{name} {value}, needs {limit_text(minimum)}"
+    of = labels.decided_by
+    name = "Pairwise agreement (A^HH)" if of is A_HH else of.title
+    value, minimum, _ = deciding_texts(labels)
+    sentence = f"{name} {value}, needs {minimum}"
     if labels.verdict is Verdict.NEED_MORE_DATA and labels.reaches_minimums:
         return f"{sentence}: reached, not proven"
     return sentence
+
+
+def deciding_texts(labels: LabelAgreement) -> tuple[str, str, str]:
+    """Return the figure that decides on the labels, its minimum and its interval, in its unit."""
+    figure, minimum, statistic = labels.deciding, labels.minimum, labels.decided_by
+    if statistic.unit is not MeasurementUnit.PERCENT:
+        interval = interval_text(figure.low, figure.high, limits=[minimum])
+        return figure_text(figure.value, limits=[minimum]), limit_text(minimum), interval
+    in_percent = statistic.highest * minimum
+    value = statistic.text(statistic.highest * figure.value, minimum=in_percent)
+    interval = percent_interval(figure.low, figure.high)
+    return value, statistic.minimum_text(in_percent), interval
 
 
 def judge_question(judge: str) -> str:

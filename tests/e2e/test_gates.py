@@ -363,6 +363,8 @@ def test_a_statistic_in_percent_closes_its_gate_in_every_output(new_folder: Eval
     assert isinstance(plot, dg.TableMetadataValue)
     assert len(plot.records) == 3
     assert "99.5 %" in printed
+    report = json.loads((new_folder.path / "out" / "report.json").read_text("utf-8"))
+    assert report["labels"]["verdict"] == "fail"
     assert [gate["gate"] for gate in listed] == [
         *("human_a_hh", "human_alpha", "judge_alpha", "exact_agreement", "kappa")
     ]

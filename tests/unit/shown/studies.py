@@ -10,12 +10,13 @@ import numpy.typing as npt
 from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
 from eval_assets.agreement.judge_comparison import MARGIN, JudgeScores
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.config.evaluation import default_gates
+from eval_assets.config.evaluation import Gate, GateName, default_gates
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5, Level, Scale
 from eval_assets.shown.screen import ItemText, ReadSummary, Screen, screen_of
 
 Questions = Callable[[], Sequence[QuestionRatings]]
+Gates = Mapping[GateName, Gate]
 Floats = npt.NDArray[np.float64]
 PASS_FAIL = Scale.from_words("fail", "pass")
 
@@ -55,14 +56,18 @@ def question(  # noqa: PLR0913 - what a question has
     return QuestionRatings(rubric, long(ratings, groups), judge_scores)
 
 
-def assessed(*questions: QuestionRatings, margin: float = MARGIN) -> Assessment:
-    """Return the assessment by the usual rules."""
-    return assess(questions, gates=default_gates(), margin=margin, may_pass=True)
+def assessed(
+    *questions: QuestionRatings, margin: float = MARGIN, gates: Gates | None = None
+) -> Assessment:
+    """Return the assessment by the usual rules, or by other gates."""
+    return assess(questions, gates=gates or default_gates(), margin=margin, may_pass=True)
 
 
-def shown(*questions: QuestionRatings, margin: float = MARGIN) -> Screen:
+def shown(
+    *questions: QuestionRatings, margin: float = MARGIN, gates: Gates | None = None
+) -> Screen:
     """Return the screen of questions."""
-    assessment = assessed(*questions, margin=margin)
+    assessment = assessed(*questions, margin=margin, gates=gates)
     n_items = questions[0].people.n_responses
     people = [of.people for of in questions]
     reading = ReadSummary(

@@ -16,7 +16,7 @@ from eval_assets.agreement.gates.evidence import gate_outcomes, measures_version
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judge_comparison import HeldOutTest
 from eval_assets.agreement.ratings import HumanRatings
-from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.shown.blocks import Table
 from eval_assets.shown.gates import gates_answer, gates_table
 from eval_assets.shown.html import report_page
@@ -28,7 +28,7 @@ from eval_assets.shown.stored import certificate_verdict
 from eval_assets.shown.terminal import screen_lines
 from eval_assets.verdicts import Verdict
 from tests.unit.shown.reports import certificate, stored
-from tests.unit.shown.studies import STUDIES, question, rated, shown
+from tests.unit.shown.studies import STUDIES, Gates, judged, question, rated, shown
 
 FITNESS = {Verdict.PASS: "fit", Verdict.FAIL: "unfit", Verdict.NEED_MORE_DATA: "undecided"}
 
@@ -51,9 +51,12 @@ class Everything:
         return document
 
 
-def outcomes_of(questions: Sequence[QuestionRatings]) -> tuple[GateOutcome, ...]:
+def outcomes_of(
+    questions: Sequence[QuestionRatings], gates: Gates | None = None
+) -> tuple[GateOutcome, ...]:
     """Return the gates on the same ratings, as a run measures them."""
-    evaluation = Evaluation("odd", Path("odd"), rubric=tuple(of.question for of in questions))
+    rubric = tuple(of.question for of in questions)
+    evaluation = Evaluation("odd", Path("odd"), rubric=rubric, gates=gates or default_gates())
     humans = measure_humans(
         HumanRatings({of.question.id: of.people for of in questions}, {}, {}, data_version="v1"),
         evaluation,
@@ -189,3 +192,35 @@ def test_judges_have_the_words_of_their_certificates(odd: Everything) -> None:
     if odd.certificates:
         [table] = [of for of in sections["certificates"].blocks if isinstance(of, Table)]
         assert len(table.rows) == len(odd.certificates)
+
+
+@pytest.mark.parametrize("n_raters", [2, 3])
+@pytest.mark.parametrize(
+    ("gate", "minimum", "name"),
+    [
+        ("exact_agreement", 95, "Exact agreement"),
+        ("adjacent_agreement", 99.9, "Adjacent agreement"),
+        ("kappa", 0.95, "Kappa"),
+        ("gwet_ac", 0.99, "Gwet's AC"),
+    ],
+)
+def test_labels_have_the_word_of_a_gate_that_was_added(
+    gate: GateName, minimum: float, name: str, n_raters: int
+) -> None:
+    """Agreement passes the usual gates; the added one is closed, or open with a low minimum."""
+    ratings, quality = rated(300, 0.3, raters=n_raters)
+    questions = [question(ratings, {"gpt": judged(quality, 0.3)})]
+    usual = shown(*questions)
+    for lowest, word in ((minimum, Verdict.FAIL), (minimum / 10, Verdict.PASS)):
+        gates = {**default_gates(), gate: Gate(minimum=lowest)}
+        screen = shown(*questions, gates=gates)
+        printed = "\n".join(screen_lines(screen, report=""))
+        [outcome] = [of for of in outcomes_of(questions, gates) if of.gate == gate]
+
+        assert usual.labels.verdict is Verdict.PASS
+        assert outcome.is_closed == (word is Verdict.FAIL)
+        assert screen.labels.verdict is outcome.state is word
+        assert (name in printed) == outcome.is_closed
+        assert screen.judges[0].verdict is (
+            Verdict.NOT_MEASURED if outcome.is_closed else usual.judges[0].verdict
+        )
