@@ -12,6 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from eval_assets.agreement.causes import SeverityGap
 from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.agreement.ratings import Floats, Integers, LongRatings
 from eval_assets.bands import FEWEST_GROUPS
@@ -294,6 +295,7 @@ class JudgeComparison:
         tested: What its held-out test says; None if it was not evaluated.
         planned: What that test would say; None without one.
         favours: Values that it is shown to score higher or lower, the largest difference first.
+        severity: Raters of whom one is more lenient, which lowers people's agreement.
     """
 
     judge: str
@@ -324,6 +326,7 @@ class JudgeComparison:
     tested: HeldOutTest | None = None
     planned: PlannedTest | None = None
     favours: tuple[Favour, ...] = ()
+    severity: SeverityGap | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -378,6 +381,7 @@ def compare_judge(  # noqa: PLR0913 - both sides and the rule
         n_compared=int(is_compared.sum()),
         n_scored=int((~np.isnan(score)).sum()),
         is_decisive=may_pass,
+        severity=labels.cause if isinstance(labels.cause, SeverityGap) else None,
         repeatability=_repeatability(scores, groups),
     )
     if not is_compared.any():

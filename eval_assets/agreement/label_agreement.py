@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eval_assets.agreement.causes import Cause, cause_of_disagreement
 from eval_assets.agreement.ratings import Floats, LongRatings
 from eval_assets.catalogue import CONFIDENCE, GATED, Statistic
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName
@@ -49,6 +50,7 @@ class LabelAgreement:
         n_more: Further units that decide in four of five studies, if the figure is the true value.
         n_after_revision: New units that show a revised question to reach the minimum.
         counts: Each rater's ratings of each value of the scale; empty on a continuous scale.
+        cause: What most of the disagreement comes from; None if nothing stands out.
     """
 
     question: RubricQuestion
@@ -74,6 +76,7 @@ class LabelAgreement:
     n_more: int | None
     n_after_revision: int | None
     counts: Mapping[str, tuple[int, ...]]
+    cause: Cause | None
 
 
 def label_agreement(
@@ -140,6 +143,7 @@ def label_agreement(
             patterns, alpha, level=level, limit=minimums["human_alpha"]
         ),
         counts=_counts(question, ratings),
+        cause=cause_of_disagreement(question, ratings, patterns),
     )
 
 

@@ -6,14 +6,22 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from eval_assets.agreement.assessment import Assessment
+from eval_assets.agreement.causes import MixedValues, SeverityGap
 from eval_assets.agreement.judge_comparison import (
     JudgeComparison,
     JudgeFinding,
     depends_on_the_gap,
 )
 from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
-from eval_assets.shown.numbers import count_text, counted, percent_text, planned, planned_text
-from eval_assets.shown.sentences import Words
+from eval_assets.shown.numbers import (
+    count_text,
+    counted,
+    percent_text,
+    planned,
+    planned_text,
+    shortened,
+)
+from eval_assets.shown.sentences import Words, cause_text
 from eval_assets.stats.beside_people import FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
 
@@ -104,13 +112,16 @@ def next_step(
         case Verdict.FAIL:
             n = _after_revision(labels)
             questions = "questions" if several else "question"
+            revision = _revision(labels, words) or (
+                f"Rewrite the {questions} with an example for each score"
+            )
             return NextStep(
                 Action.REVISE_QUESTION,
-                f"Rewrite the {questions} with an example for each score{several}; "
-                f"then have {count_text(n)} new {words.items} rated.",
+                f"{revision}{several}; then have {count_text(n)} new {words.items} rated.",
                 n,
                 f"new {words.items}",
-                f"More labels under {'these questions' if several else 'this question'} "
+                _cause(labels, words)
+                or f"More labels under {'these questions' if several else 'this question'} "
                 "would not help.",
                 labels.question.id,
             )
@@ -187,16 +198,35 @@ def _settle_labels(
         )
     n = _after_revision(labels)
     on_question = [of for of in assessment.disagreements if of.question.id == labels.question.id]
+    revision = _revision(labels, words) or "Discuss the widest disagreements and sharpen the rubric"
     return NextStep(
         Action.DISCUSS,
-        f"Discuss the widest disagreements and sharpen the rubric{several}, then rate "
-        f"{count_text(n)} new {words.items}.",
+        f"{revision}{several}, then rate {count_text(n)} new {words.items}.",
         n,
         f"new {words.items}",
-        "",
+        _cause(labels, words),
         labels.question.id,
         examples=_examples(on_question or assessment.disagreements, words, item_names),
     )
+
+
+def _revision(labels: LabelAgreement, words: Words) -> str:
+    """Return what removes the cause of most disagreement; empty if no cause stands out."""
+    match labels.cause:
+        case SeverityGap(lenient, strict):
+            names = (shortened(name, _LONGEST_NAME) for name in (lenient, strict))
+            return f"Have {' and '.join(names)} agree on an example for each score"
+        case MixedValues(values):
+            low, high = (words.rated(labels.question, value) for value in values)
+            return f"Write down what separates {low} from {high}, with an example of each"
+    return ""
+
+
+def _cause(labels: LabelAgreement, words: Words) -> str:
+    if labels.cause is None:
+        return ""
+    text = cause_text(labels.question, labels.cause, words)
+    return f"{text}."
 
 
 def _after_revision(labels: LabelAgreement) -> int:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from eval_assets.agreement.causes import Cause, MixedValues
 from eval_assets.agreement.judge_comparison import (
     MARGIN,
     HeldOutTest,
@@ -238,9 +239,35 @@ def judge_sentence(comparison: JudgeComparison, words: Words) -> str:
     if comparison.verdict is not Verdict.NOT_MEASURED and is_of_version:
         parts.append(_bias_sentence(comparison, words))
     if comparison.verdict is not Verdict.NOT_MEASURED:
-        parts.append(_favour_sentence(comparison))
+        parts += [_low_bar_sentence(comparison, words), _favour_sentence(comparison)]
     parts.append(_repeat_sentence(comparison, words))
     return " ".join(filter(None, parts))
+
+
+def _low_bar_sentence(comparison: JudgeComparison, words: Words) -> str:
+    """Return why people's agreement is low, of a judge that agrees with them better than they."""
+    tested, compared = comparison.tested, comparison.compared
+    judge, people = math.nan, math.nan
+    if tested is not None:
+        judge, people = tested.kappa, tested.kappa_people
+    elif compared is not None:
+        judge, people = compared.judge.value, compared.people.value
+    if comparison.severity is None or not judge > people:
+        return ""
+    return f"The bar is low: {cause_text(comparison.question, comparison.severity, words)}."
+
+
+def cause_text(question: RubricQuestion, cause: Cause, words: Words) -> str:
+    """Return what most of people's disagreement comes from, without a full stop."""
+    if isinstance(cause, MixedValues):
+        low, high = (words.rated(question, value) for value in cause.values)
+        return f"{percent_text(cause.share)} of disagreements are between {low} and {high}"
+    lenient, strict = (shortened(of, _LONGEST_NAME) for of in (cause.lenient, cause.strict))
+    if question.scale.is_binary:
+        value = words.rated(question, 1.0)
+        return f"{lenient} says {value} {percent_text(cause.points)} more often than {strict}"
+    points = figure_text(cause.points, decimals=1)
+    return f"{lenient} rates {points} higher than {strict}"
 
 
 _NEAR = 0.02

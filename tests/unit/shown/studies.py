@@ -103,6 +103,22 @@ def rated(
     return places.astype(np.float64) + 1, quality
 
 
+def lenient(n: int, noise: float, *, raters: int = 2) -> tuple[Floats, Floats]:
+    """Return ratings of which anna's are one point higher where the scale allows it, and qualities.
+
+    The others' ratings spread over the lower values, so that few of hers are cut off.
+    """
+    ratings, quality = rated(n, noise, raters=raters, cuts=[-0.8, 0.0, 0.8, 3.0])
+    return np.column_stack([np.minimum(ratings[:, 0] + 1, 5), ratings[:, 1:]]), quality
+
+
+def mixed(n: int, *, raters: int = 2) -> tuple[Floats, Floats]:
+    """Return ratings that agree but on 3 and 4, which each rater gives at random, and qualities."""
+    ratings, quality = rated(n, 0.0, raters=raters)
+    at_random = np.random.default_rng(5).integers(3, 5, ratings.shape)
+    return np.where((ratings == 3) | (ratings == 4), at_random, ratings), quality
+
+
 def judged(quality: Floats, noise: float, *, seed: int = 2, shift: float = 0.0) -> Floats:
     """Return a judge's scores of items on 1-5."""
     rng = np.random.default_rng(seed)
@@ -145,6 +161,8 @@ FEW, FEW_QUALITY = rated(12, 0.3)
 SKEWED, SKEWED_QUALITY = rated(90, 0.4, cuts=[-2.6, -1.9, -1.2, -0.3])
 TWO = binary(100, 0.5, 0.03)
 RARE = binary(150, 0.95, 0.02)
+LENIENT, LENIENT_QUALITY = lenient(120, 0.25)
+MIXED, MIXED_QUALITY = mixed(120)
 NO_PEOPLE = np.full((40, 1), math.nan)
 NOISE = np.random.default_rng(1).normal(0, 1, (120, 2))
 
@@ -161,6 +179,8 @@ STUDIES = [
     Study("a lenient judge", _one(GOOD, gpt=np.clip(judged(QUALITY, 0.3) + 1, 1, 5))),
     Study("noisy labels", _one(NOISY, gpt=judged(NOISY_QUALITY, 0.6))),
     Study("random labels", _one(rated(60, 9.0)[0], gpt=judged(NOISY_QUALITY, 0.5))),
+    Study("a lenient rater", _one(LENIENT, gpt=np.floor(LENIENT.mean(axis=1)))),
+    Study("two values mixed up", _one(MIXED, gpt=judged(MIXED_QUALITY, 0.3))),
     Study("one constant rater", _one(np.column_stack([GOOD[:, :2], np.full(120, 3.0)]))),
     Study("opposed raters", _one(np.column_stack([GOOD[:, 0], 6 - GOOD[:, 0]]))),
     Study("all equal", _one(np.full((30, 3), 4.0), gpt=np.full(30, 4.0))),

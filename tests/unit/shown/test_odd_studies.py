@@ -5,9 +5,13 @@ import math
 import re
 from html import unescape
 
+import numpy as np
 import pytest
 
+from eval_assets.agreement.causes import SeverityGap
 from eval_assets.agreement.judge_comparison import MARGIN, JudgeFinding
+from eval_assets.config.evaluation import Gate, default_gates
+from eval_assets.scale import Scale
 from eval_assets.shown.html import report_page, screen_fragment
 from eval_assets.shown.next_step import Action
 from eval_assets.shown.report import report_of
@@ -15,7 +19,7 @@ from eval_assets.shown.screen import Screen
 from eval_assets.shown.screen_json import screen_document
 from eval_assets.shown.terminal import WIDTH, screen_lines
 from eval_assets.verdicts import Verdict
-from tests.unit.shown.studies import STUDIES, shown
+from tests.unit.shown.studies import STUDIES, Floats, lenient, mixed, question, rated, shown
 
 NAMES = [study.name for study in STUDIES]
 
@@ -162,3 +166,48 @@ def test_expected_verdicts_of_plain_studies(screens: dict[str, Screen]) -> None:
     assert verdicts["few items"][1] == "need_more_data"
     assert verdicts["another scale"][1] == "not_measured"
     assert verdicts["random labels"] == ["fail", "not_measured"]
+
+
+def test_a_lenient_rater_is_named_where_the_bar_is_low() -> None:
+    """The judge agrees with people better than they do with each other."""
+    ratings, quality = lenient(120, 0.1, raters=3)
+    judge = np.searchsorted([-0.8, 0.0, 0.8, 3.0], quality) + 1.5
+    screen = shown(question(ratings, {"gpt": judge}, scale=Scale(low=1, high=5)))
+    cause = screen.assessment.labels[0].cause
+    worse = shown(question(ratings, {"gpt": 6 - judge}, scale=Scale(low=1, high=5)))
+    equal = np.delete(ratings, 0, axis=1)
+    without = shown(
+        question(np.repeat(equal, 2, axis=1), {"gpt": judge}, scale=Scale(low=1, high=5))
+    )
+
+    assert isinstance(cause, SeverityGap)
+    assert "The bar is low: anna rates 1.1 higher than cleo." in screen.judges[0].sentence
+    assert "The bar is low" not in worse.judges[0].sentence
+    assert "The bar is low" not in without.judges[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("ratings", "sentence", "reason"),
+    [
+        (
+            lenient(120, 0.6)[0],
+            "Have anna and ben agree on an example for each score",
+            "anna rates 1.0 higher than ben.",
+        ),
+        (
+            mixed(120)[0],
+            "Write down what separates 3 from 4, with an example of each",
+            "100 % of disagreements are between 3 and 4.",
+        ),
+        (rated(120, 0.9)[0], "Rewrite the question with an example for each score", ""),
+    ],
+)
+def test_next_step_names_what_most_disagreement_comes_from(
+    ratings: Floats, sentence: str, reason: str
+) -> None:
+    gates = {**default_gates(), "human_alpha": Gate(minimum=0.95)}
+    screen = shown(question(ratings), gates=gates)
+
+    assert screen.labels.verdict is Verdict.FAIL
+    assert screen.next.sentence.startswith(f"{sentence}; then have ")
+    assert screen.next.reason == (reason or "More labels under this question would not help.")
