@@ -132,9 +132,18 @@ _MODEL = re.compile(
     r"(^|[^a-z])(chat)?gpt(?![a-z])|gemini|llama|mistral|mixtral|qwen|deepseek|gemma|\bgrok\b"
     r"|claude[-_ .]?(v?\d|instant|opus|sonnet|haiku)|command-?r|palm-?2|prometheus|haiku|sonnet"
     r"|\bopus\b|\bo[134](-mini|-preview)?$|(^|[^a-z])llm([^a-z]|$)|\bphi-\d|openai|anthropic"
-    r"|nova-|kimi|glm-\d|davinci|(^|[/:])claude",
+    r"|nova-|\bnova (pro|lite|micro|premier)|kimi|glm-\d|davinci|(^|[/:])claude",
     re.IGNORECASE,
 )
+_FIRST_NAME = re.compile(r"(Claude|Gemma|Kimi|Nova|Mistral|Opus|Haiku|Sonnet) (?=[A-Z])")
+"""First names that models share, before a last name: Claude Dupont is a person."""
+
+_NO_LAST_NAME = re.compile(
+    r"opus|sonnet|haiku|instant|code|pro|mini|nano|micro|lite|premier|large|medium|small|tiny|nemo"
+    r"|next|it|chat|base|thinking|reasoning|api|ai|judge|llm|model",
+    re.IGNORECASE,
+)
+
 _JUDGE = re.compile(
     r"(^|_)(judge|llms?|ai|ki|ia|verdict|pred(iction|icted|ictions)?|auto_?rater|autoeval|auto"
     r"|machine|maschine"
@@ -217,10 +226,18 @@ def names_model(name: str) -> bool:
     alone is a first name.
 
     Examples:
-        >>> [names_model(name) for name in ("gpt-4o", "Claude 3 Opus", "Claude", "Gemini Pro")]
-        [True, True, False, True]
+        >>> [names_model(name) for name in ("gpt-4o", "Claude 3 Opus", "Claude", "Gemma Jones")]
+        [True, True, False, False]
     """
-    return _MODEL.search(name.strip()) is not None and name.strip() != "Claude"
+    name = name.strip()
+    first = _FIRST_NAME.match(name)
+    is_person = name == "Claude" or (first and _is_last_name(name[first.end() :]))
+    return not is_person and _MODEL.search(name) is not None
+
+
+def _is_last_name(name: str) -> bool:
+    is_of_model = _NO_LAST_NAME.fullmatch(name.split(maxsplit=1)[0]) or _CRITERION.search(name)
+    return not is_of_model and _looks_like_a_name(name)
 
 
 def names_judge(header: str) -> bool:

@@ -332,6 +332,11 @@ def are_verdicts(scale: Scale) -> bool:
     return tuple(word.casefold() for word in scale.words) in _VERDICTS
 
 
+def are_yes_or_no(words: Collection[str]) -> bool:
+    """Return whether all words are spellings of yes and no, in any language that is read."""
+    return {word.casefold() for word in words} <= _TRUE_OR_FALSE.keys()
+
+
 def order_of(words: Iterable[str], numbers: Collection[float] = ()) -> tuple[str, ...] | None:
     """Return the words of a known order, worst first, that has all of some; None if none has.
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +19,8 @@ from eval_assets.readers.names import (
     distinct_parts,
     is_rating_word,
     may_be,
+    names_judge,
+    names_model,
     share_of_criteria,
     share_of_people,
     shared_part,
@@ -35,7 +37,7 @@ from eval_assets.readers.readings.table_reading import (
     option_text,
     problem_at,
 )
-from eval_assets.readers.values import order_of
+from eval_assets.readers.values import are_yes_or_no, order_of
 
 _FEW_ROWS = 12
 """Rows below which sets of values hardly overlap, so that ranges are compared."""
@@ -242,8 +244,10 @@ class ItemRows:
             words = {word.casefold() for of in group for word in of.rating_words}
             own_words = {word.casefold() for word in column.rating_words}
             is_same_role = are_people and self.who_is(column) is self.who_is(first)
-            is_known = order_of(own_words | words) is not None
+            is_known = order_of(own_words | words) is not None or are_yes_or_no(own_words | words)
             return bool(own_words & words) or is_known or (is_few and is_same_role)
+        if are_people and self._is_on_scale(column) and self._is_on_scale(first):
+            return True
         numbers = _distinct_numbers(column)
         peers = {number for of in group for number in _distinct_numbers(of)}
         low, high = min(numbers), max(numbers)
@@ -259,6 +263,11 @@ class ItemRows:
         is_share = not column.is_whole and first.is_whole and high <= 1
         is_similar = is_similar and not (is_share and self.who_is(column) is not Who.JUDGE)
         return is_similar or (is_few and are_small)
+
+    def _is_on_scale(self, column: CodedColumn) -> bool:
+        """Return whether all numbers of a column lie on the scale that an option gives."""
+        scale = self.choices.options.scale
+        return scale is not None and bool(scale.spans(np.array([*_distinct_numbers(column)])).all())
 
     def _worth(self, group: Sequence[CodedColumn], *, has_numbers: bool) -> tuple[object, ...]:
         kinds = [self.who_is(column) for column in group]
@@ -331,6 +340,9 @@ class ItemRows:
         numbers = [number for c in rated for number in _distinct_numbers(c)]
         words = {w.casefold() for c in rated if c.kind is not Kind.NUMBER for w in c.rating_words}
         ends = (min(numbers) - 1, max(numbers) + 1) if numbers else (np.inf, -np.inf)
+        scale = self.choices.options.scale
+        if scale is not None:
+            ends = min(ends[0], scale.low), max(ends[1], scale.high)
         problems: list[InputProblem] = []
         for column in self.table.columns:
             is_rater = column.who.is_human or column.who is Who.JUDGE
@@ -349,19 +361,23 @@ class ItemRows:
             is_odd = column.is_rating & ~fits
             n_fitting = column.counts[column.is_rating & fits].sum()
             if is_odd.any() and n_fitting >= 0.6 * column.counts[column.is_rating].sum() > 0:
-                problems += self._odd_cells(column, is_odd)
+                problems += self._odd_cells(column, is_odd, numbers)
         if problems:
             raise ExceptionGroup(
                 f"{self.table.file} cannot be used", list(map(InputError, problems))
             )
 
     def _odd_cells(
-        self, column: CodedColumn, is_odd: npt.NDArray[np.bool_]
+        self, column: CodedColumn, is_odd: npt.NDArray[np.bool_], numbers: Sequence[float]
     ) -> Iterator[InputProblem]:
         for row in np.flatnonzero(np.append(is_odd, False)[column.codes]).tolist():
             value = column.text(row)
             option = option_text(self.table, "missing-values", value)
             remedy = f"Correct it, or if it means no rating, pass {option}"
+            number = column.numbers[column.codes[row]]
+            if not np.isnan(number):
+                ends = f"{min(number, *numbers):g}-{max(number, *numbers):g}"
+                remedy += f"; if it is one, {option_text(self.table, 'scale', ends)}"
             message = f'"{value}" is not a value of the other ratings'
             yield problem_at(self.table, row, column.name, message, remedy)
 
@@ -384,6 +400,22 @@ class ItemRows:
             self._name_people(reading, people, judges)
             reading.rated += map(_judged, judges)
         reading.likelihood += 2 * bool(judges)
+        self._name_judge(reading)
+
+    def _name_judge(self, reading: Reading) -> None:
+        """Give the only judge the name of its model, if a column beside its scores holds that."""
+        models = [
+            column.values[0]
+            for column in self.columns
+            if len(column.values) == 1
+            and names_judge(column.name)
+            and names_model(column.values[0])
+        ]
+        named = {of.rater for of in reading.rated if of.is_judge}
+        if len(models) == len(named) == 1 and not self.choices.judges:
+            reading.rated = [
+                replace(of, rater=models[0]) if of.is_judge else of for of in reading.rated
+            ]
 
     def _crossed(self, columns: Sequence[CodedColumn]) -> list[RatedColumn]:
         """Return columns of which each combines a rater with a question; empty if they do not."""

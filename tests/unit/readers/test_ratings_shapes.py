@@ -15,6 +15,7 @@ from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from eval_assets.readers.responses import read_responses
 from eval_assets.scale import LIKERT5, Scale
+from tests.unit.readers.conftest import Reported
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
 ITEMS = [f"s{n}" for n in range(12)]
@@ -821,3 +822,53 @@ def test_words_of_numbered_raters_are_their_ratings(tmp_path: Path) -> None:
 
     assert len(tables.ratings) == len(EXPECTED)
     assert {*tables.scores["judge"]} == {"llm_label"}
+
+
+def test_spellings_of_yes_and_no_are_the_same_words(tmp_path: Path) -> None:
+    words = {1: ("Yes", "y"), 0: ("No", "n")}
+    rows: Rows = [["ticket", "anna", "ben"]]
+    rows += [[f"t{n}", words[n % 2][0], words[n % 3 % 2][1]] for n in range(20)]
+
+    ratings = read(tmp_path, "verdicts.csv", csv_of(rows))
+
+    assert {(rater, value) for _, _, rater, value in cells(ratings)} == {
+        (rater, value) for rater in ("anna", "ben") for value in (0, 1)
+    }
+
+
+def test_value_that_one_rater_alone_gave_is_on_the_scale_that_an_option_gives(
+    tmp_path: Path, reported: Reported
+) -> None:
+    rows: Rows = [["id", "anna", "ben"], *([f"t{n}", 1 + n % 3, 1 + n % 2] for n in range(20))]
+    rows[7][2] = 7
+
+    [problem] = reported(lambda: read(tmp_path, "ratings.csv", csv_of(rows)))
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows), scale=Scale.from_steps(low=1, high=7))
+
+    assert problem.endswith("pass --missing-values 7; if it is one, --scale 1-7.")
+    assert ("t6", "rating", "ben", 7) in cells(ratings)
+
+
+def test_judge_has_the_name_of_the_model_that_stands_beside_its_scores(tmp_path: Path) -> None:
+    records = [
+        {
+            "id": item,
+            "judge": {"model": "gpt-4o-mini", "score": of(item, "Anna")},
+            "human": {rater: of(item, rater) for rater in RATERS},
+        }
+        for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "records.json", json.dumps(records))
+
+    assert set(ratings.scores["judge"]) == {"gpt-4o-mini"}
+
+
+def test_people_who_share_the_first_name_of_a_model_are_people(tmp_path: Path) -> None:
+    rows: Rows = [["item", "Claude Dupont", "Gemma Jones", "Claude Sonnet 4"]]
+    rows += [[item, of(item, "Anna"), of(item, "Ben"), of(item, "Cleo")] for item in ITEMS]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert set(ratings.scores["judge"]) == {"Claude Sonnet 4"}
+    assert len(cells(ratings)) == 2 * len(ITEMS)
