@@ -4,7 +4,9 @@ import math
 from typing import Protocol
 
 from eval_assets.scale import TOLERANCE
-from eval_assets.wording import UNDEFINED
+
+UNDEFINED = "undefined"
+"""Name of an undefined figure."""
 
 GOOD_A_HH, MODERATE_A_HH, FAIR_A_HH = 0.75, 0.60, 0.50
 """Lower ends of the bands, which also determine the colours."""

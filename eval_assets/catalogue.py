@@ -8,8 +8,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS, KAPPA_LIMITS, HasInterval
-from eval_assets.scale import TOLERANCE
-from eval_assets.wording import figure_text
+from eval_assets.wording import (
+    figure_text,
+    interval_text,
+    limit_text,
+    percent_interval,
+    percent_text,
+    signed_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,21 +62,32 @@ class Statistic:
         """Its lowest value."""
         return 0.0 if self.is_share else -self.highest
 
-    def text(self, value: float, *, minimum: float) -> str:
-        """Return a value as text that rounding does not put on the minimum.
+    def text(self, value: float, *, minimum: float | None = None) -> str:
+        """Return a value as text that rounding does not put on the minimum or into another band.
 
         Examples:
             >>> EXACT_AGREEMENT.text(47.009, minimum=75), ALPHA.text(0.6668, minimum=0.667)
-            ('47.0 %', '0.6668')
+            ('47 %', '0.6668')
+            >>> BIAS.text(0.25), A_HH.text(0.7499)
+            ('+0.25', '0.7499')
         """
-        if self.unit is not MeasurementUnit.PERCENT or math.isnan(value):
-            return figure_text(value, limits=[minimum])
-        is_blurred = f"{value:.1f}" == f"{minimum:.1f}" and abs(value - minimum) > TOLERANCE
-        return f"{figure_text(value, limits=[minimum]) if is_blurred else f'{value:.1f}'} %"
+        limits = self.limits if minimum is None else (minimum,)
+        match self.unit:
+            case MeasurementUnit.PERCENT:
+                return percent_text(value / 100, limits=[limit / 100 for limit in limits])
+            case MeasurementUnit.POINTS:
+                return signed_text(value)
+        return figure_text(value, limits=limits)
+
+    def interval_text(self, low: float, high: float, *, minimum: float | None = None) -> str:
+        """Return the ends of an interval as text, likewise."""
+        if self.unit is MeasurementUnit.PERCENT:
+            return percent_interval(low / 100, high / 100)
+        return interval_text(low, high, limits=self.limits if minimum is None else (minimum,))
 
     def minimum_text(self, minimum: float) -> str:
         """Return a minimum as it was declared, with its unit."""
-        return f"{minimum:g}{' %' if self.unit is MeasurementUnit.PERCENT else ''}"
+        return f"{minimum:g} %" if self.unit is MeasurementUnit.PERCENT else limit_text(minimum)
 
 
 @dataclass(frozen=True)

@@ -415,7 +415,7 @@ def _gates(rules: CheckRules) -> dict[GateName, Gate]:
 
 def _with_declared_judges(tables: RatingTables, evaluation: Evaluation | None) -> RatingTables:
     """Name recorded judges as evaluation.yaml does; leave out others of their files."""
-    from eval_assets.shown.numbers import counted
+    from eval_assets.wording import counted
 
     declared = () if evaluation is None else evaluation.judges
     recorded = [of for of in declared if of.scores is not None]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.wording import counted, listed, or_none
+from eval_assets.wording import counted, listed, or_none, percent_text
 
 Floats = NDArray[np.float64]
 
@@ -120,7 +120,7 @@ class Diagnosis:
         rarer, other = (low, high) if total[low] < total[high] else (high, low)
         yield Observation(
             f"raters most often mix up {names[low]} and {names[high]}: beside {names[rarer]}, "
-            f"{100 * self.shares[rarer, other]:.0f} % of the other ratings are {names[other]}",
+            f"{percent_text(self.shares[rarer, other])} of the other ratings are {names[other]}",
             "Define both values, each with an example response, or merge them",
         )
         width = self.question.scale.high - self.question.scale.low

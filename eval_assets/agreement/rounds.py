@@ -20,7 +20,7 @@ from eval_assets.stats import (
     coefficient_interval,
     difference_interval,
 )
-from eval_assets.wording import counted, figure_text
+from eval_assets.wording import counted, figure_text, limit_text, signed_text
 
 _SELECTED = 2.58
 """Standard deviations by which relabelled responses must have had more disagreement: p of .005,
@@ -163,7 +163,7 @@ def _beside_minimum(figure: Figure, gate: Gate) -> str:
     is_reached = gate.is_reached(value=figure.value, low=figure.low)
     return (
         f"{figure_text(figure.value, limits=[gate.minimum])}, "
-        f"{'at or above' if is_reached else 'below'} the minimum {gate.minimum:g}"
+        f"{'at or above' if is_reached else 'below'} the minimum {limit_text(gate.minimum)}"
     )
 
 
@@ -174,11 +174,12 @@ def _change_text(alpha: Figure, a_hh: Figure) -> str:
     if not gain.is_defined:
         return "the change is undefined"
     if not gain.has_interval:
-        return f"{name} changed by {gain.value:+z.3f}, without an interval,"
-    interval = f"(95 % interval {gain.low:+z.3f} to {gain.high:+z.3f})"
+        return f"{name} changed by {signed_text(gain.value)}, without an interval,"
+    interval = f"(95 % interval {signed_text(gain.low)} to {signed_text(gain.high)})"
     if gain.low <= 0 <= gain.high:
-        return f"no clear change of {name}, {gain.value:+z.3f} {interval},"
-    return f"{name} {'rose' if gain.value > 0 else 'fell'} by {abs(gain.value):.3f} {interval}"
+        return f"no clear change of {name}, {signed_text(gain.value)} {interval},"
+    verb = "rose" if gain.value > 0 else "fell"
+    return f"{name} {verb} by {figure_text(abs(gain.value))} {interval}"
 
 
 def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuestion) -> bool:

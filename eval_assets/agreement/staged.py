@@ -8,6 +8,7 @@ from typing import Literal, assert_never
 
 from eval_assets.config.judges import Staged
 from eval_assets.scale import TOLERANCE
+from eval_assets.wording import figure_text
 
 FEWEST_SPOT_CHECKS = 5
 """With fewer, kappa has nothing between total agreement and none."""
@@ -63,7 +64,8 @@ def next_stage(
         >>> next_stage("one", kappa=0.6, exact_agreement=0.8, n_units=20, staged=Staged()).stage
         'both'
     """
-    kappa_text = "is undefined" if math.isnan(kappa) else f"is {kappa:z.3f}"
+    limits = (staged.kappa, staged.revert_below)
+    kappa_text = f"is {'undefined' if math.isnan(kappa) else figure_text(kappa, limits=limits)}"
     match stage:
         case "both":
             if n_units < staged.window:

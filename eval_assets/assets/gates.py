@@ -179,7 +179,7 @@ def _result(
             "plot": _plot(outcome),
             "figures": figures_as_metadata(measured, ["question_id", *_EXPLAINING]),
             **{
-                name: float(figure_text(value, limits=())) if isinstance(value, float) else value
+                name: float(figure_text(value, decimals=3)) if isinstance(value, float) else value
                 for name, value in measured[0].columns().items()
                 if name in _EXPLAINING
             },
@@ -207,7 +207,9 @@ def _rounded(verdict: GateVerdict) -> dict[str, float | None]:
     """Return value and interval with as few decimals as the minimum permits."""
     ends = {"value": verdict.value, "low": verdict.low, "high": verdict.high}
     return {
-        name: None if math.isnan(end) else float(figure_text(end, limits=[verdict.minimum]))
+        name: None
+        if math.isnan(end)
+        else float(figure_text(end, limits=[verdict.minimum], decimals=3))
         for name, end in ends.items()
     }
 

@@ -11,10 +11,10 @@ from eval_assets.catalogue import Figure
 from eval_assets.figures import FigureRecord
 from eval_assets.shown.blocks import Column, Plot, Table, text_cell
 from eval_assets.shown.markdown import table_markdown
-from eval_assets.shown.numbers import figure_text
 from eval_assets.shown.pictures import plot_image
 from eval_assets.shown.records import figures_table
 from eval_assets.shown.rows import Axis, Row
+from eval_assets.wording import figure_text
 
 
 def table_as_metadata(table: Table) -> dg.MarkdownMetadataValue:

@@ -10,7 +10,7 @@ from typing import TextIO
 
 import dagster as dg
 
-from eval_assets.shown.numbers import shortened
+from eval_assets.wording import shortened
 
 DETAIL = {"is_detail": True}
 """Extra of log records that the run's log holds and the terminal leaves out."""

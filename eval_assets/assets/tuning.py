@@ -51,7 +51,7 @@ from eval_assets.tuning.steps import (
 )
 from eval_assets.tuning.tuned_prompts import shown_columns
 from eval_assets.tuning.versions import JudgeVersion, training_fingerprints
-from eval_assets.wording import or_none
+from eval_assets.wording import figure_text, or_none
 
 
 @asset(group="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
@@ -313,7 +313,9 @@ def judged_questions(evaluation: Evaluation, question_ids: Iterable[str]) -> lis
 
 def _figures_in_words(dev_kappa: str) -> str:
     """Return figures by question as a table's cell has them."""
-    return ", ".join(f"{name} {value:z.3f}" for name, value in json.loads(dev_kappa).items())
+    return ", ".join(
+        f"{name} {figure_text(kappa)}" for name, kappa in json.loads(dev_kappa).items()
+    )
 
 
 def _declared_judges(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eval_assets.wording import HELD_OUT, labels_wanted, tested_verdict, unevaluated_sentences
+from eval_assets.wording import labels_wanted, tested_verdict, unevaluated_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -87,7 +87,7 @@ def print_measured(
             )
         )
     if count_rows(connection, "held_out_units"):
-        click.echo(f"{HELD_OUT}\n")
+        click.echo("Judges are compared with people outside the held-out test.\n")
     _print(gates_table(outcomes))
     for note in gates_notes(outcomes):
         click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
@@ -151,7 +151,7 @@ def print_certificates(tests: EvaluatedJudges) -> None:
 
 
 def _print_tested(tests: EvaluatedJudges) -> None:
-    from eval_assets.shown.numbers import count_text
+    from eval_assets.wording import count_text
 
     print_table(
         "Judges on their held-out tests",
@@ -207,8 +207,7 @@ def _reason(row: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> str:
 
 def print_verdicts(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print all results of a test."""
-    from eval_assets.shown.numbers import figure_text
-    from eval_assets.wording import or_nan
+    from eval_assets.wording import figure_text, or_nan
 
     figures = ("kappa", "kappa_people", "gap", "gain", "gain_low", "gain_high")
     print_table(
@@ -229,8 +228,8 @@ def print_verdicts(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def print_humans(agreement: Sequence[HumanFigures]) -> None:
     """Print agreement of human raters, overall and by question."""
-    from eval_assets.shown.numbers import counted
     from eval_assets.shown.records import HUMANS, NARROW, figures_table
+    from eval_assets.wording import counted
 
     if not agreement:
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import click
@@ -60,7 +59,7 @@ def why(question: str, data: Path, database: str | None, *, as_json: bool) -> in
 
 def _print(result: Diagnosis) -> None:
     from eval_assets.cli.terminal_tables import print_table
-    from eval_assets.wording import shortened
+    from eval_assets.wording import percent_text, shortened, signed_text
 
     click.echo(f"{result.question.id}: {result.summary()}.")
     if not result.n_shared:
@@ -73,7 +72,7 @@ def _print(result: Diagnosis) -> None:
         "Ratings beside each value, by other raters of the same response",
         ["value", *values],
         [
-            [value, *("--" if math.isnan(share) else f"{100 * share:.0f} %" for share in row)]
+            [value, *(percent_text(share) for share in row)]
             for value, row in zip(values, result.shares, strict=True)
         ],
         numbers=values,
@@ -85,8 +84,8 @@ def _print(result: Diagnosis) -> None:
             [
                 rater.rater_id,
                 f"{rater.n_shared:,}",
-                "--" if math.isnan(rater.severity) else f"{rater.severity:+z.2f}",
-                *(f"{100 * count / sum(rater.counts):.0f} %" for count in rater.counts),
+                signed_text(rater.severity),
+                *(percent_text(count / sum(rater.counts)) for count in rater.counts),
             ]
             for rater in result.raters
         ],

@@ -6,6 +6,7 @@ from typing import Literal
 
 from eval_assets.shown.rows import Axis, Row
 from eval_assets.verdicts import Tone, Verdict
+from eval_assets.wording import or_none
 
 
 @dataclass(frozen=True)
@@ -232,9 +233,9 @@ def plot_table(plot: Plot) -> Table:
     columns += [Column("verdict", "verdict")] if has_verdict else []
     rows = []
     for row in plot.rows:
-        cells = [text_cell(row.label), Cell(row.text, _json(row.value))]
+        cells = [text_cell(row.label), Cell(row.text, or_none(row.value))]
         if has_interval:
-            cells.append(Cell(row.interval, [_json(row.low), _json(row.high)]))
+            cells.append(Cell(row.interval, [or_none(row.low), or_none(row.high)]))
         if has_verdict:
             cells.append(text_cell("") if row.verdict is None else verdict_cell(row.verdict))
         rows.append(tuple(cells))
@@ -261,7 +262,3 @@ def _distribution_table(block: Distributions) -> Table:
         Column("counts", "of each value"),
     )
     return Table("Ratings by rater", columns, rows)
-
-
-def _json(value: float) -> float | None:
-    return None if value != value else value  # noqa: PLR0124 - NaN

@@ -7,20 +7,18 @@ from typing import Any
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.bands import FEWEST_GROUPS
-from eval_assets.catalogue import MeasurementUnit
+from eval_assets.catalogue import Statistic
 from eval_assets.shown.blocks import Cell, Column, Plot, Table, text_cell, verdict_cell
-from eval_assets.shown.numbers import (
-    count_text,
-    figure_text,
-    interval_text,
-    joined,
-    limit_text,
-    planned_text,
-)
 from eval_assets.shown.records import ALL_QUESTIONS
 from eval_assets.shown.rows import Mark, Row, agreement_axis
 from eval_assets.shown.stored import certificate_verdict
 from eval_assets.verdicts import Verdict
+from eval_assets.wording import (
+    count_text,
+    listed,
+    or_none,
+    planned_text,
+)
 
 _RATERS = {"human": "people", "judge": "the judges"}
 
@@ -32,13 +30,13 @@ def gates_answer(outcomes: Sequence[GateOutcome]) -> str:
         return "Judges may not be tuned: agreement is not measured on the current data."
     if closed:
         raters = dict.fromkeys(_RATERS[GATES[of.gate].raters] for of in closed)
-        names = joined([of.gate for of in closed])
+        names = listed([of.gate for of in closed])
         return f"Judges may not be tuned: {' and '.join(raters)} do not agree enough ({names})."
     ids = list(dict.fromkeys(of.question_id or "" for gate in outcomes for of in gate.questions))
     tunable = tunable_questions(outcomes, ids)
     if len(tunable) < len(ids):
-        excluded = joined([question for question in ids if question not in tunable])
-        return f"Judges may be tuned on {joined(tunable)}, not on {excluded}."
+        excluded = listed([question for question in ids if question not in tunable])
+        return f"Judges may be tuned on {listed(tunable)}, not on {excluded}."
     return "Judges may be tuned."
 
 
@@ -75,28 +73,19 @@ def figures_of(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
 
 
 def _value_cell(of: GateVerdict) -> Cell:
-    value = None if math.isnan(of.value) else of.value
-    return Cell(_text(of), value)
+    return Cell(_statistic(of).text(of.value, minimum=of.minimum), or_none(of.value))
 
 
-def _is_percent(of: GateVerdict) -> bool:
-    return GATES[of.gate].statistic.unit is MeasurementUnit.PERCENT
-
-
-def _text(of: GateVerdict) -> str:
-    if _is_percent(of):
-        return GATES[of.gate].statistic.text(of.value, minimum=of.minimum)
-    return figure_text(of.value, limits=[of.minimum])
+def _statistic(of: GateVerdict) -> Statistic:
+    return GATES[of.gate].statistic
 
 
 def _interval(of: GateVerdict) -> str:
-    if _is_percent(of) and not math.isnan(of.low + of.high):
-        return f"{of.low:.1f} to {of.high:.1f}"
-    return interval_text(of.low, of.high, limits=[of.minimum])
+    return _statistic(of).interval_text(of.low, of.high, minimum=of.minimum)
 
 
 def _minimum(of: GateVerdict) -> str:
-    return f"{of.minimum:g} %" if _is_percent(of) else limit_text(of.minimum)
+    return _statistic(of).minimum_text(of.minimum)
 
 
 def gates_notes(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
@@ -122,7 +111,7 @@ def gates_plot(outcome: GateOutcome) -> Plot:
         Row(
             of.question_id or ALL_QUESTIONS,
             of.value / highest,
-            _text(of),
+            _value_cell(of).text,
             mark,
             low=of.low / highest,
             high=of.high / highest,

@@ -20,12 +20,12 @@ from eval_assets.shown.blocks import (
     Table,
     Texts,
 )
-from eval_assets.shown.numbers import count_text
 from eval_assets.shown.report import Report
 from eval_assets.shown.rows import Axis, Mark, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
 from eval_assets.shown.sentences import deciding_texts
 from eval_assets.verdicts import Tone, Verdict
+from eval_assets.wording import count_text
 
 _MINUS = "\N{MINUS SIGN}"
 _HEIGHT, _MIDDLE = 24, 12

@@ -11,9 +11,9 @@ from eval_assets.shown.blocks import (
     Texts,
     tables_of,
 )
-from eval_assets.shown.numbers import shortened
 from eval_assets.shown.report import Report
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen
+from eval_assets.wording import shortened
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>|~#]|(?<!\w)_|_(?!\w))")  # no emphasis within a word
 _LONGEST_TEXT = 200

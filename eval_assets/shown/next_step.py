@@ -13,17 +13,10 @@ from eval_assets.agreement.judge_comparison import (
     depends_on_the_gap,
 )
 from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
-from eval_assets.shown.numbers import (
-    count_text,
-    counted,
-    percent_text,
-    planned,
-    planned_text,
-    shortened,
-)
 from eval_assets.shown.sentences import Words, cause_text
 from eval_assets.stats.beside_people import FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
+from eval_assets.wording import count_text, counted, percent_text, planned, planned_text, shortened
 
 _FIRST_ITEMS = 100
 """Items for two people to rate if nothing tells how often each value is given."""

@@ -1,20 +1,12 @@
 """Records of figures as tables, which the terminal and the UI print alike."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from eval_assets.catalogue import Figure, MeasurementUnit, Statistic
+from eval_assets.catalogue import Figure, Statistic
 from eval_assets.figures import FigureRecord, fields_of
 from eval_assets.shown.blocks import Cell, Column, Table, text_cell
-from eval_assets.shown.numbers import (
-    count_text,
-    figure_text,
-    interval_text,
-    percent_interval,
-    percent_text,
-    signed_text,
-)
+from eval_assets.wording import count_text, figure_text, or_none
 
 ALL_QUESTIONS = "all questions"
 
@@ -61,33 +53,18 @@ def figures_table(rows: Sequence[FigureRecord], names: Sequence[str], *, name: s
 
 def value_cell(value: Any, statistic: Statistic | None) -> Cell:  # noqa: ANN401 - a field
     """Return a field of a record as a cell; a figure with its interval."""
+    text = statistic.text if statistic else figure_text
     match value:
+        case Figure() if statistic and value.has_interval:
+            interval = statistic.interval_text(value.low, value.high)
+            return Cell(f"{text(value.value)} ({interval})", or_none(value.value))
         case Figure():
-            interval = _interval(value, statistic)
-            text = _number(value.value, statistic)
-            number = None if math.isnan(value.value) else value.value
-            return Cell(f"{text} ({interval})" if interval else text, number)
+            return Cell(text(value.value), or_none(value.value))
         case float():
-            return Cell(_number(value, statistic), None if math.isnan(value) else value)
+            return Cell(text(value), or_none(value))
         case None:
             return text_cell(ALL_QUESTIONS)
         case int():
             return Cell(count_text(value), value)
         case _:
             return text_cell(str(value))
-
-
-def _number(value: float, statistic: Statistic | None) -> str:
-    if statistic and statistic.unit is MeasurementUnit.PERCENT:
-        return percent_text(value / 100)
-    if statistic and statistic.unit is MeasurementUnit.POINTS and not math.isnan(value):
-        return signed_text(value)
-    return figure_text(value, limits=statistic.limits if statistic else ())
-
-
-def _interval(figure: Figure, statistic: Statistic | None) -> str:
-    if not figure.has_interval:
-        return ""
-    if statistic and statistic.unit is MeasurementUnit.PERCENT:
-        return percent_interval(figure.low / 100, figure.high / 100)
-    return interval_text(figure.low, figure.high, limits=statistic.limits if statistic else ())

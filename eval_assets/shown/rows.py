@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from eval_assets.shown.numbers import interval_text
 from eval_assets.verdicts import Verdict
+from eval_assets.wording import interval_text
 
 _BELOW_CHANCE = -0.2
 """Where an axis begins if an interval reaches below chance, but not far."""

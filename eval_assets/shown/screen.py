@@ -22,16 +22,6 @@ from eval_assets.shown.blocks import (
     verdict_cell,
 )
 from eval_assets.shown.next_step import NextStep, next_step
-from eval_assets.shown.numbers import (
-    count_text,
-    counted,
-    figure_text,
-    joined,
-    percent_text,
-    plural,
-    shortened,
-    value_text,
-)
 from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
 from eval_assets.shown.sentences import (
     Words,
@@ -44,6 +34,17 @@ from eval_assets.shown.sentences import (
     labels_sentence,
 )
 from eval_assets.verdicts import Verdict
+from eval_assets.wording import (
+    count_text,
+    counted,
+    figure_text,
+    listed,
+    or_none,
+    percent_text,
+    plural,
+    shortened,
+    value_text,
+)
 
 LABELS_QUESTION = "Can we trust our labels?"
 JUDGES_QUESTION = "Can a judge replace one of us?"
@@ -196,7 +197,7 @@ class Screen:
             rows.append(
                 (
                     text_cell(label),
-                    Cell(row.text, None if math.isnan(row.value) else row.value),
+                    Cell(row.text, or_none(row.value)),
                     text_cell(row.interval),
                     *(
                         verdict_cell(verdict or Verdict.NOT_MEASURED)
@@ -340,7 +341,7 @@ def _roles(reading: ReadSummary) -> list[str]:
         if len(columns) > _MOST_NAMES:
             roles.append(f"{len(columns)} {plural(name)}")
         elif columns and columns != [role]:
-            roles.append(f"{name} = {joined(columns)}")
+            roles.append(f"{name} = {listed(columns)}")
     if reading.groups_by:
         by = shortened(reading.groups_by, _LONGEST_COLUMN)
         roles.append(f"groups = {by} ({count_text(reading.n_groups)})")

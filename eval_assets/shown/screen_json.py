@@ -1,6 +1,5 @@
 """A screen as JSON: docs/python.md describes it."""
 
-import math
 from collections.abc import Mapping
 
 from eval_assets.agreement.judge_comparison import JudgeComparison, Repeatability, TwoClasses
@@ -9,6 +8,7 @@ from eval_assets.shown.blocks import Table, Texts, tables_of
 from eval_assets.shown.report import Report
 from eval_assets.shown.screen import ReadSummary, Screen
 from eval_assets.stats import Interval
+from eval_assets.wording import or_none
 
 SCHEMA = 1
 
@@ -139,10 +139,10 @@ def _labels(labels: LabelAgreement) -> Json:
         "decided_by": labels.decided_by.column,
         "a_hh": _figure(labels.a_hh, minimum=labels.minimums["a_hh"]),
         "alpha": _figure(labels.alpha, minimum=labels.minimums["alpha"]),
-        "exact_agreement": _number(labels.exact_agreement.value),
+        "exact_agreement": or_none(labels.exact_agreement.value),
         "adjacent_agreement": None
         if labels.adjacent_agreement is None
-        else _number(labels.adjacent_agreement.value),
+        else or_none(labels.adjacent_agreement.value),
         "n_ratings": labels.n_ratings,
         "n_items": labels.n_units,
         "n_double": labels.n_double,
@@ -165,7 +165,7 @@ def _comparison(comparison: JudgeComparison) -> Json:
         "kappa": _figure(comparison.kappa),
         "kappa_people": _figure(comparison.kappa_people),
         "gap": _figure(comparison.gap, margin=comparison.margin),
-        "p_value": None if compared is None else _number(compared.shortfall.p_above),
+        "p_value": None if compared is None else or_none(compared.shortfall.p_above),
         "bias": _figure(comparison.bias),
         "spearman": _figure(comparison.spearman),
         "confusion": [
@@ -183,11 +183,11 @@ def _two_classes(two: TwoClasses | None) -> Json:
     return {
         "true_positive_rate": _figure(two.true_positive, n=two.true_positive.n_units),
         "true_negative_rate": _figure(two.true_negative, n=two.true_negative.n_units),
-        "accuracy": _number(two.accuracy),
-        "constant_accuracy": _number(two.constant_accuracy),
+        "accuracy": or_none(two.accuracy),
+        "constant_accuracy": or_none(two.constant_accuracy),
         "pass_rate": {
-            "judge": _number(two.judge_pass_rate),
-            "people": _number(two.people_pass_rate),
+            "judge": or_none(two.judge_pass_rate),
+            "people": or_none(two.people_pass_rate),
             "corrected": _figure(two.corrected),
         },
     }
@@ -208,12 +208,8 @@ def _figure(interval: Interval | None, **further: float) -> Mapping[str, object]
     if interval is None:
         return None
     return {
-        "value": _number(interval.value),
-        "low": _number(interval.low),
-        "high": _number(interval.high),
+        "value": or_none(interval.value),
+        "low": or_none(interval.low),
+        "high": or_none(interval.high),
         **further,
     }
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

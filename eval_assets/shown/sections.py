@@ -19,17 +19,18 @@ from eval_assets.shown.blocks import (
     Texts,
     text_cell,
 )
-from eval_assets.shown.numbers import (
+from eval_assets.shown.rows import Axis, Row, agreement_axis
+from eval_assets.shown.screen import Screen
+from eval_assets.verdicts import Tone
+from eval_assets.wording import (
     count_text,
     counted,
     figure_text,
     limit_text,
+    or_none,
     percent_text,
     value_text,
 )
-from eval_assets.shown.rows import Axis, Row, agreement_axis
-from eval_assets.shown.screen import Screen
-from eval_assets.verdicts import Tone
 
 _MOST_COMPARED_VALUES = 11
 _MOST_RATERS = 24
@@ -148,7 +149,7 @@ def _agreement(labels: Sequence[LabelAgreement]) -> Section:
             text_cell(of.question.id),
             Cell(
                 figure_text(of.a_hh.value, limits=A_HH_LIMITS, decimals=3),
-                None if math.isnan(of.a_hh.value) else of.a_hh.value,
+                or_none(of.a_hh.value),
                 band_tone(of.a_hh.value),
             ),
             text_cell(a_hh_label(of.a_hh.value), tone=band_tone(of.a_hh.value)),

@@ -21,13 +21,15 @@ from eval_assets.agreement.label_agreement import LabelAgreement
 from eval_assets.bands import FEWEST_GROUPS
 from eval_assets.catalogue import A_HH, MeasurementUnit
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.shown.numbers import (
+from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS, FEWEST_VARIED_GROUPS
+from eval_assets.verdicts import Verdict
+from eval_assets.wording import (
     count_text,
     counted,
     figure_text,
     interval_text,
-    joined,
     limit_text,
+    listed,
     percent_interval,
     percent_text,
     planned_text,
@@ -35,8 +37,6 @@ from eval_assets.shown.numbers import (
     shortened,
     value_text,
 )
-from eval_assets.stats.beside_people import FEWEST_PAIRED_GROUPS, FEWEST_VARIED_GROUPS
-from eval_assets.verdicts import Verdict
 
 _LARGE_MARGIN = 0.2
 """Margin above which a passing judge is not shown to be worth much."""
@@ -564,5 +564,5 @@ def _named(ids: Sequence[str]) -> str:
     """Return questions by name; of many the first ones and their number."""
     short = [shortened(of, _LONGEST_NAME) for of in ids]
     if len(short) <= _MOST_NAMED + 1:
-        return joined(short)
-    return joined([*short[:_MOST_NAMED], f"{len(short) - _MOST_NAMED} more"])
+        return listed(short)
+    return listed([*short[:_MOST_NAMED], f"{len(short) - _MOST_NAMED} more"])

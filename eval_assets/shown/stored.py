@@ -30,21 +30,23 @@ from eval_assets.shown.blocks import (
     text_cell,
     verdict_cell,
 )
-from eval_assets.shown.numbers import (
+from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
+from eval_assets.verdicts import Tone, Verdict
+from eval_assets.wording import (
     count_text,
     counted,
     figure_text,
     interval_text,
-    joined,
     limit_text,
+    listed,
+    or_nan,
+    or_none,
     percent_text,
     shortened,
     signed_text,
+    unevaluated_sentences,
     value_text,
 )
-from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
-from eval_assets.verdicts import Tone, Verdict
-from eval_assets.wording import unevaluated_sentences
 
 StoredRow = Mapping[str, Any]
 
@@ -255,7 +257,7 @@ def _without(source: StoredFigures) -> tuple[Table, ...]:
         (
             text_cell(of.judge_id),
             _number_cell(of.alpha_without),
-            Cell(signed_text(of.mean_difference), _or_none(of.mean_difference)),
+            Cell(signed_text(of.mean_difference), or_none(of.mean_difference)),
         )
         for of in rows
     )
@@ -271,15 +273,11 @@ def alpha_tone(alpha: float) -> Tone:
 
 def _alpha_cell(alpha: Figure) -> Cell:
     text = figure_text(alpha.value, limits=ALPHA_LIMITS, decimals=3)
-    return Cell(text, _or_none(alpha.value), alpha_tone(alpha.value))
+    return Cell(text, or_none(alpha.value), alpha_tone(alpha.value))
 
 
 def _number_cell(value: float) -> Cell:
-    return Cell(figure_text(value), _or_none(value))
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return Cell(figure_text(value), or_none(value))
 
 
 def _bias(source: StoredFigures, untrusted: Collection[str]) -> Section | None:
@@ -299,8 +297,8 @@ def _bias(source: StoredFigures, untrusted: Collection[str]) -> Section | None:
                 of["relative"],
                 signed_text(of["relative"]),
                 Mark.JUDGE,
-                low=_nan(of["relative_low"]),
-                high=_nan(of["relative_high"]),
+                low=or_nan(of["relative_low"]),
+                high=or_nan(of["relative_high"]),
                 remark=("higher" if of["relative"] > 0 else "lower") if of["is_named"] else "",
             )
             for of in values
@@ -318,10 +316,6 @@ def _bias(source: StoredFigures, untrusted: Collection[str]) -> Section | None:
         finding = "; ".join(named[:2]) + (f"; {rest} more" if rest > 0 else "")
     note = "Score at equal human rating, in points of the scale, relative to the unmarked values."
     return Section("bias", "Bias of judges", finding, (*plots, Texts((note,))))
-
-
-def _nan(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 _CLAIMS = {"fit": "all responses", "improved": "not a rater; better than before"}
@@ -377,7 +371,7 @@ def _certificates(source: StoredFigures) -> Section | None:
     held = [of for of in rows if of["claim"] and not of["stale_because"]]
     finding = "none yet"
     if held:
-        finding = joined(list(dict.fromkeys(f"{of['judge_id']} {of['version']}" for of in held)))
+        finding = listed(list(dict.fromkeys(f"{of['judge_id']} {of['version']}" for of in held)))
     table = Table("Certificates", columns, tuple(cells)).without_equal_columns
     blocks: list[Block] = [table] if cells else []
     blocks += [Texts(tuple(notes))] if notes else []
@@ -429,12 +423,12 @@ def _results_by_system(source: StoredFigures, untrusted: Collection[str]) -> Sec
             mean = of_people[system].mean
             cells = [
                 text_cell(system),
-                Cell(figure_text(mean), _or_none(mean), shade=(mean - question.scale.low) / span),
+                Cell(figure_text(mean), or_none(mean), shade=(mean - question.scale.low) / span),
             ]
             for judge in judges:
                 of = of_judges.get((system, judge))
                 bias = math.nan if of is None else of.bias
-                cells.append(Cell("" if math.isnan(bias) else signed_text(bias), _or_none(bias)))
+                cells.append(Cell("" if math.isnan(bias) else signed_text(bias), or_none(bias)))
             rows.append(tuple(cells))
         columns = (
             Column("system", ""),
@@ -655,7 +649,7 @@ def limits(source: StoredFigures) -> Iterator[str]:
         for row in source.rows("rejected_labels")
     ]
     if rejected:
-        yield f"Labels were rejected, and count nowhere: {joined(rejected)}."
+        yield f"Labels were rejected, and count nowhere: {listed(rejected)}."
     for question_id, finding in source.findings:
         yield f"{question_id}: {finding}."
     for question in source.evaluation.rubric:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from shlex import quote, split
 
 from eval_assets.shown.blocks import Table
-from eval_assets.shown.numbers import columns_of, figure_text, interval_text, limit_text, shortened
 from eval_assets.shown.rows import Axis, Row
 from eval_assets.shown.screen import JUDGES_QUESTION, Screen, ScreenAnswer
 from eval_assets.verdicts import Verdict
+from eval_assets.wording import columns_of, figure_text, interval_text, limit_text, shortened
 
 WIDTH = 80
 _BAR = 44

@@ -25,7 +25,7 @@ from eval_assets.stats.beside_people import (
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.evaluation_levels import RELEASED_STEP, coarse_gain
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.wording import counted, rounded_up
+from eval_assets.wording import counted, planned
 
 FitnessVerdict = Literal["fit", "unfit", "undecided", "not_evaluable"]
 
@@ -221,7 +221,7 @@ def judge_improvement(
     elif gain.ends(significance=significance)[0] <= 0:
         target = max(coarse_gain(gain.value), RELEASED_STEP)
         detectable = gain.detectable(significance=significance)
-        groups_wanted = rounded_up(
+        groups_wanted = planned(
             groups_to_detect(target, detectable=detectable, n_groups=gain.n_groups)
         )
         verdict = "inconclusive"

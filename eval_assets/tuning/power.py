@@ -20,7 +20,7 @@ from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.rated import RatedUnits, outside_test
 from eval_assets.tuning.reading import Candidate, shared_significance
-from eval_assets.wording import responses_and_labels
+from eval_assets.wording import percent_text, responses_and_labels
 
 WORTHWHILE_GAIN = 0.05
 """Planned gain if the real one is unknown."""
@@ -303,9 +303,9 @@ def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:
     if policy == "always" or not is_defined or chance >= LEAST_CHANCE:
         return ""
     return (
-        f"by train and dev, the claim with the best chance is {claim}, with {_percent(chance)}; "
-        f"{_percent(LEAST_CHANCE)} are needed. Label more groups, or declare tuning: "
-        "{evaluate: always}"
+        "by train and dev, the claim with the best chance is "
+        f"{claim}, with {percent_text(chance)}; {percent_text(LEAST_CHANCE)} are needed. Label "
+        "more groups, or declare tuning: {evaluate: always}"
     )
 
 
@@ -314,7 +314,7 @@ def plan_sentence(plans: Sequence[Plan]) -> str:
     first = plans[0]
     judges = "; ".join(
         f"{plan.judge_id} {plan.version} "
-        + ", ".join(f"{claim} {_percent(chance)}" for claim, chance in plan.chances.items())
+        + ", ".join(f"{claim} {percent_text(chance)}" for claim, chance in plan.chances.items())
         for plan in plans
     )
     return (
@@ -340,18 +340,6 @@ def labels_sentence(plan: Plan) -> str:
     if at_gap is None:
         return f"{words}; by train and dev this one lies more than the margin below people"
     return f"{words}, this one at its gap on train and dev {at_gap}"
-
-
-def _percent(chance: float) -> str:
-    """Return a chance in percent; nothing estimated is certain.
-
-    Examples:
-        >>> [_percent(chance) for chance in (0.999, 0.99, 0.8, 0.01, 0.0)]
-        ['over 99 %', '99 %', '80 %', '1 %', 'under 1 %']
-    """
-    if chance < 0.01:  # noqa: PLR2004 - one percent
-        return "under 1 %"
-    return "over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"  # noqa: PLR2004
 
 
 def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:

@@ -168,7 +168,7 @@ def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
         failed = [f"{contested}: contested/{gate} failed" for gate in GATES]
         assert titles(posts) == titles(mails) == failed
         message = json.loads(posts.bodies[0])["message"]
-        assert message.startswith("0.703 is below the minimum 0.75")
+        assert message.startswith("0.70 is below the minimum 0.75")
         assert f"{ui.address}/assets/contested/human_agreement?view=checks&checkDetail=" in message
 
         shutil.copy(ui.data / "sample" / "labels.csv", ui.data / "contested")
@@ -188,7 +188,7 @@ def closed(page: "Page", ui: Ui, folder: Path) -> None:
     picture(page, "ui-lineage", folder)
 
     open_checks(page, ui)
-    page.get_by_text("0.703 is below the minimum 0.75").first.wait_for()
+    page.get_by_text("0.70 is below the minimum 0.75").first.wait_for()
     page.get_by_text("This is a blocking asset check").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     picture(page, "ui-check", folder)
@@ -208,5 +208,5 @@ def open_checks(page: "Page", ui: Ui) -> None:
 def recovered(page: "Page", ui: Ui, folder: Path) -> None:
     """What the pages show after the labels were given again."""
     open_checks(page, ui)
-    page.get_by_text("0.879 reaches the minimum 0.75").first.wait_for()
+    page.get_by_text("0.88 reaches the minimum 0.75").first.wait_for()
     picture(page, "ui-recovered", folder)

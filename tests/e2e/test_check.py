@@ -14,7 +14,7 @@ import pytest
 
 from eval_assets import check
 from eval_assets.errors import InputError
-from eval_assets.shown.numbers import columns_of
+from eval_assets.wording import columns_of
 from tests.e2e.conftest import PROGRAM, call
 
 CODE = Path(__file__).parents[2] / "data" / "code"

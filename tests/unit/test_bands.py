@@ -90,15 +90,16 @@ def test_what_does_not_exist_is_undefined_and_in_no_band() -> None:
 @pytest.mark.parametrize(
     ("value", "written"),
     [
-        (0.8751, "0.875"),  # no limit near
-        (0.7509, "0.7509"),  # within .001 of a limit: four decimals
-        (0.75, "0.7500"),  # on the limit
+        (0.8751, "0.88"),  # no limit near
+        (0.7509, "0.75"),  # above the limit, as it reads
+        (0.75, "0.75"),  # on the limit
+        (0.7451, "0.745"),  # two decimals would read as the limit
         (0.74996, "0.74996"),  # four decimals would read as the limit
         (0.75 - 2e-9, "0.749999998"),  # the smallest gap that a gate tells apart
-        (0.75 - 1e-10, "0.7500"),  # float noise, which a gate lets pass
-        (-0.0001, "0.000"),
-        (-0.0564, "-0.056"),
-        (math.nan, "undefined"),
+        (0.75 - 1e-10, "0.75"),  # float noise, which a gate lets pass
+        (-0.0001, "0.00"),
+        (-0.0564, "-0.06"),
+        (math.nan, "--"),
     ],
 )
 def test_a_figure_never_reads_as_a_limit_that_it_is_not_on(value: float, written: str) -> None:

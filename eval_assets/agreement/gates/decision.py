@@ -21,7 +21,7 @@ from eval_assets.scale import TOLERANCE
 from eval_assets.stats import more_to_decide, probability_below
 from eval_assets.stats.intervals import FEWEST_DELETIONS
 from eval_assets.verdicts import GateResult, Verdict
-from eval_assets.wording import counted, figure_text, or_none, rounded_up
+from eval_assets.wording import counted, figure_text, or_none, planned
 
 _FEWEST_UNITS = 2
 """One unit, or one group of units, cannot show agreement beyond chance."""
@@ -62,7 +62,7 @@ class GateFigure:
         n_more = more_to_decide(
             self.value, low=self.low, high=self.high, limit=minimum, n=self.n_units
         )
-        return rounded_up(n_more) if n_groups >= FEWEST_GROUPS and n_more is not None else None
+        return planned(n_more) if n_groups >= FEWEST_GROUPS and n_more is not None else None
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ def evaluate_gates(
         ...     {"human_a_hh": GateEvidence((good,), "v1")}, {"human_a_hh": Gate(minimum=0.75)}
         ... )
         >>> outcome.is_closed, outcome.reason
-        (False, '0.810 reaches the minimum 0.75')
+        (False, '0.81 reaches the minimum 0.75')
     """
     verdicts = {
         name: [

@@ -110,7 +110,7 @@ def test_a_figure_that_is_undefined_without_one_response_opens_no_gate(
     assert outcome.overall.verdict == "not_evaluable"
     assert outcome.is_closed
     assert outcome.reason == (
-        f"0.800 has no interval, because it would be undefined without {subset}. Have more "
+        f"0.80 has no interval, because it would be undefined without {subset}. Have more "
         "responses rated by two raters or more"
     )
 
@@ -175,7 +175,7 @@ def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning() -> None:
     assert not outcome.is_closed
     assert not outcome.passed
     assert outcome.failing_questions == ("safety",)
-    assert ". Left out of tuning: safety (0.700). " in outcome.reason
+    assert ". Left out of tuning: safety (0.70). " in outcome.reason
     assert tunable_questions((outcome,), QUESTIONS) == ("clarity",)
 
 
@@ -196,7 +196,7 @@ def test_a_gate_that_every_question_fails_is_closed_although_the_overall_value_p
     assert outcome.overall.verdict == "pass"
     assert outcome.is_closed
     assert (
-        "No question passes every gate; clarity (0.700), safety (0.700) do not pass this one. "
+        "No question passes every gate; clarity (0.70), safety (0.70) do not pass this one. "
         in (outcome.reason)
     )
     assert tunable_questions((outcome,), QUESTIONS) == ()
@@ -295,7 +295,7 @@ def test_any_statistic_of_people_is_a_gate_where_it_is_declared() -> None:
     assert applicable_gates(declared, n_judges=1)[-1] == "exact_agreement"
     assert outcome.is_closed
     assert outcome.overall.sentence == (
-        "Human exact agreement is below its minimum: 47.0 % (95 % interval 41.2 % to 52.9 %); "
+        "Human exact agreement is below its minimum: 47 % (95 % interval 41 % to 53 %); "
         "75 % is required"
     )
 
@@ -331,12 +331,12 @@ def test_an_interval_that_holds_the_minimum_is_named_whichever_side_the_value_li
 
     assert (above.is_closed, below.is_closed) == (False, True)
     assert above.reason == (
-        "0.779 reaches the minimum 0.75, so tuning may go on; 0.729 to 0.829 does not settle it, "
+        "0.78 reaches the minimum 0.75, so tuning may go on; 0.73 to 0.83 does not settle it, "
         "and the probability that agreement is below the minimum is 0.12 (by: low asks for 0.025). "
         "Have about 260 more responses rated by two raters or more"
     )
     assert below.reason.startswith(
-        "0.720 is below the minimum 0.75 so far; 0.670 to 0.770 does not settle it"
+        "0.72 is below the minimum 0.75 so far; 0.67 to 0.77 does not settle it"
     )
     assert above.overall.is_inconclusive
     assert below.overall.is_inconclusive
@@ -356,7 +356,7 @@ def test_a_gate_by_the_lower_end_of_the_interval_is_closed_even_if_the_value_alo
 def test_a_gate_by_the_lower_end_says_so() -> None:
     outcome = outcome_of(shown(figure(0.779, half_width=0.01)), by="low")
 
-    assert outcome.reason == "the lower end 0.769 of 0.779 reaches the minimum 0.75"
+    assert outcome.reason == "the lower end 0.77 of 0.78 reaches the minimum 0.75"
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf])
@@ -479,7 +479,7 @@ def test_an_open_gate_that_leaves_questions_out_gives_the_remedy_of_the_worst() 
     )
 
     assert outcome.reason == (
-        "0.800 reaches the minimum 0.75. Left out of tuning: clarity (0.740), safety (0.500). "
+        "0.80 reaches the minimum 0.75. Left out of tuning: clarity (0.74), safety (0.50). "
         "Start with safety: Discuss the 4 disagreements with the raters, "
         "revise the rubric, then have new responses rated"
     )
@@ -534,7 +534,7 @@ def test_a_wide_interval_of_few_groups_is_not_evaluable() -> None:
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
     assert outcome.reason == (
-        "agreement of 0.857, with interval -1.000 to 0.995, rests on 3 response groups; if the "
+        "agreement of 0.86, with interval -1.00 to 0.99, rests on 3 response groups; if the "
         "interval contains the minimum, at least 10 are needed. Have more responses rated by two "
         "raters or more"
     )
@@ -563,7 +563,7 @@ def test_an_interval_that_reaches_below_chance_is_not_evaluable() -> None:
 
     assert (alpha.overall.verdict, a_hh.overall.verdict) == ("not_evaluable", "not_evaluable")
     assert a_hh.reason.startswith(
-        "agreement of 0.800, with interval 0.550 to 0.900, may be no better than chance, 0.580. "
+        "agreement of 0.80, with interval 0.55 to 0.90, may be no better than chance, 0.58. "
     )
     assert outcome_of(few(0.80, 0.59, 0.9, 30, by_chance=0.58)).state == "need_more_data"
 
@@ -572,12 +572,12 @@ def test_a_lowered_minimum_is_named_wherever_the_verdict_is() -> None:
     outcome = outcome_of(few(0.425, 0.3, 0.55, 60), gate="human_alpha", minimum=-1)
     closed = outcome_of(few(0.425, 0.3, 0.45, 60), gate="human_alpha", minimum=0.5)
 
-    assert outcome.reason == "0.425 reaches the minimum -1 (lowered from 0.667)"
+    assert outcome.reason == "0.42 reaches the minimum -1.00 (lowered from 0.667)"
     assert outcome.overall.sentence == (
-        "Human alpha reaches its minimum: 0.425 (95 % interval 0.300 to 0.550); -1 is required "
+        "Human alpha reaches its minimum: 0.42 (95 % interval 0.30 to 0.55); -1.00 is required "
         "(lowered from 0.667)"
     )
-    assert "minimum 0.5 (lowered from 0.667)" in closed.reason
+    assert "minimum 0.50 (lowered from 0.667)" in closed.reason
     assert "lowered" not in outcome_of(few(0.8, 0.77, 0.83, 60), minimum=0.75).reason
 
 
@@ -587,7 +587,7 @@ def test_a_discussion_that_would_not_reach_the_minimum_is_no_remedy() -> None:
 
     assert outcome_of(shown(lost), gate="human_alpha", minimum=0.667).advice == (
         "Revise the question and give an example response for every value, then have new "
-        "responses rated. Settling the 3 disagreements would only reach 0.550"
+        "responses rated. Settling the 3 disagreements would only reach 0.55"
     )
     assert outcome_of(shown(enough), gate="human_alpha", minimum=0.667).advice.startswith(
         "Discuss the 3 disagreements"

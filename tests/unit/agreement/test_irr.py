@@ -110,7 +110,7 @@ def test_a_closed_gate_is_not_ready_whatever_the_percentage() -> None:
     assert result["metric_used"] == "Krippendorff's alpha"
     assert (result["score"], result["threshold"]) == (35.0, 66.7)
     assert result["ready_to_proceed"] is False
-    assert result["ready_reason"].startswith("human_alpha: 0.350 is below the minimum 0.667")
+    assert result["ready_reason"].startswith("human_alpha: 0.35 is below the minimum 0.667")
     assert result["details"]["gates"]["human_alpha"]["is_closed"] is True
     ready = result_of(Case(), COMPLETE)
     assert (ready["ready_to_proceed"], ready["ready_reason"]) == (True, "every human gate is open")

@@ -147,19 +147,19 @@ def test_a_change_is_told_with_its_effect_on_the_gates() -> None:
 
     assert sentence.startswith("clarity, version 2 after version 1: alpha rose by ")
     assert "on 16 responses not rated under an earlier one. human_a_hh is 0.5" in sentence
-    assert "human_alpha is 0.140, below the minimum 0.667, under version 1 and" in sentence
+    assert "human_alpha is 0.14, below the minimum 0.667, under version 1 and" in sentence
     assert sentence.endswith("at or above the minimum 0.667, under version 2")
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (Figure(0.2, 0.1, 0.3), "alpha rose by 0.200 (95 % interval +0.100 to +0.300)"),
+        (Figure(0.2, 0.1, 0.3), "alpha rose by 0.20 (95 % interval +0.10 to +0.30)"),
         (
             Figure(0.01, -0.1, 0.12),
-            "no clear change of alpha, +0.010 (95 % interval -0.100 to +0.120),",
+            "no clear change of alpha, +0.01 (95 % interval -0.10 to +0.12),",
         ),
-        (Figure(-0.2, -0.3, -0.1), "alpha fell by 0.200 (95 % interval -0.300 to -0.100)"),
+        (Figure(-0.2, -0.3, -0.1), "alpha fell by 0.20 (95 % interval -0.30 to -0.10)"),
     ],
 )
 def test_a_rise_beyond_noise_a_fall_and_noise_are_told_apart(change: Figure, words: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from eval_assets.cli.plan import plan
-from eval_assets.shown.numbers import planned_text
+from eval_assets.wording import planned_text
 from tests.e2e.conftest import Evaluated
 
 MEASURED = (

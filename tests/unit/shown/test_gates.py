@@ -56,8 +56,8 @@ def test_a_gate_that_is_open_but_not_settled_says_both() -> None:
     [note] = gates_notes(Case(measured=(Measured(CLARITY, a_hh=0.76),)).data().gates)
 
     assert note == (
-        "human_a_hh on clarity: 0.760 reaches the minimum 0.75, so tuning may go on; 0.720 to "
-        "0.800 does not settle it, and the probability that agreement is below the minimum is 0.30 "
+        "human_a_hh on clarity: 0.76 reaches the minimum 0.75, so tuning may go on; 0.72 to "
+        "0.80 does not settle it, and the probability that agreement is below the minimum is 0.30 "
         "(by: low asks for 0.025)."
     )
 
