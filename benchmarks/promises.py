@@ -80,7 +80,6 @@ class World:
             ratings=np.stack(ratings, axis=1),
             scores={},
             models=np.full(n_units, ""),
-            lengths=np.zeros(n_units),
             prompt_texts=np.full(n_units, ""),
             response_texts=np.full(n_units, ""),
         )

@@ -118,7 +118,6 @@ def rated(*, seed: int) -> RatedUnits:
             for k in range(N_JUDGES)
         },
         models=np.array([f"m{k % PER_GROUP}" for k in range(N_RESPONSES)]),
-        lengths=np.array([5.0 * (20 + k % 60) for k in range(N_RESPONSES)]),
         prompt_texts=np.full(N_RESPONSES, ""),
         response_texts=np.full(N_RESPONSES, ""),
     )

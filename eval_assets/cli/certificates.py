@@ -103,9 +103,9 @@ def verify(
     """Recompute every figure of certificate files from tables and ledger; list differences.
 
     Without FILES it takes those of out/certificates. Numbers must agree to 1e-9. Costs, human
-    agreement, the control by length and the words of reasons are those of the day, which the
-    ledger keeps. The exit code is 3 if anything differs or a certificate is stale, and 4 if files,
-    judges or verdicts of the gates changed since the last full run.
+    agreement, limits and cautions are those of the day, which the ledger keeps. The exit code is 3
+    if anything differs or a certificate is stale, and 4 if files, judges or verdicts of the gates
+    changed since the last full run.
     """
     from eval_assets.cli.certificate_checks import (
         certificate_evidence,

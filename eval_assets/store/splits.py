@@ -157,7 +157,6 @@ def _tuning_units(
         f"""
         SELECT response_id AS response_ids, response_groups.group_id AS groups,
                coalesce(model_name, '') AS models,
-               coalesce(length(response_text), 0)::DOUBLE AS lengths,
                coalesce({prompt}, '') AS prompt_texts, coalesce({response}, '') AS response_texts
         FROM responses JOIN response_groups USING (response_id) ORDER BY response_id
         """  # noqa: S608 - constants of ours

@@ -39,14 +39,6 @@ class AlternativeAnnotatorFigures(_Record):
     epsilon: Number
 
 
-class ConfusionCell(_Record):
-    """Number of pairs of a human rating and a score."""
-
-    human: Number
-    judge: Number
-    n: int
-
-
 class ModelFigures(_Record):
     """Figures of the responses of one model.
 
@@ -64,52 +56,33 @@ class ModelFigures(_Record):
     relative_high: Number | None = None
 
 
-class Control(_Record):
-    """Figures of a control: a judge that does not read the response."""
-
-    kappa: Number | None
-
-
-class ShuffledControl(Control):
-    """Figures of the same scores in random order."""
-
-    a_ha: Number | None
-
-
 class ConstantControl(_Record):
-    """Figures of the best constant judge."""
+    """Figures of the best constant judge, which does not read the response."""
 
     value: Number
-    kappa: Number | None
     a_ha: Number | None
     alternative_annotator_test: AlternativeAnnotatorFigures
 
 
 class Controls(_Record):
-    """Figures of all controls."""
+    """Figures of controls."""
 
     constant: ConstantControl
-    shuffled: ShuffledControl
-    length: Control
 
 
 class CertificateMetrics(_Record):
-    """Figures on the test that do not affect verdicts. Only binary questions have the last four."""
+    """Figures on the test that do not affect verdicts.
+
+    Args:
+        people: Share of people's ratings that each value is.
+    """
 
     a_ha: Number | None
     a_hh: Number | None
-    alpha_people: Number | None
-    alpha_with_judge: Number | None
-    spearman: Number | None
     alternative_annotator_test: AlternativeAnnotatorFigures
     people: dict[str, Number]
-    confusion: tuple[ConfusionCell, ...]
     by_model: tuple[ModelFigures, ...]
     controls: Controls
-    accuracy: Number | None = None
-    precision: Number | None = None
-    recall: Number | None = None
-    f1: Number | None = None
 
 
 class Claim(_Record):
@@ -154,27 +127,6 @@ class CertificateClaims(_Record):
     fitness: Claim
     fitness_in_part: Claim | None = None
 
-    def as_of(self, issued: "CertificateClaims") -> "CertificateClaims":
-        """Return the claims in the words of issued ones with the same verdict.
-
-        Earlier releases have other wordings of reasons, other planned groups, and no ratios.
-        """
-        claims = {}
-        for name in CertificateClaims.model_fields:
-            claim, before = getattr(self, name), getattr(issued, name)
-            if claim is None:
-                continue
-            updates: dict[str, object] = {}
-            if before is None or before.ratio is None:
-                updates |= dict.fromkeys(_RATIOS)
-            if before is not None and before.verdict == claim.verdict:
-                updates |= {"reason": before.reason, "groups_wanted": before.groups_wanted}
-            claims[name] = claim.model_copy(update=updates)
-        return self.model_copy(update=claims)
-
-
-_RATIOS = ("ratio", "ratio_low", "ratio_high")
-
 
 class CertifiedScale(_Record):
     """Scale of the question."""
@@ -191,8 +143,6 @@ class QuestionCertificate(_Record):
         level: Two-sided level of each test of the reading.
         rule: Name of the rule that issued it; empty in certificates of earlier releases.
         limits: What the judge may not be used for, such as ranking a model that it favours.
-        prompt_copied_share: Share of a tuned prompt's own words that train contains; None without
-            such a prompt, and in certificates of versions that did not measure it.
     """
 
     question_id: str
@@ -210,7 +160,6 @@ class QuestionCertificate(_Record):
     n_units: int
     detectable_gain: Number | None
     human_agreement: dict[str, Number | None]
-    prompt_copied_share: Number | None = None
     metrics: CertificateMetrics = Field(validation_alias="beside", serialization_alias="beside")
     cost_per_1000_usd: Number | None
     limits: tuple[str, ...] = ()
@@ -222,20 +171,13 @@ class QuestionCertificate(_Record):
     def as_of(self, issued: "QuestionCertificate") -> "QuestionCertificate":
         """Return the certificate with the issued values of everything outside the test.
 
-        Labels of train, the gates' minimums and the cost of scores may change later.
+        Labels, the gates' minimums and the cost of scores may change later.
         """
-        controls = self.metrics.controls.model_copy(
-            update={"length": issued.metrics.controls.length}
-        )
         fields = (
-            *("cost_per_1000_usd", "human_agreement", "prompt_copied_share", "cautions"),
+            *("cost_per_1000_usd", "human_agreement", "cautions"),
             *("summary", "limits"),  # which name biases outside the test
         )
-        return self.model_copy(
-            update={name: getattr(issued, name) for name in fields}
-            | {"metrics": self.metrics.model_copy(update={"controls": controls})}
-            | {"claims": self.claims.as_of(issued.claims)}
-        )
+        return self.model_copy(update={name: getattr(issued, name) for name in fields})
 
     @property
     def claim(self) -> HeldClaim:

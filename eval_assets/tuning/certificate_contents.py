@@ -12,15 +12,13 @@ from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import (
     alternative_annotator_test,
-    best_monotone_map,
     concordance,
     human_agreement,
     judge_human_agreement,
-    krippendorff_alpha,
-    spearman,
 )
 from eval_assets.stats.equal_quality import (
     FEWEST_ERRORS,
+    ValueBias,
     bias_by_value,
     errors_above_zero,
     without_severity,
@@ -31,14 +29,11 @@ from eval_assets.tuning.certificate import (
     CertificateMetrics,
     CertifiedScale,
     Claim,
-    ConfusionCell,
     ConstantControl,
-    Control,
     Controls,
     HeldClaim,
     ModelFigures,
     QuestionCertificate,
-    ShuffledControl,
 )
 from eval_assets.tuning.claim_results import FitnessResult, ImprovementResult
 from eval_assets.tuning.evaluation_levels import TOTAL_SIGNIFICANCE
@@ -46,8 +41,7 @@ from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.partial_automation import PartialFitness, part_sentence
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Candidate, Verdicts, verdict_row
-from eval_assets.tuning.tuned_prompts import copied_share_on
-from eval_assets.tuning.versions import Fingerprints, JudgeVersion, fingerprints_of
+from eval_assets.tuning.versions import Fingerprints, fingerprints_of
 from eval_assets.wording import counted, listed, or_none
 
 VALID_DAYS = 180
@@ -111,9 +105,10 @@ def question_certificate(
     significance = verdicts.fitness.significance
     gain, n_changed = verdicts.improvement.compared.gain, verdicts.improvement.compared.n_changed
     detectable = gain.detectable(significance=significance) if n_changed else math.nan
+    biases = _biases(test, scores[is_test])
     favoured = {
         **background.favoured.get(version.judge_id, {}),
-        **{of.name: of.relative for of in _biases(test, scores[is_test]) if of.is_named},
+        **{name: bias.relative for name, bias in biases.items() if bias.is_named},
     }
     return QuestionCertificate(
         question_id=question.id,
@@ -133,8 +128,7 @@ def question_certificate(
         n_units=int(is_test.sum()),
         detectable_gain=or_none(detectable),
         human_agreement=dict(background.human_agreement),
-        prompt_copied_share=_copied_share(version, units),
-        metrics=certificate_metrics(units.part("train"), test, scores[is_test]),
+        metrics=certificate_metrics(units.part("train"), test, scores[is_test], biases),
         cost_per_1000_usd=background.cost_per_1000_usd.get((version.judge_id, version.prompt_hash)),
         limits=tuple(_limits(favoured, test, scores[is_test])),
         cautions=(*_cautions(verdicts, test), *_lowered(background.lowered_minimums)),
@@ -230,26 +224,15 @@ def _limits(favoured: Mapping[str, float], test: RatedUnits, scores: Floats) -> 
     )
 
 
-@dataclass(frozen=True)
-class _ModelBias:
-    """Bias of a judge towards a model on the test, at equal quality."""
-
-    name: str
-    relative: float
-    low: float
-    high: float
-    is_named: bool
-
-
-def _biases(test: RatedUnits, scores: Floats) -> list[_ModelBias]:
+def _biases(test: RatedUnits, scores: Floats) -> dict[str, ValueBias]:
     """Return the bias towards each model; empty where people do not agree within models."""
     names, code = np.unique(test.models, return_inverse=True)
     unit, rater = np.nonzero(~np.isnan(test.ratings))
     if len(names) < 2 or not test.question.has_order:  # noqa: PLR2004 - nothing to compare with
-        return []
+        return {}
     levelled = without_severity(unit, rater, test.ratings[unit, rater])
     if not errors_above_zero(unit, levelled, code, test.group_codes) >= FEWEST_ERRORS:
-        return []
+        return {}
     estimates = bias_by_value(
         unit,
         levelled,
@@ -260,18 +243,7 @@ def _biases(test: RatedUnits, scores: Floats) -> list[_ModelBias]:
         high=test.question.scale.high,
         has_bend=not test.question.scale.is_binary,
     )
-    return [
-        _ModelBias(str(names[of.value]), of.relative, of.low, of.high, of.is_named)
-        for of in estimates
-    ]
-
-
-def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
-    """Return the share of a tuned prompt's own words that train contains; None without any."""
-    train = units.part("train")
-    texts = [*map(str, train.prompt_texts), *map(str, train.response_texts)]
-    share = copied_share_on(version.prompt_text, units.question, texts)
-    return or_none(share)
+    return {str(names[bias.value]): bias for bias in estimates}
 
 
 def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
@@ -300,33 +272,27 @@ def _lowered(minimums: Mapping[GateName, float]) -> list[str]:
     ]
 
 
-def certificate_metrics(train: RatedUnits, test: RatedUnits, scores: Floats) -> CertificateMetrics:
-    """Return the figures of a version on the test, without verdicts."""
-    scale = test.question.scale
+def certificate_metrics(
+    train: RatedUnits, test: RatedUnits, scores: Floats, biases: Mapping[str, ValueBias]
+) -> CertificateMetrics:
+    """Return the figures of a version on the test, without verdicts; biases are by model."""
     constant = _best_constant(train, test)
     constant_scores = np.full(len(scores), constant)
-    with_judge = np.column_stack([test.ratings, scores])
+    ratings = test.ratings[~np.isnan(test.ratings)]
+    values, counts = np.unique(ratings, return_counts=True)
     return CertificateMetrics(
         a_ha=or_none(_a_ha(test, scores)),
-        a_hh=or_none(human_agreement(test.ratings, scale=scale)),
-        alpha_people=or_none(krippendorff_alpha(test.ratings, level=test.level)),
-        alpha_with_judge=or_none(krippendorff_alpha(with_judge, level=test.level)),
-        spearman=or_none(spearman(np.nanmean(test.ratings, axis=1), scores)),
+        a_hh=or_none(human_agreement(test.ratings, scale=test.question.scale)),
         alternative_annotator_test=_alternative_annotator_test(test, scores),
-        people=_distribution(test),
-        confusion=_confusion(test, scores),
-        by_model=_by_model(test, scores),
+        people={f"{v:g}": float(c / len(ratings)) for v, c in zip(values, counts, strict=True)},
+        by_model=tuple(_by_model(test, scores, biases)),
         controls=Controls(
             constant=ConstantControl(
                 value=constant,
-                kappa=0.0,
                 a_ha=or_none(_a_ha(test, constant_scores)),
                 alternative_annotator_test=_alternative_annotator_test(test, constant_scores),
             ),
-            shuffled=ShuffledControl(kappa=0.0, a_ha=or_none(_shuffled_a_ha(test, scores))),
-            length=Control(kappa=_length_figure(train, test)),
         ),
-        **(_of_positives(test, scores) if scale.is_binary else {}),
     )
 
 
@@ -358,87 +324,23 @@ def _alternative_annotator_test(test: RatedUnits, scores: Floats) -> Alternative
     )
 
 
-def _distribution(test: RatedUnits) -> dict[str, float]:
-    ratings = test.ratings[~np.isnan(test.ratings)]
-    values, counts = np.unique(ratings, return_counts=True)
-    return {f"{v:g}": float(c / len(ratings)) for v, c in zip(values, counts, strict=True)}
-
-
-def _confusion(test: RatedUnits, scores: Floats) -> tuple[ConfusionCell, ...]:
-    unit, rater = np.nonzero(~np.isnan(test.ratings))
-    humans, row = np.unique(test.ratings[unit, rater], return_inverse=True)
-    judged, column = np.unique(scores[unit], return_inverse=True)
-    cells, counts = np.unique(row * len(judged) + column, return_counts=True)
-    if len(cells) > MOST_CELLS:
-        return ()
-    return tuple(
-        ConfusionCell(human=float(human), judge=float(judge), n=int(n))
-        for human, judge, n in zip(
-            humans[cells // len(judged)], judged[cells % len(judged)], counts, strict=True
-        )
-    )
-
-
-MOST_CELLS = 200
-"""Largest confusion table in a certificate."""
-
-
-def _of_positives(test: RatedUnits, scores: Floats) -> dict[str, float | None]:
-    """Return accuracy, precision, recall and F1 of the judge's 1, over all (rater, judge) pairs."""
-    unit, rater = np.nonzero(~np.isnan(test.ratings))
-    human, judge = test.ratings[unit, rater] > 0.5, scores[unit] > 0.5  # noqa: PLR2004 - of 0, 1
-    n_hits = int((human & judge).sum())
-    precision = n_hits / int(judge.sum()) if judge.any() else math.nan
-    recall = n_hits / int(human.sum()) if human.any() else math.nan
-    return {
-        "accuracy": float((human == judge).mean()),
-        "precision": or_none(precision),
-        "recall": or_none(recall),
-        "f1": or_none(2 * n_hits / int(judge.sum() + human.sum()))
-        if (judge | human).any()
-        else None,
-    }
-
-
-def _by_model(test: RatedUnits, scores: Floats) -> tuple[ModelFigures, ...]:
-    """Return the figure within each model's responses, and judge minus mean human.
+def _by_model(
+    test: RatedUnits, scores: Floats, biases: Mapping[str, ValueBias]
+) -> Iterator[ModelFigures]:
+    """Yield the figure within each model's responses, and judge minus mean human.
 
     The figure does not transfer to easier or harder responses; the difference to people does.
     """
-    rows = []
     mean = np.nanmean(test.ratings, axis=1)
-    biases = {bias.name: bias for bias in _biases(test, scores)}
     for model in sorted(set(test.models.tolist())):
         is_of_model, bias = test.models == model, biases.get(model)
-        rows.append(
-            ModelFigures(
-                model_name=model,
-                n_units=int(is_of_model.sum()),
-                kappa=or_none(concordance(test.ratings[is_of_model], scores[is_of_model])),
-                judge_minus_human=float((scores[is_of_model] - mean[is_of_model]).mean()),
-                human_mean=float(mean[is_of_model].mean()),
-                relative=None if bias is None else or_none(bias.relative),
-                relative_low=None if bias is None else or_none(bias.low),
-                relative_high=None if bias is None else or_none(bias.high),
-            )
+        yield ModelFigures(
+            model_name=model,
+            n_units=int(is_of_model.sum()),
+            kappa=or_none(concordance(test.ratings[is_of_model], scores[is_of_model])),
+            judge_minus_human=float((scores[is_of_model] - mean[is_of_model]).mean()),
+            human_mean=float(mean[is_of_model].mean()),
+            relative=None if bias is None else or_none(bias.relative),
+            relative_low=None if bias is None else or_none(bias.low),
+            relative_high=None if bias is None else or_none(bias.high),
         )
-    return tuple(rows)
-
-
-def _shuffled_a_ha(test: RatedUnits, scores: Floats) -> float:
-    """Return the expected A^HA of these scores in random order."""
-    values, counts = np.unique(scores, return_counts=True)
-    near = [_a_ha(test, np.full(len(scores), value)) for value in values]
-    return float(np.dot(counts, near) / len(scores))
-
-
-def _length_figure(train: RatedUnits, test: RatedUnits) -> float | None:
-    """Return the figure of a judge that knows only the length of a response, fitted on train."""
-    figures = []
-    for known, new in ((train.lengths, test.lengths), (-train.lengths, -test.lengths)):
-        fitted = best_monotone_map(train.ratings, known, scale=train.question.scale)
-        on_train = concordance(train.ratings, fitted(known))
-        on_test = concordance(test.ratings, fitted(new))
-        if not math.isnan(on_train):
-            figures.append((on_train, on_test))
-    return or_none(max(figures)[1]) if figures else None

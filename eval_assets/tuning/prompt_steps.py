@@ -11,7 +11,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import PromptStep
 from eval_assets.stats import agreement_gain, best_monotone_map
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.tuned_prompts import Example, PromptSection, Rule, copied_share, marked
+from eval_assets.tuning.tuned_prompts import Example, PromptSection, Rule, is_copied, marked
 from eval_assets.wording import storable
 
 Notes = Mapping[str, Mapping[str, str]]
@@ -231,13 +231,10 @@ class PromptTrainingData:
         """Return whether a text copies a sequence of words from a response, a prompt or a note."""
         question = self.train.question
         notes = [note for by_source in self.notes.values() for note in by_source.values()]
-        return (
-            copied_share(
-                text,
-                [*map(str, self.train.prompt_texts), *map(str, self.train.response_texts), *notes],
-                known=[*self.known, question.question, question.guidelines or ""],
-            )
-            > 0
+        return is_copied(
+            text,
+            [*map(str, self.train.prompt_texts), *map(str, self.train.response_texts), *notes],
+            known=[*self.known, question.question, question.guidelines or ""],
         )
 
     def remarks(self) -> list[Remark]:

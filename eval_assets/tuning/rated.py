@@ -85,7 +85,6 @@ class RatedUnits:
     ratings: Floats
     scores: Mapping[str, Floats]
     models: Texts
-    lengths: Floats
     prompt_texts: Texts
     response_texts: Texts
     spreads: Mapping[str, Floats] = field(default_factory=dict)
@@ -154,7 +153,6 @@ class RatedUnits:
             scores={judge: scores[is_selected] for judge, scores in self.scores.items()},
             spreads={judge: spreads[is_selected] for judge, spreads in self.spreads.items()},
             models=self.models[is_selected],
-            lengths=self.lengths[is_selected],
             prompt_texts=self.prompt_texts[is_selected],
             response_texts=self.response_texts[is_selected],
         )

@@ -2,12 +2,9 @@
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from eval_assets.config.rubric import RubricQuestion
 
 _MARK_LENGTH = 16
 
@@ -20,7 +17,6 @@ _ADDED = re.compile(
 )
 """Sections that `with_sections` adds to a template."""
 
-_MARKED = re.compile(r"<([a-z-]+-[0-9a-f]{16})>\n.*?\n</\1>", re.DOTALL)
 _BLOCK = re.compile(r"\{%-?\s*(block\s+(?P<name>\w+)|endblock\b[^%]*)\s*-?%\}")
 
 
@@ -79,11 +75,6 @@ class PromptSection:
     examples: tuple[Example, ...] = ()
 
     @property
-    def words(self) -> str:
-        """Everything except the examples, which must not copy training data."""
-        return "\n".join(rule.text for rule in self.rules)
-
-    @property
     def sources(self) -> tuple[str, ...]:
         """Ids of the sources of the section."""
         from_rules = {source for rule in self.rules for source in rule.sources}
@@ -131,25 +122,6 @@ def with_sections(template: str, sections: Mapping[str, PromptSection]) -> str:
     return template[:position] + added + template[position:]
 
 
-def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[str]) -> float:
-    """Return the share of six-word sequences that a tuned prompt copies from training material.
-
-    Marked examples and texts of the question or the rest of the prompt do not count.
-
-    NaN if the prompt adds nothing on the question.
-    """
-    sections = [
-        json.loads(match["text"])
-        for match in _ADDED.finditer(prompt_text)
-        if json.loads(match["question"]) == question.id
-    ]
-    words = _MARKED.sub("", "\n".join(sections))
-    if not words.strip():
-        return math.nan
-    rest = _ADDED.sub("", prompt_text)
-    return copied_share(words, texts, known=[rest, question.question, question.guidelines or ""])
-
-
 def shown_in(prompt_text: str, texts: Sequence[str]) -> list[bool]:
     """Return whether a prompt contains each text, ignoring case and punctuation.
 
@@ -170,22 +142,15 @@ def marked(text: str, name: str) -> str:
     return f"<{name}-{digest}>\n{text}\n</{name}-{digest}>"
 
 
-def copied_share(words: str, texts: Sequence[str], *, known: Sequence[str]) -> float:
-    """Return the share of six-word sequences of a candidate that come from training material.
-
-    `words` are the candidate's own, without its examples; `known` are texts that it may repeat. 0
-    for a candidate shorter than a sequence.
+def is_copied(text: str, sources: Sequence[str], *, known: Sequence[str]) -> bool:
+    """Return whether a text has six words in a row of a source, beside those that are known.
 
     Examples:
-        >>> copied_share("a b c d e f", ["It says: A, b c d e f!"], known=[])
-        1.0
+        >>> is_copied("a b c d e f", ["It says: A, b c d e f!"], known=[])
+        True
     """
-    word_sequences = _sequences(words)
-    if not word_sequences:
-        return 0.0
     allowed = set().union(*map(_sequences, known))
-    sequences = set().union(*map(_sequences, texts)) - allowed
-    return len(word_sequences & sequences) / len(word_sequences)
+    return not _sequences(text).isdisjoint(set().union(*map(_sequences, sources)) - allowed)
 
 
 def _sequences(text: str) -> set[tuple[str, ...]]:

@@ -36,7 +36,6 @@ def rated_units(
         ratings=matrix,
         scores={},
         models=np.full(n_units, "m"),
-        lengths=np.full(n_units, 10.0),
         prompt_texts=np.array([f"Question {name}?" for name in names], dtype=object),
         response_texts=np.full(n_units, "Ten chars.", dtype=object),
     )
@@ -45,14 +44,8 @@ def rated_units(
 def certificate(question_id: str = "q", **fields: object) -> QuestionCertificate:
     """Certificate of a judge that is fit; its evidence is that of no judge."""
     claim = {"n_units": 80, "n_groups": 40, "level": 0.025, "verdict": "fit", "reason": "is fit"}
-    figures = dict.fromkeys(("a_ha", "a_hh", "alpha_people", "alpha_with_judge", "spearman"))
     test = {"winning_rate": None, "advantage": None, "epsilon": 0.15}
-    constant = {"value": 3.0, "kappa": 0.0, "a_ha": 0.5, "alternative_annotator_test": test}
-    controls = {
-        "constant": constant,
-        "shuffled": {"kappa": 0.0, "a_ha": None},
-        "length": {"kappa": None},
-    }
+    constant = {"value": 3.0, "a_ha": 0.5, "alternative_annotator_test": test}
     return QuestionCertificate.model_validate(
         {
             "question_id": question_id,
@@ -69,14 +62,13 @@ def certificate(question_id: str = "q", **fields: object) -> QuestionCertificate
             "n_units": 80,
             "detectable_gain": None,
             "human_agreement": {},
-            "prompt_copied_share": None,
             "beside": {
-                **figures,
+                "a_ha": None,
+                "a_hh": None,
                 "alternative_annotator_test": test,
                 "people": {},
-                "confusion": [],
                 "by_model": [],
-                "controls": controls,
+                "controls": {"constant": constant},
             },
             "cost_per_1000_usd": None,
             "cautions": [],

@@ -9,8 +9,6 @@ import pytest
 from eval_assets.stats import identity_map
 from eval_assets.tuning.certificate import (
     Certificate,
-    CertificateClaims,
-    Claim,
     QuestionCertificate,
     certificate_schema,
     differences,
@@ -80,44 +78,6 @@ def test_a_certificate_file_is_read_as_it_was_written() -> None:
     assert json.dumps(Certificate.parse(text).as_json()) == text
     with pytest.raises(ValueError, match="digest"):
         Certificate.parse(text.replace("Rate it.", "Rate it well."))
-
-
-def test_a_certificate_of_an_earlier_release_without_ratios_is_repeated_as_it_is() -> None:
-    result, _, _ = certified()
-    without = {"ratio": None, "ratio_low": None, "ratio_high": None}
-    claims = result.claims.model_copy(
-        update={"fitness": result.claims.fitness.model_copy(update=without)}
-    )
-    issued = result.model_copy(update={"claims": claims})
-
-    assert result.claims.fitness.ratio is not None
-    assert result.as_of(issued) == issued
-
-
-FIT = Claim(n_units=80, n_groups=40, level=0.025, verdict="fit", reason="now", ratio=0.8)
-UNFIT = FIT.model_copy(update={"verdict": "unfit"})
-BEFORE = FIT.model_copy(update={"reason": "before", "groups_wanted": 9})
-WITHOUT_RATIO = BEFORE.model_copy(update={"ratio": None})
-
-
-@pytest.mark.parametrize(
-    ("claim", "issued", "expected"),
-    [
-        (FIT, BEFORE, ("before", 9, 0.8)),
-        (FIT, WITHOUT_RATIO, ("before", 9, None)),
-        (FIT, None, ("now", None, None)),
-        (UNFIT, BEFORE, ("now", None, 0.8)),
-        (None, BEFORE, None),
-        (None, None, None),
-    ],
-)
-def test_claims_take_the_words_of_issued_ones_with_the_same_verdict(
-    claim: Claim | None, issued: Claim | None, expected: tuple[object, ...] | None
-) -> None:
-    now = CertificateClaims(fitness=FIT, fitness_in_part=claim)
-    part = now.as_of(CertificateClaims(fitness=FIT, fitness_in_part=issued)).fitness_in_part
-
-    assert (part and (part.reason, part.groups_wanted, part.ratio)) == expected
 
 
 def test_the_schema_refuses_a_certificate_without_a_claim() -> None:
@@ -245,11 +205,11 @@ def test_whatever_differs_is_named_with_its_place() -> None:
     result, _, _ = certified()
     changed = json.loads(json.dumps(result.as_json()))
     changed["claims"]["fitness"]["kappa"] = 0.99
-    changed["beside"]["confusion"] = changed["beside"]["confusion"][1:]
+    changed["beside"]["by_model"] = changed["beside"]["by_model"][1:]
     changed["cautions"][0] = "No risk at all."
     lines = differences(changed, result.as_json(), source="recomputed")
 
     assert len(lines) == 3
     assert any(line.startswith("claims.fitness.kappa: the file says 0.99, rec") for line in lines)
-    assert any(line.startswith("beside.confusion: the file says [") for line in lines)
+    assert any(line.startswith("beside.by_model: the file says [") for line in lines)
     assert any("cautions[0]" in line for line in lines)

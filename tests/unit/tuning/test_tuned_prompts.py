@@ -1,4 +1,3 @@
-import math
 from dataclasses import replace
 
 import jinja2
@@ -6,14 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.config.rubric import RubricQuestion
-from eval_assets.scale import LIKERT5
 from eval_assets.tuning.tuned_prompts import (
     Example,
     PromptSection,
     Rule,
-    copied_share,
-    copied_share_on,
+    is_copied,
     shown_columns,
     shown_in,
     with_sections,
@@ -99,34 +95,11 @@ def test_a_source_of_a_rule_and_an_example_is_named_once() -> None:
 
 def test_the_guard_finds_six_words_in_a_row_whatever_their_case_and_punctuation() -> None:
     words = "Say that the cat sat on the mat, always."
-    copied = copied_share(words, ["... the Cat sat - on the MAT"], known=[])
 
-    assert copied == pytest.approx(1 / 4)  # nine words make four sequences, one is copied
-    assert copied_share(words, ["the cat sat on a mat"], known=[]) == 0
-    assert copied_share(words, ["the cat sat on the mat"], known=["The cat sat on the mat."]) == 0
-    assert copied_share("too short", ["too short"], known=[]) == 0
-
-
-def test_examples_are_marked_as_such_and_are_no_copies() -> None:
-    section = PromptSection(examples=(EXAMPLE,))
-
-    assert copied_share(section.words, [EXAMPLE.response_text, EXAMPLE.prompt_text], known=[]) == 0
-
-
-def test_what_a_prompt_copies_is_counted_without_its_marked_examples() -> None:
-    question = RubricQuestion("q", "How clear is it?", LIKERT5, "ordinal")
-    message = 'the quick "brown" fox jumps over the lazy dog'
-    shown = Example("r1", message, message, 3)
-
-    def share(section: PromptSection, *, name: str = "q") -> float:
-        prompt = with_sections(TEMPLATE, {name: section})
-        return copied_share_on(prompt, question, [message])
-
-    assert share(PromptSection(rules=(Rule(message, ("r1",)),))) > 0.3
-    assert share(PromptSection(rules=(Rule("Weigh each of the steps alike.", ("r1",)),))) == 0
-    assert share(PromptSection(examples=(shown,))) == 0
-    assert math.isnan(share(PromptSection((Rule(message, ("r1",)),)), name="other"))
-    assert math.isnan(share(PromptSection()))
+    assert is_copied(words, ["... the Cat sat - on the MAT"], known=[])
+    assert not is_copied(words, ["the cat sat on a mat"], known=[])
+    assert not is_copied(words, ["the cat sat on the mat"], known=["The cat sat on the mat."])
+    assert not is_copied("too short", ["too short"], known=[])
 
 
 def test_a_response_that_a_tuned_prompt_shows_as_an_example_is_found() -> None:
