@@ -9,7 +9,7 @@ import dagster as dg
 import duckdb
 
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
-from eval_assets.agreement.gates.declarations import GATES, RemedyKind
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.metadata import figures_as_metadata, plot_as_metadata
@@ -141,8 +141,7 @@ def _closed(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> dg.Failu
 
 def _reason(outcome: GateOutcome) -> str:
     """Return why a gate is open or closed; where a run is the remedy, with the asset to make."""
-    remedy = outcome.overall.remedy
-    if remedy is None or remedy.kind is not RemedyKind.RUN:
+    if outcome.unusable is None:
         return outcome.reason
     return f"{outcome.reason}, or materialize {GATES[outcome.gate].table} in the UI"
 

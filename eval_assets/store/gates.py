@@ -4,14 +4,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from eval_assets.agreement.advice import Finding
-from eval_assets.agreement.gates.decision import GateOutcome, tunable_questions
-from eval_assets.agreement.gates.declarations import Remedy, RemedyKind
+from eval_assets.agreement.gates.decision import GateOutcome, run_again, tunable_questions
 from eval_assets.agreement.gates.evidence import (
     MeasuredAgreement,
     gate_outcomes,
@@ -120,8 +118,7 @@ def why_certificates_are_stale(
         subject = "the verdicts of the gates"
     else:
         return ""
-    remedy = Remedy(RemedyKind.RUN, quote(str(evaluation.folder)))
-    return f"{subject} changed since the last full run. {remedy.text}"
+    return f"{subject} changed since the last full run. {run_again(evaluation.folder)}"
 
 
 def current_certificates(
@@ -186,8 +183,8 @@ def unread_scores(
     """
     if "judge_scores" not in changed_tables(connection, sources):
         return ""
-    remedy = Remedy(RemedyKind.RUN, quote(str(evaluation.folder)))
-    return f"The files of judge_scores changed since they were read. {remedy.text}"
+    run = run_again(evaluation.folder)
+    return f"The files of judge_scores changed since they were read. {run}"
 
 
 def _decide_as_stored(

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,6 @@ from eval_assets.agreement.gates.decision import (
     evaluate_gates,
     tunable_questions,
 )
-from eval_assets.agreement.gates.declarations import Remedy, RemedyKind
 from eval_assets.config.evaluation import Gate, GateName
 
 QUESTIONS = ("q1", "q2", "q3")
@@ -37,7 +37,7 @@ def evidences(draw: st.DrawFn) -> GateEvidence:
     figures = tuple(
         GateFigure(q, draw(values), math.nan, math.nan, draw(counts)) for q in requested
     )
-    unusable = None if measured == "v1" else Unusable("stale", Remedy(RemedyKind.RUN, "it"))
+    unusable = None if measured == "v1" else Unusable("stale", Path("it"))
     return GateEvidence(figures if measured else (), measured or "", unusable)
 
 
@@ -93,7 +93,7 @@ def test_raising_a_minimum_opens_nothing(evidence: dict[GateName, GateEvidence],
 
 @given(some_evidence)
 def test_stale_figures_close_every_gate(evidence: dict[GateName, GateEvidence]) -> None:
-    stale = Unusable("stale", Remedy(RemedyKind.RUN, "it"))
+    stale = Unusable("stale", Path("it"))
     newer = {name: replace(measurement, unusable=stale) for name, measurement in evidence.items()}
 
     assert all(outcome.is_closed for outcome in evaluate_gates(newer, gates()))

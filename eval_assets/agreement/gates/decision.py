@@ -7,14 +7,10 @@ back only what is directly downstream in the same run.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
 
-from eval_assets.agreement.gates.declarations import (
-    GATES,
-    Remedy,
-    RemedyKind,
-    discussion,
-    too_little,
-)
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.bands import CONTRADICTING_ALPHA, FEWEST_GROUPS
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
@@ -65,16 +61,30 @@ class GateFigure:
         return planned(n_more) if n_groups >= FEWEST_GROUPS and n_more is not None else None
 
 
+def run_again(folder: Path) -> str:
+    """Return the remedy for stored figures of an evaluation that are missing or old."""
+    return f"Run eval-assets run --data {quote(str(folder))}"
+
+
 @dataclass(frozen=True)
 class Unusable:
-    """Reason why stored figures cannot be compared: missing, or older than the data."""
+    """Reason why stored figures cannot be compared: missing, or older than the data.
+
+    Args:
+        folder: The evaluation folder, of which a run measures them.
+    """
 
     reason: str
-    remedy: Remedy
+    folder: Path
+
+    @property
+    def remedy(self) -> str:
+        """What to do, without a full stop."""
+        return run_again(self.folder)
 
     def sentence(self, table: str) -> str:
         """Return the reason and the remedy, with the table of the figures as their subject."""
-        return f"{table} is {self.reason}. {self.remedy.text}."
+        return f"{table} is {self.reason}. {self.remedy}."
 
 
 @dataclass(frozen=True)
@@ -98,18 +108,19 @@ class GateVerdict(GateFigure):
 
     Args:
         explanation: Reason of the verdict, without the remedy.
+        remedy: Next step, without a full stop; empty if there is none.
     """
 
     gate: GateName
     minimum: float
     verdict: GateResult
     explanation: str
-    remedy: Remedy | None
+    remedy: str
 
     @property
     def reason(self) -> str:
         """The explanation, with the remedy if there is one."""
-        return f"{self.explanation}. {self.remedy.text}" if self.remedy else self.explanation
+        return f"{self.explanation}. {self.remedy}" if self.remedy else self.explanation
 
     def to_json(self) -> dict[str, object]:
         """Return the verdict in the types of JSON; an undefined figure is None."""
@@ -122,7 +133,6 @@ class GateVerdict(GateFigure):
             "verdict": self.verdict.value,
             "state": self.state.value,
             "reason": self.reason,
-            "remedy": self.remedy.text if self.remedy else "",
         }
 
     @property
@@ -141,33 +151,6 @@ class GateVerdict(GateFigure):
     def is_inconclusive(self) -> bool:
         """Return whether the interval contains the minimum."""
         return self.verdict is not GateResult.NOT_EVALUABLE and _holds(self, self.minimum)
-
-    @property
-    def sentence(self) -> str:
-        """The verdict as a sentence without a full stop."""
-        title = GATES[self.gate].title
-        if self.verdict is GateResult.NOT_EVALUABLE:
-            return f"{title} cannot be evaluated: {self.explanation}"
-        statistic = GATES[self.gate].statistic
-        value, low, high = (
-            statistic.text(number, minimum=self.minimum)
-            for number in (self.value, self.low, self.high)
-        )
-        interval = f"{low} to {high}"
-        minimum = statistic.minimum_text(self.minimum)
-        required = f"{minimum} is required{_lowered(self.gate, self.minimum)}"
-        compared = f"{value} (95 % interval {interval}); {required}{_copy_note(self)}"
-        if self.is_inconclusive:
-            return f"{title} needs more data: {compared}"
-        if self.verdict is GateResult.PASS:
-            return f"{title} reaches its minimum: {compared}"
-        if not statistic.is_share and self.high < CONTRADICTING_ALPHA:
-            raters = "judges" if GATES[self.gate].raters == "judge" else "raters"
-            return f"{title} is negative, the {raters} contradict each other: {compared}"
-        if not statistic.is_share and self.low <= 0:
-            chance = "is" if self.value <= 0 else "may be"
-            return f"{title} {chance} no better than chance: {compared}"
-        return f"{title} is below its minimum: {compared}"
 
 
 @dataclass(frozen=True)
@@ -205,19 +188,9 @@ class GateOutcome:
         return GATES[self.gate].title
 
     @property
-    def noun(self) -> str:
-        """The title within a sentence."""
-        return self.title[0].lower() + self.title[1:]
-
-    @property
-    def failing_questions(self) -> tuple[str, ...]:
-        """Questions that do not pass; a blocking gate excludes them from tuning."""
-        return tuple(v.question_id for v in self._failing if v.question_id)
-
-    @property
     def passed(self) -> bool:
         """Return whether the gate passes overall and on every question."""
-        return self.overall.verdict is GateResult.PASS and not self.failing_questions
+        return self.overall.verdict is GateResult.PASS and not self._failing
 
     @property
     def state(self) -> Verdict:
@@ -242,26 +215,13 @@ class GateOutcome:
         return f"{self.overall.explanation}. {consequence}. {self.advice}"
 
     @property
-    def remedy(self) -> Remedy | None:
-        """Next step about the gate, or about the question that is farthest from passing it."""
-        return self._decisive.remedy
-
-    @property
     def advice(self) -> str:
         """The remedy in words; empty if there is none."""
-        verdict = self._decisive
-        if verdict.remedy is None:
-            return ""
-        start = ""
-        if verdict is not self.overall and len(self._failing) > 1:
-            start = f"Start with {verdict.question_id}: "
-        return f"{start}{verdict.remedy.text}"
-
-    @property
-    def _decisive(self) -> GateVerdict:
         if self.overall.verdict is not GateResult.PASS or not self._failing:
-            return self.overall
-        return min(self._failing, key=lambda v: v.value if math.isfinite(v.value) else -math.inf)
+            return self.overall.remedy
+        worst = min(self._failing, key=lambda v: v.value if math.isfinite(v.value) else -math.inf)
+        start = f"Start with {worst.question_id}: " if len(self._failing) > 1 else ""
+        return f"{start}{worst.remedy}" if worst.remedy else ""
 
     @property
     def _failing(self) -> list[GateVerdict]:
@@ -390,7 +350,7 @@ def _verdict(
         if result is GateResult.PASS and (missing := _missing_evidence(name, figure, gate.minimum)):
             result, explanation = GateResult.NOT_EVALUABLE, missing
             if figure.n_groups is not None and figure.n_groups < min(FEWEST_GROUPS, figure.n_units):
-                remedy = Remedy(RemedyKind.ADD_GROUPS)
+                remedy = _ADD_GROUPS
     return GateVerdict(
         **vars(figure),
         gate=name,
@@ -401,30 +361,27 @@ def _verdict(
     )
 
 
-def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str, Remedy | None]:
+def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str, str]:
     """Return why a figure cannot be compared, and the remedy; nothing if it can."""
     units = GATES[name].units
     if figure.n_units < _FEWEST_UNITS:
         singular = units.replace("responses", "response").replace("units", "unit")
         n_units = f"1 {singular}" if figure.n_units else f"no {units}"
-        kind = RemedyKind.RATE_MORE if figure.n_units else RemedyKind.RATE
+        remedy = f"Have {'more ' if figure.n_units else ''}responses {_RATED_TWICE}"
         if GATES[name].raters == "judge":
-            kind = RemedyKind.SCORE_MORE if figure.n_units else RemedyKind.FIND_MISSING_SCORES
-        return f"{n_units}; at least 2 are needed", Remedy(kind)
+            remedy = _SCORE_MORE if figure.n_units else _FIND_SCORES
+        return f"{n_units}; at least 2 are needed", remedy
     if figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
         reason = f"all {figure.n_units} {units} belong to one response group"
-        return (
-            f"{reason}; at least {_FEWEST_UNITS} are needed",
-            Remedy(RemedyKind.ADD_GROUPS),
-        )
+        return f"{reason}; at least {_FEWEST_UNITS} are needed", _ADD_GROUPS
     if not math.isfinite(figure.value):
         # With two units or more, only equal ratings leave a figure undefined.
-        return figure.undefined_because or "undefined", Remedy(RemedyKind.ADD_VARIETY)
+        return figure.undefined_because or "undefined", _ADD_VARIETY
     if math.isnan(figure.low + figure.high):
         return _without_interval(name, figure, gate.minimum), _more_ratings(
             name, figure, gate.minimum
         )
-    return "", None
+    return "", ""
 
 
 def _without_interval(name: GateName, figure: GateFigure, minimum: float) -> str:
@@ -445,7 +402,7 @@ def _without_interval(name: GateName, figure: GateFigure, minimum: float) -> str
 
 def _comparison(
     name: GateName, figure: GateFigure, gate: Gate, result: GateResult
-) -> tuple[str, Remedy | None]:
+) -> tuple[str, str]:
     """Return how a defined figure compares with its minimum, and the remedy if one is due."""
     minimum = gate.minimum
     statistic = GATES[name].statistic
@@ -467,9 +424,8 @@ def _comparison(
         if result is GateResult.PASS and gate.by == "value" and probability > _OFTEN_BELOW:
             explanation += " (by: low asks for 0.025)"
         return explanation + _copy_note(figure), _more_ratings(name, figure, minimum)
-    return explanation + _copy_note(figure), None if result is GateResult.PASS else _remedy(
-        name, figure, minimum
-    )
+    remedy = "" if result is GateResult.PASS else _remedy(name, figure, minimum)
+    return explanation + _copy_note(figure), remedy
 
 
 _OFTEN_BELOW = 0.1
@@ -527,45 +483,71 @@ def _lowered(name: GateName, minimum: float) -> str:
     return f" (lowered from {USUAL_MINIMUMS[name]:g})"
 
 
-def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
+_RATED_TWICE = "rated by two raters or more"
+_ADD_GROUPS = "Add responses to other prompts"
+_ADD_VARIETY = "Add responses that differ more: agreement beyond chance shows only if ratings vary"
+_FIND_SCORES = "Find out why scores are missing, and run the judges again"
+_IF_ALL_SCORED = ", new ones if all are scored"
+_SCORE_MORE = f"Have the judges score more responses{_IF_ALL_SCORED}"
+_RARER = ", above all some that deserve the rarer values"
+
+_MOST_DISCUSSED = 20
+"""Longest list of responses to discuss, of those that differ most."""
+
+
+def _more_ratings(name: GateName, figure: GateFigure, minimum: float) -> str:
     """Return the remedy to collect more data, with the number that would decide.
 
     More data on a figure below the minimum keep the gate closed if the figure stays.
     """
     if figure.by_chance > 1 - TOLERANCE:  # all ratings are equal
-        return Remedy(RemedyKind.ADD_VARIETY)
+        return _ADD_VARIETY
     n_more = figure.n_more(minimum)
-    is_low = figure.value < minimum - TOLERANCE
+    responses = "more responses" if n_more is None else f"about {counted(n_more, 'more response')}"
+    text, step, end = "rubric", f"ave {responses} {_RATED_TWICE}", ""
     if GATES[name].raters == "judge":
-        rare = RemedyKind.SCORE_RARE_VALUES
-        more = RemedyKind.REVISE_OR_SCORE_MORE if is_low else RemedyKind.SCORE_MORE
-    else:
-        rare = RemedyKind.RATE_RARE_VALUES
-        more = RemedyKind.REVISE_OR_RATE_MORE if is_low else RemedyKind.RATE_MORE
-    kind = rare if figure.little_variation else more
-    return (
-        Remedy(kind)
-        if n_more is None
-        else Remedy(kind, f"about {counted(n_more, 'more response')}")
-    )
-
-
-def _remedy(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
-    if GATES[name].raters == "judge":
-        is_too_alike = figure.little_variation and not figure.high < CONTRADICTING_ALPHA
-        return Remedy(
-            RemedyKind.SCORE_RARE_VALUES if is_too_alike else RemedyKind.REVISE_JUDGE_PROMPT
-        )
-    if figure.n_disagreements:
-        is_reversed = name == "human_alpha" and figure.high < CONTRADICTING_ALPHA
-        if figure.settled < minimum - TOLERANCE and not is_reversed:
-            settled = GATES[name].statistic.text(figure.settled, minimum=minimum)
-            return too_little(settled, figure.n_disagreements)
-        kind = RemedyKind.CHECK_SCALE_DIRECTION if is_reversed else RemedyKind.DISCUSS
-        return discussion(kind, n_disagreements=figure.n_disagreements)
+        text, step, end = "judge prompt", f"ave the judges score {responses}", _IF_ALL_SCORED
     if figure.little_variation:
-        return Remedy(RemedyKind.ADD_RARE_VALUES, figure.little_variation)
-    return Remedy(RemedyKind.GIVE_EXAMPLES)
+        return f"H{step}{_RARER}"
+    if figure.value >= minimum - TOLERANCE:
+        return f"H{step}{end}"
+    comma = "," if end else ""
+    return f"Revise the {text}, or h{step}{end}{comma} to settle whether it is too low"
+
+
+def _remedy(name: GateName, figure: GateFigure, minimum: float) -> str:  # noqa: PLR0911 - one each
+    """Return what to do about a figure that is certainly below its minimum."""
+    if GATES[name].raters == "judge":
+        if figure.little_variation and not figure.high < CONTRADICTING_ALPHA:
+            return f"Have the judges score more responses{_RARER}"
+        return "Compare the judges' replies and revise the judge prompt"
+    if not figure.n_disagreements and figure.little_variation:
+        return (
+            f"There is no disagreement to discuss: {figure.little_variation}. Add responses that "
+            "deserve the rarer values"
+        )
+    if not figure.n_disagreements:
+        return (
+            "No single response explains it: check whether a rater is stricter than the others, "
+            "give an example response for every value of the scale, then have new responses rated"
+        )
+    n = figure.n_disagreements
+    disagreements = f"the {n:,} disagreements" if n > 1 else "the disagreement"
+    is_reversed = name == "human_alpha" and figure.high < CONTRADICTING_ALPHA
+    if figure.settled < minimum - TOLERANCE and not is_reversed:
+        settled = GATES[name].statistic.text(figure.settled, minimum=minimum)
+        return (
+            "Revise the question and give an example response for every value, then have new "
+            f"responses rated. Settling {disagreements} would only reach {settled}"
+        )
+    largest = f"the first {_MOST_DISCUSSED} of {n:,} disagreements"
+    start = f"Discuss {largest if n > _MOST_DISCUSSED else disagreements} with the raters,"
+    if is_reversed:
+        return (
+            f"{start} check whether one of them reads the scale in reverse, and if so have that "
+            "rater label again"
+        )
+    return f"{start} revise the rubric, then have new responses rated"
 
 
 def _in_short(verdict: GateVerdict) -> str:

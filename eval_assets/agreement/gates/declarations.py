@@ -1,11 +1,10 @@
-"""Declarations of the gates, with the figure that each one compares, and remedies.
+"""Declarations of the gates, with the figure that each one compares.
 
 CONTRIBUTING.md lists the places that a new gate touches.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from eval_assets.catalogue import (
@@ -109,105 +108,3 @@ def below_minimum(figures: HumanFigures, gates: Mapping[GateName, Gate]) -> bool
         figure.is_defined and not gate.is_reached(value=figure.value, low=figure.low)
         for gate, figure in compared
     )
-
-
-_MOST_DISCUSSED = 20
-"""Longest list of responses to discuss, of those that differ most."""
-
-
-class RemedyKind(StrEnum):
-    """Next step after a gate did not pass."""
-
-    RUN = "run"
-    RATE = "rate"
-    RATE_MORE = "rate_more"
-    RATE_RARE_VALUES = "rate_rare_values"
-    REVISE_OR_RATE_MORE = "revise_or_rate_more"
-    FIND_MISSING_SCORES = "find_missing_scores"
-    SCORE_MORE = "score_more"
-    SCORE_RARE_VALUES = "score_rare_values"
-    REVISE_OR_SCORE_MORE = "revise_or_score_more"
-    ADD_GROUPS = "add_groups"
-    ADD_VARIETY = "add_variety"
-    ADD_RARE_VALUES = "add_rare_values"
-    DISCUSS = "discuss"
-    DISCUSS_IS_TOO_LITTLE = "discuss_is_too_little"
-    CHECK_SCALE_DIRECTION = "check_scale_direction"
-    GIVE_EXAMPLES = "give_examples"
-    REVISE_JUDGE_PROMPT = "revise_judge_prompt"
-
-
-_TEXTS = {
-    RemedyKind.RUN: "Run eval-assets run --data {name}",
-    RemedyKind.RATE: "Have responses rated by two raters or more",
-    RemedyKind.RATE_MORE: "Have {name} rated by two raters or more",
-    RemedyKind.RATE_RARE_VALUES: (
-        "Have {name} rated by two raters or more, above all some that deserve the rarer values"
-    ),
-    RemedyKind.REVISE_OR_RATE_MORE: (
-        "Revise the rubric, or have {name} rated by two raters or more to settle whether it is too "
-        "low"
-    ),
-    RemedyKind.FIND_MISSING_SCORES: ("Find out why scores are missing, and run the judges again"),
-    RemedyKind.SCORE_MORE: "Have the judges score {name}, new ones if all are scored",
-    RemedyKind.SCORE_RARE_VALUES: (
-        "Have the judges score {name}, above all some that deserve the rarer values"
-    ),
-    RemedyKind.REVISE_OR_SCORE_MORE: (
-        "Revise the judge prompt, or have the judges score {name}, new ones if all are scored, to "
-        "settle whether it is too low"
-    ),
-    RemedyKind.ADD_GROUPS: "Add responses to other prompts",
-    RemedyKind.ADD_VARIETY: (
-        "Add responses that differ more: agreement beyond chance shows only if ratings vary"
-    ),
-    RemedyKind.ADD_RARE_VALUES: (
-        "There is no disagreement to discuss: {name}. Add responses that deserve the rarer values"
-    ),
-    RemedyKind.DISCUSS: (
-        "Discuss {name} with the raters, revise the rubric, then have new responses rated"
-    ),
-    RemedyKind.DISCUSS_IS_TOO_LITTLE: (
-        "Revise the question and give an example response for every value, then have new "
-        "responses rated. Settling {name}"
-    ),
-    RemedyKind.CHECK_SCALE_DIRECTION: (
-        "Discuss {name} with the raters, check whether one of them reads the scale in reverse, and "
-        "if so have that rater label again"
-    ),
-    RemedyKind.GIVE_EXAMPLES: (
-        "No single response explains it: check whether a rater is stricter than the others, give "
-        "an example response for every value of the scale, then have new responses rated"
-    ),
-    RemedyKind.REVISE_JUDGE_PROMPT: ("Compare the judges' replies and revise the judge prompt"),
-}
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """A next step with its parameter."""
-
-    kind: RemedyKind
-    name: str = "more responses"
-
-    @property
-    def text(self) -> str:
-        """The step as a sentence without a full stop."""
-        return _TEXTS[self.kind].format(name=self.name)
-
-
-def discussion(kind: RemedyKind, *, n_disagreements: int) -> Remedy:
-    """Return the remedy to discuss the largest disagreements."""
-    if n_disagreements > _MOST_DISCUSSED:
-        return Remedy(kind, f"the first {_MOST_DISCUSSED} of {n_disagreements:,} disagreements")
-    return Remedy(kind, _counted(n_disagreements))
-
-
-def too_little(settled: str, n_disagreements: int) -> Remedy:
-    """Return the remedy if settling all disagreements would not reach the minimum."""
-    name = f"{_counted(n_disagreements)} would only reach {settled}"
-    return Remedy(RemedyKind.DISCUSS_IS_TOO_LITTLE, name)
-
-
-def _counted(n_disagreements: int) -> str:
-    return f"the {n_disagreements:,} disagreements" if n_disagreements > 1 else "the disagreement"

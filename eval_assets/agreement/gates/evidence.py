@@ -5,7 +5,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import TypedDict
 
 from eval_assets.agreement.gates.decision import (
@@ -18,8 +17,6 @@ from eval_assets.agreement.gates.decision import (
 from eval_assets.agreement.gates.declarations import (
     GATES,
     GateDeclaration,
-    Remedy,
-    RemedyKind,
     applicable_gates,
 )
 from eval_assets.bands import MOSTLY_EQUAL, REPEATED, SKEWED_SHARE, UNSTABLE
@@ -90,14 +87,13 @@ def why_unusable(
         changed: Tables behind the figures whose files changed after they were read.
         folder: The evaluation folder, which the remedy names.
     """
-    run = Remedy(RemedyKind.RUN, quote(str(folder)))
     if not version:
-        return Unusable("nothing measured yet", run)
+        return Unusable("nothing measured yet", folder)
     if changed:
         reason = f"stale: the files of {' and '.join(changed)} changed since they were read"
-        return Unusable(reason, run)
+        return Unusable(reason, folder)
     if version != current:
-        return Unusable("stale: the ratings or scales changed since it was measured", run)
+        return Unusable("stale: the ratings or scales changed since it was measured", folder)
     return None
 
 
@@ -145,7 +141,7 @@ def _edited(gate: GateDeclaration, edited: Collection[RaterKind], folder: Path) 
     if gate.raters not in edited:
         return None
     reason = "stale: the stored figures were changed after they were measured"
-    return Unusable(reason, Remedy(RemedyKind.RUN, quote(str(folder))))
+    return Unusable(reason, folder)
 
 
 def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[GateFigure]:
