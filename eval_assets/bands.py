@@ -8,14 +8,11 @@ from eval_assets.scale import TOLERANCE
 UNDEFINED = "undefined"
 """Name of an undefined figure."""
 
-GOOD_A_HH, MODERATE_A_HH, FAIR_A_HH = 0.75, 0.60, 0.50
-"""Lower ends of the bands, which also determine the colours."""
-
 _A_HH_BANDS = (
     (0.90, "Excellent agreement"),
-    (GOOD_A_HH, "Good agreement"),
-    (MODERATE_A_HH, "Moderate agreement"),
-    (FAIR_A_HH, "Fair agreement"),
+    (0.75, "Good agreement"),
+    (0.60, "Moderate agreement"),
+    (0.50, "Fair agreement"),
 )
 _ALPHA_BANDS = ((0.800, "reliable"), (0.667, "tentative"))
 _KAPPA_BANDS = (
@@ -30,19 +27,12 @@ ALPHA_LIMITS = tuple(limit for limit, _ in _ALPHA_BANDS)
 KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
 """Limits between bands, which a written figure must not blur."""
 
-ALPHA_TARGETS = {"acceptable": 0.667, "good": 0.80, "excellent": 0.90}
-"""Targets of the labelling protocol for human labels that validate a judge. Its text has .67 and
-.667 for the lowest alpha; .667 is Krippendorff's."""
-
 CONTRADICTING_ALPHA = -0.1
 """If the whole interval of alpha lies below, raters contradict one another. Raters of whom one is
 only stricter can lie a little below 0."""
 
 LOWEST_COVERAGE = 0.9
 """Lowest share of a judge's units with a score: scores are seldom missing by chance."""
-
-FEW_GROUPS = 50
-"""Response groups from which on simulated 95 % intervals hold what they promise."""
 
 SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 100 * 5 / 6
 """Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew: two

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
 from eval_assets.agreement.label_agreement import gwet_ac_of, kappa_of
+from eval_assets.agreement.rater_patterns import Finding, rater_patterns
 from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.bands import a_hh_label, alpha_label, chance_remark
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
@@ -94,18 +94,8 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         )
         rows.append(row)
         if question.id in humans.first_round_only:
-            findings.append(Finding(question.id, "pattern", _FIRST_ROUND))
+            findings.append(Finding(question.id, _FIRST_ROUND))
         findings += rater_patterns(question, ratings)
-        findings += suggestions(
-            question,
-            a_hh=profile.a_hh.value,
-            exact=profile.exact_agreement.value,
-            adjacent=profile.adjacent_agreement.value,
-            alpha=profile.alpha,
-            minimum_alpha=evaluation.gates["human_alpha"].minimum,
-            most_frequent_share=row.most_frequent_share,
-            n_disagreements=n_disagreements,
-        )
     return HumanMeasures(
         (_overall(evaluation, humans, every_pattern, every_settled), *rows), tuple(findings)
     )

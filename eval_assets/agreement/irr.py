@@ -14,10 +14,10 @@ from eval_assets.verdicts import GateResult, Verdict
 from eval_assets.wording import listed, or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from eval_assets.agreement.advice import Finding
     from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
+    from eval_assets.agreement.rater_patterns import Finding
     from eval_assets.agreement.ratings import HumanRatings
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 _FEWEST = 2
 
 
-def irr_result(
+def irr_result(  # noqa: PLR0913 - what was measured, and what follows
     evaluation: Evaluation,
     humans: HumanRatings,
     agreement: Sequence[HumanFigures],
     findings: Sequence[Finding],
     outcomes: Sequence[GateOutcome],
+    *,
+    steps: Mapping[str | None, str],
 ) -> dict[str, Any]:
     """Return the agreement of humans in the types of JSON.
 
@@ -40,6 +42,7 @@ def irr_result(
         agreement: Figures overall and by question.
         findings: Remarks on the labels.
         outcomes: Outcome of every gate.
+        steps: Next step of each question whose labels do not pass, under None that of all.
 
     Returns:
         Per question and overall: the figure that decides in percent with its threshold, A^HH with
@@ -57,7 +60,7 @@ def irr_result(
             question,
             by_question[question.id],
             [v for o in gates for v in o.questions if v.question_id == question.id],
-            _texts(findings, question.id),
+            [steps[question.id]] if question.id in steps else [],
         )
         for question in sorted(evaluation.rubric, key=lambda question: question.id)
         if question.id in by_question
@@ -86,11 +89,7 @@ def irr_result(
         "threshold": None if decisive is None else _percent(decisive, of="minimum"),
         "per_metric_scores": metrics,
         "problematic_patterns": _patterns(evaluation, humans, findings),
-        "suggestions": (
-            ["Some questions do not pass the human gates: see per_metric_scores"]
-            if any(metric["acceptable"] is False for metric in metrics.values())
-            else []
-        ),
+        "suggestions": [steps[None]] if None in steps else [],
         "num_raters": structure["num_raters"],
         "num_traces": structure["num_traces"],
         "details": structure
@@ -106,7 +105,7 @@ def irr_result(
                     "is_closed": outcome.is_closed,
                     "value": or_none(outcome.overall.value),
                     "minimum": outcome.overall.minimum,
-                    "reason": outcome.reason,
+                    "reason": outcome.explanation,
                 }
                 for outcome in gates
             },
@@ -119,7 +118,7 @@ _STATISTICS = {name: GATES[name].statistic.title for name in HUMAN_GATES}
 
 def _ready_reason(gates: Sequence[GateOutcome]) -> str:
     """Return the reason of the overall verdict: the closed gates, else the unsettled ones."""
-    closed = [f"{outcome.gate}: {outcome.reason}" for outcome in gates if outcome.is_closed]
+    closed = [f"{outcome.gate}: {outcome.explanation}" for outcome in gates if outcome.is_closed]
     unsettled = [o.gate for o in gates if o.overall.state is Verdict.NEED_MORE_DATA]
     if closed:
         return "; ".join(closed)
@@ -220,22 +219,15 @@ def _patterns(
 ) -> list[str]:
     """Return the findings on single raters and on responses."""
     patterns = [
-        f"{question.id}: {text}"
+        f"{question.id}: {of.finding}"
         for question in evaluation.rubric
-        for text in _texts(findings, question.id, kind="pattern")
+        for of in findings
+        if of.question_id == question.id
     ]
     return patterns + [
         f"{question.id}: raters disagree most on {n} response(s), listed in label_disagreements"
         for question in evaluation.rubric
         if (n := humans.n_disagreements.get(question.id, 0))
-    ]
-
-
-def _texts(findings: Sequence[Finding], question_id: str, *, kind: str = "suggestion") -> list[str]:
-    return [
-        remark.finding
-        for remark in findings
-        if remark.question_id == question_id and remark.kind == kind
     ]
 
 

@@ -40,7 +40,7 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.assets.terminal import DETAIL
-from eval_assets.bands import ALPHA_TARGETS
+from eval_assets.catalogue import ALPHA
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import (
     HumanFigures,
@@ -85,7 +85,7 @@ from eval_assets.store.summaries import (
     write_judge_human_disagreements,
     write_score_summary,
 )
-from eval_assets.wording import figure_text, or_none, signed_text
+from eval_assets.wording import or_none, signed_text
 
 _MOST_SHOWN = 50
 
@@ -155,7 +155,7 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             for alpha, prompt, model in unreliable_results(connection):
                 logger.warning(
                     "judges are unreliable: alpha %s on the response of %s to: %s",
-                    figure_text(alpha, limits=ALPHA_TARGETS.values()),
+                    ALPHA.text(alpha),
                     model,
                     prompt,
                     extra=DETAIL,

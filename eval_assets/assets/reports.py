@@ -11,10 +11,10 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.gates.evidence import MeasuredAgreement
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges
+from eval_assets.agreement.rater_patterns import Finding
 from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import dependences
 from eval_assets.assets.labelling import label_quality
@@ -188,9 +188,7 @@ def stored_report(
         evaluation=evaluation,
         outcomes=outcomes,
         stale=stale.get(JudgeHumanFigures.table, ""),
-        findings=tuple(
-            (of.question_id, of.finding) for of in measured.findings if of.kind == "pattern"
-        ),
+        findings=tuple((of.question_id, of.finding) for of in measured.findings),
         dependent_judges=tuple(
             of.text for of in dependences(evaluation, judged_models(connection))
         ),

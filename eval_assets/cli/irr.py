@@ -27,14 +27,16 @@ Format = Literal["table", "json"]
 )
 @click.option("--json", "form", flag_value="json", help="As `serve` answers, with all figures.")
 def irr(data: Path, database: str | None, form: Format) -> int:
-    """Show the agreement of human raters: the latest figures, with advice.
+    """Show the agreement of human raters: the latest figures and the next step.
 
     `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """
+    from eval_assets.assets.stored_screen import stored_screen
     from eval_assets.cli.results import stored_irr, why_stale
     from eval_assets.cli.terminal_tables import print_humans
     from eval_assets.figures import HumanFigures
     from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.shown.terminal import wrapped
     from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.figures import read_figures
     from eval_assets.store.gates import stored_findings
@@ -47,6 +49,7 @@ def irr(data: Path, database: str | None, form: Format) -> int:
         agreement = read_figures(connection, HumanFigures)
         findings = stored_findings(connection)
         stale = why_stale(connection, evaluation)
+        screen = stored_screen(connection, evaluation, certificates=[], notes=[])
     if not agreement:
         return nothing_measured(data)
     match form:
@@ -63,4 +66,6 @@ def irr(data: Path, database: str | None, form: Format) -> int:
             print_humans(agreement)
             for finding in findings:
                 click.echo(f"{finding.question_id}: {finding.finding}.")
+            if not stale and (step := screen.label_steps().get(None)):
+                click.echo("\n".join(wrapped(f"Do next: {step}", first="", rest="")))
     return DONE

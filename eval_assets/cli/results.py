@@ -99,7 +99,7 @@ def what_next(
         return ""
     if any(GATES[of.gate].raters == "human" for of in lacking):
         step = stored_screen(connection, evaluation, certificates=[], notes=[]).next
-        return " ".join(filter(None, (step.sentence, step.reason, step.command)))
+        return " ".join(filter(None, (step.text, step.command)))
     return f"{lacking[0].advice}." if lacking[0].advice else ""
 
 
@@ -119,13 +119,14 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
         agreement = read_figures(connection, HumanFigures)
         if not agreement:
             return None
-        outcomes = outcomes_now(connection, evaluation)
+        screen = stored_screen(connection, evaluation, certificates=[], notes=[])
         return irr_result(
             evaluation,
             human_ratings(connection, evaluation),
             agreement,
             stored_findings(connection),
-            outcomes,
+            outcomes_now(connection, evaluation),
+            steps=screen.label_steps(),
         )
 
 

@@ -65,8 +65,7 @@ def print_measured(
 
     print_humans(read_figures(connection, HumanFigures))
     for finding in stored_findings(connection):
-        if finding.kind == "pattern":
-            click.echo(f"{finding.question_id}: {finding.finding}.\n")
+        click.echo(f"{finding.question_id}: {finding.finding}.\n")
     for unpaired in read_rows(connection, "no_longer_paired", order_by="question_id"):
         question_id, n = unpaired["question_id"], unpaired["n_responses"]
         click.echo(

@@ -41,8 +41,7 @@ def report_markdown(report: Report, *, with_texts: bool = True) -> str:
     parts += _answers(screen)
     step = screen.next
     command = f"\n\n    {' '.join(step.command.split())}" if step.command else ""
-    sentence = " ".join(filter(None, (step.sentence, step.reason)))
-    parts.append(f"**Do next:** {escape_markdown(sentence)}{command}")
+    parts.append(f"**Do next:** {escape_markdown(step.text)}{command}")
     if screen.disagreements.items and with_texts:
         parts += ["## Widest disagreements", *_block(screen.disagreements)]
     for section in report.sections:

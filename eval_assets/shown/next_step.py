@@ -72,6 +72,11 @@ class NextStep:
     examples: tuple[str, ...] = ()
     command: str = ""
 
+    @property
+    def text(self) -> str:
+        """What to do, and what it achieves."""
+        return " ".join(filter(None, (self.sentence, self.reason)))
+
 
 def command_words(step: NextStep) -> list[str]:
     """Return the command that takes a step in an evaluation folder."""

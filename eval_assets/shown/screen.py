@@ -162,6 +162,19 @@ class Screen:
         """The worst verdict, which the exit code follows."""
         return Verdict.worst((self.labels.verdict, *(of.verdict for of in self.judges)))
 
+    def label_steps(self) -> dict[str | None, str]:
+        """Return the next step on each question whose labels do not pass; under None of all."""
+        open_labels = [of for of in self.assessment.labels if of.verdict is not Verdict.PASS]
+        steps: dict[str | None, str] = {None: self.next.text} if open_labels else {}
+        for labels in open_labels:
+            alone = Assessment(
+                (labels,),
+                {},
+                tuple(of for of in self.assessment.disagreements if of.question == labels.question),
+            )
+            steps[labels.question.id] = _next(self.reading, alone).text
+        return steps
+
     @property
     def has_table(self) -> bool:
         """Return whether a table takes the place of the sentences on judges."""
@@ -221,6 +234,10 @@ class Screen:
         return key
 
 
+def _next(reading: ReadSummary, assessment: Assessment) -> NextStep:
+    return next_step(assessment, reading.words, item_names=lambda unit: reading.item(unit).name)
+
+
 def screen_of(
     reading: ReadSummary, assessment: Assessment, *, command_of: Callable[[NextStep], str]
 ) -> Screen:
@@ -235,7 +252,7 @@ def screen_of(
     judges = tuple(
         _judge_answer(judge, comparisons, words) for judge, comparisons in assessment.judges.items()
     )
-    step = next_step(assessment, words, item_names=lambda unit: reading.item(unit).name)
+    step = _next(reading, assessment)
     return Screen(
         reading=reading,
         assessment=assessment,

@@ -44,7 +44,7 @@ def screen_document(screen: Screen, *, report: str | None) -> Json:
         ],
         "next": {
             "action": step.action.value,
-            "sentence": " ".join(filter(None, (step.sentence, step.reason))),
+            "sentence": step.text,
             "number": step.number,
             "command": step.command,
         },

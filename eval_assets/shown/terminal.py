@@ -62,9 +62,7 @@ def _lines(screen: Screen, report: str | None) -> Iterator[str]:
             yield from wrapped(judge.sentence)
             yield ""
     step = screen.next
-    yield from wrapped(
-        " ".join(filter(None, (step.sentence, step.reason))), first=_NEXT, rest=" " * len(_NEXT)
-    )
+    yield from wrapped(step.text, first=_NEXT, rest=" " * len(_NEXT))
     if step.examples:
         yield from wrapped(
             "    ".join(step.examples), first=" " * len(_NEXT), rest=" " * len(_NEXT)

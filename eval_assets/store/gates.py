@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.gates.decision import GateOutcome, run_again, tunable_questions
 from eval_assets.agreement.gates.evidence import (
     MeasuredAgreement,
@@ -16,6 +15,7 @@ from eval_assets.agreement.gates.evidence import (
     measures_version,
     why_unusable,
 )
+from eval_assets.agreement.rater_patterns import Finding
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.figures import (
     FigureRecord,
@@ -215,7 +215,7 @@ def measured_agreement(connection: duckdb.DuckDBPyConnection) -> MeasuredAgreeme
 
 def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...]:
     """Return the stored remarks on the labels."""
-    rows = connection.execute("SELECT question_id, kind, finding FROM label_findings").fetchall()
+    rows = connection.execute("SELECT question_id, finding FROM label_findings").fetchall()
     return tuple(Finding(*row) for row in rows)
 
 

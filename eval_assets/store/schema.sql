@@ -261,7 +261,6 @@ CREATE TABLE IF NOT EXISTS judges (
 
 CREATE TABLE IF NOT EXISTS label_findings (
     question_id VARCHAR NOT NULL,
-    kind VARCHAR NOT NULL,                 -- 'pattern' or 'suggestion'
     finding VARCHAR NOT NULL
 );
 

@@ -4,9 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.gates.decision import (
     GateEvidence,
     GateFigure,
@@ -14,6 +13,7 @@ from eval_assets.agreement.gates.decision import (
     evaluate_gates,
     tunable_questions,
 )
+from eval_assets.agreement.rater_patterns import Finding
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.config.judges import Judge
@@ -55,7 +55,7 @@ class Measured:
     most_frequent_share: float = 0.34
     judge_alpha: float = 0.83
     half_width: float = 0.04
-    findings: tuple[tuple[Literal["pattern", "suggestion"], str], ...] = ()
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Case:
             tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
             humans=humans,
             findings=tuple(
-                Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
+                Finding(m.question.id, finding) for m in self.measured for finding in m.findings
             ),
             judges=judges,
             judge_humans=self._judge_humans(),

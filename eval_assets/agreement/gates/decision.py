@@ -202,8 +202,13 @@ class GateOutcome:
     @property
     def reason(self) -> str:
         """The verdict in words, with the remedy if the gate is not open for every question."""
+        return ". ".join(filter(None, (self.explanation, self.advice)))
+
+    @property
+    def explanation(self) -> str:
+        """The verdict in words, without the remedy."""
         if self.passed or self.overall.verdict is not GateResult.PASS:
-            return self.overall.reason
+            return self.overall.explanation
         failing = ", ".join(f"{v.question_id} ({_in_short(v)})" for v in self._failing)
         if self.is_closed:
             verb = "do" if len(self._failing) > 1 else "does"
@@ -212,7 +217,7 @@ class GateOutcome:
             consequence = f"Not reached on {failing}"
         else:
             consequence = f"Left out of tuning: {failing}"
-        return f"{self.overall.explanation}. {consequence}. {self.advice}"
+        return f"{self.overall.explanation}. {consequence}"
 
     @property
     def advice(self) -> str:

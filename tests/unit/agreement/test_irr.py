@@ -24,7 +24,11 @@ def ratings_of(matrix: list[list[float]]) -> LongRatings:
 
 
 def result_of(
-    case: Case, matrix: list[list[float]], *, n_disagreements: dict[str, int] | None = None
+    case: Case,
+    matrix: list[list[float]],
+    *,
+    n_disagreements: dict[str, int] | None = None,
+    steps: dict[str | None, str] | None = None,
 ) -> dict[str, Any]:
     """Return the result of a case whose questions all have the same ratings."""
     data = case.data()
@@ -40,6 +44,7 @@ def result_of(
         case.humans(),
         data.findings,
         data.gates,
+        steps=steps or {},
     )
     json.dumps(result, allow_nan=False)
     return result
@@ -82,9 +87,6 @@ def test_bands_follow_a_hh_and_acceptance_the_gates() -> None:
 
     assert (clarity["interpretation"], clarity["acceptable"]) == ("Moderate agreement", False)
     assert (clarity["metric_used"], clarity["score"], clarity["threshold"]) == ("A^HH", 66.5, 75.0)
-    assert result["suggestions"] == [
-        "Some questions do not pass the human gates: see per_metric_scores"
-    ]
 
 
 def test_pairs_are_not_counted_on_a_scale_of_many_values() -> None:
@@ -122,19 +124,18 @@ def test_an_undefined_figure_is_null() -> None:
     assert result_of(case, COMPLETE)["per_metric_scores"]["clarity"]["krippendorff_alpha"] is None
 
 
-def test_patterns_name_their_question() -> None:
-    clarity = Measured(
-        CLARITY,
-        findings=(("pattern", "r1 gives 3 every time"), ("suggestion", "Clarify the question")),
-    )
-    case = Case(measured=(clarity,))
-    result = result_of(case, COMPLETE, n_disagreements={"clarity": 4})
+def test_patterns_and_steps_name_their_question() -> None:
+    case = Case(measured=(Measured(CLARITY, findings=("r1 gives 3 every time",)), Measured(SAFE)))
+    steps = {None: "Rewrite the questions.", "clarity": "Rewrite the question."}
+    result = result_of(case, COMPLETE, n_disagreements={"clarity": 4}, steps=steps)
 
     assert result["problematic_patterns"] == [
         "clarity: r1 gives 3 every time",
         "clarity: raters disagree most on 4 response(s), listed in label_disagreements",
     ]
-    assert result["per_metric_scores"]["clarity"]["suggestions"] == ["Clarify the question"]
+    assert result["per_metric_scores"]["clarity"]["suggestions"] == ["Rewrite the question."]
+    assert result["per_metric_scores"]["safe"]["suggestions"] == []
+    assert result["suggestions"] == ["Rewrite the questions."]
 
 
 def test_who_rated_what_is_counted() -> None:
@@ -179,7 +180,7 @@ def test_nothing_measured_gives_no_scores() -> None:
         {q.id: ratings_of(COMPLETE) for q in data.evaluation.rubric}, {}, {}, "v1"
     )
 
-    result = irr_result(data.evaluation, humans, [], [], data.gates)
+    result = irr_result(data.evaluation, humans, [], [], data.gates, steps={})
     assert result["per_metric_scores"] == {}
 
 

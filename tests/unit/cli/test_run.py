@@ -147,9 +147,7 @@ def test_the_remedy_of_stale_figures_names_the_folder(
 
     remedy = "Run eval-assets run --data 'my data'"
     assert all(remedy in " ".join(text.split()) for text in printed)
-    remarks = [line for line in printed[1].splitlines() if line.split(": ")[0].isidentifier()]
-    assert remarks
-    assert all(line.endswith(".") for line in remarks)
+    assert "Do next" not in printed[1]
 
 
 def test_certificates_are_stale_in_every_form_once_labels_changed(

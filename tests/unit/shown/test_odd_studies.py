@@ -71,6 +71,12 @@ def test_terminal_json_and_html_say_the_same(screens: dict[str, Screen], name: s
     codes = {answer.verdict.exit_code for answer in answers}
     assert screen.verdict.exit_code == (3 if 3 in codes else 4 if 4 in codes else 0)
     assert screen.next.sentence in text
+    open_labels = {of.question.id for of in screen.assessment.labels} - {
+        of.question.id for of in screen.assessment.labels if of.verdict is Verdict.PASS
+    }
+    steps = screen.label_steps()
+    assert set(steps) == (open_labels | {None} if open_labels else set())
+    assert not steps or steps[None] == screen.next.text
     assert screen.next.sentence in page
     assert screen.next.sentence in unescape(screen_fragment(screen))
 

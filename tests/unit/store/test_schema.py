@@ -6,7 +6,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from eval_assets.agreement.advice import Finding
+from eval_assets.agreement.rater_patterns import Finding
 from eval_assets.store.connection import transaction
 from eval_assets.store.schema import count_rows, read_table, replace_records, replace_rows
 from tests.unit.store.conftest import responses
@@ -74,7 +74,7 @@ def test_rows_that_do_not_fit_leave_the_previous_ones(connection: Connection) ->
 
 
 def test_no_records_empty_the_table(connection: Connection) -> None:
-    finding = Finding("clarity", "pattern", "r1 gives 3 every time")
+    finding = Finding("clarity", "r1 gives 3 every time")
     replace_records(connection, "label_findings", [finding])
     assert count_rows(connection, "label_findings") == 1
 

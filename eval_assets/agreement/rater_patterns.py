@@ -1,32 +1,21 @@
-"""Remarks on the labels of a question: patterns of single raters, and next steps."""
+"""Patterns of single raters on the labels of a question."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.bands import CONTRADICTING_ALPHA, MOSTLY_EQUAL, SKEWED_SHARE
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
-from eval_assets.stats import Interval
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 Mask = NDArray[np.bool_]
-
-GOOD_SHARE = 0.75
-POOR_SHARE = 0.50
-RARELY_EXACT_SHARE = 0.30
-"""Shares of agreeing rater pairs at which advice changes."""
-
-LOW_ALPHA = 0.3
-NEAR_CHANCE_ALPHA = 0.15
-"""Below the first alpha is exploratory at best, below the second hardly above chance."""
 
 _FEWEST_SHARED = 5
 """Least number of shared responses for a remark on a rater."""
@@ -37,16 +26,12 @@ _MANY_EQUAL = 20
 _FEWEST_BETWEEN, _SELDOM_BETWEEN = 20, 0.9
 """A rater always between the others on so many responses is reported if another is not."""
 
-_MOST_DISCUSSED = 20
-"""Longer lists are not read: the first rows have the largest spread."""
-
 
 @dataclass(frozen=True)
 class Finding:
-    """One remark on a question's labels; a row of the table `label_findings`."""
+    """A remark on a question's labels; a row of the table `label_findings`."""
 
     question_id: str
-    kind: Literal["pattern", "suggestion"]
     finding: str
 
 
@@ -118,7 +103,7 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
                 f"raters of the same responses ({n_above} and {n_below} of them): at least half "
                 "the scale apart"
             )
-    return [Finding(question.id, "pattern", text) for text in texts]
+    return [Finding(question.id, text) for text in texts]
 
 
 def _beside_varying(ratings: LongRatings, raters: Sequence[int]) -> list[int]:
@@ -191,104 +176,6 @@ def _never_differ(ratings: LongRatings, rater: int, peer: int) -> bool:
         and np.array_equal(ratings.value[first], ratings.value[second])
         and len(np.unique(ratings.value[first])) > 2  # noqa: PLR2004 - yes and no
     )
-
-
-def suggestions(  # noqa: PLR0913 - the figures for the advice
-    question: RubricQuestion,
-    *,
-    a_hh: float,
-    exact: float,
-    adjacent: float,
-    alpha: Interval,
-    minimum_alpha: float,
-    most_frequent_share: float,
-    n_disagreements: int,
-) -> list[Finding]:
-    """Return advice on a question on which raters do not agree well.
-
-    Whether raters disagree or the data are too few or too alike is judged by the interval of alpha,
-    never by one share.
-
-    On a scale of many values, or without steps, few pairs are equal however well raters agree:
-    there A^HH decides how close they are. `exact` and `adjacent` are shares in [0, 1], NaN if there
-    is no pair or no step.
-    """
-    is_contradictory = alpha.high < CONTRADICTING_ALPHA and alpha.value < minimum_alpha
-    findings: list[str] = []
-    if not is_contradictory and (question.scale.has_few_values or not question.has_order):
-        is_reliable = alpha.value >= minimum_alpha
-        findings = _closer(question, exact=exact, adjacent=adjacent, is_reliable=is_reliable)
-    elif not is_contradictory and a_hh < GOOD_SHARE:
-        findings = _nearer(is_far=a_hh < POOR_SHARE)
-    is_skewed = 100 * exact >= MOSTLY_EQUAL and most_frequent_share > SKEWED_SHARE
-    findings += _beyond_chance(alpha, minimum_alpha, is_skewed=is_skewed)
-    if n_disagreements:
-        findings.append(_discussion(n_disagreements))
-    return [Finding(question.id, "suggestion", text) for text in findings]
-
-
-def _closer(
-    question: RubricQuestion, *, exact: float, adjacent: float, is_reliable: bool
-) -> list[str]:
-    in_classes = question.scale.is_binary or question.level == "nominal"
-    primary = exact if in_classes or np.isnan(adjacent) else adjacent
-    texts: list[str] = []
-    if primary < GOOD_SHARE:
-        if primary < POOR_SHARE:
-            texts.append("Rate a few example responses together before more are rated")
-            texts.append("Revise the question: most pairs of raters do not agree on it")
-        if in_classes:
-            border = "what makes a response pass and what makes it fail"
-            texts.append(
-                f"Define {border if question.scale.is_binary else 'what each value means'}"
-            )
-            texts.append("Collect borderline cases and settle them in the guidelines")
-        else:
-            texts.append("Give an example response for every value of the scale")
-        if exact < RARELY_EXACT_SHARE and not in_classes:
-            texts.append("Consider fewer values: raters seldom choose the same one")
-    elif not in_classes and exact < POOR_SHARE and is_reliable:
-        texts.append("Raters are close but seldom equal; that may do if one step matters little")
-    return texts
-
-
-def _nearer(*, is_far: bool) -> list[str]:
-    texts = ["Give example responses for the ends and the middle of the scale"]
-    if is_far:
-        texts.insert(0, "Revise the question: ratings of one response lie far apart")
-    return texts
-
-
-def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[str]:
-    if np.isnan(alpha.value) or alpha.value >= minimum - TOLERANCE:
-        return []
-    if not alpha.high < minimum:
-        # The number is that of the gate, which may compare alpha at another level.
-        question = f"alpha reaches {minimum:g}" if alpha.low > 0 else "raters agree beyond chance"
-        more = f"Have more responses rated: the data are inconclusive on whether {question}"
-        if is_skewed:
-            more += "; choose some that deserve the rarer values"
-        return [more]
-    if alpha.high < CONTRADICTING_ALPHA:
-        return [
-            "Raters contradict one another: check which end of the scale is the good one",
-            "Check that all raters judge the same aspect of the response",
-        ]
-    if alpha.value < NEAR_CHANCE_ALPHA:
-        return ["Agreement is near chance: start over with a clearer question"]
-    if alpha.value < LOW_ALPHA:
-        return ["Clarify the question, split it if it asks two things, and calibrate again"]
-    return ["Agree on the guidelines with examples, then have the same responses labelled again"]
-
-
-def _discussion(n_disagreements: int) -> str:
-    if n_disagreements > _MOST_DISCUSSED:
-        responses = f"the first {_MOST_DISCUSSED} of {n_disagreements} responses"
-    elif n_disagreements > 1:
-        responses = f"the {n_disagreements} responses"
-    else:
-        responses = "the response rated most differently"
-    return f"Discuss {responses} as a group, without changing the ratings already given"
 
 
 def _named(question: RubricQuestion, value: float) -> str:
