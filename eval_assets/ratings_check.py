@@ -343,7 +343,7 @@ class _Context:
             step: The step.
             option: Further option that reads the files as they were read.
         """
-        from eval_assets.shown.next_step import Action, command_words
+        from eval_assets.shown.next_step import Action, folder_command
 
         if not self.paths:
             return ""
@@ -354,7 +354,7 @@ class _Context:
         evaluation = self.rules.evaluation
         if evaluation is None:
             return join(["eval-assets", "init", *files, *options, self.title])
-        return join(["eval-assets", *command_words(step), "--data", str(evaluation.folder)])
+        return folder_command(step, evaluation)
 
 
 def _repeated(options: ReadOptions) -> list[str]:

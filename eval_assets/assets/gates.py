@@ -30,7 +30,7 @@ from eval_assets.store.gates import (
     unread_scores,
     write_gate_verdicts,
 )
-from eval_assets.wording import figure_text, or_none
+from eval_assets.wording import figure_text, listed, or_none
 
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
@@ -140,10 +140,12 @@ def _closed(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> dg.Failu
 
 
 def _reason(outcome: GateOutcome) -> str:
-    """Return why a gate is open or closed; where a run is the remedy, with the asset to make."""
+    """Return why a gate is open or closed; where a run is the remedy, with the assets to make."""
     if outcome.unusable is None:
         return outcome.reason
-    return f"{outcome.reason}, or materialize {GATES[outcome.gate].table} in the UI"
+    tables = [*outcome.unusable.changed, GATES[outcome.gate].table]
+    assets = listed(["model_responses" if name == "responses" else name for name in tables])
+    return f"{outcome.reason}, or materialize {assets} in the UI"
 
 
 def _result(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import replace
-from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from eval_assets.agreement.judge_comparison import (
     PlannedTest,
     depends_on_the_gap,
 )
-from eval_assets.shown.next_step import NextStep, command_words
+from eval_assets.shown.next_step import folder_command
 from eval_assets.shown.screen import ItemText, ReadSummary, Screen, screen_of
 from eval_assets.store.ratings import (
     human_ratings,
@@ -112,10 +111,7 @@ def stored_screen(
         n_held_out=int(is_held_out.sum()),
     )
 
-    def command_of(step: NextStep) -> str:
-        return join(["eval-assets", *command_words(step), "--data", str(evaluation.folder)])
-
-    return screen_of(reading, assessment, command_of=command_of)
+    return screen_of(reading, assessment, command_of=lambda step: folder_command(step, evaluation))
 
 
 def _with_tests(

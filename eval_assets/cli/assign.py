@@ -95,6 +95,7 @@ def assign(  # noqa: PLR0913 - one parameter per option
     from eval_assets.labelling.assignments import AssignmentPlan, add_assignments, strata_of
     from eval_assets.labelling.assignments import assign as assigned
     from eval_assets.readers.labels.read import read_labels
+    from eval_assets.wording import counted
 
     stratify = tuple(name.strip() for names in stratify for name in names.split(","))
     files = read_study(data, database=resolve_database(data, database))
@@ -129,11 +130,19 @@ def assign(  # noqa: PLR0913 - one parameter per option
         )
     except ValueError as error:
         raise click.UsageError(f"{error}.") from error
+    existing = list(files.study.assignments or ())
     if unlabelled:
         labels = read_labels(files.evaluation, files.responses)
         labelled = {*labels.ratings["response_id"], *labels.earlier["response_id"]}
         strata = {name: of for name, of in strata.items() if name not in labelled}
-    added = assigned(strata, plan, existing=files.study.assignments or ())
+        existing = [of for of in existing if of.response_id in strata]
+        lacking = (plan.n_responses or 0) - len(strata)
+        if lacking > 0:
+            click.echo(
+                f"Add {counted(lacking, 'response')}, then run this again: of {plan.n_responses} "
+                f"responses, {len(strata)} are there without a label."
+            )
+    added = assigned(strata, plan, existing=existing)
     if added:
         add_assignments(data, added)
     _report(added, data / ASSIGNMENTS, plan, stratify)

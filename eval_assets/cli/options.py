@@ -175,13 +175,18 @@ def resolve_database(data: Path, database: str | None) -> Path:
     return database_path(data, setting=database)
 
 
-def question_of(evaluation: Evaluation, question_id: str) -> RubricQuestion:
-    """Return the question with the id that a user entered.
+def question_of(evaluation: Evaluation, question_id: str | None) -> RubricQuestion:
+    """Return the question with the id that a user entered; the only one if they entered none.
 
     Raises:
-        click.UsageError: If the rubric has none of that name.
+        click.UsageError: If the rubric has none of that name, or several and none was entered.
     """
     declared = {question.id: question for question in evaluation.rubric}
+    if question_id is None:
+        if len(declared) > 1:
+            raise click.UsageError(f"Name the question: {', '.join(declared)}.")
+        [question] = declared.values()
+        return question
     if question_id not in declared:
         names = ", ".join(declared)
         raise click.UsageError(f"There is no question {question_id} (one of {names}).")

@@ -25,12 +25,12 @@ _MOST_CHARACTERS = 100
 
 
 @click.command()
-@click.argument("question")
+@click.argument("question", required=False)
 @data_option
 @database_option
 @json_option
-def why(question: str, data: Path, database: str | None, *, as_json: bool) -> int:
-    """Show where raters disagree on QUESTION: values, raters and responses.
+def why(question: str | None, data: Path, database: str | None, *, as_json: bool) -> int:
+    """Show where raters disagree on QUESTION, or the only one: values, raters and responses.
 
     Prints which values raters mix up, how severe each rater is and how they use the scale, and the
     responses whose ratings lie farthest apart.

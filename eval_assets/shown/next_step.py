@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from shlex import join
 
 from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.causes import MixedValues, SeverityGap
@@ -13,6 +14,7 @@ from eval_assets.agreement.judge_comparison import (
     depends_on_the_gap,
 )
 from eval_assets.agreement.label_agreement import LabelAgreement, WideDisagreement
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.shown.sentences import Words, cause_text
 from eval_assets.stats.beside_people import FEWEST_VARIED_GROUPS
 from eval_assets.verdicts import Verdict
@@ -78,18 +80,21 @@ class NextStep:
         return " ".join(filter(None, (self.sentence, self.reason)))
 
 
-def command_words(step: NextStep) -> list[str]:
+def folder_command(step: NextStep, evaluation: Evaluation) -> str:
     """Return the command that takes a step in an evaluation folder."""
+    words = ["run"]
     match step.action:
         case Action.RATE_TWICE:
-            return ["assign", "--raters-per-response", "2"]
+            words = ["assign", "--raters-per-response", "2"]
         case Action.RATE_MORE | Action.VARY | Action.DISCUSS:
-            return ["assign"]
+            question = ["--question", step.question] if len(evaluation.rubric) > 1 else []
+            words = ["assign", "--unlabelled", "--responses", str(step.number), *question]
+            words += ["--raters-per-response", "2"]
         case Action.REVISE_QUESTION:
-            return ["rubric", "draft", step.question]
+            words = ["rubric", "draft", step.question]
         case Action.USE_JUDGE:
-            return ["certificates"]
-    return ["run"]
+            words = ["certificates"]
+    return join(["eval-assets", *words, "--data", str(evaluation.folder)])
 
 
 def next_step(

@@ -190,10 +190,14 @@ def test_a_file_that_changed_since_it_was_read_closes_the_gates_on_it(
     table = {"labels.csv": "human_labels", "scores.csv": "judge_scores"}.get(name, "responses")
 
     of_people = ["human_a_hh", "human_alpha"] if name != "scores.csv" else []
+    of_judges = ["judge_alpha"] if name != "labels.csv" else []
     assert [line.split(":")[0] for line in lines] == [
-        f"Gate {gate} of {open_folder.path.name} is closed" for gate in (*of_people, "judge_alpha")
+        f"Gate {gate} of {open_folder.path.name} is closed" for gate in (*of_people, *of_judges)
     ]
     assert f"stale: the files of {table} changed since they were read. Run eval" in lines[0]
+    measured = "human_agreement" if of_people else "judge_agreement"
+    asset = "model_responses" if table == "responses" else table
+    assert lines[0].endswith(f"or materialize {asset} and {measured} in the UI.")
     assert open_folder.call("gates").returncode == 3
     is_stale = name != "scores.csv"
     stale = f"human_agreement is stale: the files of {table} changed since they were read. Run"
@@ -201,8 +205,8 @@ def test_a_file_that_changed_since_it_was_read_closes_the_gates_on_it(
         assert open_folder.call(*command).stdout.startswith(stale) == is_stale
     stale_because = json.loads(open_folder.call("irr", "--json").stdout)["stale_because"]
     assert (stale_because or "").startswith(stale) == is_stale
-    checked = open_folder.materialize("judge_agreement")
-    assert "stale: the files of" in (check_of(checked, "judge_alpha").description or "")
+    checked = check_of(open_folder.materialize("judge_agreement"), "judge_alpha")
+    assert ("stale: the files of" in (checked.description or "")) == bool(of_judges)
     file.write_bytes(file.read_bytes()[:-1])
     assert open_folder.call("gates").returncode == 0
 

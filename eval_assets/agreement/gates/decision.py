@@ -72,10 +72,12 @@ class Unusable:
 
     Args:
         folder: The evaluation folder, of which a run measures them.
+        changed: Tables whose files changed after they were read.
     """
 
     reason: str
     folder: Path
+    changed: tuple[str, ...] = ()
 
     @property
     def remedy(self) -> str:

@@ -35,6 +35,10 @@ _EQUAL = "two judges give equal scores throughout; check that one is not a copy 
 """Note on judges of which one may be loaded twice."""
 
 
+_RATINGS_OF_OTHERS: Mapping[RaterKind, str] = {"human": "judge_scores", "judge": "human_labels"}
+"""Table of ratings that a gate on each kind of raters does not depend on."""
+
+
 class MeasuredAgreement(TypedDict):
     """Figures of human agreement and of judge agreement, overall and by question."""
 
@@ -68,7 +72,7 @@ def gate_outcomes(
             unusable=why_unusable(
                 version=version,
                 current=current,
-                changed=[t for t in changed if t != "judge_scores" or gate.raters == "judge"],
+                changed=[table for table in changed if table != _RATINGS_OF_OTHERS[gate.raters]],
                 folder=evaluation.folder,
             )
             or _edited(gate, edited, evaluation.folder),
@@ -91,7 +95,7 @@ def why_unusable(
         return Unusable("nothing measured yet", folder)
     if changed:
         reason = f"stale: the files of {' and '.join(changed)} changed since they were read"
-        return Unusable(reason, folder)
+        return Unusable(reason, folder, tuple(changed))
     if version != current:
         return Unusable("stale: the ratings or scales changed since it was measured", folder)
     return None

@@ -204,9 +204,7 @@ def test_an_undefined_figure_is_explained_by_the_last_part_of_its_interpretation
 
 def test_figures_that_cannot_be_compared_close_the_gates_with_the_reason() -> None:
     human = "stale: the files of human_labels changed since they were read"
-    reason_of_scores = (
-        "stale: the files of human_labels and judge_scores changed since they were read"
-    )
+    reason_of_scores = "stale: the files of judge_scores changed since they were read"
     changed = outcomes_of(Case(), changed=["human_labels", "judge_scores"])
     edited = outcomes_of(Case(), edited={"judge"})
     older = outcomes_of(Case(), versions={"human": "v2", "judge": "v1"})

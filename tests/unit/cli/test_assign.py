@@ -92,6 +92,24 @@ def test_responses_that_a_rater_labelled_are_left_out(folder: Path) -> None:
     assert {row["question_id"] for row in rows(folder)} == {"clear"}
 
 
+def test_number_of_unlabelled_responses_leaves_out_those_with_labels(folder: Path) -> None:
+    run(folder)
+    (folder / "labels.csv").write_text(
+        "response_id,rater_id,question_id,rating\n"
+        + "".join(f"r{k},anna,clear,1\n" for k in range(30))
+    )
+    (folder / "assignments.csv").unlink()
+    run(folder, "--unlabelled", "--responses", "4")
+    assert len({row["response_id"] for row in rows(folder)}) == 4
+
+    done = run(folder, "--unlabelled", "--responses", "25")
+
+    assert {row["response_id"] for row in rows(folder)} == {f"r{k}" for k in range(30, 40)}
+    assert done.stdout.startswith(
+        "Add 15 responses, then run this again: of 25 responses, 10 are there without a label."
+    )
+
+
 def test_responses_go_to_teams_of_raters(folder: Path) -> None:
     declared = (folder / "evaluation.yaml").read_text()
     (folder / "evaluation.yaml").write_text(declared.replace("[anna, ben]", "[a, b, c, d, e]"))
