@@ -11,7 +11,6 @@ from benchmarks.table import written_between
 SECTIONS = (
     "spine",
     "statistics",
-    "controls",
     "tuning",
     "judging",
     "overload",

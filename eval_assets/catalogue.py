@@ -222,48 +222,6 @@ A_HA = Statistic(
     "mean over responses of 1 minus the distance of score and rating on [0, 1] (GDPval)",
     limits=A_HH_LIMITS,
 )
-A_HA_CONSTANT = Statistic(
-    "a_ha_constant",
-    "A^HA of the best constant score",
-    "control: the best judge that never reads the response",
-)
-A_HA_SHUFFLED = Statistic(
-    "a_ha_shuffled",
-    "A^HA of its own scores, shuffled",
-    "control: this judge's scores in random order",
-)
-A_HA_ABOVE_CONSTANT = Statistic(
-    "a_ha_above_constant",
-    "A^HA above the constant score",
-    "A^HA less that of the best constant score, on the same responses",
-)
-A_HA_ABOVE_SHUFFLED = Statistic(
-    "a_ha_above_shuffled",
-    "A^HA above its shuffled scores",
-    "A^HA less that of its scores in random order",
-)
-A_HA_ABOVE_PEOPLE = Statistic(
-    "a_ha_above_people",
-    "A^HA above A^HH",
-    "A^HA less the A^HH of the same responses; above 0 the judge agrees with people more than "
-    "people with each other",
-)
-A_HA_WITHIN = Statistic(
-    "a_ha_within",
-    "A^HA within response groups",
-    "A^HA less that of its scores in random order within each response group; 0 if it reads only "
-    "what the group shares, such as the prompt; NULL without groups of several responses",
-)
-A_HH_WITHIN = Statistic(
-    "a_hh_within",
-    "The same of a human rater",
-    "the same of each rater, compared with the others",
-)
-A_HA_WITHIN_ABOVE_PEOPLE = Statistic(
-    "a_ha_within_above_people",
-    "A^HA within response groups above that of people",
-    "a_ha_within less a_hh_within; below 0 people tell responses of one group apart better",
-)
 JUDGE_ALPHA = Statistic(
     "alpha",
     "Krippendorff's alpha",

@@ -22,7 +22,6 @@ from typing import (
 
 from eval_assets import catalogue as c
 from eval_assets.catalogue import Figure, Statistic
-from eval_assets.verdicts import JudgeVerdict
 from eval_assets.wording import or_none
 
 RaterKind = Literal["human", "judge"]
@@ -255,14 +254,6 @@ class JudgeHumanFigures(FigureRecord):
     n_units: int
     n_groups: _Groups
     a_ha: Annotated[Figure, c.A_HA]
-    a_ha_constant: Annotated[float, c.A_HA_CONSTANT]
-    a_ha_shuffled: Annotated[float, c.A_HA_SHUFFLED]
-    a_ha_above_constant: Annotated[Figure, c.A_HA_ABOVE_CONSTANT]
-    a_ha_above_shuffled: Annotated[Figure, c.A_HA_ABOVE_SHUFFLED]
-    a_ha_above_people: Annotated[Figure, c.A_HA_ABOVE_PEOPLE]
-    a_ha_within: Annotated[Figure, c.A_HA_WITHIN]
-    a_hh_within: Annotated[Figure, c.A_HH_WITHIN]
-    a_ha_within_above_people: Annotated[Figure, c.A_HA_WITHIN_ABOVE_PEOPLE]
     exact_agreement: Annotated[Figure, c.EXACT_AGREEMENT]
     adjacent_agreement: Annotated[Figure, c.ADJACENT_AGREEMENT]
     alpha: Annotated[Figure, c.JUDGE_ALPHA]
@@ -274,7 +265,6 @@ class JudgeHumanFigures(FigureRecord):
     mae: Annotated[Figure, c.MAE]
     bias: Annotated[Figure, c.BIAS]
     wilcoxon_p: Annotated[float, c.WILCOXON_P]
-    verdict: JudgeVerdict
     data_version: _DataVersion
 
 

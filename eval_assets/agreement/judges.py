@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
-from eval_assets.agreement.judge_verdicts import judge_verdict
 from eval_assets.agreement.pooled_coefficients import (
     Part,
     kappa_by_group,
@@ -40,7 +39,6 @@ from eval_assets.stats import (
     overall_profile,
     repeated_rater,
 )
-from eval_assets.verdicts import JudgeVerdict
 
 Floats = NDArray[np.float64]
 
@@ -128,10 +126,7 @@ def measure_judges_against_humans(
                 confidence=CONFIDENCE,
                 groups=ratings.group,
             )
-            row = _judge_human_figures(judge, of_unit, unit, profile, data_version)
-            if unit == "response" and repeated_rater(ratings.matrix(), scores) is not None:
-                row = replace(row, verdict=JudgeVerdict.REPEATS_A_RATER)
-            rows.append(row)
+            rows.append(_judge_human_figures(judge, question.id, unit, profile, data_version))
             counts = pd.DataFrame(profile.confusion, columns=list(_CONFUSION))
             confusion.append(counts.assign(judge_id=judge, question_id=question.id))
     filled = [counts for counts in confusion if len(counts)]
@@ -167,7 +162,7 @@ def _comparisons(
 
 
 def _judge_human_figures(
-    judge: str, question: RubricQuestion, unit: str, profile: JudgeHumanProfile, data_version: str
+    judge: str, question_id: str, unit: str, profile: JudgeHumanProfile, data_version: str
 ) -> JudgeHumanFigures:
     """Return the record of a profile: its figures have the names of the profile's intervals."""
     figures = {
@@ -177,28 +172,13 @@ def _judge_human_figures(
     }
     figures["exact_agreement"] = Figure.percent(profile.exact_agreement)
     figures["adjacent_agreement"] = Figure.percent(profile.adjacent_agreement)
-    verdict = judge_verdict(
-        figures["a_ha"],
-        shuffled=profile.a_ha_shuffled,
-        constant=profile.a_ha_constant,
-        above_shuffled=figures["a_ha_above_shuffled"],
-        above_constant=figures["a_ha_above_constant"],
-        above_people=figures["a_ha_above_people"],
-        within=figures["a_ha_within"],
-        people_within=figures["a_hh_within"],
-        within_above_people=figures["a_ha_within_above_people"],
-        spearman=figures["spearman"] if question.scale.has_order else UNDEFINED_FIGURE,
-    )
     return JudgeHumanFigures(
         judge_id=judge,
-        question_id=question.id,
+        question_id=question_id,
         unit=unit,
         n_units=profile.n_units,
         n_groups=profile.n_groups,
-        a_ha_constant=profile.a_ha_constant,
-        a_ha_shuffled=profile.a_ha_shuffled,
         wilcoxon_p=profile.wilcoxon_p,
-        verdict=verdict,
         data_version=data_version,
         **figures,
     )

@@ -29,7 +29,6 @@ from eval_assets.assets.labels import human_labels, label_disagreements
 from eval_assets.assets.metadata import (
     counts_as_metadata,
     figures_as_metadata,
-    intervals_as_metadata,
     rows_as_metadata,
 )
 from eval_assets.assets.recipes import asset, tables
@@ -178,7 +177,7 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 @asset(group="agreement", kinds={"duckdb"}, deps=[human_labels, adjudicated_labels, judge_scores])
 def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Agreement of each judge with the humans, beside a constant and a shuffled control.
+    """Agreement of each judge with the humans.
 
     Humans count with their consensus if there is one. Responses that were left out as ambiguous
     count in judge_human_agreement_with_excluded only. A judge who scores conversations is compared
@@ -245,13 +244,6 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                 folder, table, human_labels="value", judge_scores="score"
             ),
             "agreement": figures_as_metadata(measures.agreement, JUDGES_AGAINST_HUMANS),
-            "judge_minus_people": intervals_as_metadata(
-                {
-                    f"{row.judge_id}, {row.question_id}": row.a_ha_above_people
-                    for row in measures.agreement
-                },
-                minimum=0.0,
-            ),
             "confusion": counts_as_metadata(_confusions(measures.confusion)),
             "named_biases": rows_as_metadata(
                 bias[bias["is_named"]] if len(bias) else bias, _BIAS_COLUMNS

@@ -148,7 +148,8 @@ def less(one: Interval, two: Interval, products: Floats) -> Interval:
     value = one.value - two.value
     if one.method is None or two.method is None:
         return replace(one, value=value, low=math.nan, high=math.nan, method=None)
-    correlation = _correlation(products)
+    scale = math.sqrt(products[0, 0] * products[1, 1])
+    correlation = float(products[0, 1]) / scale if scale > TIE**2 else 0.0  # one may not vary
 
     def far(one_end: float, two_end: float) -> float:
         a_far, b_far = abs(one_end - one.value), abs(two_end - two.value)
@@ -156,36 +157,6 @@ def less(one: Interval, two: Interval, products: Floats) -> Interval:
 
     low, high = value - far(one.low, two.high), value + far(one.high, two.low)
     return replace(one, value=value, low=low, high=high, method="mover")
-
-
-def product(one: Interval, two: Interval, products: Floats) -> Interval:
-    """Return `one` times `two`, which is not negative: `less` of the changes that either makes.
-
-    The product is certainly above 0, or below, wherever `one` is: then its end next to 0 is no
-    nearer than if both were at their ends.
-    """
-    value = one.value * two.value
-    if one.method is None or two.method is None:
-        return replace(one, value=value, low=math.nan, high=math.nan, method=None)
-    correlation = _correlation(products)
-
-    def far(one_end: float, two_end: float) -> float:
-        a_far, b_far = two.value * (one_end - one.value), one.value * (two_end - two.value)
-        return math.sqrt(max(0.0, a_far**2 + b_far**2 + 2 * correlation * a_far * b_far))
-
-    less_of_two, more_of_two = (two.low, two.high) if one.value >= 0 else (two.high, two.low)
-    low, high = value - far(one.low, less_of_two), value + far(one.high, more_of_two)
-    if one.low > 0:
-        low = max(low, one.low * two.low)
-    if one.high < 0:
-        high = min(high, one.high * two.low)
-    return replace(one, value=value, low=low, high=high, method="mover")
-
-
-def _correlation(products: Floats) -> float:
-    """Return the correlation of two estimates, 0 if one does not vary."""
-    scale = math.sqrt(products[0, 0] * products[1, 1])
-    return float(products[0, 1]) / scale if scale > TIE**2 else 0.0
 
 
 def _measured(

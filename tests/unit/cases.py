@@ -1,7 +1,7 @@
 """Figures made by hand: records as the tables hold them, and the gates' own verdicts on them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from eval_assets.figures import (
     ScoreFigures,
 )
 from eval_assets.scale import BINARY, LIKERT5
-from eval_assets.verdicts import JudgeVerdict
 
 JUDGES = (
     Judge("gpt", "openai", "gpt-6-luna"),
@@ -82,10 +81,7 @@ class Case:
     name: str = "conala"
     alpha_within: float = math.nan
     a_ha: float = 0.86
-    a_ha_constant: float = 0.70
-    a_ha_shuffled: float = 0.57
     bias: float = 0.31
-    verdicts: Mapping[tuple[str, str], JudgeVerdict] = field(default_factory=dict)
     model: str = "fern-small"
 
     def data(self) -> CaseData:
@@ -216,14 +212,6 @@ class Case:
                 n_units=80,
                 n_groups=80,
                 a_ha=_figure(self.a_ha, 0.03),
-                a_ha_constant=self.a_ha_constant,
-                a_ha_shuffled=self.a_ha_shuffled,
-                a_ha_above_constant=_figure(self.a_ha - self.a_ha_constant, 0.03),
-                a_ha_above_shuffled=_figure(self.a_ha - self.a_ha_shuffled, 0.03),
-                a_ha_above_people=_figure(self.a_ha - m.a_hh, 0.02),
-                a_ha_within=UNDEFINED_FIGURE,
-                a_hh_within=UNDEFINED_FIGURE,
-                a_ha_within_above_people=UNDEFINED_FIGURE,
                 exact_agreement=_figure(55.0, 5),
                 adjacent_agreement=_figure(93.0, 3),
                 alpha=_figure(0.77, 0.05),
@@ -235,7 +223,6 @@ class Case:
                 mae=_figure(0.41, 0.05),
                 bias=_figure(self.bias, 0.1),
                 wilcoxon_p=0.0004,
-                verdict=self.verdicts.get((judge.id, m.question.id), JudgeVerdict.MATCHES_HUMANS),
                 data_version="v1",
             )
             for m in self.measured

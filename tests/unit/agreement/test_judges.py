@@ -20,7 +20,6 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import LeaveOneJudgeOutFigures
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import krippendorff_alpha
-from eval_assets.verdicts import JudgeVerdict
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 
@@ -51,22 +50,6 @@ def test_a_judge_that_scored_conversations_is_compared_on_those_alone() -> None:
         ("by turn", "response", 4, 0.25),
         ("by talk", "conversation", 2, 0.5),
     ]
-
-
-def test_a_judge_that_repeats_a_rater_is_named_whatever_its_agreement() -> None:
-    rng = np.random.default_rng(3)
-    first = rng.integers(1, 6, 60).astype(float)
-    second = np.clip(first + rng.integers(-1, 2, 60), 1, 5)
-    rows = measure_judges_against_humans(
-        {"clarity": given(first.tolist(), second.tolist(), raters=("anna", "ben"))},
-        {"clarity": given(second.tolist(), first.tolist()[:19] + [5.0] * 41, raters=("j1", "j2"))},
-        Evaluation("test", Path(), (CLARITY,)),
-        conversations={},
-        data_version="v1",
-    ).agreement
-
-    assert rows[0].verdict is JudgeVerdict.REPEATS_A_RATER
-    assert rows[1].verdict is not JudgeVerdict.REPEATS_A_RATER
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,9 @@ import pytest
 
 from eval_assets.agreement.gates.evidence import alpha_levels
 from eval_assets.agreement.humans import measure_humans
-from eval_assets.agreement.judge_verdicts import judge_verdict
-from eval_assets.agreement.judges import measure_judges_against_humans, measure_leave_one_judge_out
+from eval_assets.agreement.judges import measure_leave_one_judge_out
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.agreement.slices import measure_slices
-from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
@@ -25,7 +23,6 @@ from eval_assets.stats import (
     krippendorff_alpha,
     overall_profile,
 )
-from eval_assets.verdicts import JudgeVerdict
 
 ORDERS = list(itertools.permutations(range(4)))
 TONES = RubricQuestion("tone", "Which tone?", Scale.from_steps(low=0, high=3), "nominal")
@@ -108,7 +105,7 @@ def test_an_unordered_question_without_variation_is_left_out_of_the_mean() -> No
     assert profile.alpha.value == pytest.approx(krippendorff_alpha(points, level="interval"))
 
 
-def test_order_of_classes_changes_no_verdict_on_a_judge() -> None:
+def test_order_of_classes_changes_no_figure_of_a_judge() -> None:
     ratings = classes()
     figures = []
     for order in ORDERS:
@@ -124,44 +121,10 @@ def test_order_of_classes_changes_no_verdict_on_a_judge() -> None:
         assert profile.a_ha.value == pytest.approx(
             judge_human_agreement(coded[:, :3], coded[:, 3], scale=TONES.scale)
         )
-        above = [
-            Figure.of(getattr(profile, name))
-            for name in (
-                "a_ha_above_shuffled",
-                "a_ha_above_constant",
-                "a_ha_above_people",
-                "a_ha_within",
-                "a_hh_within",
-                "a_ha_within_above_people",
-            )
-        ]
-        verdict = judge_verdict(
-            Figure.of(profile.a_ha),
-            shuffled=profile.a_ha_shuffled,
-            constant=profile.a_ha_constant,
-            above_shuffled=above[0],
-            above_constant=above[1],
-            above_people=above[2],
-            within=above[3],
-            people_within=above[4],
-            within_above_people=above[5],
-            spearman=UNDEFINED_FIGURE,
-        )
-        numbers = [number for f in above for number in (f.value, f.low, f.high)]
-        figures.append([verdict.rank, profile.a_ha_constant, profile.a_ha_shuffled, *numbers])
+        of_judge = (profile.a_ha, profile.exact_agreement)
+        figures.append([number for f in of_judge for number in (f.value, f.low, f.high)])
 
     assert np.ptp(np.array(figures), axis=0) == pytest.approx(0, abs=1e-9)
-
-
-def test_a_constant_and_shuffled_scores_reach_the_shares_of_the_classes() -> None:
-    human = np.array([[0.0], [0.0], [3.0], [1.0]])
-    profile = judge_human_profile(
-        human, [0.0, 3.0, 3.0, 0.0], scale=TONES.scale, level="nominal", confidence=0.95
-    )
-
-    assert profile.a_ha.value == pytest.approx(0.5)
-    assert profile.a_ha_constant == pytest.approx(0.5)
-    assert profile.a_ha_shuffled == pytest.approx(0.5 * 0.5 + 0.5 * 0.25)
 
 
 def long(matrix: np.ndarray) -> LongRatings:
@@ -215,20 +178,3 @@ def test_slices_without_a_rating_have_no_rows() -> None:
 
     assert measure_slices("judge", [(CLEAR, empty)], models, {}).empty
     assert measure_slices("judge", [(TONES, empty), (CLEAR, empty)], models, {}).empty
-
-
-def test_spearman_of_the_codes_of_classes_decides_no_verdict() -> None:
-    """Hardly more than a quarter of the scores are equal; the others lie at a neighbouring code."""
-    human = np.tile([0.0, 1.0, 2.0, 3.0], 20)
-    neighbour = np.tile([1.0, 0.0, 3.0, 2.0], 20)
-    scores = np.where(np.arange(80) < 22, human, neighbour)
-    [row] = measure_judges_against_humans(
-        {"tone": long(np.column_stack([human, human]))},
-        {"tone": long(scores[:, np.newaxis])},
-        Evaluation(name="n", folder=Path(), rubric=(TONES,), judges=()),
-        conversations={},
-        data_version="v",
-    ).agreement
-
-    assert row.spearman.low > 0
-    assert row.verdict is JudgeVerdict.LIKE_SHUFFLED

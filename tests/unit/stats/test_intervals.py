@@ -29,7 +29,7 @@ from eval_assets.stats import (
     spearman,
 )
 from eval_assets.stats import _units as units_module
-from eval_assets.stats.intervals import Interval, product
+from eval_assets.stats.intervals import Interval
 
 Floats = npt.NDArray[np.float64]
 
@@ -373,20 +373,6 @@ def test_arguments_out_of_range_are_refused() -> None:
         coefficient_interval(ratings, Alpha("interval"), confidence=0.95, groups=[1])
 
 
-def test_a_product_with_a_positive_quantity_has_the_sign_of_the_other() -> None:
-    """Both are uncertain, and the one of which the sign is asked is certainly on one side of 0."""
-    quantity = Interval(0.2, 0.05, 0.5, 0.95, "wilson", 60, 6)
-    independent = np.eye(2)
-    above = product(Interval(0.9, 0.5, 0.97, 0.95, "score", 60, 6), quantity, independent)
-    below = product(Interval(-0.9, -0.97, -0.5, 0.95, "score", 60, 6), quantity, independent)
-    either = product(Interval(0.3, -0.2, 0.6, 0.95, "score", 60, 6), quantity, independent)
-
-    assert math.hypot(0.2 * 0.4, 0.9 * 0.15) > 0.18 - 0.5 * 0.05
-    assert (above.value, above.low) == pytest.approx((0.18, 0.5 * 0.05))
-    assert (below.value, below.high) == pytest.approx((-0.18, -0.5 * 0.05))
-    assert either.low < 0 < either.high
-
-
 def test_groups_without_rarer_values_lend_no_degrees_of_freedom() -> None:
     """Forty groups of five responses; two have failures, which the raters see alike but for one."""
     ratings = np.zeros((200, 2))
@@ -526,24 +512,6 @@ def test_paired_ratings_of_different_units_are_refused() -> None:
     patterns = RatingPatterns.from_matrix([[1, 1], [1, 2]])
     with pytest.raises(TypeError, match="patterns forget which unit is which"):
         difference_interval(patterns, patterns, Alpha("nominal"), paired=True, confidence=0.95)
-
-
-@pytest.mark.parametrize("correlation", [-0.5, 0.0, 0.8])
-@pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_the_ends_of_a_product_go_by_the_changes_that_either_makes(
-    factor: float, correlation: float
-) -> None:
-    one = Interval(0.3, -0.2, 0.6, 0.95, "score", 60, 6)
-    two = Interval(factor, 0.9 * factor, 1.2 * factor, 0.95, "score", 60, 6)
-    result = product(one, two, np.array([[4.0, 2 * correlation], [2 * correlation, 1.0]]))
-
-    def far(change: float, change_of_two: float) -> float:
-        parts = factor * change, 0.3 * change_of_two
-        return math.sqrt(parts[0] ** 2 + parts[1] ** 2 + 2 * correlation * parts[0] * parts[1])
-
-    assert result.value == pytest.approx(0.3 * factor)
-    assert result.low == pytest.approx(result.value - far(-0.5, -0.1 * factor))
-    assert result.high == pytest.approx(result.value + far(0.3, 0.2 * factor))
 
 
 def test_an_interval_is_scaled_and_shifted_with_its_value() -> None:

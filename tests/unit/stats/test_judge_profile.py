@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import fields
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -116,8 +116,6 @@ def test_every_figure_derived_by_hand() -> None:
     assert profile.weighted_kappa.value == pytest.approx(1 - 5 / ((4 * 85 - 264) / 4))
     assert profile.confusion == ((1, 1, 1), (2, 2, 1), (3, 5, 1), (5, 4, 1))
     assert np.isnan(profile.wilcoxon_p)
-    # each unit counts 1/4: 1 2 3 4 5 weigh 6 3 6 5 4 of 24, so 3 is the median
-    assert profile.a_ha_constant == pytest.approx(1 - (6 * 2 + 3 + 0 + 5 + 4 * 2) / 24 / 4)
 
 
 def test_points_are_those_of_the_functions_for_single_figures() -> None:
@@ -272,30 +270,6 @@ def test_equal_means_tie_whatever_their_float_noise() -> None:
     assert np.isnan(profile.pearson.value)
 
 
-def test_no_constant_score_beats_the_constant_control() -> None:
-    judge, ratings = random_ratings(60, seed=6, values=ONE_TO_FIVE)
-    ratings = ratings[~np.isnan(ratings).all(axis=1)]
-    judge = judge[: len(ratings)]
-
-    reached = [
-        judge_human_agreement(ratings, np.full(len(ratings), score), low=1, high=5)
-        for score in np.linspace(1, 5, 81)
-    ]
-
-    assert profile_of(judge, ratings).a_ha_constant == pytest.approx(max(reached))
-
-
-def test_shuffled_control_is_the_mean_over_all_permutations() -> None:
-    judge = np.array([1, 2.5, 4, 4, 5])
-    ratings = np.array([[1, 2], [5, np.nan], [4, 4], [3, 1], [5, 2]])
-
-    dealt = [
-        judge_human_agreement(ratings, list(order), low=1, high=5) for order in permutations(judge)
-    ]
-
-    assert profile_of(judge, ratings).a_ha_shuffled == pytest.approx(np.mean(dealt))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("groups", [None, np.arange(300) // 3])
 def test_intervals_are_near_those_of_a_bootstrap_over_groups(
@@ -367,7 +341,7 @@ def test_nothing_to_compare_is_undefined_throughout() -> None:
         assert (profile.n_units, profile.n_pairs, profile.confusion) == (0, 0, ())
         for figure in figures(profile).values():
             assert np.isnan([figure.value, figure.low, figure.high]).all()
-        assert np.isnan([profile.wilcoxon_p, profile.a_ha_constant, profile.a_ha_shuffled]).all()
+        assert math.isnan(profile.wilcoxon_p)
 
 
 def test_one_unit_has_points_without_intervals() -> None:
@@ -384,8 +358,7 @@ def test_a_constant_judge_has_no_correlation_but_an_agreement() -> None:
     for figure in (profile.spearman, profile.kendall, profile.pearson):
         assert np.isnan([figure.value, figure.low, figure.high]).all()
     assert profile.alpha.value < 0
-    assert profile.a_ha.value == pytest.approx(profile.a_ha_shuffled)
-    assert profile.a_ha.value <= profile.a_ha_constant
+    assert 0 < profile.a_ha.value < 1
 
 
 def test_one_value_throughout_is_agreement_that_little_can_be_said_of() -> None:
@@ -399,112 +372,6 @@ def test_one_value_throughout_is_agreement_that_little_can_be_said_of() -> None:
     assert profile.bias.high == -profile.bias.low == pytest.approx(profile.mae.high)
     for figure in (profile.alpha, profile.kappa, profile.weighted_kappa, profile.pearson):
         assert np.isnan([figure.value, figure.low, figure.high]).all()
-    assert profile.a_ha_constant == profile.a_ha_shuffled == 1
-
-
-def test_what_a_judge_adds_to_the_controls_is_the_difference_of_the_figures() -> None:
-    judge, ratings = random_ratings(80, seed=14, values=ONE_TO_FIVE)
-    profile = profile_of(judge, ratings)
-    above = profile.a_ha_above_constant, profile.a_ha_above_shuffled
-    assert above[0].value == pytest.approx(profile.a_ha.value - profile.a_ha_constant)
-    assert above[1].value == pytest.approx(profile.a_ha.value - profile.a_ha_shuffled)
-    assert above[0].low > 0
-    assert above[1].low > 0
-
-
-def test_the_error_of_what_a_judge_adds_to_shuffling_is_that_of_the_bootstrap() -> None:
-    judge, ratings = random_ratings(300, seed=15, values=ONE_TO_FIVE)
-    human = ratings[:, 0]
-
-    def above(rows: Floats) -> float:
-        paired = 1 - np.abs(rows[:, 0] - rows[:, 1]).mean() / 4
-        dealt = 1 - np.abs(rows[:, 0][:, np.newaxis] - rows[:, 1]).mean() / 4
-        return float(paired - dealt)
-
-    expected = bootstrap_interval(
-        np.column_stack([judge, human])[~np.isnan(human)],
-        above,
-        confidence=0.95,
-        n_resamples=600,
-        rng=np.random.default_rng(1),
-    )
-    actual = profile_of(judge, ratings[:, :1]).a_ha_above_shuffled
-    width = expected.high - expected.low
-    assert actual.value == pytest.approx(expected.value)
-    assert actual.low == pytest.approx(expected.low, abs=0.1 * width)
-    assert actual.high == pytest.approx(expected.high, abs=0.1 * width)
-
-
-@pytest.mark.parametrize("n_prompts", [6, 10])
-@pytest.mark.parametrize("top", [8, 9, 100])
-def test_an_excellent_judge_of_few_prompts_is_above_its_shuffled_scores(
-    n_prompts: int, top: int
-) -> None:
-    """Ten models answer each prompt; the interval does not jump between similar samples."""
-    rng = np.random.default_rng(n_prompts)
-    prompt = np.repeat(np.arange(n_prompts), 10)
-    for _ in range(10):
-        quality = rng.normal(size=n_prompts)[prompt] + rng.normal(size=len(prompt))
-        impression = quality[:, np.newaxis] / 6 + 0.5 + rng.normal(0, 0.05, (len(prompt), 4))
-        rated = np.clip(np.rint(impression * top), 0, top)
-        values = tuple(float(value) for value in range(top + 1))
-        profile = profile_of(
-            rated[:, 3], rated[:, :3], values=values, low=0, high=top, groups=prompt
-        )
-        above = profile.a_ha_above_shuffled
-
-        assert profile.spearman.low > 0.5
-        assert above.low > 0
-        assert above.value - above.low < 2 * (above.high - above.value)
-
-
-@pytest.mark.parametrize("constant", [1.0, 3.0, 4.0, 2.5])
-def test_a_constant_is_no_better_than_another_or_than_shuffled_scores(constant: float) -> None:
-    _, ratings = random_ratings(72, seed=16, values=ONE_TO_FIVE)
-    profile = profile_of(np.full(72, constant), ratings)
-    assert profile.a_ha_above_constant.value <= 1e-12
-    assert profile.a_ha_above_shuffled.value == pytest.approx(0, abs=1e-12)
-    assert not profile.a_ha_above_shuffled.low > 0
-
-
-def test_a_judge_that_reads_but_serves_no_better_than_a_constant_is_named_so() -> None:
-    # nineteen of twenty are 1; it finds half of the 0s and calls as many 1s wrong
-    human = np.repeat([1.0, 0.0], [190, 10])
-    judge = np.repeat([1.0, 0.0, 0.0, 1.0], [185, 5, 5, 5])
-    profile = profile_of(judge, human[:, np.newaxis], values=(0, 1), low=0, high=1)
-    assert profile.kappa.low > 0
-    assert profile.a_ha_above_shuffled.low > 0
-    assert profile.a_ha.value == profile.a_ha_constant == 0.95
-    assert profile.a_ha_above_constant.low < 0
-
-
-def test_one_unit_shows_nothing_beside_the_controls() -> None:
-    profile = profile_of([4], [[4, 5]])
-    assert math.isnan(profile.a_ha_above_shuffled.low)
-    assert math.isnan(profile.a_ha_above_constant.low)
-
-
-def test_agreement_with_people_is_compared_with_theirs_on_units_that_two_of_them_rated() -> None:
-    """On 1 to 5: people agree by 3/4 and 1/2, the judge with them by 7/8 and 3/4.
-
-    The third unit has one rating, so people cannot agree on it.
-    """
-    profile = profile_of([4, 3, 1], [[4, 5], [2, 4], [5, np.nan]])
-
-    assert profile.a_ha_above_people.value == pytest.approx(((7 / 8 - 3 / 4) + (3 / 4 - 1 / 2)) / 2)
-    assert profile.a_ha_above_people.n_units == 2
-
-
-def test_a_copy_of_one_rater_agrees_with_people_more_than_they_with_each_other() -> None:
-    rng = np.random.default_rng(7)
-    ratings = rng.integers(1, 6, size=(120, 3)).astype(float)
-
-    above = profile_of(ratings[:, 0], ratings).a_ha_above_people
-    assert above.low > 0
-
-
-def test_agreement_above_people_is_undefined_without_two_ratings_of_a_unit() -> None:
-    assert np.isnan(profile_of([4, 3], [[4, np.nan], [3, np.nan]]).a_ha_above_people.value)
 
 
 def test_the_interval_of_bias_holds_if_a_judge_seldom_errs_and_to_one_side() -> None:
@@ -549,29 +416,8 @@ def test_intervals_hold_for_a_class_that_three_in_a_hundred_belong_to(n_units: i
             defined[name] += result.method is not None
     # 95 % less three standard errors of 200; correlations are often undefined
     shares = {name: held[name] / defined[name] for name in true if defined[name] > 100}
-    assert len(shares) >= 8
+    assert len(shares) >= 5
     assert min(shares.values()) >= 0.9, shares
-
-
-def test_a_judge_that_missed_the_few_rare_responses_may_find_others_as_far_as_kappa_tells() -> None:
-    """Four of twenty are rare, and the judge calls another one so."""
-    judge, ratings = [0.0] * 19 + [1.0], np.array([[1.0]] * 4 + [[0.0]] * 16)
-    profile = profile_of(judge, ratings, values=(0, 1), low=0, high=1, level="nominal")
-    kappa, result = profile.kappa, profile.a_ha_above_shuffled
-
-    reach = (1 - profile.a_ha_shuffled) * (kappa.high - kappa.value)
-    assert result.value == pytest.approx((1 - profile.a_ha_shuffled) * kappa.value)
-    assert result.high == pytest.approx(result.value + reach, abs=0.01)
-    assert result.low < -0.1
-
-
-def test_the_outermost_ends_count_of_both_ways_to_compare_with_shuffled_scores() -> None:
-    """The lower one from A^HA and that of shuffled scores, the upper one from single units."""
-    judge, ratings = [1.0] * 5 + [0.0] * 15, np.array([[1.0]] * 4 + [[0.0], [1.0]] + [[0.0]] * 14)
-    profile = profile_of(judge, ratings, values=(0, 1), low=0, high=1, level="nominal")
-
-    result = profile.a_ha_above_shuffled
-    assert (result.low, result.high) == pytest.approx((0.026, 0.495), abs=5e-4)
 
 
 def test_a_score_midway_between_two_values_is_the_lower_one_to_the_last_bit_or_not() -> None:
