@@ -43,7 +43,7 @@ from eval_assets.store.tuned_judges import (
     write_stand_in_scores,
 )
 from eval_assets.tuning.certificate import Certificate
-from eval_assets.tuning.held_out_test import next_reading, part_rows, read_if_due
+from eval_assets.tuning.held_out_test import next_plans, read_if_due
 from eval_assets.tuning.issued import (
     CertificateRow,
     certificate_files,
@@ -75,7 +75,6 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.Materi
             restore_readings(ledger, connection)
             judges = current_judges(connection, ledger, units)
             rows: list[Row] = []
-            parts: list[Row] = []
             plans = list[Plan]()
             n_new = 0
             for question_id, rated in units.items():
@@ -89,14 +88,11 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.Materi
                     policy=evaluation.tuning.evaluate,
                 )
                 rows += records
-                upcoming = next_reading(JudgeLedger(ledger), rated, judges, background)
-                parts += part_rows(upcoming)
-                plans += upcoming.plans
+                plans += next_plans(JudgeLedger(ledger), rated, judges, background)
                 n_new += is_new
             table_rows = pd.DataFrame(rows)
             with transaction(connection):
                 replace_rows(connection, "tuned_judge_evaluation", table_rows)
-                replace_rows(connection, "stand_in_parts", pd.DataFrame(parts))
                 replace_records(connection, "sealed_test_plans", plans)
                 copy_ledger(ledger, connection, "test_set_uses")
             table = table_metadata(connection, "tuned_judge_evaluation")

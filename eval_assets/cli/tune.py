@@ -78,7 +78,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     from eval_assets.store.ledger.judge_ledger import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
     from eval_assets.store.tuned_judges import background_of, current_judges
-    from eval_assets.tuning.held_out_test import next_reading
+    from eval_assets.tuning.held_out_test import next_plans
     from eval_assets.tuning.power import labels_sentence
     from eval_assets.tuning.steps import untested_judge
 
@@ -98,7 +98,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
             plans: list[Plan] = []
             for question_id, rated in units.items():
                 background = background_of(connection, question_id, evaluation.tuning)
-                plans += next_reading(JudgeLedger(ledger), rated, judges, background).plans
+                plans += next_plans(JudgeLedger(ledger), rated, judges, background)
     if not plans:
         click.echo("No judge scored the test, so that there is nothing to plan.")
         return DONE

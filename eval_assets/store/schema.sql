@@ -351,20 +351,14 @@ CREATE TABLE IF NOT EXISTS judge_splits (
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
--- What each value that a judge gave becomes, fitted on train; beside it maps in common use.
+-- What each value that a judge gave becomes, fitted on train.
 CREATE TABLE IF NOT EXISTS score_calibration (
     judge_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
     judge_value DOUBLE,                    -- NULL if the judge scored nothing in train
     mapped_value DOUBLE,
-    isotonic_value DOUBLE,                 -- by isotonic regression, for comparison
-    linear_value DOUBLE,                   -- by linear regression, for comparison
     train_gain DOUBLE,                     -- of the best map, on train, where it was fitted
     train_gain_se DOUBLE,                  -- its jackknife standard error
-    kappa_dev DOUBLE,                      -- agreement beyond chance on dev without a map
-    kappa_dev_mapped DOUBLE,               -- with the map
-    kappa_dev_isotonic DOUBLE,
-    kappa_dev_linear DOUBLE,
     verdict VARCHAR NOT NULL,              -- 'mapped', 'unchanged' or 'not_evaluable'
     reason VARCHAR NOT NULL,
     stale_because VARCHAR,
@@ -494,21 +488,6 @@ CREATE TABLE IF NOT EXISTS sealed_test_plans (
     groups_at_gap BIGINT,                  -- groups that find this judge fit; NULL if it is not fit on train and dev
     responses_per_group DOUBLE,            -- rated responses in all for each group of the test
     labels_per_group DOUBLE,               -- labels in all for each group of the test
-    stale_because VARCHAR,
-    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
-);
-
--- Parts of the responses that a judge could score alone, with figures on train and dev.
-CREATE TABLE IF NOT EXISTS stand_in_parts (
-    judge_id VARCHAR NOT NULL,
-    version VARCHAR NOT NULL,
-    question_id VARCHAR NOT NULL,
-    doubt_source VARCHAR NOT NULL,         -- judge whose score is compared, 'other judges' or 'its replicates'
-    doubt_threshold DOUBLE NOT NULL,       -- largest doubt of the part, in scale points
-    share DOUBLE,                          -- share of rater pairs on the part
-    kappa DOUBLE,                          -- of the judge on the part with people on the rest
-    kappa_people DOUBLE,                   -- of people with each other
-    is_chosen BOOLEAN NOT NULL,            -- whether the held-out test reads it
     stale_because VARCHAR,
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );

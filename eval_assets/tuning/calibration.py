@@ -11,9 +11,7 @@ from eval_assets.stats import (
     MonotoneMap,
     agreement_gain,
     best_monotone_map,
-    concordance,
     identity_map,
-    isotonic_regression,
 )
 from eval_assets.tuning.rated import Floats, RatedUnits
 
@@ -67,45 +65,12 @@ def calibrate(train: RatedUnits, scores: Floats) -> Calibration:
     return Calibration(best, gain, "mapped", reason)
 
 
-def other_maps(train: RatedUnits, scores: Floats) -> dict[str, Floats]:
-    """Return the values of two common maps at each judge value, for comparison.
-
-    Both minimise squared distance instead of agreement beyond chance: `isotonic` regression, and
-    `linear` regression clipped to the scale.
-    """
-    unit, rater = np.nonzero(~np.isnan(train.ratings) & ~np.isnan(scores)[:, np.newaxis])
-    levels, index = np.unique(scores[unit], return_inverse=True)
-    if not len(levels):
-        return {"isotonic": levels, "linear": levels}
-    ratings, count = train.ratings[unit, rater], np.bincount(index).astype(np.float64)
-    mean, spread = scores[unit].mean(), scores[unit].var()
-    slope = np.mean(scores[unit] * (ratings - ratings.mean())) / spread if spread else 0.0
-    scale = train.question.scale
-    return {
-        "isotonic": isotonic_regression(np.bincount(index, ratings) / count, count),
-        "linear": np.clip(ratings.mean() + slope * (levels - mean), scale.low, scale.high),
-    }
-
-
 def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]]:
     """Return rows of `score_calibration`: one for each value that a judge gave in train.
 
-    Figures on dev compare the map with the identity and with common maps. The test is not read.
+    The test is not read.
     """
-    scores, is_train = units.scores[judge_id], units.is_in("train")
-    train, dev = units.part("train"), units.part("dev")
-    calibration = calibrate(train, scores[is_train])
-    maps = other_maps(train, scores[is_train])
-    levels, on_dev = calibration.fitted.seen, scores[units.is_in("dev")]
-    mapped = {
-        "kappa_dev": on_dev,
-        "kappa_dev_mapped": calibration.fitted(on_dev),
-        **{
-            f"kappa_dev_{name}": np.interp(on_dev, levels, values) if len(levels) else on_dev
-            for name, values in maps.items()
-        },
-    }
-    figures = {name: concordance(dev.ratings, column) for name, column in mapped.items()}
+    calibration = calibrate(units.part("train"), units.scores[judge_id][units.is_in("train")])
     row: dict[str, object] = {
         "judge_id": judge_id,
         "question_id": units.question.id,
@@ -113,19 +78,11 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
         "train_gain_se": calibration.gain.standard_error,
         "verdict": calibration.verdict,
         "reason": calibration.reason,
-        **figures,
     }
-    values = zip(levels, calibration.fitted.mapped, maps["isotonic"], maps["linear"], strict=False)
-    return [
-        {
-            **row,
-            "judge_value": value,
-            "mapped_value": mapped_value,
-            "isotonic_value": isotonic,
-            "linear_value": linear,
-        }
-        for value, mapped_value, isotonic, linear in values
-    ] or [row]
+    values = zip(calibration.fitted.seen, calibration.fitted.mapped, strict=True)
+    return [{**row, "judge_value": value, "mapped_value": mapped} for value, mapped in values] or [
+        row
+    ]
 
 
 def _compared(units: RatedUnits, scores: Floats) -> NDArray[np.bool_]:

@@ -177,7 +177,15 @@ class QuestionCertificate(_Record):
             *("cost_per_1000_usd", "human_agreement", "cautions"),
             *("summary", "limits"),  # which name biases outside the test
         )
-        return self.model_copy(update={name: getattr(issued, name) for name in fields})
+        claims = {}
+        for name in CertificateClaims.model_fields:
+            claim, before = getattr(self.claims, name), getattr(issued.claims, name)
+            if claim is not None and before is not None and claim.verdict == before.verdict:
+                claims[name] = claim.model_copy(update={"reason": before.reason})  # in its words
+        return self.model_copy(
+            update={name: getattr(issued, name) for name in fields}
+            | {"claims": self.claims.model_copy(update=claims)}
+        )
 
     @property
     def claim(self) -> HeldClaim:

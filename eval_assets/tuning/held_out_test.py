@@ -3,7 +3,7 @@
 import logging
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, Protocol, get_args
 
@@ -21,7 +21,6 @@ from eval_assets.tuning.history import SHOWN, HeldOutEvaluation, QuestionTest, c
 from eval_assets.tuning.partial_automation import (
     OTHER_JUDGES,
     JudgePart,
-    TriedPart,
     chosen_part,
     doubts_by_source,
     tried_parts,
@@ -45,7 +44,7 @@ from eval_assets.tuning.versions import (
     labels_hash,
     scores_hash,
 )
-from eval_assets.wording import counted, or_none
+from eval_assets.wording import counted
 
 logger = logging.getLogger(__name__)
 
@@ -389,67 +388,40 @@ def with_tested_parts(
         as_read = with_parts(units, candidates, reading.parts)
         if reading.content == _content(units, as_read):
             return as_read
-    candidate_parts = tried_by_judge(units, candidates, seal, background)
-    chosen = {judge: chosen_part(items) for judge, items in candidate_parts.items()}
-    parts = {judge: item.part for judge, item in chosen.items() if item is not None}
-    return with_parts(units, candidates, parts)
-
-
-def tried_by_judge(
-    units: RatedUnits, candidates: Sequence[Candidate], seal: QuestionTest, background: Background
-) -> dict[str, list[TriedPart]]:
-    """Return the parts that are tried on train and dev, by judge; none of the jury.
-
-    The level is that of a reading in which a part of every judge is tested, which no reading goes
-    below.
-    """
     if not (background.stand_in and background.people_agree):
-        return {}
+        return list(candidates)
+    # The level of a reading in which a part of every judge is tested, which none goes below.
     significance = reading_significance(
         min(seal.next_reading, MOST_READINGS),
         n_candidates=max(2 * n_evaluable(units, candidates), 1),
     )
-    return {
-        candidate.version.judge_id: tried_parts(
+    parts = {}
+    for candidate in candidates:
+        if candidate.version.judge_id == JURY:
+            continue
+        tried = tried_parts(
             units,
             candidate.scores,
             _doubts(units, candidates, candidate),
             margin=background.margin,
             significance=significance,
         )
-        for candidate in candidates
-        if candidate.version.judge_id != JURY
-    }
+        if (chosen := chosen_part(tried)) is not None:
+            parts[candidate.version.judge_id] = chosen.part
+    return with_parts(units, candidates, parts)
 
 
-@dataclass(frozen=True, eq=False)
-class NextReading:
-    """Everything that the next reading of a question's test would look at."""
-
-    units: RatedUnits
-    candidates: Sequence[Candidate]
-    seal: QuestionTest
-    background: Background
-
-    @property
-    def plans(self) -> list[Plan]:
-        """Power of the reading by candidate."""
-        return _plans(self.units, self.candidates, self.seal, self.background)
-
-
-def next_reading(
+def next_plans(
     ledger: EvaluationLedger,
     units: RatedUnits,
     judges: Sequence[TunedJudge],
     background: Background,
-) -> NextReading:
-    """Return the data of the next reading of a question's test."""
+) -> list[Plan]:
+    """Return the power of the next reading of a question's test, by candidate."""
     seal = current_test(ledger, units)
     live, candidates = unspent_units(units, seal), candidates_for(units, seal, judges)
     candidates, _ = without_repeated_ratings(live, candidates)
-    return NextReading(
-        live, with_tested_parts(live, candidates, seal, background), seal, background
-    )
+    return _plans(live, with_tested_parts(live, candidates, seal, background), seal, background)
 
 
 def _plans(
@@ -462,29 +434,6 @@ def _plans(
         margin=background.margin,
         people_agree=background.people_agree,
     )
-
-
-def part_rows(reading: NextReading) -> list[Row]:
-    """Return rows of `stand_in_parts`: the parts that are tried on train and dev."""
-    units, candidates = reading.units, reading.candidates
-    tested = parts_of(candidates)
-    versions = {c.version.judge_id: c.version.version for c in candidates}
-    tried_by = tried_by_judge(units, candidates, reading.seal, reading.background)
-    return [
-        {
-            "judge_id": judge_id,
-            "version": versions[judge_id],
-            "question_id": units.question.id,
-            "doubt_source": item.part.doubt_source,
-            "doubt_threshold": item.part.doubt_threshold,
-            "share": or_none(item.compared.share),
-            "kappa": or_none(item.compared.judge.value),
-            "kappa_people": or_none(item.compared.people.value),
-            "is_chosen": item.part == tested.get(judge_id),
-        }
-        for judge_id, parts in tried_by.items()
-        for item in parts
-    ]
 
 
 def with_parts(

@@ -96,7 +96,6 @@ class CertificateRow:
     doubt_source: str | None = None
     doubt_threshold: float | None = None
     groups_wanted: int | None = None
-    is_read_again: bool = False
 
 
 def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
@@ -165,8 +164,7 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 f"claim {chance} or tuning: {{evaluate: always}} is declared"
             )
         stale = "; ".join(filter(None, reasons)) or None
-        row = _row(version, reading, in_order, stale=stale)
-        rows.append(replace(row, is_read_again=is_due))
+        rows.append(_row(version, reading, in_order, stale=stale))
     return rows
 
 

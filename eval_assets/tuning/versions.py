@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,9 +165,6 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-T = TypeVar("T")
-
-
 @dataclass(frozen=True)
 class Fingerprints:
     """Fingerprints of a judge, its question, and the ratings and scores of its test.
@@ -223,8 +220,8 @@ def scores_hash(units: RatedUnits, scores: Floats) -> str:
 @lru_cache(maxsize=1)  # each judge's certificate needs the one of the same test
 def labels_hash(units: RatedUnits) -> str:
     """Return the fingerprint of the ratings of units, regardless of raters and order."""
-    rows = _per_row(units.ratings, tuple)
-    return _hash_of_rows(units, rows)
+    rows = np.sort(units.ratings, axis=1)
+    return _hash_of_rows(units, [row[~np.isnan(row)].tolist() for row in rows])
 
 
 def training_fingerprints(units: Iterable[RatedUnits]) -> frozenset[str]:
@@ -290,28 +287,6 @@ def is_read_again(
     )
 
 
-def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:
-    """Return a function of each row's sorted ratings. Equal rows are computed once."""
-    whole = np.sort(ratings, axis=1).tobytes()  # gaps come last
-    width = max(1, ratings.itemsize * ratings.shape[1])
-    rows = [whole[begin : begin + width] for begin in range(0, len(whole), width)]
-    known_values = {}
-    for row in set(rows):
-        values = np.frombuffer(row, dtype=np.float64)
-        known_values[row] = function(values[~np.isnan(values)].tolist())
-    return list(map(known_values.__getitem__, rows))
-
-
-def _hash_of_rows(units: RatedUnits, values: Sequence[Hashable]) -> str:
+def _hash_of_rows(units: RatedUnits, values: Sequence[object]) -> str:
     """Return the SHA-256 of the JSON of every response and the JSON of its value, by response."""
-    ends = {value: f"{canonical_json(json.dumps(value))}]" for value in set(values)}  # few distinct
-    rows = [begin + ends[values[i]] for i, begin in _row_beginnings(units)]
-    return _sha256(f"[{','.join(rows)}]")
-
-
-@lru_cache(maxsize=1)
-def _row_beginnings(units: RatedUnits) -> list[tuple[int, str]]:
-    """Return each response's place and its JSON in a row, by response."""
-    as_json = json.JSONEncoder(ensure_ascii=False).encode
-    places = sorted((name, i) for i, name in enumerate(units.response_ids.tolist()))
-    return [(i, f"[{as_json(name)},") for name, i in places]
+    return json_hash(sorted(zip(units.response_ids.tolist(), map(json.dumps, values), strict=True)))

@@ -4,14 +4,12 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from eval_assets.scale import LIKERT5, Scale
+from eval_assets.scale import Scale
 from eval_assets.stats import concordance
 from eval_assets.tuning.calibration import (
     calibrate,
     calibration_rows,
-    other_maps,
 )
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
@@ -89,33 +87,16 @@ def test_classes_without_order_get_no_map() -> None:
     assert (result.verdict, result.fitted.is_identity) == ("unchanged", True)
 
 
-def test_maps_in_common_use_are_given_for_comparison() -> None:
-    train = rated_units([[1, 1], [3, 3], [2, 2], [5, 5]], split="train")
-    result = other_maps(train, np.array([1.0, 2.0, 3.0, 4.0]))
-
-    assert result["isotonic"] == pytest.approx([1, 2.5, 2.5, 5])
-    assert result["linear"] == pytest.approx([1.1, 2.2, 3.3, 4.4])
-    assert other_maps(train, np.full(4, NAN))["linear"].size == 0
-    assert other_maps(train, np.full(4, 3.0))["linear"] == pytest.approx([2.75])
-
-
-def test_each_value_of_train_has_a_row_with_figures_on_dev() -> None:
+def test_each_value_of_train_has_a_row() -> None:
     units, quality = simulated(80, seed=1, split=None)
     scores = harsh(quality)
     rows = calibration_rows(replace(units, scores={"gpt": scores}), "gpt")
-    train, on_dev = units.part("train"), units.is_in("dev")
-    result = calibrate(train, scores[units.is_in("train")])
-    maps = other_maps(train, scores[units.is_in("train")])
+    result = calibrate(units.part("train"), scores[units.is_in("train")])
 
     assert [row["judge_value"] for row in rows] == [1, 2, 3]
     assert tuple(row["mapped_value"] for row in rows) == result.fitted.mapped
-    for name in ("isotonic", "linear"):
-        assert [row[f"{name}_value"] for row in rows] == maps[name].tolist()
-    kappas = {"kappa_dev": scores, "kappa_dev_mapped": result.fitted(scores)}
     for row in rows:
         assert row["train_gain"] == result.gain.value
-        for name, values in kappas.items():
-            assert row[name] == concordance(units.ratings[on_dev], values[on_dev])
 
 
 def test_a_judge_without_scores_in_train_has_a_row_that_says_so() -> None:
@@ -125,9 +106,3 @@ def test_a_judge_without_scores_in_train_has_a_row_that_says_so() -> None:
 
     assert row["verdict"] == "not_evaluable"
     assert "judge_value" not in row
-
-
-def test_linear_maps_are_clipped_to_the_scale() -> None:
-    train = rated_units([[1], [5], [5], [5]], scale=LIKERT5, split="train")
-
-    assert other_maps(train, np.array([1.0, 2.0, 3.0, 4.0]))["linear"].max() == 5

@@ -87,7 +87,6 @@ def test_verdicts_of_an_earlier_rule_are_stale() -> None:
     certified, refused = rows(earlier)
     assert certified["stale_because"].startswith("it was decided by an earlier rule; eval-assets ")
     assert refused["stale_because"] == "it was decided by an earlier rule"
-    assert certified["is_read_again"]
 
 
 def test_an_evaluation_by_the_present_rule_takes_the_place_of_an_earlier_one() -> None:
@@ -189,7 +188,6 @@ def test_verdicts_without_a_certificate_are_stale_once_their_labels_change() -> 
 
     assert same["stale_because"] == "the vendor answers with another model"
     assert changed["stale_because"].startswith("human ratings in the test changed")
-    assert (same["is_read_again"], changed["is_read_again"]) == (False, True)
 
 
 def test_a_later_reading_that_says_the_opposite_makes_it_stale() -> None:

@@ -8,11 +8,9 @@ import pytest
 
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.held_out_test import (
-    NextReading,
     candidates_for,
     due_reading,
     make_reading,
-    part_rows,
     with_tested_parts,
 )
 from eval_assets.tuning.history import HeldOutEvaluation, QuestionTest
@@ -60,22 +58,6 @@ def test_a_judge_that_is_expected_to_be_fit_gets_no_part() -> None:
     reading = read(units, {"right": scores["right"], "broken": scores["broken"]})
 
     assert set(reading.parts) == {"broken"}
-
-
-def test_the_tested_part_is_marked_among_those_tried() -> None:
-    units, scores = partly_wrong()
-    seal = QuestionTest.of([])
-    candidates = with_tested_parts(
-        units, candidates_for(units, seal, judges_of(scores)), seal, BACKGROUND
-    )
-    reading = NextReading(units, candidates, seal, BACKGROUND)
-
-    rows = part_rows(reading)
-
-    assert {row["judge_id"] for row in rows} == {"broken", "right"}
-    [chosen] = [row for row in rows if row["is_chosen"]]
-    assert len(rows) > 1
-    assert (chosen["judge_id"], chosen["doubt_source"]) == ("broken", "right")
 
 
 def test_a_part_shares_the_level_and_is_certified() -> None:
