@@ -9,6 +9,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -278,6 +279,11 @@ def checks(
     return recipe
 
 
+@cache
+def _line(body: Body) -> int:
+    return inspect.getsourcelines(body)[1]
+
+
 def _spec(  # noqa: PLR0913 - the parts of a spec
     target: EvaluationTarget,
     name: str,
@@ -291,7 +297,7 @@ def _spec(  # noqa: PLR0913 - the parts of a spec
         warnings.simplefilter("ignore", dg.BetaWarning)  # of links to code
         reference = dg.LocalFileCodeReference(
             file_path=inspect.getsourcefile(body) or "",
-            line_number=inspect.getsourcelines(body)[1],
+            line_number=_line(body),
         )
         references = dg.CodeReferencesMetadataValue(code_references=[reference])
     return dg.AssetSpec(

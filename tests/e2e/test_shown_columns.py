@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.conftest import Evaluated
 from tests.fake_provider.server import RunningProvider, running
 
+RUN = "run", "--select", "+judge_scores"
 N_RESPONSES = 4
 RESPONSES = [
     {
@@ -75,7 +76,7 @@ def findings(folder: Evaluated) -> str:
 
 def test_the_prompt_holds_what_raters_are_shown(garden: Evaluated) -> None:
     declare(garden, "labelling: {raters: [anna], show: [expected, tool_captures]}")
-    result = garden.call("run")
+    result = garden.call(*RUN)
     assert result.returncode == 0, result.stderr
     texts = prompts(garden)
     assert len(texts) == N_RESPONSES
@@ -95,19 +96,19 @@ def test_a_template_names_any_column_and_no_other(
     template = "{% block user %}{{ query }} {{ response }} {{ shown.SHOWN }}{% endblock %}"
     declare(garden, "judge_prompt: mine.jinja", "labelling: {show: [expected]}")
     (garden.path / "mine.jinja").write_text(template.replace("SHOWN", "expcted"))
-    refused = garden.call("run")
+    refused = garden.call(*RUN)
     assert refused.returncode == 1
     assert "mine.jinja: the responses have no column expcted. Show one of " in refused.stderr
     assert provider.log.n_received == 0
 
     (garden.path / "mine.jinja").write_text(template.replace("SHOWN", "model_name"))
-    assert garden.call("run").returncode == 0
+    assert garden.call(*RUN).returncode == 0
     assert all("robot" in text and "The pump" not in text for text in prompts(garden))
     assert "raters are shown expected, and gpt is not" in findings(garden)
 
     declare(garden, "labelling: {show: [expcted]}")
     n_received = provider.log.n_received
-    assert "labelling.show: the responses have no column expcted" in garden.call("run").stderr
+    assert "labelling.show: the responses have no column expcted" in garden.call(*RUN).stderr
     assert provider.log.n_received == n_received
 
 
@@ -115,14 +116,14 @@ def test_a_paid_prompt_stays_until_the_new_one_is_accepted(
     garden: Evaluated, provider: RunningProvider
 ) -> None:
     declare(garden)
-    assert garden.call("run").returncode == 0
+    assert garden.call(*RUN).returncode == 0
     declare(garden, "labelling: {show: [expected]}")
-    unasked = garden.call("run")
+    unasked = garden.call(*RUN)
     assert provider.log.n_received == N_RESPONSES
     assert "eval-assets run --new-prompt (4 requests, about 0.0" in unasked.stderr + unasked.stdout
     assert "raters are shown expected" in findings(garden)
 
-    accepted = garden.call("run", "--new-prompt")
+    accepted = garden.call(*RUN, "--new-prompt")
     assert accepted.returncode == 0, accepted.stderr
     assert provider.log.n_received == 2 * N_RESPONSES
     assert sum("The pump of bed" in text for text in prompts(garden)) == N_RESPONSES
@@ -130,6 +131,6 @@ def test_a_paid_prompt_stays_until_the_new_one_is_accepted(
 
     # A further column is asked for as well.
     declare(garden, "labelling: {show: [expected, tool_captures]}")
-    garden.call("run")
+    garden.call(*RUN)
     assert provider.log.n_received == 2 * N_RESPONSES
     assert "raters are shown tool_captures" in findings(garden)
