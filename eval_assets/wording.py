@@ -3,8 +3,7 @@
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from unicodedata import east_asian_width
 
 from eval_assets.scale import TOLERANCE
@@ -203,23 +202,6 @@ def listed(names: Sequence[str], *, most: int | None = None) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def unevaluated_sentences(reasons: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each reason why held-out tests of questions were not evaluated.
-
-    Examples:
-        >>> unevaluated_sentences({"tone": "no judge scored it", "truth": "no judge scored it"})
-        ['The held-out tests of tone and truth were not evaluated: no judge scored it.']
-    """
-    questions: dict[str, list[str]] = {}
-    for question_id, reason in reasons.items():
-        questions.setdefault(reason, []).append(question_id)
-    return [
-        f"The held-out test{'s' * (len(ids) > 1)} of {listed(ids)} "
-        f"{'were' if len(ids) > 1 else 'was'} not evaluated: {reason}."
-        for reason, ids in questions.items()
-    ]
-
-
 def shortened(text: str, most: int) -> str:
     """Return a text on one line, cut to a number of columns.
 
@@ -252,71 +234,3 @@ def columns_of(text: str) -> int:
 
 
 _NO_WIDTH = {"Mn", "Me", "Cf"}
-
-
-def tested_verdict(verdict: str | None, *, is_stale: bool) -> str:
-    """Return a verdict of a held-out test as tables show it; a claim that was not asked is a dash.
-
-    Examples:
-        >>> tested_verdict("not_evaluable", is_stale=False), tested_verdict("fit", is_stale=True)
-        ('not evaluable', 'stale (was fit)')
-    """
-    if verdict is None:
-        return "--"
-    words = verdict.replace("_", " ")
-    return f"stale (was {words})" if is_stale else words
-
-
-def expiry(valid_until: str, *, today: datetime) -> str:
-    """Return why a certificate is no longer valid if that is its age alone; else nothing.
-
-    Examples:
-        >>> expiry("2026-11-20", today=datetime(2026, 11, 21))
-        'its validity ended on 2026-11-20'
-    """
-    is_valid = today.date().isoformat() <= valid_until
-    return "" if is_valid else f"its validity ended on {valid_until}"
-
-
-def labels_wanted(
-    groups_wanted: int,
-    *,
-    n_groups: int,
-    groups_at_gap: int | None,
-    responses_per_group: float,
-    labels_per_group: float,
-) -> str:
-    """Return the labels that would decide an undecided verdict.
-
-    They are stated for the groups that the verdict names, and for this judge at its gap on train
-    and dev. The latter are omitted if they are fewer than the test has: the gap is larger there.
-
-    Args:
-        groups_wanted: Groups in the test that the verdict names for a judge equal to people.
-        n_groups: Groups that the test has.
-        groups_at_gap: Groups for this judge at its gap on train and dev; None if it is not fit.
-        responses_per_group: Rated responses of all splits for each group of the test.
-        labels_per_group: Labels of all splits for each group of the test.
-
-    Examples:
-        >>> labels = {"n_groups": 40, "responses_per_group": 7, "labels_per_group": 21}
-        >>> labels_wanted(130, groups_at_gap=20, **labels)
-        '130 groups in the test come with about 910 rated responses (2,800 labels) in all'
-        >>> labels_wanted(130, groups_at_gap=60, **labels).partition("; ")[2]
-        'at its gap on train and dev this judge takes about 420 rated responses (1,300 labels)'
-    """
-    total = responses_and_labels(groups_wanted, responses_per_group, labels_per_group)
-    words = f"{groups_wanted:,} groups in the test come with {total} in all"
-    if groups_at_gap is None:
-        return f"{words}; by train and dev this judge lies more than the margin below people"
-    if groups_at_gap <= n_groups:
-        return words
-    amount = responses_and_labels(groups_at_gap, responses_per_group, labels_per_group)
-    return f"{words}; at its gap on train and dev this judge takes {amount}"
-
-
-def responses_and_labels(n_groups: int, responses_per_group: float, labels_per_group: float) -> str:
-    """Return the rated responses and labels that so many groups in the test come with."""
-    n_responses = planned(math.ceil(n_groups * responses_per_group))
-    n_labels = planned(math.ceil(n_groups * labels_per_group))
-    return f"about {n_responses:,} rated responses ({n_labels:,} labels)"

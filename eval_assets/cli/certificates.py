@@ -60,10 +60,15 @@ def certificates(
     context.obj = data, database
     if context.invoked_subcommand is not None:
         return DONE
-    from eval_assets.cli.results import certificates_now, outcomes_now, plain_row
-    from eval_assets.cli.terminal_tables import EvaluatedJudges, print_certificates
+    from eval_assets.cli.results import (
+        certificates_now,
+        outcomes_now,
+        plain_row,
+        print_certificates,
+    )
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.scores import unevaluated_tests
 
     evaluation, path = read_evaluation(data), resolve_database(data, database)
     if not is_stored(path):
@@ -82,13 +87,13 @@ def certificates(
             with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
                 return _required(evidence, require, data / "out" / "certificates")
         rows = certificates_now(connection, evaluation, database=path)
-        tests, outcomes = EvaluatedJudges.of(rows, connection), outcomes_now(connection, evaluation)
-    if as_json:
-        print_json([plain_row(row) for row in rows])
-    else:
-        if not (rows or tests.unevaluated):
-            click.echo(f"No judge was tested. {_why_untested(evaluation, outcomes)}")
-        print_certificates(tests)
+        if as_json:
+            print_json([plain_row(row) for row in rows])
+        else:
+            if not (rows or unevaluated_tests(connection)):
+                outcomes = outcomes_now(connection, evaluation)
+                click.echo(f"No judge was tested. {_why_untested(evaluation, outcomes)}")
+            print_certificates(rows, connection)
     return DONE
 
 

@@ -35,12 +35,8 @@ def gates(data: Path, database: str | None, form: Format) -> int:
     """
     from eval_assets.cli.results import outcomes_now, stored_certificates, what_next
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.shown.gates import (
-        certificates_table,
-        gates_answer,
-        gates_notes,
-        gates_table,
-    )
+    from eval_assets.shown.certificates import certificates_notes, certificates_table
+    from eval_assets.shown.gates import gates_answer, gates_notes, gates_table
     from eval_assets.shown.markdown import escape_markdown, table_markdown
     from eval_assets.shown.terminal import table_lines, wrapped
     from eval_assets.store.connection import connect, is_stored
@@ -72,6 +68,7 @@ def gates(data: Path, database: str | None, form: Format) -> int:
             ]
             if certificates := stored_certificates(data, path):
                 parts += ["#### Certificates", table_markdown(certificates_table(certificates))]
+                parts += map(escape_markdown, certificates_notes(certificates, {}))
             click.echo("\n\n".join(parts))
         case _:
             assert_never(form)

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from eval_assets.cli.exit_codes import DONE, nothing_measured
-from eval_assets.cli.options import data_option, database_option, print_json, resolve_database
+from eval_assets.cli.options import (
+    data_option,
+    database_option,
+    print_json,
+    print_table,
+    resolve_database,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +39,9 @@ def irr(data: Path, database: str | None, form: Format) -> int:
     """
     from eval_assets.assets.stored_screen import stored_screen
     from eval_assets.cli.results import stored_irr, why_stale
-    from eval_assets.cli.terminal_tables import print_humans
     from eval_assets.figures import HumanFigures
     from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.shown.records import humans_table
     from eval_assets.shown.terminal import wrapped
     from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.figures import read_figures
@@ -63,7 +69,7 @@ def irr(data: Path, database: str | None, form: Format) -> int:
         case "table":
             if stale:
                 click.echo(f"{stale}\n")
-            print_humans(agreement)
+            print_table(humans_table(agreement))
             for finding in findings:
                 click.echo(f"{finding.question_id}: {finding.finding}.")
             if not stale and (step := screen.label_steps().get(None)):

@@ -17,6 +17,7 @@ from eval_assets.cli.options import (
     format_option,
     ledger_of,
     output_option,
+    print_table,
     put_file,
     resolve_database,
 )
@@ -102,7 +103,7 @@ def _forget(ledger: SqlLedger, batch_id: str) -> int:
 
 
 def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
-    from eval_assets.cli.terminal_tables import print_table
+    from eval_assets.shown.blocks import text_table
     from eval_assets.store.ledger.limits import (
         SpendingBy,
         in_flight,
@@ -115,7 +116,7 @@ def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
     for by in get_args(SpendingBy):
         spent = spending_table(ledger, by=by)[:_MOST_ROWS]
         if rows := [_spent(row, row[by]) for row in spent]:
-            print_table(f"Spent by {by}", (by, *_SPENT), rows, numbers=_SPENT)
+            print_table(text_table(f"Spent by {by}", (by, *_SPENT), rows, numbers=_SPENT))
     cap = evaluation.month_cap_usd
     of = "" if cap is None else f" of {cap:g}"
     month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
@@ -124,7 +125,7 @@ def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
         click.echo(f"Reserved    {reserved_usd:.4f} USD of the budget by runs at work\n")
     flying = [_flying(row) for row in in_flight(ledger)]
     if flying:
-        print_table("In flight", _FLYING, flying, numbers=_FLYING[-2:])
+        print_table(text_table("In flight", _FLYING, flying, numbers=_FLYING[-2:]))
     else:
         click.echo("Nothing is in flight.")
 

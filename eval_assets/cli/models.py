@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eval_assets.judges.catalogue.models import KnownModel
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import json_option, print_json
+from eval_assets.cli.options import json_option, print_json, print_table
 
 COLUMNS = ("model", "family", "input", "cached", "output", "takes", "ends")
 
@@ -31,8 +31,8 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     `capabilities` in evaluation.yaml win over this table. A model without a price can be asked all
     the same, without a cap.
     """
-    from eval_assets.cli.terminal_tables import print_table
     from eval_assets.judges.catalogue.models import known_models
+    from eval_assets.shown.blocks import text_table
 
     known = [
         model
@@ -46,7 +46,7 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
         click.echo("No such model is known. It can be asked all the same, without a cap.")
         return DONE
     rows = [_row(model) for model in known]
-    print_table("Models", COLUMNS, rows, numbers=("input", "cached", "output"))
+    print_table(text_table("Models", COLUMNS, rows, numbers=("input", "cached", "output")))
     click.echo(f"Prices: genai-prices {version('genai-prices')}")
     return DONE
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
     from eval_assets.scale import Scale
+    from eval_assets.shown.blocks import Table
     from eval_assets.store.ledger.engine import SqlLedger
     from eval_assets.store.schema import ExportFormat
 
@@ -109,6 +110,13 @@ def json_option(command: Command) -> Command:
 def print_json(value: object) -> None:
     """Print a value as JSON; an undefined figure must be None."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+
+
+def print_table(table: Table) -> None:
+    """Print a table below its name, within 80 columns; without rows its name alone."""
+    from eval_assets.shown.terminal import table_lines
+
+    click.echo("\n".join([table.name, *(table_lines(table) if table.rows else ()), ""]))
 
 
 def format_option(command: Command) -> Command:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,14 +20,20 @@ import click
 import eval_assets
 from eval_assets.agreement.gates.declarations import GATES, below_minimum
 from eval_assets.agreement.irr import irr_result
+from eval_assets.agreement.rounds import rewording_sentences
 from eval_assets.assets.stored_screen import stored_screen
 from eval_assets.cli.exit_codes import GATE_CLOSED
-from eval_assets.cli.options import ledger_of, print_json
-from eval_assets.cli.terminal_tables import print_measured
+from eval_assets.cli.options import ledger_of, print_json, print_table
 from eval_assets.config.evaluation import FILE
 from eval_assets.config.labelling import ASSIGNMENTS, SESSIONS
 from eval_assets.connectors import PublishedVerdict
-from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
+from eval_assets.figures import (
+    FigureRecord,
+    HumanFigures,
+    JudgeFigures,
+    JudgeHumanFigures,
+    RubricVersionFigures,
+)
 from eval_assets.readers.evaluation.input_files import (
     file_state,
     folder_states,
@@ -34,8 +41,16 @@ from eval_assets.readers.evaluation.input_files import (
     source_fingerprints,
 )
 from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.shown.certificates import (
+    certificate_verdict,
+    certificates_notes,
+    certificates_reasons,
+    certificates_table,
+    versions_notes,
+)
+from eval_assets.shown.gates import gates_notes, gates_table
+from eval_assets.shown.records import JUDGES_AGAINST_HUMANS, figures_table, humans_table
 from eval_assets.shown.sentences import figure_sentence, judge_sentence
-from eval_assets.shown.stored import certificate_verdict
 from eval_assets.shown.terminal import screen_lines, wrapped
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.diagnosis import diagnosis
@@ -48,9 +63,11 @@ from eval_assets.store.gates import (
     why_judges_are_stale,
 )
 from eval_assets.store.ratings import human_ratings
-from eval_assets.store.schema import read_rows
+from eval_assets.store.schema import count_rows, read_rows
+from eval_assets.store.scores import unevaluated_tests, versions_rated_as
 from eval_assets.store.summaries import judge_agreement_objects
 from eval_assets.verdicts import Verdict
+from eval_assets.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -283,13 +300,13 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                 case "text":
                     certificates = certificates_now(connection, evaluation, database=database)
                     if verbose:
-                        print_measured(
+                        _print_measured(
                             connection,
                             evaluation,
                             outcomes,
                             stale=stale.get(JudgeHumanFigures.table, ""),
-                            certificates=certificates,
                         )
+                        print_certificates(certificates, connection)
                         _print_disagreement(connection, evaluation)
                     notes = [
                         of.unusable.sentence(HumanFigures.table).rstrip(".")
@@ -310,6 +327,54 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
             if output != "json":
                 _print_failures(results)
     return bool(closed)
+
+
+def _print_measured(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    outcomes: tuple[GateOutcome, ...],
+    *,
+    stale: str,
+) -> None:
+    """Print human agreement, judges against humans, and each gate's figures.
+
+    `stale` says why the figures of judges are older than the data.
+    """
+    if humans := read_figures(connection, HumanFigures):
+        print_table(humans_table(humans))
+    notes = [f"{of.question_id}: {of.finding}." for of in stored_findings(connection)]
+    notes += [
+        f"{of['question_id']}: {counted(of['n_responses'], 'response')} had two ratings in an "
+        "earlier round and fewer in the latest, which counts."
+        for of in read_rows(connection, "no_longer_paired", order_by="question_id")
+    ]
+    wordings = read_figures(connection, RubricVersionFigures)
+    notes += [f"{sentence}." for sentence in rewording_sentences(wordings, evaluation)]
+    for note in [*notes, stale] if stale else notes:
+        click.echo(f"{note}\n")
+    judged = [of for of in read_figures(connection, JudgeHumanFigures) if of.n_units]
+    if judged:
+        print_table(figures_table(judged, JUDGES_AGAINST_HUMANS, name="Judges against humans"))
+    if count_rows(connection, "held_out_units"):
+        click.echo("Judges are compared with people outside the held-out test.\n")
+    print_table(gates_table(outcomes))
+    for note in gates_notes(outcomes):
+        click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
+
+
+def print_certificates(
+    rows: Sequence[Mapping[str, Any]], connection: duckdb.DuckDBPyConnection
+) -> None:
+    """Print the verdicts of held-out tests, their reasons, and why others were not evaluated."""
+    if rows:
+        print_table(certificates_table(rows))
+    notes = (
+        certificates_reasons(rows),
+        certificates_notes(rows, unevaluated_tests(connection)),
+        versions_notes(rows, versions_rated_as(connection)),
+    )
+    for note in chain(*notes):
+        click.echo("\n".join([*wrapped(note, first="", rest=""), ""]))
 
 
 def _print_failures(results: RunResults) -> None:

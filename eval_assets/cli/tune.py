@@ -12,6 +12,7 @@ from eval_assets.cli.options import (
     data_option,
     database_option,
     ledger_of,
+    print_table,
     question_of,
     resolve_database,
 )
@@ -73,7 +74,7 @@ def tune(
 
 
 def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
-    from eval_assets.cli.terminal_tables import print_table
+    from eval_assets.shown.blocks import text_table
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.judge_ledger import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
@@ -107,10 +108,12 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
         *("groups for that gain", "improved", "fit", "fit in part", "fit if equal"),
     )
     print_table(
-        "What the next reading of each test could show",
-        ("question", "judge", *numbers),
-        [_cells(plan_) for plan_ in plans],
-        numbers=numbers,
+        text_table(
+            "What the next reading of each test could show",
+            ("question", "judge", *numbers),
+            [_cells(plan_) for plan_ in plans],
+            numbers=numbers,
+        )
     )
     click.echo(
         "The detectable gain is found in 80 % of tries; half of it takes four times the groups.\n"
@@ -161,7 +164,7 @@ def _show(
     evaluation: Evaluation, data: Path, database: Path, question_id: str, *, yes: bool
 ) -> int:
     """Print all results of a question's test, and record then that it was shown."""
-    from eval_assets.cli.terminal_tables import print_verdicts
+    from eval_assets.shown.certificates import test_table
     from eval_assets.store.connection import connect, transaction
     from eval_assets.store.ledger.copies import copy_ledger
     from eval_assets.store.ledger.judge_ledger import JudgeLedger
@@ -187,7 +190,9 @@ def _show(
                 current_judges(connection, ledger, units),
                 background_of(connection, question_id, evaluation.tuning),
             )
-            print_verdicts(rows)
+            print_table(test_table(rows))
+            for reason in dict.fromkeys(str(row["reason"]) for row in rows):
+                click.echo(f"{reason}.")
             if shown is not None:
                 judges.record(shown)
                 judges.release(shown)

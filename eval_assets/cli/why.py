@@ -12,6 +12,7 @@ from eval_assets.cli.options import (
     database_option,
     json_option,
     print_json,
+    print_table,
     question_of,
     resolve_database,
 )
@@ -58,7 +59,7 @@ def why(question: str | None, data: Path, database: str | None, *, as_json: bool
 
 
 def _print(result: Diagnosis) -> None:
-    from eval_assets.cli.terminal_tables import print_table
+    from eval_assets.shown.blocks import text_table
     from eval_assets.wording import percent_text, shortened, signed_text
 
     click.echo(f"{result.question.id}: {result.summary()}.")
@@ -69,38 +70,44 @@ def _print(result: Diagnosis) -> None:
     click.echo()
     values = result.values
     print_table(
-        "Ratings beside each value, by other raters of the same response",
-        ["value", *values],
-        [
-            [value, *(percent_text(share) for share in row)]
-            for value, row in zip(values, result.shares, strict=True)
-        ],
-        numbers=values,
+        text_table(
+            "Ratings beside each value, by other raters of the same response",
+            ["value", *values],
+            [
+                [value, *(percent_text(share) for share in row)]
+                for value, row in zip(values, result.shares, strict=True)
+            ],
+            numbers=values,
+        )
     )
     print_table(
-        "Use of the scale (severity: mean difference from the others, in scale points)",
-        ["rater", "shared", "severity", *values],
-        [
+        text_table(
+            "Use of the scale (severity: mean difference from the others, in scale points)",
+            ["rater", "shared", "severity", *values],
             [
-                rater.rater_id,
-                f"{rater.n_shared:,}",
-                signed_text(rater.severity),
-                *(percent_text(count / sum(rater.counts)) for count in rater.counts),
-            ]
-            for rater in result.raters
-        ],
-        numbers=["shared", "severity", *values],
+                [
+                    rater.rater_id,
+                    f"{rater.n_shared:,}",
+                    signed_text(rater.severity),
+                    *(percent_text(count / sum(rater.counts)) for count in rater.counts),
+                ]
+                for rater in result.raters
+            ],
+            numbers=["shared", "severity", *values],
+        )
     )
     if result.responses:
         print_table(
-            "Responses with the largest spread",
-            ["response", "ratings", "text"],
-            [
+            text_table(
+                "Responses with the largest spread",
+                ["response", "ratings", "text"],
                 [
-                    response.response_id,
-                    response.ratings_text,
-                    shortened(" ".join(response.text.split()), most=_MOST_CHARACTERS),
-                ]
-                for response in result.responses
-            ],
+                    [
+                        response.response_id,
+                        response.ratings_text,
+                        shortened(" ".join(response.text.split()), most=_MOST_CHARACTERS),
+                    ]
+                    for response in result.responses
+                ],
+            )
         )

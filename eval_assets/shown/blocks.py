@@ -1,6 +1,6 @@
 """Contents of pages as data: tables, plots and texts, which every renderer reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,11 +17,13 @@ class Column:
         name: Its key in JSON.
         title: Its header.
         is_number: Whether its cells are aligned right and never cut.
+        is_wide: Whether a terminal leaves it out.
     """
 
     name: str
     title: str
     is_number: bool = False
+    is_wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,18 @@ class Table:
             rows=tuple(tuple(row[index] for index in remaining) for row in self.rows),
             caption=". ".join(filter(None, (self.caption.rstrip("."), *sentences))),
         )
+
+
+def text_table(
+    name: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numbers: Sequence[str] = (),
+) -> Table:
+    """Return texts as a table; columns of numbers are aligned right and never wrapped."""
+    head = tuple(Column(title, title, is_number=title in numbers) for title in columns)
+    return Table(name, head, tuple(tuple(map(text_cell, row)) for row in rows))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """Gates: whether judges may be tuned, and the figures that say so."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict, tunable_questions
 from eval_assets.agreement.gates.declarations import GATES
@@ -11,7 +10,6 @@ from eval_assets.catalogue import Statistic
 from eval_assets.shown.blocks import Cell, Column, Plot, Table, text_cell, verdict_cell
 from eval_assets.shown.records import ALL_QUESTIONS
 from eval_assets.shown.rows import Mark, Row, agreement_axis
-from eval_assets.shown.stored import certificate_verdict
 from eval_assets.verdicts import Verdict
 from eval_assets.wording import (
     count_text,
@@ -175,28 +173,3 @@ def _more(of: GateVerdict) -> str:
     if n_groups < FEWEST_GROUPS:
         return f"first {FEWEST_GROUPS} response groups, now {n_groups}"
     return "no number would settle it"
-
-
-def certificates_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the verdicts of held-out tests on judges, with their reasons."""
-    columns = (
-        Column("judge", "judge"),
-        Column("version", "version"),
-        Column("question", "question"),
-        Column("state", "replaces a rater"),
-        Column("reason", "reason"),
-    )
-    return Table(
-        "Certificates",
-        columns,
-        tuple(
-            (
-                text_cell(row["judge_id"]),
-                text_cell(row["version"]),
-                text_cell(row["question_id"]),
-                verdict_cell(certificate_verdict(row)),
-                text_cell(str(row["stale_because"] or row["reason"] or "")),
-            )
-            for row in rows
-        ),
-    )

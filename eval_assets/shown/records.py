@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from eval_assets.catalogue import Figure, Statistic
-from eval_assets.figures import FigureRecord, fields_of
+from eval_assets.figures import FigureRecord, HumanFigures, fields_of
 from eval_assets.shown.blocks import Cell, Column, Table, text_cell
-from eval_assets.wording import count_text, figure_text, or_none
+from eval_assets.wording import count_text, counted, figure_text, or_none
 
 ALL_QUESTIONS = "all questions"
 
@@ -18,8 +18,8 @@ WITHOUT_JUDGES = (
 )
 """Fields of each record that a page of the UI shows."""
 
-NARROW = {"exact_agreement", "spearman", "n_judges"}
-"""Fields that a screen of 80 columns leaves out."""
+_WIDE = {"exact_agreement", "spearman", "n_judges"}
+"""Fields that a terminal leaves out."""
 
 _NAMES = {"n_responses": "rated twice", "n_units": "compared", "n_groups": "groups"}
 
@@ -41,6 +41,7 @@ def figures_table(rows: Sequence[FigureRecord], names: Sequence[str], *, name: s
             if field.statistic
             else _NAMES.get(field.name, field.name.removesuffix("_id").removeprefix("n_")),
             is_number=field.statistic is not None or field.type is int,
+            is_wide=field.name in _WIDE,
         )
         for field in fields
     )
@@ -49,6 +50,16 @@ def figures_table(rows: Sequence[FigureRecord], names: Sequence[str], *, name: s
         for row in rows
     )
     return Table(name, columns, cells)
+
+
+def humans_table(agreement: Sequence[HumanFigures]) -> Table:
+    """Return agreement of human raters, overall only where there are several questions."""
+    [overall, *questions] = agreement
+    if not overall.n_ratings:
+        return Table("Human agreement: nothing is rated.", (), ())
+    name = f"Human agreement: {counted(overall.n_ratings, 'rating')} by "
+    name += counted(overall.n_raters, "rater")
+    return figures_table(questions if len(questions) == 1 else agreement, HUMANS, name=name)
 
 
 def value_cell(value: Any, statistic: Statistic | None) -> Cell:  # noqa: ANN401 - a field

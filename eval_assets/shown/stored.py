@@ -5,7 +5,6 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.bands import ALPHA_LIMITS, LOWEST_COVERAGE, REPEATED, UNSTABLE, alpha_label
@@ -28,8 +27,8 @@ from eval_assets.shown.blocks import (
     Table,
     Texts,
     text_cell,
-    verdict_cell,
 )
+from eval_assets.shown.certificates import StoredRow, certificates_notes, certificates_table
 from eval_assets.shown.rows import Axis, Mark, Row, agreement_axis
 from eval_assets.verdicts import Tone, Verdict
 from eval_assets.wording import (
@@ -44,11 +43,8 @@ from eval_assets.wording import (
     percent_text,
     shortened,
     signed_text,
-    unevaluated_sentences,
     value_text,
 )
-
-StoredRow = Mapping[str, Any]
 
 _MOST_RATERS, _MOST_PROMPTS, _MOST_DECISIONS, _MOST_NAMED = 40, 15, 30, 5
 _LONGEST_PROMPT = 80
@@ -318,76 +314,17 @@ def _bias(source: StoredFigures, untrusted: Collection[str]) -> Section | None:
     return Section("bias", "Bias of judges", finding, (*plots, Texts((note,))))
 
 
-_CLAIMS = {"fit": "all responses", "improved": "not a rater; better than before"}
-
-
 def _certificates(source: StoredFigures) -> Section | None:
     rows = source.rows("judge_certificates")
-    untested = source.rows("unevaluated_tests")
-    if not rows and not untested:
+    unevaluated = {of["question_id"]: of["reason"] for of in source.rows("unevaluated_tests")}
+    if not rows and not unevaluated:
         return None
-    columns = (
-        Column("judge", ""),
-        Column("version", "version"),
-        Column("question", "question"),
-        Column("verdict", "verdict"),
-        Column("replaces", "may replace a rater on"),
-        Column("n_groups", "groups in the test", is_number=True),
-        Column("evaluated", "evaluated on"),
-        Column("until", "until"),
-    )
-    cells, notes = [], []
-    for row in rows:
-        verdict = certificate_verdict(row)
-        statement = json.loads(row["certificate"]) if row["certificate"] else {}
-        valid_until = str(statement.get("valid_until", ""))
-        replaces = "--"
-        if row["claim"] and not row["stale_because"]:
-            replaces = _CLAIMS.get(
-                row["claim"], f"{percent_text(row['share'] or 1.0)} of responses"
-            )
-        cells.append(
-            (
-                text_cell(row["judge_id"]),
-                text_cell(row["version"]),
-                text_cell(row["question_id"]),
-                verdict_cell(verdict),
-                text_cell(replaces),
-                Cell(
-                    "" if row["n_groups"] is None else count_text(row["n_groups"]), row["n_groups"]
-                ),
-                text_cell(f"{row['created_at']:%Y-%m-%d}" if row["created_at"] else ""),
-                text_cell(valid_until),
-            )
-        )
-        limits = () if row["stale_because"] else statement.get("limits", ())
-        notes += [f"{row['judge_id']} on {row['question_id']}: {limit}" for limit in limits]
-        if row["stale_because"]:
-            notes.append(
-                f"{row['judge_id']} on {row['question_id']}: no longer valid, because "
-                f"{row['stale_because']}."
-            )
-    notes += unevaluated_sentences({of["question_id"]: of["reason"] for of in untested})
     held = [of for of in rows if of["claim"] and not of["stale_because"]]
-    finding = "none yet"
-    if held:
-        finding = listed(list(dict.fromkeys(f"{of['judge_id']} {of['version']}" for of in held)))
-    table = Table("Certificates", columns, tuple(cells)).without_equal_columns
-    blocks: list[Block] = [table] if cells else []
-    blocks += [Texts(tuple(notes))] if notes else []
-    return Section("certificates", "Certificates", finding, tuple(blocks))
-
-
-_FITNESS = {"fit": Verdict.PASS, "unfit": Verdict.FAIL, "undecided": Verdict.NEED_MORE_DATA}
-
-
-def certificate_verdict(row: StoredRow) -> Verdict:
-    """Return the verdict of a row of `judge_certificates` on replacing a rater."""
-    if row["stale_because"]:
-        return Verdict.NOT_MEASURED
-    if row["claim"] == "fit_in_part":
-        return Verdict.PASS
-    return _FITNESS.get(row["fitness"] or "", Verdict.NOT_MEASURED)
+    names = dict.fromkeys(f"{of['judge_id']} {of['version']}" for of in held)
+    blocks: list[Block] = [certificates_table(rows).without_equal_columns] if rows else []
+    notes = tuple(certificates_notes(rows, unevaluated))
+    blocks += [Texts(notes)] if notes else []
+    return Section("certificates", "Certificates", listed([*names]) or "none yet", tuple(blocks))
 
 
 def _results_by_system(source: StoredFigures, untrusted: Collection[str]) -> Section | None:

@@ -147,10 +147,11 @@ def table_lines(table: Table) -> list[str]:
         alpha   0.81
         a_hh     0.9
     """
-    texts = [[column.title for column in table.columns]]
-    texts += [[_CONTROL.sub("", cell.text) for cell in row] for row in table.rows]
+    narrow = [k for k, column in enumerate(table.columns) if not column.is_wide]
+    texts = [[table.columns[k].title for k in narrow]]
+    texts += [[_CONTROL.sub("", row[k].text) for k in narrow] for row in table.rows]
     widths = [max(map(columns_of, column)) for column in zip(*texts, strict=True)]
-    is_text = [not column.is_number for column in table.columns]
+    is_text = [not table.columns[k].is_number for k in narrow]
     while sum(widths) + _GAP * (len(widths) - 1) > WIDTH:
         flexible = [k for k, of in enumerate(is_text) if of and widths[k] > _NARROWEST_TEXT]
         if not flexible:

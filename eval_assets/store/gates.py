@@ -31,8 +31,9 @@ from eval_assets.store.inputs import are_stored_questions, are_stored_scales, ch
 from eval_assets.store.schema import empty_table, read_rows
 from eval_assets.store.scores import are_stored_judges
 from eval_assets.tuning.evaluation_levels import DECISION_RULE
+from eval_assets.tuning.versions import expiry
 from eval_assets.verdicts import GateResult
-from eval_assets.wording import expiry, listed, or_none
+from eval_assets.wording import listed, or_none
 
 if TYPE_CHECKING:
     from eval_assets.store.ledger.engine import SqlLedger

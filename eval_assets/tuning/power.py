@@ -20,7 +20,7 @@ from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.rated import RatedUnits, outside_test
 from eval_assets.tuning.reading import Candidate, shared_significance
-from eval_assets.wording import percent_text, responses_and_labels
+from eval_assets.wording import percent_text, planned
 
 WORTHWHILE_GAIN = 0.05
 """Planned gain if the real one is unknown."""
@@ -340,6 +340,13 @@ def labels_sentence(plan: Plan) -> str:
     if at_gap is None:
         return f"{words}; by train and dev this one lies more than the margin below people"
     return f"{words}, this one at its gap on train and dev {at_gap}"
+
+
+def responses_and_labels(n_groups: int, responses_per_group: float, labels_per_group: float) -> str:
+    """Return the rated responses and labels that so many groups in the test come with."""
+    n_responses = planned(math.ceil(n_groups * responses_per_group))
+    n_labels = planned(math.ceil(n_groups * labels_per_group))
+    return f"about {n_responses:,} rated responses ({n_labels:,} labels)"
 
 
 def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:

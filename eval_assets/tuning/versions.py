@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import MonotoneMap
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.wording import expiry
 
 VersionStep = Literal["declared", "calibration", "few_shot_examples", "judge_guidelines", "jury"]
 """Origin of a version: nothing, a map alone, the last step that changed the prompt, or a jury."""
@@ -290,3 +289,14 @@ def is_read_again(
 def _hash_of_rows(units: RatedUnits, values: Sequence[object]) -> str:
     """Return the SHA-256 of the JSON of every response and the JSON of its value, by response."""
     return json_hash(sorted(zip(units.response_ids.tolist(), map(json.dumps, values), strict=True)))
+
+
+def expiry(valid_until: str, *, today: datetime) -> str:
+    """Return why a certificate is no longer valid if that is its age alone; else nothing.
+
+    Examples:
+        >>> expiry("2026-11-20", today=datetime(2026, 11, 21))
+        'its validity ended on 2026-11-20'
+    """
+    is_valid = today.date().isoformat() <= valid_until
+    return "" if is_valid else f"its validity ended on {valid_until}"

@@ -18,13 +18,13 @@ from eval_assets.agreement.judge_comparison import HeldOutTest
 from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.shown.blocks import Table
+from eval_assets.shown.certificates import certificate_verdict
 from eval_assets.shown.gates import gates_answer, gates_table
 from eval_assets.shown.html import report_page
 from eval_assets.shown.markdown import report_markdown
 from eval_assets.shown.report import Report, report_of
 from eval_assets.shown.screen import Screen, screen_of
 from eval_assets.shown.screen_json import report_document
-from eval_assets.shown.stored import certificate_verdict
 from eval_assets.shown.terminal import screen_lines
 from eval_assets.verdicts import Verdict
 from tests.unit.shown.reports import certificate, stored
