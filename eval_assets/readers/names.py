@@ -145,18 +145,25 @@ _NO_LAST_NAME = re.compile(
 )
 
 _JUDGE = re.compile(
-    r"(^|_)(judge|llms?|ai|ki|ia|verdict|pred(iction|icted|ictions)?|auto_?rater|autoeval|auto"
+    r"(^|_)(judge|llms?|ai|ki|ia|verdict|pred(iction|icted|ictions)?|auto"
+    r"|auto_?(rat|grad|eval|judg|scor|annotat|label|mark|assess)\w*"
     r"|machine|maschine"
     r"|grading|grader_model|judge_?model(_?id)?|model_(score|rating|label|grade|verdict|judg\w*)"
+    r"|(score|rating|label|grade|verdict)_model|classifier"
     r"|automatic|automated|aiescore|evaluator_model|claude_(judge|rater|score))(_|$|\d)"
 )
 _HUMAN = re.compile(
-    r"(^|_)(humans?|person|people|experts?|author|annotator|crowd|worker|gold|manual|user|labels?"
-    r"|rater|reviewer|turker|student|ours|sme|ground_truth|truth|reference|expected|adjudicated"
+    r"(^|_)(humans?|person|people|experts?|author|annotator|crowd|worker|manual|user"
+    r"|rater|reviewer|turker|student|ours|sme"
     r"|coder|assessor|teacher|tutor|examiner|moderator|physician|doctor|clinician|radiologist"
     r"|pathologist|lawyer|linguist|lehrer(in)?|tutorin|pr\w{1,2}fer(in)?|gutachter(in)?"
     r"|bewerter(in)?|evaluateur|evaluador|correcteur)(_|$|\d)"
 )
+_GIVEN = re.compile(
+    r"(^|_)(labels?|gold|ground_truth|truth|reference|expected|adjudicated)(_|$|\d)"
+)
+"""Words for what people said, unless a judge is named beside them: judge_label."""
+
 _PERSON = re.compile(
     r"^(r|rater|annotator|reviewer|coder|user|expert|a|p|h|w|u|worker|evaluator|assessor|grader"
     r"|labell?er|person|participant|human|annot|ann|slot|subject|judge|rating|score|label|scorer"
@@ -270,7 +277,7 @@ def who(name: str) -> Who:
         return Who.HUMAN
     if is_model or _JUDGE.search(words):
         return Who.JUDGE
-    if _PERSON.match(name):
+    if _GIVEN.search(words) or _PERSON.match(name):
         return Who.HUMAN
     if _CRITERION.search(name):
         return Who.CRITERION
@@ -337,12 +344,14 @@ def shared_part(header: str, parts: Mapping[str, str]) -> str | None:
     Examples:
         >>> shared_part("Anna: Clarity", {"Anna: Clarity": "Anna", "Ben: Clarity": "Ben"})
         'Clarity'
+        >>> shared_part("label_a", {"label_a": "a", "label_b": "b"})
+        'label'
     """
     part = parts.get(header)
     if part is None:
         return None
-    start, _, end = header.partition(part)
-    return (start or end).strip(" :-_./[]()") or None
+    rest = header.removesuffix(part) if header.endswith(part) else header.replace(part, "", 1)
+    return rest.strip(" :-_./[]()") or None
 
 
 def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:

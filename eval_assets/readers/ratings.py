@@ -506,7 +506,12 @@ def _columns(
             [of.rater for of in readings if of.judges_only]
             + [of.column for of in rated if of.is_judge]
         ),
-        "rating": names(of.column for of in rated),
+        "rating": names(
+            of.column
+            for reading in readings
+            for of in reading.rated
+            if reading.rater is None or not of.is_judge
+        ),
         "question": names(of.question for of in readings),
         "model": names([model]),
         "group": (group,) if group else (),

@@ -178,12 +178,15 @@ def _scores_in_file(
         judges=models,
     )
     reading = max(readings, key=lambda of: sum(rated.is_judge for rated in of.rated))
-    rated = [of for of in reading.rated if of.is_judge or not of.rater]
+    rated = [of for of in reading.rated if of.is_judge]
+    rated = rated or [of for of in reading.rated if not of.rater]
     if not rated:
         headers = listed_briefly([of.column.name for of in reading.rated])
         message = f"columns {headers} hold ratings of people, and none those of a judge"
         raise input_error(content.file, message, _SCORES[1], line=1)
     rows = rows_of_reading(reading, rated, question_ids)
+    if "raw_output" not in rows.table.columns:
+        rows = rows.take(np.flatnonzero(~rows.stripped("rating").is_none()))
     columns = {"score": rows.table.cells("rating")}
     columns |= {name: rows.table.columns[name] for name in _OF_SCORES if name in rows.table.columns}
     named = {of.rater for of in rated if of.rater}

@@ -74,9 +74,10 @@ def _scores_above(candidates: Sequence[Reading]) -> list[Reading]:
     best = candidates[0]
     if best.judges_only or all(of.is_judge for of in best.rated):
         return []
+    known = {of.column.name for of in best.rated}
     for other in candidates[1:]:
         is_above = other.table is not best.table and len(other.table) <= len(best.table)
-        scores = [of for of in other.rated if of.is_judge]
+        scores = [of for of in other.rated if of.is_judge and of.column.name not in known]
         shares_items = {c.name for c in other.items} & {c.name for c in best.items}
         if is_above and scores and other.refusal is None and shares_items:
             other.rated = scores

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.readers.columns import (
+    BLANK,
     CodedColumn,
     CodedTable,
     Kind,
@@ -59,6 +60,10 @@ _METRIC = re.compile(r"criteria|rubric|g-eval|exact.?match|autorater|model-grade
 _DESCRIBES = (Role.MEASURE, Role.FLAG, Role.SUMMARY)
 
 
+_ONE_OF_SEVERAL = re.compile(r"(\d|[ _.#-][a-z])$", re.IGNORECASE)
+"""Ends of the headers of a rater's own column, as Rater 1 and annotator_b."""
+
+
 @dataclass(frozen=True, eq=False)
 class _ItemKey:
     """Columns that name the item, with which a rater rates once.
@@ -90,7 +95,7 @@ def _rater_candidates(
     """Return columns that may name the rater of each row, the likeliest first."""
     if choices.rater_column is not None:
         return [choices.rater_column]
-    if choices.raters or choices.judges:
+    if choices.raters:
         return []
     level = deepest_level(columns)
     ratings = [c for c in columns if c.can_rate and c.level == level]
@@ -117,7 +122,8 @@ def _may_name_raters(
     is_number = column.kind is Kind.NUMBER
     if is_number and (not column.is_whole or (column.can_rate and not (is_named or column.origin))):
         return False
-    if is_number and column.can_rate and column.name[-1:].isdigit() and not column.origin:
+    is_rating = _ONE_OF_SEVERAL.search(column.name) or column.may_be(Role.RATING)
+    if is_number and column.can_rate and is_rating and not column.origin:
         return False
     if len(column.values) > _MOST_RATERS and not is_named:
         return False
@@ -140,6 +146,19 @@ def _may_name_raters(
         for other in ratings
         if other is not column and len(other.values) <= _MOST_RATERS
     )
+
+
+def _names_score(column: CodedColumn) -> bool:
+    """Return whether a column is called like a judge, or a model."""
+    return names_judge(column.name) or names_model(column.name)
+
+
+def _is_like(score: CodedColumn, rating: CodedColumn) -> bool:
+    """Return whether scores may mean what ratings do: numbers, ordered words, or the same words."""
+    words = {word.casefold() for word in score.rating_words}
+    is_same = bool(words & {word.casefold() for word in rating.rating_words})
+    is_ordered = score.order is not None and len(words) > 1
+    return score.kind is Kind.NUMBER or is_ordered or is_same
 
 
 def _is_named_after(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
@@ -269,10 +288,11 @@ class _RatingRows:
         rated = self._rated_columns(key, per_item)
         if not rated:
             return None
+        named = [RatedColumn(column, question=name) for column, name in self._named(rated)]
         reading = Reading(
             table=self.table,
             items=key.items,
-            rated=[RatedColumn(column, question=name) for column, name in self._named(rated)],
+            rated=[*named, *self._scores_of_items(named, key)],
             rater=self.rater,
             question=key.question or self._constant_question(),
             run=key.run,
@@ -287,6 +307,34 @@ class _RatingRows:
         reading.likelihood = self._likelihood(reading, per_item)
         reading.name_the_rest()
         return reading
+
+    def _scores_of_items(self, rated: Sequence[RatedColumn], key: _ItemKey) -> list[RatedColumn]:
+        """Return the columns of a judge's scores of items, which each rating of an item repeats."""
+        unit = combined([*key.items, *filter(None, [key.question])])
+        first = np.zeros(len(self.table), dtype=bool)
+        scores = []
+        for column in self.columns:
+            is_chosen = any(column is of for of in self.choices.judges)
+            is_above = column.level < self.level and column.can_rate
+            is_of_item = is_above or self.not_read.get(column.name) == _OF_ITEM
+            is_score = _names_score(column) and is_of_item and _is_like(column, rated[0].column)
+            if not is_chosen and not is_score:
+                continue
+            names = [of.question or "" for of in rated if _is_named_after(column, [of.column])]
+            if len(rated) > 1 and len(names) != 1:
+                continue
+            question = names[0] if len(rated) > 1 else rated[0].question
+            owner = column.name.rpartition(".")[0]
+            rater = owner if names_judge(owner) or names_model(owner) else column.name
+            if len(rated) > 1:
+                rater = column.name[: -len(names[0])].rstrip(" _.:-")
+            rows = np.flatnonzero(column.has_cell)
+            first[:] = False
+            first[rows[np.unique(unit[rows], return_index=True)[1]]] = True
+            score = replace(column, codes=np.where(first, column.codes, BLANK))
+            scores.append(RatedColumn(score, rater=rater, question=question, is_judge=True))
+            self.not_read.pop(column.name, None)
+        return scores
 
     def _constant_question(self) -> CodedColumn | None:
         """Return the column that names the one question of all ratings."""
@@ -650,9 +698,12 @@ class _RatingRows:
         peers = [c for c in self.candidates if c is not column]
         if column.n_distinct == 1 and any(other.n_distinct > 1 for other in peers):
             return "one value"
+        is_constant = per_item == 1 or share_constant(column, unit) == 1
+        if _names_score(column) and is_constant and not all(map(_names_score, peers)):
+            return _OF_ITEM
         is_rating = column.may_be(Role.RATING)
         is_only_rating = is_rating and not any(other.may_be(Role.RATING) for other in peers)
-        if per_item > _REPEATED and share_constant(column, unit) == 1 and not is_only_rating:
+        if per_item > _REPEATED and is_constant and not is_only_rating:
             return _OF_ITEM
         if len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1:
             return _OF_RATER

@@ -14,6 +14,7 @@ from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.rating_tables import RatingTables, ReadOptions
 from eval_assets.readers.ratings import read_ratings
 from eval_assets.readers.responses import read_responses
+from eval_assets.readers.scores import read_recorded_scores
 from eval_assets.scale import LIKERT5, Scale
 from tests.unit.readers.conftest import Reported
 from tests.unit.readers.formats.xlsx import Cell, workbook
@@ -872,3 +873,122 @@ def test_people_who_share_the_first_name_of_a_model_are_people(tmp_path: Path) -
 
     assert set(ratings.scores["judge"]) == {"Claude Sonnet 4"}
     assert len(cells(ratings)) == 2 * len(ITEMS)
+
+
+def long_with_scores(*columns: tuple[str, str]) -> Rows:
+    """Return a row for each rating of both questions, with columns of a judge's scores."""
+    rows: Rows = [["item", "rater", *QUESTIONS, *(header for header, _ in columns)]]
+    for item in ITEMS:
+        scores = [VALUES[item, question, "Cleo"] for _, question in columns]
+        rows += [
+            [item, rater, *(VALUES[item, q, rater] for q in QUESTIONS), *scores]
+            for rater in RATERS[:2]
+        ]
+    return rows
+
+
+def test_score_that_each_rating_of_an_item_repeats_is_a_judges(tmp_path: Path) -> None:
+    rows = long_with_scores(("llm_Clarity", "Clarity"), ("llm_Tone", "Tone"))
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert set(ratings.ratings["rater"]) == {*RATERS[:2]}
+    scores = ratings.scores
+    assert set(scores["judge"]) == {"llm"}
+    assert {
+        (item, question): value
+        for item, question, value in zip(
+            scores["item"], scores["question"], scores["value"], strict=True
+        )
+    } == {(item, q): VALUES[item, q, "Cleo"] for item in ITEMS for q in QUESTIONS}
+    assert not any("twice" in note for note in ratings.notes)
+
+
+@pytest.mark.parametrize("header", ["judge_score", "gpt-4o", "model_label", "autograder"])
+def test_judge_beside_ratings_in_rows_is_no_question(tmp_path: Path, header: str) -> None:
+    rows: Rows = [["ticket", "annotator", "quality", header]]
+    rows += [[item, r, of(item, r), of(item, "Cleo")] for item in ITEMS for r in RATERS[:2]]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert [question.id for question in ratings.questions] == ["quality"]
+    assert set(ratings.scores["judge"]) == {header}
+    assert len(ratings.scores) == len(ITEMS)
+
+
+def test_an_option_names_the_judge_whose_score_each_rating_repeats(tmp_path: Path) -> None:
+    rows: Rows = [["ticket", "annotator", "quality", "sysx"]]
+    rows += [[item, r, of(item, r), of(item, "Cleo")] for item in ITEMS for r in RATERS[:2]]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows), judge=("sysx",))
+
+    assert set(ratings.scores["judge"]) == {"sysx"}
+    assert len(ratings.ratings) == 2 * len(ITEMS)
+
+
+def test_a_run_reads_the_scores_that_each_rating_repeats(tmp_path: Path) -> None:
+    rows = long_with_scores(("llm_Clarity", "Clarity"), ("llm_Tone", "Tone"))
+    (tmp_path / "ratings.csv").write_text(csv_of(rows))
+    texts = "".join(f"{item},why,because,m\n" for item in ITEMS)
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\n" + texts
+    )
+    rubric = "".join(f"  - {{id: {q}, question: Good?, scale: likert5}}\n" for q in QUESTIONS)
+    (tmp_path / "evaluation.yaml").write_text(
+        f"name: x\nrubric:\n{rubric}labels: ratings.csv\n"
+        "judges: [{id: llm, provider: recorded, scores: ratings.csv}]\n"
+    )
+    evaluation = read_evaluation(tmp_path)
+    responses = read_responses(evaluation)
+
+    scores = read_recorded_scores(evaluation, evaluation.judges[0], responses)
+
+    assert set(scores["status"]) == {"ok"}
+    assert len(read_labels(evaluation, responses).ratings) == 4 * len(ITEMS)
+
+
+@pytest.mark.parametrize("ends", ["AB", "12", "ab"])
+def test_headers_of_one_rater_each_are_no_column_of_raters(tmp_path: Path, ends: str) -> None:
+    rows: Rows = [["Response", *(f"Rater {end}" for end in ends)]]
+    rows += [[item, of(item, "Anna"), of(item, "Ben")] for item in ITEMS]
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert {name[-1] for name in ratings.ratings["rater"]} == {*ends}
+    assert len(ratings.ratings) == 2 * len(ITEMS)
+
+
+def test_raters_that_share_a_word_label_one_question(tmp_path: Path) -> None:
+    words = ("neutral", "entailment", "contradiction")
+    rows: Rows = [["doc", "label_a", "label_b"]]
+    rows += [[item, *(words[of(item, rater) % 3] for rater in RATERS[:2])] for item in ITEMS]
+
+    ratings = read(tmp_path, "labels.csv", csv_of(rows))
+
+    assert len(ratings.questions) == 1
+
+
+@pytest.mark.parametrize("name", ["judge_label", "classifier_label", "label_model"])
+def test_label_of_a_machine_is_a_judges(tmp_path: Path, name: str) -> None:
+    rows: Rows = [["item", "human_label", name]]
+    rows += [[item, of(item, "Anna"), of(item, "Ben")] for item in ITEMS]
+
+    ratings = read(tmp_path, "labels.csv", csv_of(rows))
+
+    assert set(ratings.scores["judge"]) == {name}
+
+
+def test_judge_above_a_list_of_labels_is_read_once(tmp_path: Path) -> None:
+    records = [
+        {
+            "id": item,
+            "annotations": [{"by": r, "label": of(item, r)} for r in RATERS[:2]],
+            "gpt-4o": {"label": of(item, "Cleo"), "why": f"as point {item} shows at length"},
+        }
+        for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "records.json", json.dumps(records))
+
+    assert set(ratings.scores["judge"]) == {"gpt-4o"}
+    assert len(ratings.scores) == len(ITEMS)
