@@ -114,8 +114,9 @@ def _code_with(n_intents: int, judges: Sequence[dict[str, str]]) -> dict[str, ob
 def _claim(row: pd.Series) -> str:
     """Return what a judge's certificate allows."""
     if row["may replace a rater on"] != "none":
-        return f"fit on {row['may replace a rater on']}"
-    return "not tested" if pd.isna(row["fitness"]) else str(row["fitness"]).replace("_", " ")
+        return f"PASS on {row['may replace a rater on']}"
+    words = {"fit": "PASS", "unfit": "FAIL", "undecided": "NEED MORE DATA"}
+    return "not tested" if pd.isna(row["fitness"]) else words.get(row["fitness"], "NOT MEASURED")
 
 
 def _stories() -> Iterator[str]:

@@ -155,7 +155,7 @@ def _is_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) 
     sources = source_fingerprints(evaluation)
     reason = why_certificates_are_stale(connection, evaluation, sources=sources)
     if reason:
-        click.echo(f"cannot tell: {reason}")
+        click.echo(f"NOT MEASURED: {reason}")
     return bool(reason)
 
 
@@ -216,20 +216,22 @@ def _verdict(evidence: CertificateEvidence, judge_id: str, question_id: str, fol
     rates_as = versions_rated_as(evidence.connection).get(judge_id)
     part = next((row for row in reversed(valid) if row.claim == "fit_in_part"), None)
     if rates_as in fit:
-        code, verdict = DONE, "fit"
+        code, verdict = DONE, "PASS"
     elif fit:
         code = DONE
         verdict = (
-            f"fit as version {fit[-1]}, while it rates as {rates_as}: declare version: {fit[-1]}"
+            f"PASS as version {fit[-1]}, while it rates as {rates_as}: declare version: {fit[-1]}"
         )
     elif any(row.fitness == "unfit" for row in valid):
-        code, verdict = NOT_FIT, "unfit"
+        code, verdict = NOT_FIT, "FAIL"
     else:
         reasons = [objections[row.version] or row.reason for row in versions[-1:]]
         unevaluated = unevaluated_tests(evidence.connection)
         if question_id in unevaluated:
             reasons.append(f"not evaluated: {unevaluated[question_id]}")
-        code, verdict = CANNOT_TELL, f"cannot tell: {'; '.join(reasons) or 'it was not tested'}"
+        is_open = any(row.fitness == "undecided" for row in valid)
+        word = "NEED MORE DATA" if is_open else "NOT MEASURED"
+        code, verdict = CANNOT_TELL, f"{word}: {'; '.join(reasons) or 'it was not tested'}"
     if part is not None and code != DONE:
         verdict = _in_part(part, code, evidence.evaluation.folder)
     click.echo(f"{judge_id} on {question_id}: {verdict}")
@@ -244,7 +246,7 @@ def _in_part(row: CertificateRow, code: int, folder: Path) -> str:
     share = round(100 * float(row.share or 0))
     reason = row.certificate.claims.fitness.reason if row.certificate else row.reason
     return (
-        f"fit on {share} % of what it scores as version {row.version} ({part_condition(part)}); "
+        f"PASS on {share} % of what it scores as version {row.version} ({part_condition(part)}); "
         f"people rate the rest: eval-assets sheet --data {quote(str(folder))} --needed. "
-        f"Exit code {code}, because on all responses it is {row.fitness}: {reason}"
+        f"Exit code {code}, because on all responses: {reason}"
     )

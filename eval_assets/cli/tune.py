@@ -104,12 +104,12 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
         click.echo("No judge scored the test, so that there is nothing to plan.")
         return DONE
     numbers = (
-        *("test groups", "reading", "level", "gain on train and dev", "detectable gain"),
-        *("groups for that gain", "improved", "fit", "fit in part", "fit if equal"),
+        *("test groups", "evaluation", "level", "gain on train and dev", "detectable gain"),
+        *("groups for that gain", "better", "passes", "in part", "if equal"),
     )
     print_table(
         text_table(
-            "What the next reading of each test could show",
+            "What the next evaluation of each test could show",
             ("question", "judge", *numbers),
             [_cells(plan_) for plan_ in plans],
             numbers=numbers,
@@ -117,8 +117,8 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     )
     click.echo(
         "The detectable gain is found in 80 % of tries; half of it takes four times the groups.\n"
-        '"improved", "fit", "fit in part": chances of these claims by train and dev; '
-        '"fit if equal": that of a judge\nequal to humans.'
+        '"better", "passes", "in part": chances that the judge is better than before, passes, or '
+        'passes on a part,\nby train and dev; "if equal": that a judge equal to people passes.'
     )
     for plan_ in plans:
         if words := labels_sentence(plan_):

@@ -129,8 +129,7 @@ def fitness_result(  # noqa: PLR0913 - the comparison, the rules and the subject
         n_groups = groups_to_detect(equal, detectable=detectable, n_groups=statistic.n_groups)
         groups_wanted = math.ceil(max(n_groups, statistic.n_groups + 1) / 10) * 10
         reason += (
-            f"; about {groups_wanted} would show a judge equal to people to be fit in four of five "
-            "tries"
+            f"; with about {groups_wanted} a judge equal to people passes in four of five tries"
         )
     return FitnessResult(verdict, reason, compared, significance, margin, groups_wanted)
 

@@ -307,11 +307,9 @@ def _superseded(
                 continue
             if judge in later.certificates and candidate.version != version:
                 return f"superseded by {candidate.version}"
-            against = {
-                row["verdict"]
-                for row in _verdicts(later, judge, version).values()
-                if row["verdict"] in ("unfit", "rejected")
-            }
-            if against:
-                return f"a later reading says {' and '.join(sorted(map(str, against)))}"
+            verdicts = {row["verdict"] for row in _verdicts(later, judge, version).values()}
+            if "unfit" in verdicts:
+                return "it fails a later evaluation"
+            if "rejected" in verdicts:
+                return "a later evaluation finds it worse than before"
     return ""

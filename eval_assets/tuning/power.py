@@ -69,9 +69,9 @@ class Plan:
     def chances(self) -> dict[str, float]:
         """Defined chances of the claims, by name."""
         chances = {
-            "improved": self.chance_improved,
-            "fit": self.chance_fit,
-            "fit in part": self.chance_in_part,
+            "is better than before": self.chance_improved,
+            "passes": self.chance_fit,
+            "passes in part": self.chance_in_part,
         }
         return {claim: chance for claim, chance in chances.items() if not math.isnan(chance)}
 
@@ -303,9 +303,9 @@ def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:
     if policy == "always" or not is_defined or chance >= LEAST_CHANCE:
         return ""
     return (
-        "by train and dev, the claim with the best chance is "
-        f"{claim}, with {percent_text(chance)}; {percent_text(LEAST_CHANCE)} are needed. Label "
-        "more groups, or declare tuning: {evaluate: always}"
+        f"by train and dev, {claim} with a chance of {percent_text(chance)} at best; "
+        f"{percent_text(LEAST_CHANCE)} are needed. Label more groups, or declare tuning: "
+        "{evaluate: always}"
     )
 
 
@@ -318,8 +318,8 @@ def plan_sentence(plans: Sequence[Plan]) -> str:
         for plan in plans
     )
     return (
-        f"{first.question_id}: chances to pass in evaluation {first.reading} of the held-out test, "
-        f"by train and dev: {judges}"
+        f"{first.question_id}: chances in evaluation {first.reading} of the held-out test, by "
+        f"train and dev: {judges}"
     )
 
 

@@ -182,7 +182,7 @@ def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
         return result.stdout
 
     assert required() == (
-        "gpt on clarity: fit as version 1.1.0, while it rates as 1.0.0: declare version: 1.1.0\n"
+        "gpt on clarity: PASS as version 1.1.0, while it rates as 1.0.0: declare version: 1.1.0\n"
     )
     path = folder.path / "evaluation.yaml"
     path.write_text(path.read_text().replace("{id: gpt,", "{id: gpt, version: current,"))
@@ -191,7 +191,7 @@ def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
     # All answers are rated, so that they were scored with this prompt before its test.
     assert (first > 0, second) == (True, 0)
     assert folder.rows("SELECT version FROM judges") == [("1.1.0",)]
-    assert required() == "gpt on clarity: fit\n"
+    assert required() == "gpt on clarity: PASS\n"
     differing = """
         SELECT count(*) FROM judge_scores JOIN tuned_judge_scores AS tuned
         USING (judge_id, question_id, response_id)

@@ -478,13 +478,13 @@ def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
     [line] = [line for line in in_words.splitlines() if line.startswith("harsh ")][:1]
     assert re.split("  +", line)[3:5] == ["PASS", "38 % of responses"]
     assert "steady in evaluation.yaml" not in in_words
-    assert (steady.return_value, steady.stdout) == (0, "steady on completeness: fit\n")
-    assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: unfit\n")
+    assert (steady.return_value, steady.stdout) == (0, "steady on completeness: PASS\n")
+    assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: FAIL\n")
     assert harsh.return_value == 4
     assert harsh.stdout.startswith(
-        "harsh on completeness: fit on 38 % of what it scores as version 1.0.1 (where steady gives "
+        "harsh on completeness: PASS on 38 % of what it scores as version 1.0.1 (where steady gives "
         f"the same score); people rate the rest: eval-assets sheet --data {planted_once.path} "
-        "--needed. Exit code 4, because on all responses it is undecided: 65 groups cannot tell"
+        "--needed. Exit code 4, because on all responses: 65 groups cannot tell"
     )
 
 
@@ -576,7 +576,7 @@ def verbose_alone(folder: Evaluated, *, evaluate: str = "") -> None:
 @pytest.mark.parametrize(
     ("evaluate", "reason"),
     [
-        ("", "by train and dev, the claim with the best chance is verbose 1.0.0 "),
+        ("", "by train and dev, verbose 1.0.0 "),
         pytest.param("never", "tuning: {evaluate: never} is declared", marks=pytest.mark.slow),
     ],
 )
@@ -593,13 +593,13 @@ def test_an_evaluation_that_is_held_back_does_not_count_and_is_explained(
     assert str(reason_of_row).startswith(reason)
     assert planted.rows("SELECT count(*) FROM test_set_uses") == [(0,)]
     message = f"The held-out test of completeness was not evaluated: {reason_of_row}."
-    assert "chances to pass" not in run.stdout
+    assert "chances in evaluation" not in run.stdout
     for text in (listed.stdout, (planted.path / "out" / "report.md").read_text()):
         assert message in " ".join(text.split())
     required = called(planted, certificates_command, "--require", "verbose")
     assert (required.return_value, required.stdout) == (
         4,
-        f"verbose on completeness: cannot tell: not evaluated: {reason_of_row}\n",
+        f"verbose on completeness: NOT MEASURED: not evaluated: {reason_of_row}\n",
     )
 
 
@@ -815,7 +815,7 @@ def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
     steady = called(planted, certificates_command, "--require", "steady")
     assert verbose.return_value == 4
     assert verbose.stdout == (
-        "verbose on completeness: cannot tell: the judge's scores changed since the test; "
+        "verbose on completeness: NOT MEASURED: the judge's scores changed since the test; "
         "eval-assets tune evaluates verbose again, which counts, if train and dev give a claim a "
         "chance of 50 % or tuning: {evaluate: always} is declared\n"
     )

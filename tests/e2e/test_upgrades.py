@@ -94,7 +94,7 @@ def test_sealed_tests_and_certificates_of_an_earlier_version_are_kept(
     for judge in ("steady", "verbose"):
         certificates = folder.call("certificates", "--require", judge)
         assert certificates.returncode == 4
-        assert certificates.stdout.startswith(f"{judge} on completeness: cannot tell: {EARLIER}")
+        assert certificates.stdout.startswith(f"{judge} on completeness: NOT MEASURED: {EARLIER}")
     verified = folder.call("certificates", "verify")
     assert (verified.returncode, verified.stdout.count(f"stale, because {EARLIER}")) == (3, 2)
 

@@ -170,7 +170,7 @@ def test_certificates_are_stale_in_every_form_once_labels_changed(
     assert row["stale_because"].startswith(reason)
     assert f"no longer valid, because {reason}" in " ".join(printed(certificates).split())
     assert f"no longer valid, because {reason}" in printed(gates, "--format", "markdown")
-    assert printed(certificates, "--require", "j1").startswith(f"cannot tell: {reason}")
+    assert printed(certificates, "--require", "j1").startswith(f"NOT MEASURED: {reason}")
     printed_run(measured, "--select", "human_labels,agreement_report")
     [row] = json.loads(printed(certificates, "--json"))
     assert row["stale_because"].startswith("the ratings or scales changed")

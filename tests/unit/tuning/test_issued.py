@@ -193,7 +193,7 @@ def test_verdicts_without_a_certificate_are_stale_once_their_labels_change() -> 
 def test_a_later_reading_that_says_the_opposite_makes_it_stale() -> None:
     [row] = rows(reading(1, FIRST), reading(2, FIRST, certified=False, fitness="unfit"))
 
-    assert row["stale_because"] == "a later reading says unfit"
+    assert row["stale_because"] == "it fails a later evaluation"
 
 
 def test_every_reason_is_named() -> None:
