@@ -14,7 +14,11 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.tuning.calibration import calibrate
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
-from eval_assets.tuning.evaluation_levels import MOST_READINGS, coarse_gain, reading_significance
+from eval_assets.tuning.evaluation_levels import (
+    MOST_EVALUATIONS,
+    coarse_gain,
+    evaluation_significance,
+)
 from eval_assets.tuning.partial_automation import (
     JudgePart,
     chosen_part,
@@ -199,10 +203,10 @@ def verdicts_in_turn(
                 test,
                 world.rated(quality + noise * error, rng, noise=0.0),
                 margin=MARGIN,
-                significance=reading_significance(number, n_candidates=1),
+                significance=evaluation_significance(number, n_candidates=1),
                 people_agree=True,
             ).verdict
-            for number, error in enumerate(cell.errors(group, MOST_READINGS, rng), 1)
+            for number, error in enumerate(cell.errors(group, MOST_EVALUATIONS, rng), 1)
         )
 
 
@@ -217,7 +221,7 @@ def _margin_table() -> str:
             failed = max(failed, float(np.mean(["unfit" in of for of in verdicts])))
         rows.append([world.name, str(cell), *shares.values()])
     heads = [f"{n} groups" for n in (24, 30, 40, 60, 100)]
-    largest = f"One of the {MOST_READINGS} fails in at most {100 * failed:.1f} %."
+    largest = f"One of the {MOST_EVALUATIONS} fails in at most {100 * failed:.1f} %."
     return f"{_markdown(['scale', 'groups and errors', *heads], rows)}\n\n{largest}"
 
 
@@ -231,7 +235,7 @@ def passed(world: World, *, noise: float, n_groups: int, seed: int) -> Iterator[
                 world.people(quality, group, rng, split="test"),
                 world.rated(quality, rng, noise=noise),
                 margin=MARGIN,
-                significance=reading_significance(1, n_candidates=1),
+                significance=evaluation_significance(1, n_candidates=1),
                 people_agree=True,
             ).verdict
             == "fit"
@@ -312,13 +316,13 @@ def certified(world: World, candidate: Judge, *, n_groups: int, seed: int) -> It
         quality, half = np.concatenate([on_train, on_test]), len(group)
         judge = world.rated(quality, rng, noise=world.noise)
         baseline = calibrate(train, judge[:half]).fitted(judge[half:])
-        tried = (candidate(world, quality, judge, rng) for _ in range(MOST_READINGS))
+        tried = (candidate(world, quality, judge, rng) for _ in range(MOST_EVALUATIONS))
         yield any(
             judge_improvement(
                 test,
                 calibrate(train, scores[:half]).fitted(scores[half:]),
                 baseline,
-                significance=reading_significance(number, n_candidates=1),
+                significance=evaluation_significance(number, n_candidates=1),
                 n_train_groups=n_groups,
             ).verdict
             == "accepted"
@@ -362,15 +366,15 @@ def attacked(*, is_exact: bool, n_groups: int, seed: int) -> Iterator[bool]:
         choices: list[npt.NDArray[np.bool_]] = []
         gains: list[float] = []
         accepted = False
-        for number in range(1, MOST_READINGS + 1):
+        for number in range(1, MOST_EVALUATIONS + 1):
             chosen = rng.random(len(quality)) < 0.5
-            if number == MOST_READINGS:
+            if number == MOST_EVALUATIONS:
                 chosen = (np.array(gains) - np.mean(gains)) @ (np.array(choices) - 0.5) > 0
             result = judge_improvement(
                 test,
                 np.where(chosen, other, judge),
                 judge,
-                significance=reading_significance(number, n_candidates=1),
+                significance=evaluation_significance(number, n_candidates=1),
                 n_train_groups=n_groups,
             )
             if result.verdict == "accepted":
@@ -401,14 +405,14 @@ def _gain_table() -> str:
     for n_groups in (20, 40, 60, 100, 200):
         rng, group = np.random.default_rng(n_groups), groups_of(n_groups)
         detectable: list[float] = []
-        accepted_by: dict[int, list[bool]] = {1: [], MOST_READINGS: []}
+        accepted_by: dict[int, list[bool]] = {1: [], MOST_EVALUATIONS: []}
         for _ in range(N_EVALUATIONS):
             quality = quality_of(group, rng)
             test = world.people(quality, group, rng, split="test")
             candidate = world.rated(quality, rng, noise=world.noise)
             baseline = world.rated(quality, rng, noise=worse)
             for number, accepted in accepted_by.items():
-                level = reading_significance(number, n_candidates=1)
+                level = evaluation_significance(number, n_candidates=1)
                 result = judge_improvement(
                     test, candidate, baseline, significance=level, n_train_groups=n_groups
                 )
@@ -418,7 +422,7 @@ def _gain_table() -> str:
         rows.append(
             [str(n_groups), f"{np.median(detectable):.3f}", *map(_share, accepted_by.values())]
         )
-    heads = ["test groups", "detectable gain", "found, 1st evaluation", f"{MOST_READINGS}th"]
+    heads = ["test groups", "detectable gain", "found, 1st evaluation", f"{MOST_EVALUATIONS}th"]
     return _markdown(heads, rows)
 
 
@@ -452,8 +456,8 @@ def found_fit_in_part(
         units = world.people(quality, group, rng, split="test")
         units = replace(units, splits=np.where(is_seen, "train", "test"))
         wrong, shares = False, [0.0]
-        for number in range(1, MOST_READINGS + 1):
-            level = reading_significance(number, n_candidates=2)
+        for number in range(1, MOST_EVALUATIONS + 1):
+            level = evaluation_significance(number, n_candidates=2)
             judge, other = _judges_of(world, quality, rng, noise=noise, shared=shared)
             doubts = np.abs(judge - other)
             tried = tried_parts(units, judge, {"b": doubts}, margin=MARGIN, significance=level)
@@ -551,7 +555,7 @@ def selected_by_printed_figures(*, n_judges: int, seed: int) -> Iterator[dict[st
                 test,
                 judges[int(np.argmax(values))][is_test],
                 margin=MARGIN,
-                significance=reading_significance(1, n_candidates=1),
+                significance=evaluation_significance(1, n_candidates=1),
                 people_agree=True,
             ).verdict
             == "fit"
@@ -581,7 +585,7 @@ def _selection_table() -> str:
 
 def table() -> str:
     """Simulate, and return the tables."""
-    turn = f"{MOST_READINGS} evaluations in turn"
+    turn = f"{MOST_EVALUATIONS} evaluations in turn"
     parts = {
         f"A judge exactly at the margin passes one of {turn}": _margin_table,
         "A judge equal to people passes the first evaluation": _equal_table,

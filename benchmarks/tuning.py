@@ -17,11 +17,11 @@ from eval_assets.tuning.calibration import calibration_rows
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.held_out_test import (
     candidates_for,
-    due_reading,
-    make_reading,
+    completed_evaluation,
+    due_evaluation,
 )
 from eval_assets.tuning.history import QuestionTest
-from eval_assets.tuning.power import plan_reading
+from eval_assets.tuning.power import plan_evaluation
 from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.steps import (
     calibrated_version,
@@ -149,10 +149,10 @@ def tuned(units: dict[str, RatedUnits]) -> None:
     seal = QuestionTest.of([])
     for item in units.values():
         candidates = candidates_for(item, seal, judges)
-        plan_reading(item, candidates, seal, margin=0.1, people_agree=True)
+        plan_evaluation(item, candidates, seal, margin=0.1, people_agree=True)
         now = datetime.now(tz=UTC)
-        reading, _ = due_reading(item, candidates, seal, on_request=False, now=now)
-        make_reading(reading, item, candidates, background)
+        reading, _ = due_evaluation(item, candidates, seal, on_request=False, now=now)
+        completed_evaluation(reading, item, candidates, background)
 
 
 def _bootstrap(units: RatedUnits, one: Floats, other: Floats) -> None:

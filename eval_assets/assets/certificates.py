@@ -43,14 +43,14 @@ from eval_assets.store.tuned_judges import (
     write_stand_in_scores,
 )
 from eval_assets.tuning.certificate import Certificate
-from eval_assets.tuning.held_out_test import next_plans, read_if_due
+from eval_assets.tuning.held_out_test import evaluate_if_due, next_plans
 from eval_assets.tuning.issued import (
     CertificateRow,
     certificate_files,
     certified_parts,
 )
 from eval_assets.tuning.power import Plan
-from eval_assets.tuning.reading import Row
+from eval_assets.tuning.verdicts_of_test import Row
 
 
 @asset(
@@ -79,7 +79,7 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.Materi
             n_new = 0
             for question_id, rated in units.items():
                 background = background_of(connection, question_id, evaluation.tuning)
-                records, is_new = read_if_due(
+                records, is_new = evaluate_if_due(
                     JudgeLedger(ledger),
                     rated,
                     judges,
@@ -123,12 +123,14 @@ def judge_certificates(
             checked = checked_certificates(
                 connection, ledger, evaluation, open_questions=open_questions
             )
-            rows, readings = checked.rows, checked.readings
+            rows, evaluations = checked.rows, checked.evaluations
             with transaction(connection):
                 as_table = certificate_table(rows, evidence_version(connection))
                 replace_rows(connection, "judge_certificates", pd.DataFrame(as_table))
                 parts = [
-                    part for result in readings.values() for part in certified_parts(result, rows)
+                    part
+                    for result in evaluations.values()
+                    for part in certified_parts(result, rows)
                 ]
                 write_stand_in_scores(connection, parts, evaluation.rubric)
             table = table_metadata(connection, "judge_certificates")
@@ -137,7 +139,7 @@ def judge_certificates(
                 measured = measured_now(connection, evaluation)
                 report = stored_report(connection, folder, evaluation, measured)
                 write_report(report, folder.out)
-        files = certificate_files([item for result in readings.values() for item in result])
+        files = certificate_files([item for result in evaluations.values() for item in result])
         _write_files(folder.out / "certificates", files)
     displayed_columns = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]
     return dg.MaterializeResult(

@@ -41,7 +41,7 @@ def versions_in_use(
     with folder.ledger(evaluation) as ledger:
         judges = JudgeLedger(ledger)
         known_versions = judges.versions()
-        readings = [reading for q in evaluation.rubric for reading in judges.readings(q.id)]
+        evaluations = [held_out for q in evaluation.rubric for held_out in judges.evaluations(q.id)]
     in_use: dict[str, JudgeVersion] = {}
     problems: list[InputProblem] = []
     for index, judge in enumerate(evaluation.judges):
@@ -49,7 +49,7 @@ def versions_in_use(
         history = [version for version in known_versions if version.judge_id == judge.id]
         current = {item.version: item for item in history if item.fingerprint == fingerprint}
         if judge.version == CURRENT:
-            version = certified_version(readings, judge.id, fingerprint=fingerprint)
+            version = certified_version(evaluations, judge.id, fingerprint=fingerprint)
         else:
             version = current.get(judge.version or "")
         if version is not None:

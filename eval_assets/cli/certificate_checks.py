@@ -41,9 +41,9 @@ class CertificateEvidence:
     Args:
         evaluation: The evaluation as declared now.
         connection: The database.
-        ledger: Ledger with the readings and versions.
+        ledger: Ledger with the evaluations and versions.
         scores: Scores of all versions on the rated units.
-        readings: All readings in the ledger.
+        evaluations: All evaluations in the ledger.
         rows: Current rows of `judge_certificates`, computed anew.
         issued: Certificates that the ledger issued, by file name.
     """
@@ -52,7 +52,7 @@ class CertificateEvidence:
     connection: duckdb.DuckDBPyConnection
     ledger: JudgeLedger
     scores: VersionScores
-    readings: Sequence[HeldOutEvaluation]
+    evaluations: Sequence[HeldOutEvaluation]
     rows: Sequence[CertificateRow]
     issued: Mapping[str, Certificate]
 
@@ -103,18 +103,18 @@ class CertificateEvidence:
 
     def _changes(self, certificate: Certificate, claimed: QuestionCertificate) -> list[str]:
         judge, name = certificate.predicate.judge, certificate.name
-        reading = _reading_of(claimed, self.readings, judge.judge_id, name)
-        if reading is None:
+        held_out = _evaluation_of(claimed, self.evaluations, judge.judge_id, name)
+        if held_out is None:
             return [
                 f"the ledger has none of {name} from evaluation {claimed.reading} of test "
                 + str(claimed.seal)
             ]
-        issued = reading.certificates[judge.judge_id]
+        issued = held_out.certificates[judge.judge_id]
         stale = self._stale(judge.judge_id, judge.version, claimed.question_id)
-        if stale := stale or reading.earlier_rule:
+        if stale := stale or held_out.earlier_rule:
             edited = differences(claimed.as_json(), issued.as_json(), source="the ledger has")
             return [f"stale, because {stale}", *edited]
-        recomputed = self._recomputed(reading, issued).get(judge.judge_id)
+        recomputed = self._recomputed(held_out, issued).get(judge.judge_id)
         if recomputed is None:
             return ["no claim holds when the test is computed again"]
         return differences(
@@ -133,11 +133,11 @@ class CertificateEvidence:
         )
 
     def _recomputed(
-        self, reading: HeldOutEvaluation, issued: QuestionCertificate
+        self, held_out: HeldOutEvaluation, issued: QuestionCertificate
     ) -> Mapping[str, QuestionCertificate]:
-        background = background_of(self.connection, reading.question_id, self.evaluation.tuning)
+        background = background_of(self.connection, held_out.question_id, self.evaluation.tuning)
         background = replace(background, margin=issued.claims.fitness.margin or 0.0)
-        return recomputed_certificates(self.ledger, self.scores, reading, background)
+        return recomputed_certificates(self.ledger, self.scores, held_out, background)
 
 
 @contextmanager
@@ -154,15 +154,15 @@ def certificate_evidence(
             evaluation,
             open_questions=tunable_questions(outcomes, question_ids),
         )
-        readings = [reading for result in checked.readings.values() for reading in result]
+        evaluations = [held_out for result in checked.evaluations.values() for held_out in result]
         yield CertificateEvidence(
             evaluation,
             connection,
             JudgeLedger(ledger),
             checked.scores,
-            readings=readings,
+            evaluations=evaluations,
             rows=checked.rows,
-            issued=certificate_files(readings),
+            issued=certificate_files(evaluations),
         )
 
 
@@ -190,18 +190,18 @@ def read_certificate(file: Path) -> Certificate:
         raise InputError(InputProblem(str(file), None, None, problem, remedy)) from error
 
 
-def _reading_of(
-    claimed: QuestionCertificate, readings: Sequence[HeldOutEvaluation], judge_id: str, name: str
+def _evaluation_of(
+    claimed: QuestionCertificate, evaluations: Sequence[HeldOutEvaluation], judge_id: str, name: str
 ) -> HeldOutEvaluation | None:
-    """Return the reading that a certificate's question refers to; None if there is none."""
+    """Return the evaluation that a certificate's question refers to; None if there is none."""
     key = claimed.question_id, claimed.seal, claimed.reading
     return next(
         (
-            reading
-            for reading in readings
-            if (reading.question_id, reading.seal, reading.number) == key
-            and name in {f"{v.judge_id}-{v.version}" for v in reading.candidates}
-            and judge_id in reading.certificates
+            held_out
+            for held_out in evaluations
+            if (held_out.question_id, held_out.seal, held_out.number) == key
+            and name in {f"{v.judge_id}-{v.version}" for v in held_out.candidates}
+            and judge_id in held_out.certificates
         ),
         None,
     )

@@ -168,7 +168,7 @@ def _why_untested(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> st
 
 
 def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
-    """Print the next command, and the number of readings that the ledger has."""
+    """Print the next command, and the number of evaluations that the ledger has."""
     from eval_assets.cli.options import ledger_of
     from eval_assets.store.ledger.engine import ledger_file
     from eval_assets.store.ledger.judge_ledger import JudgeLedger
@@ -180,7 +180,7 @@ def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
         return
     with ledger_of(data, evaluation, database=database, is_reading=True) as ledger:
         judges = JudgeLedger(ledger)
-        n_readings = sum(len(judges.readings(question.id)) for question in evaluation.rubric)
+        n_readings = sum(len(judges.evaluations(question.id)) for question in evaluation.rubric)
     if n_readings:
         click.echo(
             f"The ledger has {counted(n_readings, 'evaluation')} of held-out tests: the run shows "

@@ -223,13 +223,13 @@ def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluatio
 
 
 def _cells(plan: Plan) -> list[str]:
-    from eval_assets.tuning.evaluation_levels import MOST_READINGS
+    from eval_assets.tuning.evaluation_levels import MOST_EVALUATIONS
 
     return [
         plan.question_id,
         f"{plan.judge_id} {plan.version}",
         f"{plan.n_groups:,}",
-        f"{plan.reading} of {MOST_READINGS}",
+        f"{plan.reading} of {MOST_EVALUATIONS}",
         f"{plan.level:.4f}",
         _number(plan.expected_gain, "+z.3f"),
         _number(plan.detectable_gain, ".3f"),

@@ -82,9 +82,9 @@ def write_held_out_units(
         return
     rows = connection.execute("SELECT response_id, group_id FROM response_groups").df()
     rows = rows[are_held_out(rows["group_id"].astype(str), evaluation.tuning)]
-    readings = JudgeLedger(ledger)
+    evaluations = JudgeLedger(ledger)
     for question in evaluation.rubric:
-        spent_groups = QuestionTest.of(readings.readings(question.id)).spent_groups
+        spent_groups = QuestionTest.of(evaluations.evaluations(question.id)).spent_groups
         held_out = rows[~rows["group_id"].isin(spent_groups)]  # noqa: F841 - in the query
         connection.execute(
             """

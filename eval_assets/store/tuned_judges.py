@@ -57,13 +57,15 @@ def current_judges(
 ) -> list[TunedJudge]:
     """Return the versions that are tested now, with their scores of all rated units."""
     scores = version_scores(connection, ledger, units)
-    readings = {question_id: JudgeLedger(ledger).readings(question_id) for question_id in units}
+    evaluations = {
+        question_id: JudgeLedger(ledger).evaluations(question_id) for question_id in units
+    }
     versions = {(version.judge_id, version.version): version for version in scores.versions}
     tested = read_table(connection, "tuned_judges", order_by="judge_id")
     names = zip(tested["judge_id"], tested["version"], strict=True)
     current = [versions[name] for name in names if name in versions]
     current.sort(key=lambda version: version.judge_id == JURY)
-    return [scores.judge(version, readings) for version in current]
+    return [scores.judge(version, evaluations) for version in current]
 
 
 def background_of(
@@ -153,12 +155,12 @@ class CheckedCertificates:
     """Certificates that were checked against the present evidence.
 
     Args:
-        readings: All readings in the ledger, by question.
+        evaluations: All evaluations in the ledger, by question.
         scores: Scores of all versions on the rated units.
         rows: Rows of `judge_certificates` as they are now.
     """
 
-    readings: Mapping[str, Sequence[HeldOutEvaluation]]
+    evaluations: Mapping[str, Sequence[HeldOutEvaluation]]
     scores: VersionScores
     rows: Sequence[CertificateRow]
 
@@ -170,15 +172,15 @@ def checked_certificates(
     *,
     open_questions: Collection[str],
 ) -> CheckedCertificates:
-    """Check the certificates of all readings against the present evidence."""
-    readings = {q.id: JudgeLedger(ledger).readings(q.id) for q in evaluation.rubric}
+    """Check the certificates of all evaluations against the present evidence."""
+    evaluations = {q.id: JudgeLedger(ledger).evaluations(q.id) for q in evaluation.rubric}
     units = tuning_units(
         connection,
-        [question for question in evaluation.rubric if readings[question.id]],
+        [question for question in evaluation.rubric if evaluations[question.id]],
         shares=evaluation.tuning.split,
         texts=has_prompts(ledger),
     )
-    candidates = (v for result in readings.values() for r in result for v in r.candidates)
+    candidates = (v for result in evaluations.values() for r in result for v in r.candidates)
     has_sources = any(version.sources for version in candidates)
     sources = prompt_sources(connection) if has_sources else frozenset[str]()
     evidence = current_evidence(connection, ledger, units)
@@ -186,7 +188,7 @@ def checked_certificates(
     not_held_out = why_not_held_out(connection, evaluation.tuning)
     rows = [
         row
-        for question_id, of_question in readings.items()
+        for question_id, of_question in evaluations.items()
         for row in certificate_rows(
             of_question,
             evidence.fingerprints,
@@ -198,7 +200,7 @@ def checked_certificates(
             else "the question no longer passes the gates",
         )
     ]
-    return CheckedCertificates(readings, evidence.scores, rows)
+    return CheckedCertificates(evaluations, evidence.scores, rows)
 
 
 def certificate_table(rows: Sequence[CertificateRow], version: str) -> list[dict[str, Any]]:

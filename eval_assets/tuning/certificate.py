@@ -140,7 +140,7 @@ class QuestionCertificate(_Record):
     """Certificate of a version of a judge on one question.
 
     Args:
-        level: Two-sided level of each test of the reading.
+        level: Two-sided level of each test of the evaluation.
         rule: Name of the rule that issued it; empty in certificates of earlier releases.
         limits: What the judge may not be used for, such as ranking a model that it favours.
     """

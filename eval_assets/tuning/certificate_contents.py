@@ -40,7 +40,7 @@ from eval_assets.tuning.evaluation_levels import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.partial_automation import PartialFitness, part_sentence
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.reading import Candidate, Verdicts, verdict_row
+from eval_assets.tuning.verdicts_of_test import Candidate, Verdicts, verdict_row
 from eval_assets.tuning.versions import Fingerprints, fingerprints_of
 from eval_assets.wording import counted, listed, or_none
 
@@ -87,7 +87,7 @@ def question_certificate(
     units: RatedUnits,
     candidate: Candidate,
     *,
-    reading: HeldOutEvaluation,
+    evaluation: HeldOutEvaluation,
     background: Background,
 ) -> QuestionCertificate:
     """Return the certificate of a version on one question.
@@ -116,14 +116,14 @@ def question_certificate(
         scale=CertifiedScale(
             low=question.scale.low, high=question.scale.high, level=question.level
         ),
-        summary=_summary(verdicts, question.id, reading=reading.number, favoured=favoured),
+        summary=_summary(verdicts, question.id, evaluation=evaluation.number, favoured=favoured),
         holds=tuple(claim for claim, holds in is_held.items() if holds),
         claims=_claims(verdicts),
-        seal=reading.seal,
-        reading=reading.number,
+        seal=evaluation.seal,
+        reading=evaluation.number,
         level=significance,
         total_level=TOTAL_SIGNIFICANCE,
-        rule=reading.rule,
+        rule=evaluation.rule,
         n_groups=verdicts.fitness.compared.shortfall.n_groups,
         n_units=int(is_test.sum()),
         detectable_gain=or_none(detectable),
@@ -133,8 +133,8 @@ def question_certificate(
         limits=tuple(_limits(favoured, test, scores[is_test])),
         cautions=(*_cautions(verdicts, test), *_lowered(background.lowered_minimums)),
         evidence=_evidence(units, candidate, background, is_in_part=verdicts.is_fit_in_part),
-        issued_at=reading.read_at.isoformat(timespec="seconds"),
-        valid_until=(reading.read_at + timedelta(days=VALID_DAYS)).date().isoformat(),
+        issued_at=evaluation.read_at.isoformat(timespec="seconds"),
+        valid_until=(evaluation.read_at + timedelta(days=VALID_DAYS)).date().isoformat(),
     )
 
 
@@ -169,7 +169,7 @@ def _claim(verdict: ImprovementResult | FitnessResult | PartialFitness) -> Claim
 
 
 def _summary(
-    verdicts: Verdicts, question_id: str, *, reading: int, favoured: Collection[str]
+    verdicts: Verdicts, question_id: str, *, evaluation: int, favoured: Collection[str]
 ) -> str:
     name = f"{verdicts.version.judge_id} {verdicts.version.version}"
     improved, margin = verdicts.improvement.verdict == "accepted", verdicts.fitness.margin
@@ -193,7 +193,7 @@ def _summary(
     n_groups = verdicts.fitness.compared.shortfall.n_groups
     return (
         f"{sentence} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
-        f"such tests certify a judge wrongly; evaluation {reading})."
+        f"such tests certify a judge wrongly; evaluation {evaluation})."
     )
 
 

@@ -1,17 +1,17 @@
-"""Policy of the test: the level of each reading, and the precision of its figures.
+"""Policy of the test: the level of each evaluation, and the precision of its figures.
 
-Whoever tunes against a test by its printed results sooner or later fits it. So each reading of a
-question's test has a stricter level than the one before, all readings together keep to 5 %, and a
-reading prints no more than its verdict needs.
+Whoever tunes against a test by its printed results sooner or later fits it. So each evaluation of
+a question's test has a stricter level than the one before, all evaluations together keep to 5 %,
+and none prints more than its verdict needs.
 """
 
 import math
 
 TOTAL_SIGNIFICANCE = 0.05
-"""Chance of a false certificate over all readings of one seal."""
+"""Chance of a false certificate over all evaluations of one test."""
 
-MOST_READINGS = 5
-"""Readings after which a test is spent: the level of the next would detect hardly anything."""
+MOST_EVALUATIONS = 5
+"""Evaluations after which a test is spent: the level of the next would detect hardly anything."""
 
 DECISION_RULE = "Satterthwaite's degrees of freedom, 5 evaluations, 24 groups"
 """Name of the rule that decides an evaluation. It changes with the rule: what an evaluation under
@@ -21,27 +21,27 @@ RELEASED_STEP = 0.02
 """Gains of candidates that are not accepted are printed to the nearest of these."""
 
 
-def reading_significance(reading: int, *, n_candidates: int) -> float:
-    """Return the two-sided level of each candidate's test at a reading.
+def evaluation_significance(evaluation: int, *, n_candidates: int) -> float:
+    """Return the two-sided level of each candidate's test at an evaluation.
 
-    The levels .05 / (k (k + 1)) of all readings k add up to .05, however many there are.
+    The levels .05 / (k (k + 1)) of all evaluations k add up to .05, however many there are.
 
     Args:
-        reading: Number of the evaluation of the test, from 1.
-        n_candidates: Candidates that were fixed before the reading and are read together.
+        evaluation: Number of the evaluation of the test, from 1.
+        n_candidates: Candidates that were fixed before it and are evaluated together.
 
     Raises:
         ValueError: If the test is spent, or an argument is below 1.
 
     Examples:
-        >>> reading_significance(1, n_candidates=1), reading_significance(2, n_candidates=1)
-        (0.025, 0.008333333333333333)
+        >>> [evaluation_significance(k, n_candidates=1) for k in (1, 2)]
+        [0.025, 0.008333333333333333]
     """
-    if not 1 <= reading <= MOST_READINGS:
-        raise ValueError(f"readings are 1 to {MOST_READINGS}, got {reading}")
+    if not 1 <= evaluation <= MOST_EVALUATIONS:
+        raise ValueError(f"evaluations are 1 to {MOST_EVALUATIONS}, got {evaluation}")
     if n_candidates < 1:
         raise ValueError(f"n_candidates must be at least 1, got {n_candidates}")
-    return TOTAL_SIGNIFICANCE / (reading * (reading + 1)) / n_candidates
+    return TOTAL_SIGNIFICANCE / (evaluation * (evaluation + 1)) / n_candidates
 
 
 def coarse_gain(gain: float) -> float:

@@ -1,4 +1,4 @@
-"""The held-out test of one question: read it when due, open it, recompute its certificates."""
+"""The held-out test of one question: evaluate it when due, show it, recompute certificates."""
 
 import logging
 import math
@@ -16,7 +16,7 @@ from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.claim_results import MIN_TEST_GROUPS
-from eval_assets.tuning.evaluation_levels import MOST_READINGS, reading_significance
+from eval_assets.tuning.evaluation_levels import MOST_EVALUATIONS, evaluation_significance
 from eval_assets.tuning.history import SHOWN, HeldOutEvaluation, QuestionTest, content_hash
 from eval_assets.tuning.partial_automation import (
     OTHER_JUDGES,
@@ -25,19 +25,19 @@ from eval_assets.tuning.partial_automation import (
     doubts_by_source,
     tried_parts,
 )
-from eval_assets.tuning.power import Plan, plan_reading, plan_sentence, why_not_evaluated
+from eval_assets.tuning.power import Plan, plan_evaluation, plan_sentence, why_not_evaluated
 from eval_assets.tuning.rated import Floats, RatedUnits, Split
-from eval_assets.tuning.reading import (
+from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
+from eval_assets.tuning.verdicts_of_test import (
     Candidate,
     Row,
     Verdicts,
     evaluation_rows,
     n_evaluable,
     parts_of,
-    read_test,
     shared_significance,
+    verdicts_on_test,
 )
-from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
 from eval_assets.tuning.versions import (
     JudgeVersion,
     fingerprints_of,
@@ -50,35 +50,35 @@ logger = logging.getLogger(__name__)
 
 
 class EvaluationLedger(Protocol):
-    """Permanent record of readings. A recorded reading counts, even if it was interrupted."""
+    """Permanent record of evaluations. A recorded evaluation counts, even if it was interrupted."""
 
-    def readings(self, question_id: str) -> list[HeldOutEvaluation]:
-        """Return all readings of a question's test by this evaluation."""
+    def evaluations(self, question_id: str) -> list[HeldOutEvaluation]:
+        """Return all evaluations of a question's test in this folder."""
 
-    def readings_elsewhere(self, question_id: str) -> Iterable[HeldOutEvaluation]:
-        """Return all readings of a question of this name by other evaluations on the ledger."""
+    def evaluations_elsewhere(self, question_id: str) -> Iterable[HeldOutEvaluation]:
+        """Return those of questions of this name in other folders on the ledger."""
 
-    def record(self, reading: HeldOutEvaluation) -> None:
-        """Store a reading before the test is read; raise StoreError if its number is taken."""
+    def record(self, evaluation: HeldOutEvaluation) -> None:
+        """Store an evaluation before the test is read; raise StoreError if its number is taken."""
 
-    def release(self, reading: HeldOutEvaluation) -> None:
-        """Store the rows and certificates of a recorded reading."""
+    def release(self, evaluation: HeldOutEvaluation) -> None:
+        """Store the rows and certificates of a recorded evaluation."""
 
 
 def current_test(ledger: EvaluationLedger, units: RatedUnits) -> QuestionTest:
     """Return the current test of a question's test.
 
-    Readings of the same test count in every evaluation on the ledger.
+    Evaluations of the same test count in every folder on the ledger.
     """
     responses = units.part("test").texts_by_response()
-    foreign_readings = ledger.readings_elsewhere(units.question.id)
+    foreign_evaluations = ledger.evaluations_elsewhere(units.question.id)
     return QuestionTest.of(
-        ledger.readings(units.question.id),
-        [reading for reading in foreign_readings if reading.is_of(responses)],
+        ledger.evaluations(units.question.id),
+        [evaluation for evaluation in foreign_evaluations if evaluation.is_of(responses)],
     )
 
 
-def read_if_due(  # noqa: PLR0913 - what is read, and when
+def evaluate_if_due(  # noqa: PLR0913 - what is read, and when
     ledger: EvaluationLedger,
     units: RatedUnits,
     judges: Sequence[TunedJudge],
@@ -89,30 +89,30 @@ def read_if_due(  # noqa: PLR0913 - what is read, and when
 ) -> tuple[list[Row], bool]:
     """Return the verdicts of one question's test, and whether the test was read just now.
 
-    A reading is recorded before the test is read. An interrupted reading is repeated under its
-    number. A reading that the policy holds back is not recorded, and does not count.
+    An evaluation is recorded before the test is read. An interrupted one is repeated under its
+    number. One that the policy holds back is not recorded, and does not count.
 
     Raises:
-        StoreError: If another run took the reading meanwhile.
+        StoreError: If another run made the evaluation meanwhile.
     """
-    seal = current_test(ledger, units)
-    live, candidates, unread = _candidates(units, seal, judges, background)
+    usage = current_test(ledger, units)
+    live, candidates, unread = _candidates(units, usage, judges, background)
     if not candidates:
         return unread, False
     now = datetime.now(tz=UTC)
-    reading, is_new = due_reading(live, candidates, seal, on_request=on_request, now=now)
+    evaluation, is_new = due_evaluation(live, candidates, usage, on_request=on_request, now=now)
     if not is_new:
-        return [*reading.rows, *unread], False
-    if reading not in seal.readings:
-        plans = _plans(live, candidates, seal, background)
+        return [*evaluation.rows, *unread], False
+    if evaluation not in usage.evaluations:
+        plans = _plans(live, candidates, usage, background)
         logger.info("%s", plan_sentence(plans))
         if reason := why_not_evaluated(plans, policy):
-            rows = unread_rows(
+            rows = unevaluated_rows(
                 units.question.id, candidates, reason=reason, verdict="not_evaluated"
             )
             return [*rows, *unread], False
-        ledger.record(reading)
-    released = make_reading(reading, live, candidates, background)
+        ledger.record(evaluation)
+    released = completed_evaluation(evaluation, live, candidates, background)
     ledger.release(released)
     return [*released.rows, *unread], True
 
@@ -128,14 +128,14 @@ def shown_test(
     The entry ends the test: groups that are labelled later form the next one. A test that was shown
     before is shown again without an entry.
     """
-    seal = current_test(ledger, units)
-    live, candidates, unread = _candidates(units, seal, judges, background)
+    usage = current_test(ledger, units)
+    live, candidates, unread = _candidates(units, usage, judges, background)
     if not candidates:
-        before = [r for r in ledger.readings(units.question.id) if r.number == SHOWN]
+        before = [r for r in ledger.evaluations(units.question.id) if r.number == SHOWN]
         return (list(before[-1].rows) if before else unread), None
     now = datetime.now(tz=UTC)
-    reading, _ = due_reading(live, candidates, seal, on_request=True, now=now)
-    released = make_reading(reading, live, candidates, background, is_shown=True)
+    evaluation, _ = due_evaluation(live, candidates, usage, on_request=True, now=now)
+    released = completed_evaluation(evaluation, live, candidates, background, is_shown=True)
     shown = replace(
         released, number=SHOWN, read_at=now, certificates={}, rows=(*released.rows, *unread)
     )
@@ -143,53 +143,59 @@ def shown_test(
 
 
 def _candidates(
-    units: RatedUnits, seal: QuestionTest, judges: Sequence[TunedJudge], background: Background
+    units: RatedUnits,
+    usage: QuestionTest,
+    judges: Sequence[TunedJudge],
+    background: Background,
 ) -> tuple[RatedUnits, Sequence[Candidate], list[Row]]:
     """Return the units without spent tests, the candidates, and rows of those not evaluated."""
-    live, candidates = unspent_units(units, seal), candidates_for(units, seal, judges)
-    reason = background.not_held_out or why_not_read(live, candidates, seal)
+    live, candidates = (
+        unspent_units(units, usage),
+        candidates_for(units, usage, judges),
+    )
+    reason = background.not_held_out or why_not_evaluable(live, candidates, usage)
     if reason:
-        return live, [], unread_rows(units.question.id, candidates, reason=reason)
+        return live, [], unevaluated_rows(units.question.id, candidates, reason=reason)
     candidates, repeating = without_repeated_ratings(live, candidates)
     if not candidates:
         return live, [], repeating
-    return live, with_tested_parts(live, candidates, seal, background), repeating
+    return live, with_tested_parts(live, candidates, usage, background), repeating
 
 
 def recomputed_certificates(
     ledger: EvaluationLedger,
     scores: VersionScores,
-    reading: HeldOutEvaluation,
+    evaluation: HeldOutEvaluation,
     background: Background,
 ) -> Mapping[str, QuestionCertificate]:
-    """Return the certificates of a reading, recomputed from stored data, by judge."""
-    question_id = reading.question_id
-    live = scores_as_read(scores, reading)
-    earlier = [r for r in ledger.readings(question_id) if r.read_at < reading.read_at]
-    judges = [live.judge(version, {question_id: earlier}) for version in reading.candidates]
-    no_seal = QuestionTest(number=reading.seal, readings=(), spent_groups=frozenset())
+    """Return the certificates of an evaluation, recomputed from stored data, by judge."""
+    question_id = evaluation.question_id
+    live = scores_as_evaluated(scores, evaluation)
+    earlier = [r for r in ledger.evaluations(question_id) if r.read_at < evaluation.read_at]
+    judges = [live.judge(version, {question_id: earlier}) for version in evaluation.candidates]
+    fresh_test = QuestionTest(number=evaluation.seal, evaluations=(), spent_groups=frozenset())
     units = live.units[question_id]
-    candidates = with_parts(units, candidates_for(units, no_seal, judges), reading.parts)
-    released = make_reading(reading, units, candidates, background)
+    candidates = with_parts(units, candidates_for(units, fresh_test, judges), evaluation.parts)
+    released = completed_evaluation(evaluation, units, candidates, background)
     return released.certificates
 
 
-def scores_as_read(scores: VersionScores, reading: HeldOutEvaluation) -> VersionScores:
-    """Return the scores that a reading saw, if they have not changed since.
+def scores_as_evaluated(scores: VersionScores, evaluation: HeldOutEvaluation) -> VersionScores:
+    """Return the scores that an evaluation saw, if they have not changed since.
 
     A version that was trained on groups of the test since, under another split, keeps its scores of
-    them: the reading came first.
+    them: the evaluation came first.
     """
-    question_id = reading.question_id
-    live = scores.as_read(question_id, reading.groups)
+    question_id = evaluation.question_id
+    live = scores.as_evaluated(question_id, evaluation.groups)
     untrained = replace(live, versions=[_untrained(v) for v in live.versions])
     rated = live.units[question_id]
     is_test = rated.is_in("test")
     test = rated.part("test")
     unchanged = {
         version.definition_hash
-        for version in reading.candidates
-        if (evidence := reading.evidence.get(version.judge_id)) is not None
+        for version in evaluation.candidates
+        if (evidence := evaluation.evidence.get(version.judge_id)) is not None
         and evidence.scores
         == scores_hash(test, untrained.judge(version, {}).raw[question_id][is_test])
     }
@@ -201,25 +207,25 @@ def _untrained(version: JudgeVersion) -> JudgeVersion:
     return replace(version, trained_on=frozenset())
 
 
-def unspent_units(units: RatedUnits, seal: QuestionTest) -> RatedUnits:
+def unspent_units(units: RatedUnits, usage: QuestionTest) -> RatedUnits:
     """Return the units without test groups whose labels an earlier test has shown."""
-    is_unspent = _is_unspent(units, seal)
+    is_unspent = _is_unspent(units, usage)
     return units if is_unspent.all() else units.only(is_unspent)
 
 
-def _is_unspent(units: RatedUnits, seal: QuestionTest) -> NDArray[np.bool_]:
-    return ~(units.is_in("test") & units.are_of(seal.spent_groups))
+def _is_unspent(units: RatedUnits, usage: QuestionTest) -> NDArray[np.bool_]:
+    return ~(units.is_in("test") & units.are_of(usage.spent_groups))
 
 
 def candidates_for(
-    units: RatedUnits, seal: QuestionTest, judges: Sequence[TunedJudge]
+    units: RatedUnits, usage: QuestionTest, judges: Sequence[TunedJudge]
 ) -> list[Candidate]:
     """Return the judges as candidates, with their scores of the units without spent tests.
 
     A judge that scored none of the test is no candidate, unless there is no test.
     """
     question = units.question.id
-    is_unspent = _is_unspent(units, seal)
+    is_unspent = _is_unspent(units, usage)
     is_test = units.is_in("test")[is_unspent]
     candidates = []
     for judge in judges:
@@ -247,13 +253,15 @@ def without_repeated_ratings(
             valid.append(candidate)
         else:
             reason = "its scores equal the ratings of one rater on all responses that both rated"
-            rows += unread_rows(units.question.id, [candidate], reason=reason)
+            rows += unevaluated_rows(units.question.id, [candidate], reason=reason)
     return valid, rows
 
 
-def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: QuestionTest) -> str:
+def why_not_evaluable(
+    units: RatedUnits, candidates: Sequence[Candidate], usage: QuestionTest
+) -> str:
     """Return why the test cannot be evaluated; empty if it can."""
-    if reason := _lacking_groups(units, seal):
+    if reason := _lacking_groups(units, usage):
         return reason
     if not candidates:
         return "no judge scored the test"
@@ -265,7 +273,7 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Quest
 _MINIMUMS: Mapping[Split, int] = {"train": MIN_TRAIN_GROUPS, "test": MIN_TEST_GROUPS}
 
 
-def _lacking_groups(units: RatedUnits, seal: QuestionTest) -> str:
+def _lacking_groups(units: RatedUnits, usage: QuestionTest) -> str:
     """Return which splits hold too few rated groups, and how many more to rate; empty if none."""
     n_by_split = {split: units.part(split).n_groups for split in get_args(Split)}
     lacking = [split for split, minimum in _MINIMUMS.items() if n_by_split[split] < minimum]
@@ -277,9 +285,9 @@ def _lacking_groups(units: RatedUnits, seal: QuestionTest) -> str:
     ]
     needed = " and ".join(str(_MINIMUMS[split]) for split in lacking)
     reason = f"{' and '.join(counts)}; {needed} are needed"
-    if "test" in lacking and seal.spent_groups:
-        reason += f" beside the {len(seal.spent_groups)} whose labels were shown"
-    return reason + _more_groups(n_by_split, n_spent=len(seal.spent_groups))
+    if "test" in lacking and usage.spent_groups:
+        reason += f" beside the {len(usage.spent_groups)} whose labels were shown"
+    return reason + _more_groups(n_by_split, n_spent=len(usage.spent_groups))
 
 
 def _more_groups(n_by_split: Mapping[Split, int], *, n_spent: int) -> str:
@@ -297,7 +305,7 @@ def _more_groups(n_by_split: Mapping[Split, int], *, n_spent: int) -> str:
     return f", which takes about {counted(math.ceil(max(more)), 'more rated group')}"
 
 
-def unread_rows(
+def unevaluated_rows(
     question_id: str,
     candidates: Sequence[Candidate],
     *,
@@ -319,32 +327,32 @@ def unread_rows(
     ]
 
 
-def due_reading(
+def due_evaluation(
     units: RatedUnits,
     candidates: Sequence[Candidate],
-    seal: QuestionTest,
+    usage: QuestionTest,
     *,
     on_request: bool,
     now: datetime,
 ) -> tuple[HeldOutEvaluation, bool]:
-    """Return the reading that holds for these candidates, and whether it is still to be made.
+    """Return the evaluation that holds for these candidates, and whether it is still to be made.
 
     Returns:
-        The reading that read exactly this before; else a new one, if one is due, without its
+        The evaluation that read exactly this before; else a new one, if one is due, without its
         results; else the last one.
     """
     test, is_test = units.part("test"), units.is_in("test")
     versions = [candidate.version for candidate in candidates]
     content = _content(units, candidates)
-    if (same := seal.same(content)) is not None:
+    if (same := usage.same(content)) is not None:
         return same, not same.rows
     groups = tuple(sorted(set(test.groups.tolist())))
-    if not seal.is_due(versions, n_groups=len(groups), on_request=on_request):
-        return seal.readings[-1], False
-    number = seal.next_reading
+    if not usage.is_due(versions, n_groups=len(groups), on_request=on_request):
+        return usage.evaluations[-1], False
+    number = usage.next_number
     new = HeldOutEvaluation(
         question_id=units.question.id,
-        seal=seal.number,
+        seal=usage.number,
         number=number,
         level=shared_significance(units, candidates, number=number),
         candidates=tuple(versions),
@@ -366,7 +374,7 @@ def due_reading(
 
 
 def _content(units: RatedUnits, candidates: Sequence[Candidate]) -> str:
-    """Return the fingerprint of everything that a reading of these candidates looks at."""
+    """Return the fingerprint of everything that an evaluation of these candidates looks at."""
     test, is_test = units.part("test"), units.is_in("test")
     return content_hash(
         [candidate.version for candidate in candidates],
@@ -377,22 +385,25 @@ def _content(units: RatedUnits, candidates: Sequence[Candidate]) -> str:
 
 
 def with_tested_parts(
-    units: RatedUnits, candidates: Sequence[Candidate], seal: QuestionTest, background: Background
+    units: RatedUnits,
+    candidates: Sequence[Candidate],
+    usage: QuestionTest,
+    background: Background,
 ) -> list[Candidate]:
-    """Return the candidates with the parts of the responses that the next reading tests.
+    """Return the candidates with the parts of the responses that the next evaluation tests.
 
-    The parts of a reading of the same candidates, scores and labels stay. Else they are chosen on
-    train and dev.
+    The parts of an evaluation of the same candidates, scores and labels stay. Else they are chosen
+    on train and dev.
     """
-    for reading in reversed(seal.readings):
-        as_read = with_parts(units, candidates, reading.parts)
-        if reading.content == _content(units, as_read):
-            return as_read
+    for evaluation in reversed(usage.evaluations):
+        as_evaluated = with_parts(units, candidates, evaluation.parts)
+        if evaluation.content == _content(units, as_evaluated):
+            return as_evaluated
     if not (background.stand_in and background.people_agree):
         return list(candidates)
-    # The level of a reading in which a part of every judge is tested, which none goes below.
-    significance = reading_significance(
-        min(seal.next_reading, MOST_READINGS),
+    # The level of an evaluation in which a part of every judge is tested, which none goes below.
+    significance = evaluation_significance(
+        min(usage.next_number, MOST_EVALUATIONS),
         n_candidates=max(2 * n_evaluable(units, candidates), 1),
     )
     parts = {}
@@ -417,20 +428,31 @@ def next_plans(
     judges: Sequence[TunedJudge],
     background: Background,
 ) -> list[Plan]:
-    """Return the power of the next reading of a question's test, by candidate."""
-    seal = current_test(ledger, units)
-    live, candidates = unspent_units(units, seal), candidates_for(units, seal, judges)
+    """Return the power of the next evaluation of a question's test, by candidate."""
+    usage = current_test(ledger, units)
+    live, candidates = (
+        unspent_units(units, usage),
+        candidates_for(units, usage, judges),
+    )
     candidates, _ = without_repeated_ratings(live, candidates)
-    return _plans(live, with_tested_parts(live, candidates, seal, background), seal, background)
+    return _plans(
+        live,
+        with_tested_parts(live, candidates, usage, background),
+        usage,
+        background,
+    )
 
 
 def _plans(
-    units: RatedUnits, candidates: Sequence[Candidate], seal: QuestionTest, background: Background
+    units: RatedUnits,
+    candidates: Sequence[Candidate],
+    usage: QuestionTest,
+    background: Background,
 ) -> list[Plan]:
-    return plan_reading(
+    return plan_evaluation(
         units,
         candidates,
-        seal,
+        usage,
         margin=background.margin,
         people_agree=background.people_agree,
     )
@@ -465,40 +487,40 @@ def _doubts(
     return doubts_by_source(judge_id, scores, spread, is_ordered=units.level != "nominal")
 
 
-def make_reading(
-    reading: HeldOutEvaluation,
+def completed_evaluation(
+    evaluation: HeldOutEvaluation,
     units: RatedUnits,
     candidates: Sequence[Candidate],
     background: Background,
     *,
     is_shown: bool = False,
 ) -> HeldOutEvaluation:
-    """Return a recorded reading with its rows and certificates.
+    """Return a recorded evaluation with its rows and certificates.
 
     Where the test rejects a map, the verdict on fitness is that on the judge as declared: it takes
     the place of the candidate. A judge that a map harms is hardly found fit with it, so that the
     two tests together are wrong as often as one.
     """
-    verdicts = _verdicts(reading, units, candidates, background)
+    verdicts = _verdicts(evaluation, units, candidates, background)
     rejected = _with_rejected_maps(verdicts, candidates)
     if rejected:
         candidates = _as_declared(candidates, rejected)
-        verdicts = _verdicts(reading, units, candidates, background)
+        verdicts = _verdicts(evaluation, units, candidates, background)
     rows = evaluation_rows(
         [*rejected.values(), *verdicts],
-        question_id=reading.question_id,
-        reading=reading.number,
+        question_id=evaluation.question_id,
+        evaluation=evaluation.number,
         is_shown=is_shown,
     )
     certificates = {
         verdict.version.judge_id: question_certificate(
-            verdict, units, candidate, reading=reading, background=background
+            verdict, units, candidate, evaluation=evaluation, background=background
         )
         for verdict, candidate in zip(verdicts, candidates, strict=True)
         if verdict.is_certified
     }
     return replace(
-        reading,
+        evaluation,
         candidates=tuple(candidate.version for candidate in candidates),
         rows=tuple(rows),
         certificates=certificates,
@@ -506,15 +528,15 @@ def make_reading(
 
 
 def _verdicts(
-    reading: HeldOutEvaluation,
+    evaluation: HeldOutEvaluation,
     units: RatedUnits,
     candidates: Sequence[Candidate],
     background: Background,
 ) -> list[Verdicts]:
-    return read_test(
+    return verdicts_on_test(
         units,
         candidates,
-        significance=reading.level,
+        significance=evaluation.level,
         margin=background.margin,
         people_agree=background.people_agree,
     )

@@ -1,4 +1,4 @@
-"""Readings of held-out tests, and the current test of a question."""
+"""Evaluations of held-out tests, and the current test of a question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from eval_assets.tuning.certificate import QuestionCertificate
-from eval_assets.tuning.evaluation_levels import DECISION_RULE, MOST_READINGS
+from eval_assets.tuning.evaluation_levels import DECISION_RULE, MOST_EVALUATIONS
 from eval_assets.tuning.partial_automation import JudgePart
-from eval_assets.tuning.reading import Row
+from eval_assets.tuning.verdicts_of_test import Row
 from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
@@ -29,11 +29,11 @@ class HeldOutEvaluation:
     """One use of a question's held-out test labels, as stored in the ledger.
 
     Args:
-        number: Number of the reading under it, from 1; `SHOWN` if it opened the seal.
+        number: Number of the evaluation of it, from 1; `SHOWN` if it showed the test.
         responses: Fingerprint of the text of each response of the test, empty if it has none: a
             test of the same question with half of them is the same test.
         evidence: Fingerprints of the evidence of each candidate's verdicts, by judge; without the
-            models in the replies. Readings of earlier releases have none.
+            models in the replies. Evaluations of earlier releases have none.
         parts: Parts of the responses that were fixed before, by judge.
         rule: Name of the rule that decided it; empty in those of earlier releases.
     """
@@ -80,7 +80,7 @@ class HeldOutEvaluation:
         level: float,
         read_at: datetime,
     ) -> "HeldOutEvaluation":
-        """Return the reading that `as_json` and these columns describe."""
+        """Return the evaluation that `as_json` and these columns describe."""
         return cls(
             question_id=question_id,
             seal=seal,
@@ -126,64 +126,70 @@ class QuestionTest:
 
     Args:
         number: Its number, from 1.
-        readings: Readings under it, in order.
-        spent_groups: Groups under earlier seals, which no longer count: their labels were shown.
-        n_elsewhere: Readings of the same test in another evaluation on the ledger.
+        evaluations: Evaluations under it, in order.
+        spent_groups: Groups of earlier tests, which no longer count: their labels were shown.
+        n_elsewhere: Evaluations of the same test in another evaluation on the ledger.
     """
 
     number: int
-    readings: tuple[HeldOutEvaluation, ...]
+    evaluations: tuple[HeldOutEvaluation, ...]
     spent_groups: frozenset[str]
     n_elsewhere: int = 0
 
     @classmethod
     def of(
         cls,
-        readings: Sequence[HeldOutEvaluation],
-        foreign_readings: Sequence[HeldOutEvaluation] = (),
+        evaluations: Sequence[HeldOutEvaluation],
+        foreign_evaluations: Sequence[HeldOutEvaluation] = (),
     ) -> "QuestionTest":
         """Return the current test of a question."""
-        all_readings = [*readings, *foreign_readings]
-        ended = {reading.seal for reading in all_readings if reading.number >= MOST_READINGS}
-        if sum(reading.seal not in ended for reading in all_readings) >= MOST_READINGS:
-            ended = {reading.seal for reading in all_readings}
+        all_evaluations = [*evaluations, *foreign_evaluations]
+        ended = {
+            evaluation.seal
+            for evaluation in all_evaluations
+            if evaluation.number >= MOST_EVALUATIONS
+        }
+        if sum(evaluation.seal not in ended for evaluation in all_evaluations) >= MOST_EVALUATIONS:
+            ended = {evaluation.seal for evaluation in all_evaluations}
         return cls(
             number=1 + max(ended, default=0),
-            readings=tuple(
-                sorted((r for r in readings if r.seal not in ended), key=lambda r: r.number)
+            evaluations=tuple(
+                sorted((r for r in evaluations if r.seal not in ended), key=lambda r: r.number)
             ),
-            spent_groups=frozenset(g for r in all_readings if r.seal in ended for g in r.groups),
-            n_elsewhere=sum(reading.seal not in ended for reading in foreign_readings),
+            spent_groups=frozenset(g for r in all_evaluations if r.seal in ended for g in r.groups),
+            n_elsewhere=sum(evaluation.seal not in ended for evaluation in foreign_evaluations),
         )
 
     @property
     def n_readings(self) -> int:
-        """Number of readings under it."""
-        return len(self.readings) + self.n_elsewhere
+        """Number of evaluations of it."""
+        return len(self.evaluations) + self.n_elsewhere
 
     @property
-    def next_reading(self) -> int:
-        """Number of the next reading; a number that is missing in the ledger is not reused."""
-        last = max((reading.number for reading in self.readings), default=0)
+    def next_number(self) -> int:
+        """Number of the next evaluation; a number that is missing in the ledger is not reused."""
+        last = max((evaluation.number for evaluation in self.evaluations), default=0)
         return max(self.n_readings, last) + 1
 
     def same(self, content: str) -> HeldOutEvaluation | None:
-        """Return the reading with this content; None without one."""
-        return next((reading for reading in self.readings if reading.content == content), None)
+        """Return the evaluation with this content; None without one."""
+        return next(
+            (evaluation for evaluation in self.evaluations if evaluation.content == content), None
+        )
 
     def is_due(
         self, candidates: Sequence[JudgeVersion], *, n_groups: int, on_request: bool
     ) -> bool:
-        """Return whether the test is read now, which costs a reading.
+        """Return whether the test is read now, which costs an evaluation.
 
-        It is read on request, for the first time under a seal, when a judge or a prompt differs
-        from that of the last reading, when that was interrupted before it showed anything, and when
-        the test has grown by half. New labels alone, which arrive every day while people label, do
-        not use up the seal.
+        It is read on request, for the first time, when a judge or a prompt differs from that of
+        the last evaluation, when that was interrupted before it showed anything, and when the test
+        has grown by half. New labels alone, which arrive every day while people label, do not use
+        up the test.
         """
-        if on_request or not self.readings:
+        if on_request or not self.evaluations:
             return True
-        last = self.readings[-1]
+        last = self.evaluations[-1]
         if not last.rows:
             return True
         if {_identity(v) for v in candidates} != {_identity(v) for v in last.candidates}:
@@ -198,44 +204,46 @@ def content_hash(
     labels: str,
     parts: Mapping[str, JudgePart],
 ) -> str:
-    """Return the fingerprint of everything that a reading depends on."""
+    """Return the fingerprint of everything that an evaluation depends on."""
     scores_of_versions = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
     tested = [[judge, asdict(part)] for judge, part in sorted(parts.items())]
     return json_hash([DECISION_RULE, scores_of_versions, labels, *([tested] if tested else [])])
 
 
-def accepted_version(readings: Sequence[HeldOutEvaluation], judge_id: str) -> JudgeVersion | None:
+def accepted_version(
+    evaluations: Sequence[HeldOutEvaluation], judge_id: str
+) -> JudgeVersion | None:
     """Return the last accepted version of a judge on a question; None if there is none."""
-    for reading in reversed(_in_order(readings)):
+    for evaluation in reversed(_in_order(evaluations)):
         accepted = {
             row["version"]
-            for row in reading.rows
+            for row in evaluation.rows
             if row["judge_id"] == judge_id and row["verdict"] == "accepted"
         }
-        for version in reading.candidates:
+        for version in evaluation.candidates:
             if version.judge_id == judge_id and version.version in accepted:
                 return version
     return None
 
 
 def certified_version(
-    readings: Sequence[HeldOutEvaluation], judge_id: str, *, fingerprint: str
+    evaluations: Sequence[HeldOutEvaluation], judge_id: str, *, fingerprint: str
 ) -> JudgeVersion | None:
     """Return the last certified version of a judge, on any question; None if there is none.
 
     Versions of a model other than that of the fingerprint do not count.
     """
-    for reading in reversed(_in_order(readings)):
-        for version in reading.candidates:
+    for evaluation in reversed(_in_order(evaluations)):
+        for version in evaluation.candidates:
             is_same = (version.judge_id, version.fingerprint) == (judge_id, fingerprint)
-            if is_same and judge_id in reading.certificates:
+            if is_same and judge_id in evaluation.certificates:
                 return version
     return None
 
 
-def _in_order(readings: Sequence[HeldOutEvaluation]) -> list[HeldOutEvaluation]:
-    """Return readings in order; the one that shows a test is its last."""
-    return sorted(readings, key=lambda r: (r.read_at, r.seal, r.number))
+def _in_order(evaluations: Sequence[HeldOutEvaluation]) -> list[HeldOutEvaluation]:
+    """Return evaluations in order; the one that shows a test is its last."""
+    return sorted(evaluations, key=lambda r: (r.read_at, r.seal, r.number))
 
 
 def _identity(version: JudgeVersion) -> tuple[str, str, str]:

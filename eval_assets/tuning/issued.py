@@ -7,13 +7,13 @@ from datetime import datetime
 import numpy as np
 
 from eval_assets.tuning.certificate import Certificate, QuestionCertificate
-from eval_assets.tuning.held_out_test import candidates_for, scores_as_read, with_parts
+from eval_assets.tuning.held_out_test import candidates_for, scores_as_evaluated, with_parts
 from eval_assets.tuning.history import HeldOutEvaluation, QuestionTest
 from eval_assets.tuning.partial_automation import JudgePart, part_sentence
 from eval_assets.tuning.power import LEAST_CHANCE
 from eval_assets.tuning.rated import Floats
-from eval_assets.tuning.reading import PARTIAL, Row
 from eval_assets.tuning.steps import JURY, VersionScores
+from eval_assets.tuning.verdicts_of_test import PARTIAL, Row
 from eval_assets.tuning.versions import (
     Fingerprints,
     JudgeVersion,
@@ -26,7 +26,7 @@ from eval_assets.tuning.versions import (
 _MOST_SHOWN = 3
 
 FingerprintsNow = Callable[[HeldOutEvaluation, str], Fingerprints | None]
-"""Returns the current evidence of a judge's certificate from a reading; None if the judge is no
+"""Returns the current evidence of a judge's certificate from an evaluation; None if the judge is no
 longer declared."""
 
 
@@ -41,37 +41,39 @@ class CurrentEvidence:
     declared: Mapping[str, str]
     models_returned: Mapping[str, tuple[str, ...]]
 
-    def fingerprints(self, reading: HeldOutEvaluation, judge_id: str) -> Fingerprints | None:
+    def fingerprints(self, evaluation: HeldOutEvaluation, judge_id: str) -> Fingerprints | None:
         """Return the fingerprints of one certificate; None if its judge is no longer declared."""
-        [version] = [v for v in reading.candidates if v.judge_id == judge_id]
+        [version] = [v for v in evaluation.candidates if v.judge_id == judge_id]
         singles = self.scores.members(version) if judge_id == JURY else [version]
         if not all(v.judge_id in self.declared for v in singles):
             return None
         changed = [v for v in singles if v.fingerprint != self.declared[v.judge_id]]
-        scores = scores_as_read(self.scores, reading)
-        rated = scores.units[reading.question_id]
+        scores = scores_as_evaluated(self.scores, evaluation)
+        rated = scores.units[evaluation.question_id]
         was_read = rated.is_in("test")
-        certificate = reading.certificates.get(judge_id)
+        certificate = evaluation.certificates.get(judge_id)
         is_in_part = certificate is not None and "fit_in_part" in certificate.holds
         return fingerprints_of(
             replace(version, fingerprint="another") if changed else version,
             rated.part("test"),
-            scores.judge(version, {}).raw[reading.question_id][was_read],
+            scores.judge(version, {}).raw[evaluation.question_id][was_read],
             models_returned=self.models_returned.get(judge_id, ()),
-            doubts=self._doubts(scores, reading, judge_id)[was_read] if is_in_part else None,
+            doubts=self._doubts(scores, evaluation, judge_id)[was_read] if is_in_part else None,
         )
 
-    def _doubts(self, scores: VersionScores, reading: HeldOutEvaluation, judge_id: str) -> Floats:
+    def _doubts(
+        self, scores: VersionScores, evaluation: HeldOutEvaluation, judge_id: str
+    ) -> Floats:
         """Return the doubts that decide the part of the responses that a judge scores."""
-        units = scores.units[reading.question_id]
+        units = scores.units[evaluation.question_id]
         judges = [
             scores.judge(version, {})
-            for version in reading.candidates
+            for version in evaluation.candidates
             if version.judge_id in self.declared
         ]
-        no_seal = QuestionTest(number=reading.seal, readings=(), spent_groups=frozenset())
-        candidates = candidates_for(units, no_seal, judges)
-        tested = with_parts(units, candidates, reading.parts)
+        fresh_test = QuestionTest(number=evaluation.seal, evaluations=(), spent_groups=frozenset())
+        candidates = candidates_for(units, fresh_test, judges)
+        tested = with_parts(units, candidates, evaluation.parts)
         doubts = [c.doubts for c in tested if c.version.judge_id == judge_id]
         return doubts[0] if doubts and doubts[0] is not None else np.full(len(units.groups), np.nan)
 
@@ -99,7 +101,7 @@ class CertificateRow:
 
 
 def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
-    readings: Sequence[HeldOutEvaluation],
+    evaluations: Sequence[HeldOutEvaluation],
     fingerprints_now: FingerprintsNow,
     *,
     today: datetime,
@@ -109,39 +111,40 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
 ) -> list[CertificateRow]:
     """Return rows of `judge_certificates` of one question.
 
-    There is one for every version in the last reading, and one for every version that was ever
+    There is one for every version in the last evaluation, and one for every version that was ever
     certified.
 
     `sources` are the ids of the current sources of prompts. `drifted` are the judges whose scores
     of their anchors have changed. `excluded` is why the question may not be tuned on now.
     """
     in_order = sorted(
-        (reading for reading in readings if reading.rows), key=lambda r: (r.seal, r.number)
+        (evaluation for evaluation in evaluations if evaluation.rows),
+        key=lambda r: (r.seal, r.number),
     )
     if not in_order:
         return []
     last = in_order[-1]
     latest: dict[tuple[str, str], tuple[JudgeVersion, HeldOutEvaluation]] = {}
-    for reading in in_order:
-        for version in reading.candidates:
+    for evaluation in in_order:
+        for version in evaluation.candidates:
             key = version.judge_id, version.version
             is_outdated = key not in latest or bool(latest[key][1].earlier_rule)
-            if version.judge_id in reading.certificates or (reading is last and is_outdated):
-                latest[key] = version, reading
+            if version.judge_id in evaluation.certificates or (evaluation is last and is_outdated):
+                latest[key] = version, evaluation
     rows = []
-    for (judge, number), (version, reading) in latest.items():
-        certificate, reasons = reading.certificates.get(judge), list[str]()
-        evidence = certificate.evidence if certificate else reading.evidence.get(judge)
-        now = fingerprints_now(reading, judge) if evidence else None
-        superseded = _superseded(judge, number, reading, in_order)
-        if certificate is None and reading.earlier_rule:
-            reasons = [reading.earlier_rule]
+    for (judge, number), (version, evaluation) in latest.items():
+        certificate, reasons = evaluation.certificates.get(judge), list[str]()
+        evidence = certificate.evidence if certificate else evaluation.evidence.get(judge)
+        now = fingerprints_now(evaluation, judge) if evidence else None
+        superseded = _superseded(judge, number, evaluation, in_order)
+        if certificate is None and evaluation.earlier_rule:
+            reasons = [evaluation.earlier_rule]
         if certificate is None and evidence is not None:
             reasons += [excluded, changed_since(evidence, now and replace(now, models_returned=()))]
         if certificate is not None:
             reasons = [
                 superseded,
-                reading.earlier_rule,
+                evaluation.earlier_rule,
                 excluded,
                 _withdrawn(version, sources),
                 "its scores of the same responses have changed" if judge in drifted else "",
@@ -154,7 +157,7 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
             ]
         is_due = (
             evidence is not None
-            and is_read_again(evidence, now, by_other_rule=bool(reading.earlier_rule))
+            and is_read_again(evidence, now, by_other_rule=bool(evaluation.earlier_rule))
             and not (excluded or superseded)
         )
         if is_due:
@@ -164,7 +167,7 @@ def certificate_rows(  # noqa: PLR0913 - each may make a certificate stale
                 f"claim {chance} or tuning: {{evaluate: always}} is declared"
             )
         stale = "; ".join(filter(None, reasons)) or None
-        rows.append(_row(version, reading, in_order, stale=stale))
+        rows.append(_row(version, evaluation, in_order, stale=stale))
     return rows
 
 
@@ -184,33 +187,37 @@ class CertifiedPart:
 
 
 def certified_parts(
-    readings: Sequence[HeldOutEvaluation], rows: Sequence[CertificateRow]
+    evaluations: Sequence[HeldOutEvaluation], rows: Sequence[CertificateRow]
 ) -> list[CertifiedPart]:
     """Return the parts of a question that judges are certified for and that are not stale."""
     return [
         CertifiedPart(
-            version, row.question_id, reading.parts[row.judge_id], row.share, reading.candidates
+            version,
+            row.question_id,
+            evaluation.parts[row.judge_id],
+            row.share,
+            evaluation.candidates,
         )
         for row in rows
         if row.share is not None and row.stale_because is None
-        for reading in readings
-        if reading.certificates.get(row.judge_id) is row.certificate
-        for version in reading.candidates
+        for evaluation in evaluations
+        if evaluation.certificates.get(row.judge_id) is row.certificate
+        for version in evaluation.candidates
         if version.judge_id == row.judge_id
     ]
 
 
-def certificate_files(readings: Sequence[HeldOutEvaluation]) -> dict[str, Certificate]:
+def certificate_files(evaluations: Sequence[HeldOutEvaluation]) -> dict[str, Certificate]:
     """Return the certificate of every version that was certified on any question, by file name."""
     parts: dict[str, dict[str, QuestionCertificate]] = {}
     versions = {}
-    for reading in sorted(readings, key=lambda r: r.read_at):
-        for version in reading.candidates:
-            if version.judge_id in reading.certificates:
+    for evaluation in sorted(evaluations, key=lambda r: r.read_at):
+        for version in evaluation.candidates:
+            if version.judge_id in evaluation.certificates:
                 name = f"{version.judge_id}-{version.version}"
                 versions[name] = version
-                certificate = reading.certificates[version.judge_id]
-                parts.setdefault(name, {})[reading.question_id] = certificate
+                certificate = evaluation.certificates[version.judge_id]
+                parts.setdefault(name, {})[evaluation.question_id] = certificate
     files = {}
     latest: dict[str, str] = {}
     for name, questions in parts.items():
@@ -226,22 +233,22 @@ def certificate_files(readings: Sequence[HeldOutEvaluation]) -> dict[str, Certif
 
 def _row(
     version: JudgeVersion,
-    reading: HeldOutEvaluation,
-    readings: Sequence[HeldOutEvaluation],
+    evaluation: HeldOutEvaluation,
+    evaluations: Sequence[HeldOutEvaluation],
     *,
     stale: str | None,
 ) -> CertificateRow:
-    verdicts = _verdicts(reading, version.judge_id, version.version)
+    verdicts = _verdicts(evaluation, version.judge_id, version.version)
     reasons = {kind: str(row["reason"]) for kind, row in verdicts.items() if kind != PARTIAL}
     improvement = str(verdicts["improvement"]["verdict"])
-    if rejected := _rejected_map(reading, version):
+    if rejected := _rejected_map(evaluation, version):
         improvement = "rejected"
         reasons["improvement"] = f"the maps of {rejected['version']}: {rejected['reason']}"
-    certificate = reading.certificates.get(version.judge_id)
+    certificate = evaluation.certificates.get(version.judge_id)
     claim = None if certificate is None else certificate.claim
     part, share = None, None
     if claim == "fit_in_part":
-        part, share = reading.parts[version.judge_id], float(str(verdicts[PARTIAL]["share"]))
+        part, share = evaluation.parts[version.judge_id], float(str(verdicts[PARTIAL]["share"]))
         reasons["fitness"] = f"on all responses, {reasons['fitness']}"
         reasons = {PARTIAL: part_sentence(version.judge_id, part, share), **reasons}
     n_groups, groups_wanted = (
@@ -251,14 +258,14 @@ def _row(
     return CertificateRow(
         judge_id=version.judge_id,
         version=version.version,
-        question_id=reading.question_id,
+        question_id=evaluation.question_id,
         fitness=str(verdicts["fitness"]["verdict"]),
         improvement=improvement,
         reason="; ".join(reasons.values()),
         n_groups=n_groups,
-        n_readings=sum(item.seal == reading.seal for item in readings),
+        n_readings=sum(item.seal == evaluation.seal for item in evaluations),
         certificate=certificate,
-        created_at=reading.read_at,
+        created_at=evaluation.read_at,
         stale_because=stale,
         claim=claim,
         share=share,
@@ -277,11 +284,11 @@ def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
     return f"sources of its prompt were withdrawn: {listed}" if withdrawn else ""
 
 
-def _rejected_map(reading: HeldOutEvaluation, version: JudgeVersion) -> Row:
-    """Return the row of the version whose maps a reading rejected; empty if it rejected none."""
+def _rejected_map(evaluation: HeldOutEvaluation, version: JudgeVersion) -> Row:
+    """Return the row of the version whose maps an evaluation rejected; empty without one."""
     rows = (
         row
-        for row in reading.rows
+        for row in evaluation.rows
         if row["judge_id"] == version.judge_id
         and row["version"] != version.version
         and row["verdict"] == "rejected"
@@ -289,19 +296,22 @@ def _rejected_map(reading: HeldOutEvaluation, version: JudgeVersion) -> Row:
     return next(rows, {})
 
 
-def _verdicts(reading: HeldOutEvaluation, judge: str, version: str) -> Mapping[str, Row]:
+def _verdicts(evaluation: HeldOutEvaluation, judge: str, version: str) -> Mapping[str, Row]:
     return {
         str(row["kind"]): row
-        for row in reading.rows
+        for row in evaluation.rows
         if (row["judge_id"], row["version"]) == (judge, version)
     }
 
 
 def _superseded(
-    judge: str, version: str, reading: HeldOutEvaluation, readings: Sequence[HeldOutEvaluation]
+    judge: str,
+    version: str,
+    evaluation: HeldOutEvaluation,
+    evaluations: Sequence[HeldOutEvaluation],
 ) -> str:
-    """Return the objection of a later reading to a certificate; empty without one."""
-    for later in readings[readings.index(reading) + 1 :]:
+    """Return the objection of a later evaluation to a certificate; empty without one."""
+    for later in evaluations[evaluations.index(evaluation) + 1 :]:
         for candidate in later.candidates:
             if candidate.judge_id != judge:
                 continue

@@ -31,7 +31,7 @@ _DECIMALS = 9
 
 @dataclass(frozen=True)
 class JudgePart:
-    """The part of the responses on which a judge replaces a rater, fixed before a reading.
+    """The part of the responses on which a judge replaces a rater, fixed before an evaluation.
 
     Args:
         doubt_source: Another judge, `OTHER_JUDGES` for their mean, or `REPLICATES`.

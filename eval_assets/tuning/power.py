@@ -1,4 +1,4 @@
-"""Power and cost of a reading of the test, before anything is spent."""
+"""Power and cost of an evaluation of the test, before anything is spent."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,23 +15,23 @@ from eval_assets.tuning.claim_results import (
     MIN_TEST_GROUPS,
     falling_figure,
 )
-from eval_assets.tuning.evaluation_levels import MOST_READINGS
+from eval_assets.tuning.evaluation_levels import MOST_EVALUATIONS
 from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import partial_comparison
 from eval_assets.tuning.rated import RatedUnits, outside_test
-from eval_assets.tuning.reading import Candidate, shared_significance
+from eval_assets.tuning.verdicts_of_test import Candidate, shared_significance
 from eval_assets.wording import percent_text, planned
 
 WORTHWHILE_GAIN = 0.05
 """Planned gain if the real one is unknown."""
 
 LEAST_CHANCE = 0.5
-"""Chance of one claim from which a reading is worth its share of the level (a choice)."""
+"""Chance of one claim from which an evaluation is worth its share of the level (a choice)."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Power of the next reading of a question's test for one candidate.
+    """Power of the next evaluation of a question's test for one candidate.
 
     Chances are those that train and dev give, with the errors of both and of the test.
 
@@ -76,21 +76,21 @@ class Plan:
         return {claim: chance for claim, chance in chances.items() if not math.isnan(chance)}
 
 
-def plan_reading(
+def plan_evaluation(
     units: RatedUnits,
     candidates: Sequence[Candidate],
-    seal: QuestionTest,
+    usage: QuestionTest,
     *,
     margin: float,
     people_agree: bool,
 ) -> list[Plan]:
-    """Return the power of the next reading, without reading labels of the test.
+    """Return the power of the next evaluation, without reading labels of the test.
 
     Errors are those on train and dev, scaled to the number of groups in the test.
     """
-    level = shared_significance(units, candidates, number=min(seal.next_reading, MOST_READINGS))
+    level = shared_significance(units, candidates, number=min(usage.next_number, MOST_EVALUATIONS))
     return [
-        _plan(units, candidate, seal, level=level, margin=margin, people_agree=people_agree)
+        _plan(units, candidate, usage, level=level, margin=margin, people_agree=people_agree)
         for candidate in candidates
     ]
 
@@ -98,7 +98,7 @@ def plan_reading(
 def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
     units: RatedUnits,
     candidate: Candidate,
-    seal: QuestionTest,
+    usage: QuestionTest,
     *,
     level: float,
     margin: float,
@@ -125,7 +125,7 @@ def _plan(  # noqa: PLR0913 - the test, the candidate and the rules
         version=candidate.version.version,
         question_id=units.question.id,
         n_groups=n_groups,
-        reading=seal.next_reading,
+        reading=usage.next_number,
         level=level,
         expected_gain=gain.expected,
         detectable_gain=gain.detectable,
@@ -287,7 +287,7 @@ def _chance(effect: Jackknife, n_groups: int, *, reach: float) -> float:
 
 
 def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:
-    """Return why a due reading is not made; empty if it is made.
+    """Return why a due evaluation is not made; empty if it is made.
 
     Without a defined chance, train and dev are no reason against it.
     """
@@ -310,7 +310,7 @@ def why_not_evaluated(plans: Sequence[Plan], policy: EvaluationPolicy) -> str:
 
 
 def plan_sentence(plans: Sequence[Plan]) -> str:
-    """Return the power of the next reading of a question's test, in one line."""
+    """Return the power of the next evaluation of a question's test, in one line."""
     first = plans[0]
     judges = "; ".join(
         f"{plan.judge_id} {plan.version} "

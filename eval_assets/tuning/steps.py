@@ -27,8 +27,8 @@ Scores = Mapping[str, Floats]
 PromptedScores = Mapping[tuple[str, str], Scores]
 """Scores by judge and hash of its prompt, and by question: one for each rated unit."""
 
-Readings = Mapping[str, Sequence[HeldOutEvaluation]]
-"""Readings of held-out tests, by question."""
+Evaluations = Mapping[str, Sequence[HeldOutEvaluation]]
+"""Evaluations of held-out tests, by question."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ class VersionScores:
         units = {**self.units, question_id: self.units[question_id].only(is_selected)}
         return VersionScores(units, prompted, self.versions)
 
-    def as_read(self, question_id: str, groups: Collection[str]) -> "VersionScores":
-        """Return the scores as a reading used them: these groups are the test of the question.
+    def as_evaluated(self, question_id: str, groups: Collection[str]) -> "VersionScores":
+        """Return the scores as an evaluation used them: these groups are the test of the question.
 
         Other groups of the test are left out. The declared split has no effect.
         """
@@ -86,7 +86,7 @@ class VersionScores:
         named = zip(self.versions, names, strict=True)
         return sorted((v for v, name in named if name in jury.fingerprint), key=_judge_id)
 
-    def judge(self, version: JudgeVersion, readings: Readings) -> TunedJudge:
+    def judge(self, version: JudgeVersion, evaluations: Evaluations) -> TunedJudge:
         """Return a version with its scores and those of the judge that it would replace.
 
         Test groups do not count for a judge whose prompt contains one of their responses, or that
@@ -95,7 +95,7 @@ class VersionScores:
         else the declared one, each with a separate map.
         """
         if version.judge_id == JURY:
-            members = {v.judge_id: self.judge(v, readings) for v in self.members(version)}
+            members = {v.judge_id: self.judge(v, evaluations) for v in self.members(version)}
             return jury_judge(version, members, self.units)
         trained_on = self._trained_on(version)
         raw = {
@@ -104,7 +104,7 @@ class VersionScores:
             )
             for question_id, scores in self._raw(version).items()
         }
-        replaced = {} if version.has_declared_prompt else self._replaced(version, readings)
+        replaced = {} if version.has_declared_prompt else self._replaced(version, evaluations)
         return mapped_judge(version, raw, replaced=replaced)
 
     def _trained_on(self, version: JudgeVersion) -> frozenset[str]:
@@ -121,14 +121,16 @@ class VersionScores:
             return by_question
         return {q: np.full(len(scores), np.nan) for q, scores in by_question.items()}
 
-    def _replaced(self, version: JudgeVersion, readings: Readings) -> Scores:
+    def _replaced(self, version: JudgeVersion, evaluations: Evaluations) -> Scores:
         """Return the mapped scores of the prompts that a version's tuned prompt would replace."""
         [declared, *_] = [
             v for v in self.versions if v.step == "declared" and _is_of_one_judge(v, version)
         ]
         scores = {}
         for question_id, rated in self.units.items():
-            before = accepted_version(readings.get(question_id, ()), version.judge_id) or declared
+            before = (
+                accepted_version(evaluations.get(question_id, ()), version.judge_id) or declared
+            )
             if before.prompt_hash == version.prompt_hash or not _is_of_one_judge(before, version):
                 before = declared
             prompted = self.prompted.get((before.judge_id, before.prompt_hash))

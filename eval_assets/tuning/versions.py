@@ -190,7 +190,7 @@ def fingerprints_of(
     models_returned: Sequence[str] = (),
     doubts: Floats | None = None,
 ) -> Fingerprints:
-    """Return the fingerprints of a reading of this version."""
+    """Return the fingerprints of an evaluation of this version."""
     return Fingerprints(
         fingerprint=version.fingerprint,
         rubric=rubric_hash(test.question),
@@ -262,7 +262,7 @@ def stale_because(
 
 
 def changed_since(certified: Fingerprints, now: Fingerprints | None) -> str:
-    """Return the changes since a reading; empty if there are none."""
+    """Return the changes since an evaluation; empty if there are none."""
     if now is None:
         return "the judge or the question is no longer declared"
     changed = [name for name in _CHANGES if getattr(certified, name) != getattr(now, name)]

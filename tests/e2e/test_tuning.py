@@ -482,9 +482,10 @@ def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
     assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: FAIL\n")
     assert harsh.return_value == 4
     assert harsh.stdout.startswith(
-        "harsh on completeness: PASS on 38 % of what it scores as version 1.0.1 (where steady gives "
-        f"the same score); people rate the rest: eval-assets sheet --data {planted_once.path} "
-        "--needed. Exit code 4, because on all responses: 65 groups cannot tell"
+        "harsh on completeness: PASS on 38 % of what it scores as version 1.0.1 (where steady "
+        "gives the same score); people rate the rest: eval-assets sheet --data "
+        f"{planted_once.path} --needed. Exit code 4, because on all responses: 65 groups cannot "
+        "tell"
     )
 
 

@@ -17,11 +17,11 @@ _RECORDED = (
     *("candidates", "groups", "content", "rule"),
     *("responses", "evidence", "parts"),
 )
-"""Parts of a reading that are stored before the test is read."""
+"""Parts of an evaluation that are stored before the test is read."""
 
 
 class JudgeLedger:
-    """Versions of one evaluation's judges and readings of its held-out tests."""
+    """Versions of one evaluation's judges and evaluations of its held-out tests."""
 
     def __init__(self, ledger: SqlLedger) -> None:
         self._ledger = ledger
@@ -75,50 +75,50 @@ class JudgeLedger:
                 numbered.append(known_versions[version.definition_hash])
         return numbered
 
-    def readings(self, question_id: str) -> list[HeldOutEvaluation]:
-        """Return all readings of a question's test by this evaluation, under whichever seal."""
+    def evaluations(self, question_id: str) -> list[HeldOutEvaluation]:
+        """Return all evaluations of a question's tests in this folder."""
         is_own = test_set_uses.c.evaluation == self._ledger.evaluation
         is_of_question = test_set_uses.c.question_id == question_id
         return list(_readings(self._ledger, is_own & is_of_question))
 
-    def readings_elsewhere(self, question_id: str) -> Iterator[HeldOutEvaluation]:
-        """Yield all readings of a question of this name by other evaluations on the ledger."""
+    def evaluations_elsewhere(self, question_id: str) -> Iterator[HeldOutEvaluation]:
+        """Yield those of questions of this name in other folders on the ledger."""
         is_elsewhere = test_set_uses.c.evaluation != self._ledger.evaluation
         return _readings(self._ledger, is_elsewhere & (test_set_uses.c.question_id == question_id))
 
-    def record(self, reading: HeldOutEvaluation) -> None:
-        """Store a reading before the test is read.
+    def record(self, held_out: HeldOutEvaluation) -> None:
+        """Store an evaluation before the test is read.
 
         Raises:
-            StoreError: If another run took that reading meanwhile.
+            StoreError: If another run made that evaluation meanwhile.
         """
-        ledger, fields = self._ledger, reading.as_json()
+        ledger, fields = self._ledger, held_out.as_json()
         row = {
-            "seal_id": _seal_id(ledger, reading),
-            "question_id": reading.question_id,
-            "k": reading.number,
+            "seal_id": _test_id(ledger, held_out),
+            "question_id": held_out.question_id,
+            "k": held_out.number,
             "evaluation": ledger.evaluation,
-            "judge_set": reading.content,
-            "level": reading.level,
+            "judge_set": held_out.content,
+            "level": held_out.level,
             "candidates": {name: fields[name] for name in _RECORDED},
             "released": None,
-            "read_at": reading.read_at,
+            "read_at": held_out.read_at,
         }
         new = ledger.upsert(test_set_uses).on_conflict_do_nothing().returning(test_set_uses.c.k)
         with ledger.write_transaction() as connection:
             if connection.scalar(new, row) is None:
                 raise StoreError(
-                    f"{ledger.place}: another run took reading {reading.number} of the test of "
-                    f"{reading.question_id} meanwhile. Run again."
+                    f"{ledger.place}: another run took evaluation {held_out.number} of the test of "
+                    f"{held_out.question_id} meanwhile. Run again."
                 )
 
-    def release(self, reading: HeldOutEvaluation) -> None:
-        """Store the rows and certificates of a recorded reading."""
-        fields = reading.as_json()
+    def release(self, held_out: HeldOutEvaluation) -> None:
+        """Store the rows and certificates of a recorded evaluation."""
+        fields = held_out.as_json()
         is_same = (
-            (test_set_uses.c.seal_id == _seal_id(self._ledger, reading))
-            & (test_set_uses.c.question_id == reading.question_id)
-            & (test_set_uses.c.k == reading.number)
+            (test_set_uses.c.seal_id == _test_id(self._ledger, held_out))
+            & (test_set_uses.c.question_id == held_out.question_id)
+            & (test_set_uses.c.k == held_out.number)
         )
         released = {name: fields[name] for name in ("rows", "certificates")}
         with self._ledger.write_transaction() as connection:
@@ -143,9 +143,9 @@ def _readings(ledger: SqlLedger, condition: sa.ColumnElement[bool]) -> Iterator[
             )
 
 
-def _seal_id(ledger: SqlLedger, reading: HeldOutEvaluation) -> str:
-    """Return the name of a seal, which no other evaluation on a shared ledger has."""
-    return f"{ledger.evaluation}/{reading.seal}"
+def _test_id(ledger: SqlLedger, held_out: HeldOutEvaluation) -> str:
+    """Return the name of a test, which no other evaluation on a shared ledger has."""
+    return f"{ledger.evaluation}/{held_out.seal}"
 
 
 def _versions(ledger: SqlLedger, connection: sa.Connection) -> list[JudgeVersion]:

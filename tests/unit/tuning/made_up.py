@@ -7,7 +7,7 @@ from eval_assets.config.tuning import SplitShares
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.rated import RatedUnits, splits_of
-from eval_assets.tuning.reading import Candidate
+from eval_assets.tuning.verdicts_of_test import Candidate
 from eval_assets.tuning.versions import JudgeVersion
 
 Floats = np.ndarray

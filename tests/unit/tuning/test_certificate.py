@@ -16,7 +16,7 @@ from eval_assets.tuning.certificate import (
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.history import HeldOutEvaluation
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.reading import read_test
+from eval_assets.tuning.verdicts_of_test import verdicts_on_test
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
 from tests.unit.tuning.made_up import LIKERT5, judged, offered, rated_units, simulated
 
@@ -52,9 +52,11 @@ def certified(
     )
     scores = np.clip(np.round(quality), 1, 5)
     candidate = offered(version, scores, judged(quality, seed=2, noise=3))
-    [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
+    [verdicts] = verdicts_on_test(
+        units, [candidate], significance=0.025, margin=0.1, people_agree=True
+    )
     result = question_certificate(
-        verdicts, units, candidate, reading=READING, background=BACKGROUND
+        verdicts, units, candidate, evaluation=READING, background=BACKGROUND
     )
     return result, units, scores
 
@@ -123,8 +125,12 @@ def certified_by(
     units = replace(units, models=models, ratings=np.clip(ratings, 1, 5))
     scores = np.clip(np.round(quality + (models == favoured)), 1, 5)
     candidate = offered(VERSION, scores, judged(quality, seed=2, noise=3))
-    [verdicts] = read_test(units, [candidate], significance=0.025, margin=margin, people_agree=True)
-    return question_certificate(verdicts, units, candidate, reading=READING, background=background)
+    [verdicts] = verdicts_on_test(
+        units, [candidate], significance=0.025, margin=margin, people_agree=True
+    )
+    return question_certificate(
+        verdicts, units, candidate, evaluation=READING, background=background
+    )
 
 
 def test_a_model_that_the_judge_favours_on_the_test_is_a_limit() -> None:
@@ -167,10 +173,12 @@ def test_raters_of_different_severity_are_a_caution() -> None:
 def test_a_lowered_minimum_is_a_caution() -> None:
     units = rated_units(np.tile([[1.0, 2.0], [3.0, 3.0]], (20, 1)), split="test")
     candidate = offered(VERSION, units.ratings[:, 0])
-    [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
+    [verdicts] = verdicts_on_test(
+        units, [candidate], significance=0.025, margin=0.1, people_agree=True
+    )
     background = replace(BACKGROUND, lowered_minimums={"human_alpha": -1.0})
     result = question_certificate(
-        verdicts, units, candidate, reading=READING, background=background
+        verdicts, units, candidate, evaluation=READING, background=background
     )
 
     assert result.cautions[-1] == "The minimum of human_alpha was lowered to -1; 0.667 is usual."

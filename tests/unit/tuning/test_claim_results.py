@@ -43,7 +43,7 @@ def test_too_few_groups_leave_it_open_and_say_how_many_would_decide() -> None:
     assert result.verdict == "undecided"
     assert result.groups_wanted is not None
     assert result.groups_wanted > 26
-    assert f"about {result.groups_wanted} would show" in result.reason
+    assert f"with about {result.groups_wanted} a judge equal to people passes" in result.reason
 
 
 def test_agreement_with_people_who_do_not_agree_means_nothing() -> None:

@@ -8,19 +8,18 @@ from eval_assets.stats import concordance
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.held_out_test import (
     candidates_for,
-    due_reading,
-    make_reading,
-    read_if_due,
+    completed_evaluation,
+    due_evaluation,
+    evaluate_if_due,
     recomputed_certificates,
     shown_test,
-    unread_rows,
+    unevaluated_rows,
     unspent_units,
-    why_not_read,
+    why_not_evaluable,
     without_repeated_ratings,
 )
 from eval_assets.tuning.history import HeldOutEvaluation, QuestionTest
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.reading import read_test
 from eval_assets.tuning.steps import (
     TunedJudge,
     VersionScores,
@@ -28,6 +27,7 @@ from eval_assets.tuning.steps import (
     declared_version,
     mapped_judge,
 )
+from eval_assets.tuning.verdicts_of_test import verdicts_on_test
 from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -53,14 +53,14 @@ def judge_of(scores: np.ndarray) -> TunedJudge:
 class Recorded:
     """A ledger of some readings."""
 
-    def __init__(self, readings: list[HeldOutEvaluation]) -> None:
-        self._readings = readings
+    def __init__(self, evaluations: list[HeldOutEvaluation]) -> None:
+        self._readings = evaluations
 
-    def readings(self, question_id: str) -> list[HeldOutEvaluation]:
+    def evaluations(self, question_id: str) -> list[HeldOutEvaluation]:
         """Return the readings of a question."""
         return [reading for reading in self._readings if reading.question_id == question_id]
 
-    def readings_elsewhere(self, question_id: str) -> list[HeldOutEvaluation]:
+    def evaluations_elsewhere(self, question_id: str) -> list[HeldOutEvaluation]:
         """Return the readings of other questions."""
         return [reading for reading in self._readings if reading.question_id != question_id]
 
@@ -79,8 +79,10 @@ def read(
     """The reading that holds, made if it is due."""
     seal = QuestionTest.of(past)
     live, candidates = unspent_units(units, seal), candidates_for(units, seal, [judge])
-    reading, is_new = due_reading(live, candidates, seal, on_request=on_request, now=NOW)
-    return (make_reading(reading, live, candidates, BACKGROUND) if is_new else reading), is_new
+    reading, is_new = due_evaluation(live, candidates, seal, on_request=on_request, now=NOW)
+    return (
+        completed_evaluation(reading, live, candidates, BACKGROUND) if is_new else reading
+    ), is_new
 
 
 def test_the_first_reading_is_made_and_the_same_is_not_made_again() -> None:
@@ -137,7 +139,7 @@ def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
     assert unspent_units(units, seal).part("test").n_groups == 0
     live, candidates = unspent_units(units, seal), candidates_for(units, seal, [judge])
     n_shown = len(first.groups)
-    assert why_not_read(live, candidates, seal) == (
+    assert why_not_evaluable(live, candidates, seal) == (
         f"0 rated groups in the test; 20 are needed beside the {n_shown} whose labels were shown"
         ", which takes about 60 more rated groups"
     )
@@ -167,7 +169,7 @@ def test_a_small_test_is_not_read_and_costs_no_reading(n_groups: int, reason: st
     units, judge = made(n_groups)
     seal = QuestionTest.of([])
 
-    assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == reason
+    assert why_not_evaluable(units, candidates_for(units, seal, [judge]), seal) == reason
 
 
 def test_groups_that_were_shown_count_for_the_shares_of_the_splits() -> None:
@@ -175,7 +177,7 @@ def test_groups_that_were_shown_count_for_the_shares_of_the_splits() -> None:
     units, judge = made(10)
     seal = QuestionTest(2, (), frozenset(map(str, range(106))))
 
-    assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == (
+    assert why_not_evaluable(units, candidates_for(units, seal, [judge]), seal) == (
         "6 rated groups in train and 2 rated groups in the test; 10 and 20 are needed beside the "
         "106 whose labels were shown, which takes about 78 more rated groups"
     )
@@ -184,7 +186,7 @@ def test_groups_that_were_shown_count_for_the_shares_of_the_splits() -> None:
 def test_rows_of_a_test_that_is_not_read_say_why_and_hold_nothing_else() -> None:
     units, judge = made(10)
     [candidate] = candidates_for(units, QuestionTest.of([]), [judge])
-    rows = unread_rows("q", [candidate], reason="too few")
+    rows = unevaluated_rows("q", [candidate], reason="too few")
 
     assert [(row["kind"], row["verdict"], row["reason"]) for row in rows] == [
         ("improvement", "not_evaluable", "too few"),
@@ -197,10 +199,10 @@ def test_no_test_is_evaluated_that_is_not_held_out() -> None:
     ledger = Recorded([])
     shown = replace(BACKGROUND, not_held_out="tuning: {holdout: false} is declared")
 
-    rows, is_new = read_if_due(ledger, units, [judge], shown, on_request=True, policy="always")
+    rows, is_new = evaluate_if_due(ledger, units, [judge], shown, on_request=True, policy="always")
 
     assert not is_new
-    assert not ledger.readings("q")
+    assert not ledger.evaluations("q")
     assert {(row["verdict"], row["reason"]) for row in rows} == {
         ("not_evaluable", "tuning: {holdout: false} is declared")
     }
@@ -212,7 +214,7 @@ def test_a_test_is_shown_before_that_is_recorded_and_shown_again_after() -> None
     rows, shown = shown_test(ledger, units, [judge], BACKGROUND)
 
     assert shown is not None
-    assert not ledger.readings("q")
+    assert not ledger.evaluations("q")
     assert [row["kappa"] for row in rows if row["kind"] == "fitness"] != [None]
     ledger.record(shown)
     assert shown_test(ledger, units, [judge], BACKGROUND) == (rows, None)
@@ -224,14 +226,14 @@ def test_a_judge_without_a_score_in_the_test_is_not_a_candidate() -> None:
 
     seal = QuestionTest.of([])
     assert candidates_for(units, seal, [empty]) == []
-    assert why_not_read(units, [], seal) == "no judge scored the test"
+    assert why_not_evaluable(units, [], seal) == "no judge scored the test"
 
 
 def test_opening_a_seal_shows_what_the_last_reading_kept() -> None:
     units, judge = made()
     first, _ = read(units, judge, [])
     seal = QuestionTest.of([first])
-    opened = make_reading(
+    opened = completed_evaluation(
         first,
         unspent_units(units, seal),
         candidates_for(units, seal, [judge]),
@@ -312,7 +314,9 @@ def test_a_judge_of_a_binary_question_keeps_its_fractions_as_declared() -> None:
     for version in (declared, mapped):
         judge = mapped_judge(version, {"q": raw}, replaced={})
         candidates = candidates_for(units, QuestionTest.of([]), [judge])
-        [verdict] = read_test(units, candidates, significance=0.025, margin=0.1, people_agree=True)
+        [verdict] = verdicts_on_test(
+            units, candidates, significance=0.025, margin=0.1, people_agree=True
+        )
         assert verdict.improvement.compared.baseline.value == pytest.approx(
             concordance(test.ratings, raw[is_test]), abs=1e-12
         )
@@ -329,12 +333,12 @@ def test_only_candidates_that_can_be_evaluated_share_the_level() -> None:
     few[np.flatnonzero(units.splits == "test")[8:]] = np.nan
     unscored = [replace(candidate, scores=few, raw=few)] * 6
 
-    reading, _ = due_reading(
+    reading, _ = due_evaluation(
         units, [candidate, *unscored], QuestionTest.of([]), on_request=False, now=NOW
     )
 
     assert reading.level == 0.025
     assert (
-        why_not_read(units, unscored, QuestionTest.of([]))
+        why_not_evaluable(units, unscored, QuestionTest.of([]))
         == "no judge scored 20 rated groups of the test"
     )

@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_assets.stats import MonotoneMap
-from eval_assets.tuning.evaluation_levels import MOST_READINGS, coarse_gain, reading_significance
+from eval_assets.tuning.evaluation_levels import (
+    MOST_EVALUATIONS,
+    coarse_gain,
+    evaluation_significance,
+)
 from eval_assets.tuning.history import (
     SHOWN,
     HeldOutEvaluation,
@@ -54,22 +58,22 @@ def reading(
 def test_the_first_seal_has_not_been_read() -> None:
     seal = QuestionTest.of([])
 
-    assert (seal.number, seal.next_reading, seal.spent_groups) == (1, 1, frozenset())
+    assert (seal.number, seal.next_number, seal.spent_groups) == (1, 1, frozenset())
     assert seal.is_due([GPT], n_groups=20, on_request=False)
 
 
 def test_readings_count_up_under_one_seal() -> None:
     seal = QuestionTest.of([reading(2), reading(1)])
 
-    assert (seal.number, seal.next_reading) == (1, 3)
+    assert (seal.number, seal.next_number) == (1, 3)
     assert seal.spent_groups == frozenset()
 
 
-@pytest.mark.parametrize("last", [MOST_READINGS, SHOWN])
+@pytest.mark.parametrize("last", [MOST_EVALUATIONS, SHOWN])
 def test_a_spent_or_opened_seal_ends_and_its_groups_no_longer_count(last: int) -> None:
     seal = QuestionTest.of([reading(1, groups=("g1",)), reading(last, groups=("g1", "g2"))])
 
-    assert (seal.number, seal.readings, seal.next_reading) == (2, (), 1)
+    assert (seal.number, seal.evaluations, seal.next_number) == (2, (), 1)
     assert seal.spent_groups == {"g1", "g2"}
 
 
@@ -127,29 +131,29 @@ def test_a_reading_survives_json() -> None:
 def test_the_version_accepted_last_is_the_judge_as_it_stands() -> None:
     newer = replace(GPT, version="1.1.0")
     rows = ({"judge_id": "gpt", "version": "1.1.0", "verdict": "accepted"},)
-    readings = [
+    evaluations = [
         reading(1, verdict="accepted"),
         reading(2, candidates=(newer,), rows=rows),
         reading(3),
     ]
 
-    assert accepted_version(readings, "gpt") == newer
-    assert accepted_version(readings[:1], "gpt") == GPT
-    assert accepted_version(readings, "other") is None
+    assert accepted_version(evaluations, "gpt") == newer
+    assert accepted_version(evaluations[:1], "gpt") == GPT
+    assert accepted_version(evaluations, "other") is None
 
 
 def test_the_version_certified_last_is_the_current_one() -> None:
     newer = replace(GPT, version="1.1.0")
-    readings = [
+    evaluations = [
         reading(1, certificates={"gpt": certificate()}),
         reading(2, candidates=(newer,), certificates={"gpt": certificate()}),
         reading(3),
     ]
 
-    assert certified_version(readings, "gpt", fingerprint=GPT.fingerprint) == newer
-    assert certified_version(readings[:1], "gpt", fingerprint=GPT.fingerprint) == GPT
-    assert certified_version(readings, "gpt", fingerprint="of another model") is None
-    assert certified_version(readings, "other", fingerprint=GPT.fingerprint) is None
+    assert certified_version(evaluations, "gpt", fingerprint=GPT.fingerprint) == newer
+    assert certified_version(evaluations[:1], "gpt", fingerprint=GPT.fingerprint) == GPT
+    assert certified_version(evaluations, "gpt", fingerprint="of another model") is None
+    assert certified_version(evaluations, "other", fingerprint=GPT.fingerprint) is None
 
 
 def test_half_of_the_responses_make_the_same_test() -> None:
@@ -175,17 +179,17 @@ def test_a_response_is_the_same_by_text_and_without_texts_by_id() -> None:
 
 
 def test_a_reading_that_the_ledger_lacks_keeps_its_number() -> None:
-    assert QuestionTest.of([reading(1), reading(3)]).next_reading == 4
+    assert QuestionTest.of([reading(1), reading(3)]).next_number == 4
 
 
 def test_readings_under_another_name_count() -> None:
-    readings = [reading(1), reading(4)]
-    seal = QuestionTest.of(readings, [reading(2), reading(3)])
+    evaluations = [reading(1), reading(4)]
+    seal = QuestionTest.of(evaluations, [reading(2), reading(3)])
 
-    assert seal.readings == tuple(readings)
-    assert (seal.next_reading, seal.n_readings) == (5, 4)
-    spent = QuestionTest.of([], [reading(k) for k in range(1, MOST_READINGS + 1)])
-    assert (spent.number, spent.next_reading) == (2, 1)
+    assert seal.evaluations == tuple(evaluations)
+    assert (seal.next_number, seal.n_readings) == (5, 4)
+    spent = QuestionTest.of([], [reading(k) for k in range(1, MOST_EVALUATIONS + 1)])
+    assert (spent.number, spent.next_number) == (2, 1)
     assert spent.spent_groups == {"g1", "g2"}
 
 
@@ -193,37 +197,37 @@ def test_names_that_were_read_apart_do_not_get_more_readings_together() -> None:
     apart = [reading(k) for k in range(1, 13)]
     seal = QuestionTest.of(apart, apart)
 
-    assert (seal.number, seal.next_reading) == (2, 1)
+    assert (seal.number, seal.next_number) == (2, 1)
     assert seal.spent_groups == {"g1", "g2"}
 
 
 def test_a_reading_that_was_cut_off_counts_and_is_made_again() -> None:
     seal = QuestionTest.of([reading(1, rows=())])
 
-    assert seal.next_reading == 2
+    assert seal.next_number == 2
     assert seal.is_due([GPT], n_groups=2, on_request=False)
 
 
 def test_all_readings_together_stay_below_five_percent() -> None:
-    total = sum(reading_significance(k, n_candidates=1) for k in range(1, MOST_READINGS + 1))
+    total = sum(evaluation_significance(k, n_candidates=1) for k in range(1, MOST_EVALUATIONS + 1))
 
-    assert total == pytest.approx(0.05 * MOST_READINGS / (MOST_READINGS + 1))
+    assert total == pytest.approx(0.05 * MOST_EVALUATIONS / (MOST_EVALUATIONS + 1))
 
 
 def test_candidates_of_one_reading_share_its_level() -> None:
-    assert reading_significance(1, n_candidates=1) == 0.025
-    assert reading_significance(3, n_candidates=4) == pytest.approx(0.05 / 12 / 4)
+    assert evaluation_significance(1, n_candidates=1) == 0.025
+    assert evaluation_significance(3, n_candidates=4) == pytest.approx(0.05 / 12 / 4)
 
 
 @pytest.mark.parametrize("reading", [0, 6])
 def test_a_spent_seal_has_no_further_reading(reading: int) -> None:
-    with pytest.raises(ValueError, match=f"readings are 1 to 5, got {reading}"):
-        reading_significance(reading, n_candidates=1)
+    with pytest.raises(ValueError, match=f"evaluations are 1 to 5, got {reading}"):
+        evaluation_significance(reading, n_candidates=1)
 
 
 def test_a_reading_takes_a_candidate() -> None:
     with pytest.raises(ValueError, match="n_candidates must be at least 1, got 0"):
-        reading_significance(1, n_candidates=0)
+        evaluation_significance(1, n_candidates=0)
 
 
 @given(st.floats(min_value=-2, max_value=2))

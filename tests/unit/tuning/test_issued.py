@@ -61,10 +61,10 @@ def reading(
 
 
 def rows(
-    *readings: HeldOutEvaluation, now: Fingerprints | None = EVIDENCE, **named: Any
+    *evaluations: HeldOutEvaluation, now: Fingerprints | None = EVIDENCE, **named: Any
 ) -> list[dict[str, Any]]:
     named = {"sources": (), **named}
-    result = certificate_rows(readings, lambda _reading, _judge: now, today=NOW, **named)
+    result = certificate_rows(evaluations, lambda _reading, _judge: now, today=NOW, **named)
     return [vars(row) for row in result]
 
 
@@ -152,19 +152,19 @@ def test_valid_certificates_of_a_part_have_the_part_of_their_judge() -> None:
         },
         parts=parts,
     )
-    readings = [replace(reading(2, FIRST, OTHER, certified=False), rows=()), in_part]
+    evaluations = [replace(reading(2, FIRST, OTHER, certified=False), rows=()), in_part]
     certificates = certificate_rows(
-        readings, lambda _reading, _judge: EVIDENCE, today=NOW, sources=()
+        evaluations, lambda _reading, _judge: EVIDENCE, today=NOW, sources=()
     )
 
     assert [
-        (item.version, item.part, item.share) for item in certified_parts(readings, certificates)
+        (item.version, item.part, item.share) for item in certified_parts(evaluations, certificates)
     ] == [
         (FIRST, parts["gpt"], 0.8),
         (OTHER, parts["mistral"], 0.8),
     ]
     stale = [replace(row, stale_because="labels changed") for row in certificates]
-    assert certified_parts(readings, stale) == []
+    assert certified_parts(evaluations, stale) == []
 
 
 def test_a_later_reading_that_cannot_tell_takes_nothing_away() -> None:

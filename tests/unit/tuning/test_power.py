@@ -10,7 +10,12 @@ from eval_assets.stats import Jackknife, agreement_gain, non_inferiority, partia
 from eval_assets.tuning.claim_results import judge_fitness, judge_improvement
 from eval_assets.tuning.history import QuestionTest
 from eval_assets.tuning.partial_automation import JudgePart
-from eval_assets.tuning.power import labels_sentence, most_requests, plan_reading, why_not_evaluated
+from eval_assets.tuning.power import (
+    labels_sentence,
+    most_requests,
+    plan_evaluation,
+    why_not_evaluated,
+)
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
@@ -21,7 +26,7 @@ NO_SEAL = QuestionTest(1, (), frozenset())
 def test_what_is_expected_of_a_test_is_near_what_it_then_shows() -> None:
     units, quality = simulated(200, seed=1, split=None)
     candidate = offered(VERSION, judged(quality, seed=2), judged(quality, seed=3, noise=1.6))
-    [plan] = plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
+    [plan] = plan_evaluation(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
     is_test = units.splits == "test"
     result = judge_improvement(
         units.part("test"),
@@ -44,15 +49,15 @@ def test_a_plan_looks_at_no_label_of_the_test() -> None:
     candidate = offered(VERSION, judged(quality, seed=5), judged(quality, seed=6))
     ratings = np.where((units.splits == "test")[:, None], 1.0, units.ratings)
 
-    assert plan_reading(
+    assert plan_evaluation(
         replace(units, ratings=ratings), [candidate], NO_SEAL, margin=0.1, people_agree=True
-    ) == (plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True))
+    ) == (plan_evaluation(units, [candidate], NO_SEAL, margin=0.1, people_agree=True))
 
 
 def test_more_groups_make_a_fit_judge_more_likely_to_be_found() -> None:
     def chance(n_groups: int) -> float:
         units, quality = simulated(n_groups, seed=7, split=None)
-        [plan] = plan_reading(
+        [plan] = plan_evaluation(
             units,
             [offered(VERSION, judged(quality, seed=8))],
             NO_SEAL,
@@ -72,7 +77,7 @@ def test_a_chance_is_near_how_often_the_claim_then_holds() -> None:
     for seed in range(30):
         units, quality = simulated(100, seed=100 + seed, split=None)
         scores = judged(quality, seed=200 + seed, noise=0.9)
-        [plan] = plan_reading(
+        [plan] = plan_evaluation(
             units, [offered(VERSION, scores)], NO_SEAL, margin=0.1, people_agree=True
         )
         is_test = units.splits == "test"
@@ -96,7 +101,7 @@ def test_an_evaluation_is_held_back_if_no_claim_has_a_chance_of_one_half() -> No
     good = offered(replace(VERSION, judge_id="other"), judged(quality, seed=11, noise=0.4))
     rules = {"margin": 0.1, "people_agree": True}
     weak, strong = (
-        plan_reading(units, candidates, NO_SEAL, **rules)  # type: ignore[arg-type]
+        plan_evaluation(units, candidates, NO_SEAL, **rules)  # type: ignore[arg-type]
         for candidates in ([poor], [poor, good])
     )
 
@@ -110,7 +115,7 @@ def test_no_chance_is_known_without_two_ratings_on_train_and_dev() -> None:
     units, quality = simulated(100, seed=12, split=None)
     ratings = units.ratings.copy()
     ratings[units.splits != "test", 1:] = np.nan
-    plans = plan_reading(
+    plans = plan_evaluation(
         replace(units, ratings=ratings),
         [offered(VERSION, judged(quality, seed=13))],
         NO_SEAL,
@@ -125,7 +130,7 @@ def test_no_chance_is_known_without_two_ratings_on_train_and_dev() -> None:
 def test_candidates_share_the_level_of_the_reading() -> None:
     units, quality = simulated(100, seed=9, split=None)
     candidate = offered(VERSION, judged(quality, seed=10))
-    plans = plan_reading(units, [candidate, candidate], NO_SEAL, margin=0.1, people_agree=True)
+    plans = plan_evaluation(units, [candidate, candidate], NO_SEAL, margin=0.1, people_agree=True)
 
     assert [plan.level for plan in plans] == [0.0125, 0.0125]
 
@@ -133,7 +138,7 @@ def test_candidates_share_the_level_of_the_reading() -> None:
 def test_an_unchanged_judge_has_no_gain_to_plan_for() -> None:
     units, quality = simulated(100, seed=11, split=None)
     scores = judged(quality, seed=12)
-    [plan] = plan_reading(
+    [plan] = plan_evaluation(
         units, [offered(VERSION, scores, scores)], NO_SEAL, margin=0.1, people_agree=True
     )
 
@@ -173,7 +178,7 @@ def test_a_plan_scales_the_errors_of_train_and_dev_to_the_groups_of_the_test() -
     candidate = replace(
         offered(VERSION, scores, baseline), part=JudgePart("other", 1.0), doubts=doubts
     )
-    [plan] = plan_reading(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
+    [plan] = plan_evaluation(units, [candidate], NO_SEAL, margin=0.1, people_agree=True)
     data = units.only(~is_test)
     options = {"level": data.level, "groups": data.groups}
     judge, doubt = scores[~is_test], doubts[~is_test]
@@ -207,7 +212,7 @@ def test_a_test_of_too_few_groups_has_no_chance(
     units, quality = simulated(300, seed=24, split=None, per_group=1)
     scores = judged(quality, seed=25, noise=0.4)
     scores[np.flatnonzero(units.splits == "test")[n_scored:]] = np.nan
-    [plan] = plan_reading(
+    [plan] = plan_evaluation(
         units,
         [offered(VERSION, scores, judged(quality, seed=26, noise=2.0))],
         NO_SEAL,
@@ -224,7 +229,7 @@ def test_people_who_always_agree_leave_no_judge_to_compare_with() -> None:
     units, quality = simulated(100, seed=27, split=None)
     one = np.clip(np.round(quality), 1, 5)
     units = replace(units, ratings=np.stack([one, one, one], axis=1))
-    [plan] = plan_reading(
+    [plan] = plan_evaluation(
         units, [offered(VERSION, judged(quality, seed=28))], NO_SEAL, margin=0.1, people_agree=True
     )
 
@@ -238,7 +243,7 @@ def test_a_judge_that_always_agrees_is_certain_to_be_found_fit() -> None:
     units = replace(units, ratings=np.stack([one, one, one], axis=1))
     # of eighths the mean is exact, so that the error is 0 without any rounding
     for margin in (0.1, 0.125):
-        [plan] = plan_reading(
+        [plan] = plan_evaluation(
             units, [offered(VERSION, one)], NO_SEAL, margin=margin, people_agree=True
         )
         assert plan.chance_fit == 1
@@ -246,7 +251,7 @@ def test_a_judge_that_always_agrees_is_certain_to_be_found_fit() -> None:
 
 def test_labels_are_those_of_an_equal_judge_and_of_this_one_at_its_gap() -> None:
     units, quality = simulated(100, seed=7, split=None)
-    [plan] = plan_reading(
+    [plan] = plan_evaluation(
         units, [offered(VERSION, judged(quality, seed=8))], NO_SEAL, margin=0.1, people_agree=True
     )
     plan = replace(

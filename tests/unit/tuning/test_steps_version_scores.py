@@ -58,8 +58,8 @@ def test_a_version_has_the_scores_of_its_prompt_whichever_the_judge_rates_with(
 def test_a_tuned_prompt_is_compared_with_the_one_that_was_accepted_last(
     units: dict[str, RatedUnits], prompted: dict[tuple[str, str], dict[str, np.ndarray]]
 ) -> None:
-    def values(version: JudgeVersion, *readings: HeldOutEvaluation) -> list[float]:
-        judge = VersionScores(units, prompted, VERSIONS).judge(version, {"q": readings})
+    def values(version: JudgeVersion, *evaluations: HeldOutEvaluation) -> list[float]:
+        judge = VersionScores(units, prompted, VERSIONS).judge(version, {"q": evaluations})
         return sorted(set(map(float, judge.baseline["q"])))
 
     assert values(SECOND) == [1, 2]
@@ -107,7 +107,9 @@ def test_a_reading_sees_its_own_groups_as_the_test_and_no_others_of_it() -> None
     rated = replace(simulation, scores={"gpt": judged(quality, seed=3)})
     first_test, first_train = (rated.part(split).groups[0] for split in ("test", "train"))
     prompted = {("gpt", DECLARED.prompt_hash): {"q": judged(quality, seed=4)}}
-    live = VersionScores({"q": rated}, prompted, VERSIONS).as_read("q", {first_test, first_train})
+    live = VersionScores({"q": rated}, prompted, VERSIONS).as_evaluated(
+        "q", {first_test, first_train}
+    )
 
     assert set(live.units["q"].part("test").groups) == {first_test, first_train}
     is_read = ~rated.is_in("test") | (rated.groups == first_test)

@@ -202,7 +202,7 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         assert Worker(result, asset="x").open_batches("gpt") == [
             Batch("batch-1", "gpt", ("c",), NOW, batch_id="batch-1")
         ]
-        assert JudgeLedger(result).readings("q") == [reading]
+        assert JudgeLedger(result).evaluations("q") == [reading]
         assert JudgeLedger(result).versions() == [version.numbered("1.0.0", parent=None)]
         assert [row["charged_usd"] for row in spending_table(result, by="run")] == [0.01]
         with connect(database) as connection, transaction(connection):

@@ -66,31 +66,33 @@ def test_evaluations_on_one_ledger_number_their_versions_apart(
             [version] = JudgeLedger(ledger).register([(DECLARED, {})], at=NOW)
             JudgeLedger(ledger).record(a_reading())
             assert version.version == "1.0.0"
-            assert len(JudgeLedger(ledger).readings("q")) == 1
+            assert len(JudgeLedger(ledger).evaluations("q")) == 1
 
 
 def test_a_reading_is_written_down_before_it_shows_anything(ledger: SqlLedger) -> None:
     reading = a_reading()
     JudgeLedger(ledger).record(reading)
 
-    assert JudgeLedger(ledger).readings("q") == [replace(reading, rows=(), certificates={})]
+    assert JudgeLedger(ledger).evaluations("q") == [replace(reading, rows=(), certificates={})]
     JudgeLedger(ledger).release(reading)
-    assert JudgeLedger(ledger).readings("q") == [reading]
+    assert JudgeLedger(ledger).evaluations("q") == [reading]
 
 
 def test_readings_are_counted_by_question_and_seal(ledger: SqlLedger) -> None:
-    readings = [a_reading(1), a_reading(2), a_reading(1, seal=2), a_reading(1, question_id="p")]
-    for item in readings:
+    evaluations = [a_reading(1), a_reading(2), a_reading(1, seal=2), a_reading(1, question_id="p")]
+    for item in evaluations:
         JudgeLedger(ledger).record(item)
 
-    result = JudgeLedger(ledger).readings("q")
+    result = JudgeLedger(ledger).evaluations("q")
     assert sorted((item.seal, item.number) for item in result) == [(1, 1), (1, 2), (2, 1)]
 
 
 def test_no_reading_is_taken_twice(ledger: SqlLedger) -> None:
     JudgeLedger(ledger).record(a_reading())
 
-    with pytest.raises(StoreError, match="another run took reading 1 of the test of q meanwhile"):
+    with pytest.raises(
+        StoreError, match="another run took evaluation 1 of the test of q meanwhile"
+    ):
         JudgeLedger(ledger).record(a_reading(content="of another run"))
 
 

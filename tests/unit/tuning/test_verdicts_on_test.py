@@ -6,14 +6,14 @@ import pytest
 
 from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.reading import (
+from eval_assets.tuning.verdicts_of_test import (
     Candidate,
     Verdicts,
     evaluation_rows,
     n_evaluable,
     parts_of,
-    read_test,
     shared_significance,
+    verdicts_on_test,
 )
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
@@ -43,7 +43,9 @@ def units() -> tuple[RatedUnits, np.ndarray]:
 def read(
     units: RatedUnits, *candidates: Candidate, level: float = 0.025, people_agree: bool = True
 ) -> list[Verdicts]:
-    return read_test(units, candidates, significance=level, margin=0.1, people_agree=people_agree)
+    return verdicts_on_test(
+        units, candidates, significance=level, margin=0.1, people_agree=people_agree
+    )
 
 
 def test_candidates_are_tested_at_the_level_of_the_reading(
@@ -64,8 +66,8 @@ def test_only_labels_of_the_test_decide(units: tuple[RatedUnits, np.ndarray]) ->
     other_place[rated.splits != "test"] = 1
     [before], [after] = read(rated, candidate), read(replace(rated, ratings=other_place), candidate)
 
-    assert evaluation_rows([before], question_id="q", reading=1) == evaluation_rows(
-        [after], question_id="q", reading=1
+    assert evaluation_rows([before], question_id="q", evaluation=1) == evaluation_rows(
+        [after], question_id="q", evaluation=1
     )
 
 
@@ -94,7 +96,7 @@ def test_the_seal_keeps_figures_of_candidates_that_are_not_certified(
     result = read(
         rated, offered(BETTER, judged(quality, seed=5, noise=3), judged(quality, seed=6, noise=3))
     )
-    improvement, fitness = evaluation_rows(result, question_id="q", reading=1)
+    improvement, fitness = evaluation_rows(result, question_id="q", evaluation=1)
 
     assert (improvement["verdict"], fitness["verdict"]) == ("inconclusive", "unfit")
     assert {improvement[name] for name in FIGURES} == {None}
@@ -107,7 +109,7 @@ def test_the_seal_keeps_figures_of_candidates_that_are_not_certified(
 def test_a_certified_candidate_shows_its_figures(units: tuple[RatedUnits, np.ndarray]) -> None:
     rated, quality = units
     result = read(rated, offered(BETTER, judged(quality, seed=7), judged(quality, seed=8, noise=3)))
-    improvement, fitness = evaluation_rows(result, question_id="q", reading=1)
+    improvement, fitness = evaluation_rows(result, question_id="q", evaluation=1)
 
     assert improvement["gain"] == pytest.approx(
         improvement["kappa"] - improvement["kappa_baseline"]  # type: ignore[operator]
@@ -123,7 +125,7 @@ def test_a_certified_candidate_shows_its_figures(units: tuple[RatedUnits, np.nda
 def test_opening_the_seal_shows_everything(units: tuple[RatedUnits, np.ndarray]) -> None:
     rated, quality = units
     result = read(rated, offered(BETTER, judged(quality, seed=5), judged(quality, seed=6)))
-    for row in evaluation_rows(result, question_id="q", reading=1, is_shown=True):
+    for row in evaluation_rows(result, question_id="q", evaluation=1, is_shown=True):
         shown = ("gain_low",) if row["kind"] == "improvement" else ("gap_low",)
         assert all(row[name] is not None for name in ("kappa", *shown))
 
@@ -131,7 +133,7 @@ def test_opening_the_seal_shows_everything(units: tuple[RatedUnits, np.ndarray])
 def test_what_is_not_evaluable_has_no_figure() -> None:
     few, quality = simulated(5, seed=1)
     result = read(few, offered(DECLARED, judged(quality, seed=2)))
-    for row in evaluation_rows(result, question_id="q", reading=1):
+    for row in evaluation_rows(result, question_id="q", evaluation=1):
         assert (row["verdict"], row["kappa"]) == ("not_evaluable", None)
         assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
 

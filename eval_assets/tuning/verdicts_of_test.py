@@ -1,4 +1,4 @@
-"""Readings of held-out test labels: the verdicts on all candidates."""
+"""Evaluations of held-out test labels: the verdicts on all candidates."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from eval_assets.tuning.claim_results import (
     judge_fitness,
     judge_improvement,
 )
-from eval_assets.tuning.evaluation_levels import coarse_gain, reading_significance
+from eval_assets.tuning.evaluation_levels import coarse_gain, evaluation_significance
 from eval_assets.tuning.partial_automation import JudgePart, PartialFitness, judge_part
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.versions import JudgeVersion
@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """Result of one reading for one candidate on one question."""
+    """Result of one evaluation for one candidate on one question."""
 
     version: JudgeVersion
     fitness: FitnessResult
@@ -84,12 +84,12 @@ def parts_of(candidates: Sequence[Candidate]) -> dict[str, JudgePart]:
 def shared_significance(
     units: RatedUnits, candidates: Sequence[Candidate], *, number: int
 ) -> float:
-    """Return the level of each test of a reading: candidates and their parts share it."""
+    """Return the level of each test of an evaluation: candidates and their parts share it."""
     n_tests = n_evaluable(units, candidates) + len(parts_of(candidates))
-    return reading_significance(number, n_candidates=max(n_tests, 1))
+    return evaluation_significance(number, n_candidates=max(n_tests, 1))
 
 
-def read_test(
+def verdicts_on_test(
     units: RatedUnits,
     candidates: Sequence[Candidate],
     *,
@@ -99,7 +99,7 @@ def read_test(
 ) -> list[Verdicts]:
     """Return the verdicts on all candidates of a question: the only use of its test labels.
 
-    Candidates were fixed before the reading; `significance` is the level of each.
+    Candidates were fixed before the evaluation; `significance` is the level of each.
     """
     is_test = units.is_in("test")
     test, n_train_groups = units.part("test"), units.part("train").n_groups
@@ -137,7 +137,7 @@ def read_test(
 
 
 def evaluation_rows(
-    verdicts: Sequence[Verdicts], *, question_id: str, reading: int, is_shown: bool = False
+    verdicts: Sequence[Verdicts], *, question_id: str, evaluation: int, is_shown: bool = False
 ) -> list[Row]:
     """Return rows of `tuned_judge_evaluation`, without the figures that stay hidden."""
     return [
@@ -145,7 +145,7 @@ def evaluation_rows(
             "judge_id": verdict.version.judge_id,
             "version": verdict.version.version,
             "question_id": question_id,
-            "reading": reading,
+            "reading": evaluation,
             **verdict_row(claim, is_shown=is_shown),
         }
         for verdict in verdicts

@@ -9,8 +9,8 @@ import pytest
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.held_out_test import (
     candidates_for,
-    due_reading,
-    make_reading,
+    completed_evaluation,
+    due_evaluation,
     with_tested_parts,
 )
 from eval_assets.tuning.history import HeldOutEvaluation, QuestionTest
@@ -49,8 +49,8 @@ def read(
     seal = QuestionTest.of(past or [])
     candidates = candidates_for(units, seal, judges_of(scores))
     candidates = with_tested_parts(units, candidates, seal, background)
-    reading, _ = due_reading(units, candidates, seal, on_request=True, now=NOW)
-    return make_reading(reading, units, candidates, background)
+    reading, _ = due_evaluation(units, candidates, seal, on_request=True, now=NOW)
+    return completed_evaluation(reading, units, candidates, background)
 
 
 def test_a_judge_that_is_expected_to_be_fit_gets_no_part() -> None:
