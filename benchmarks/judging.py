@@ -30,6 +30,7 @@ from eval_assets.judges.clients.openai import request_body
 from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate, verdict_schema
+from eval_assets.ledger import WHOLE, Shard
 from eval_assets.scale import Scale
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
@@ -127,7 +128,7 @@ def _latency_bound(environ: dict[str, str]) -> Iterator[Row]:
             for n in (1, 2, 4):
                 inputs = server.new_database() if server and place != "SQLite" else None
                 with tempfile.TemporaryDirectory() as name:
-                    part = partial(_slow_part, environ, Path(name), inputs)
+                    part = partial(_slow_part, n, environ, Path(name), inputs)
                     a_second = n * N_SLOW_CALLS / _in_processes(n, part)
                 alone = a_second if n == 1 else alone
                 times = a_second / alone
@@ -172,16 +173,16 @@ def _part(
         _bare(environ, units)
         return started, time.monotonic()
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_IN_FLIGHT)
-    return _timed(units, judge, environ, folder, value, number)
+    return _timed(units, judge, environ, folder, value, Shard(number, n_processes))
 
 
 def _slow_part(
-    environ: dict[str, str], folder: Path, value: str | None, number: int
+    n_processes: int, environ: dict[str, str], folder: Path, value: str | None, number: int
 ) -> tuple[float, float]:
     """Send as many calls as every other process when all processes are ready."""
     units = new_units(N_SLOW_CALLS, named=f"part{number}x")
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_SLOW_IN_FLIGHT)
-    return _timed(units, judge, environ, folder, value, number)
+    return _timed(units, judge, environ, folder, value, Shard(number, n_processes))
 
 
 def _timed(  # noqa: PLR0913, PLR0917 - what is asked, of whom, and where it is kept
@@ -190,12 +191,12 @@ def _timed(  # noqa: PLR0913, PLR0917 - what is asked, of whom, and where it is 
     environ: dict[str, str],
     folder: Path,
     value: str | None,
-    number: int,
+    shard: Shard,
 ) -> tuple[float, float]:
     """Send once all processes are ready; return start and end."""
-    with new_ledger(folder, value=value) as ledger:
+    with new_ledger(folder, value=value, shard=shard) as ledger:
         judges = ready_judges(environ, judge)
-        judge_units(new_units(1, named=f"warm{number}x"), judges, ledger)
+        judge_units(new_units(1, named=f"warm{shard.index}x"), judges, ledger)
         _barriers[0].wait()
         started = time.monotonic()
         judge_units(units, judges, ledger)
@@ -234,12 +235,12 @@ def _whole(environ: dict[str, str]) -> Cost:
 
 
 @contextmanager
-def new_ledger(folder: Path, *, value: str | None = None) -> Iterator[Worker]:
-    """A ledger as users have it, its tables made."""
+def new_ledger(folder: Path, *, value: str | None = None, shard: Shard = WHOLE) -> Iterator[Worker]:
+    """A ledger as users have it, its tables made, and the slots of a shard held."""
     database = folder / "eval.duckdb"
     with (
         open_ledger(folder, evaluation="benchmark", database=database, setting=value) as ledger,
-        Worker(ledger, asset="judge_scores") as worker,
+        Worker(ledger, asset="judge_scores", judge_ids=["gpt", "haiku"], shard=shard) as worker,
     ):
         yield worker
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 from eval_assets.config.models import Usage
@@ -22,8 +23,29 @@ Status = ReplyStatus | FailureStatus | Literal["out_of_range"]
 GRANT_SECONDS = 1.0
 """How long a grant may be used from its start; then the requests that it leaves are not sent."""
 
-ClaimState = Literal["claimed", "held", "in_batch"]
-"""Whether a request is to be sent now, is in flight elsewhere, or in a batch that is not closed."""
+N_SLOTS = 64
+"""Slots into which the units of an evaluation fall by what they show."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A share of the units that judges rate; all of them unless told otherwise.
+
+    A response's slot follows from its texts, today and on any machine, so that equal requests are
+    in one shard.
+    """
+
+    index: int = 0
+    n_shards: int = 1
+
+    @property
+    def slots(self) -> range:
+        """Its slots: every n-th."""
+        return range(self.index, N_SLOTS, self.n_shards)
+
+
+WHOLE = Shard()
+"""All units."""
 
 
 @dataclass(frozen=True)
@@ -39,33 +61,6 @@ class CallSubject:
 
     operation: Operation
     response_id: str | None
-    question_id: str | None = None
-    replicate: int = 0
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request that is about to be sent, as the ledger keeps it.
-
-    Args:
-        call_key: Fingerprint of everything that decides what the model answers.
-        judge_id: Judge, or generator, that is asked.
-        operation: What for.
-        model: Model asked.
-        prompt: What is sent, as rendered: JSON of messages, settings and schema.
-        most_usd: The most that it can cost; 0 if the price is not known.
-        response_id: Response that is judged, or is to be made; None if there is none.
-        question_id: Rubric question; None for a generation.
-        replicate: Number of the replicate, from 0.
-    """
-
-    call_key: str
-    judge_id: str
-    operation: Operation
-    model: str
-    prompt: str
-    most_usd: float
-    response_id: str | None = None
     question_id: str | None = None
     replicate: int = 0
 
@@ -188,7 +183,7 @@ class Batch:
         intended_at: When it was about to be submitted, UTC.
         most_usd: The most that it can cost; 0 if the price is not known.
         batch_id: The vendor's name of it; None if it is not known whether the vendor has it.
-        subjects: Subjects of the requests by key, of a batch that comes from the ledger.
+        subjects: Subjects of the requests by key.
     """
 
     intent_id: str
@@ -255,34 +250,26 @@ class Grant:
 class Ledger(Protocol):
     """Requests and their outcomes, kept across runs. Methods block; each is one transaction.
 
-    A request is claimed before it is sent, so that two runs never send it twice. A claim ends when
-    a reply to it is recorded, when it is released, or when whoever holds it is silent for too long.
+    Whoever asks holds the slots of the units, so that two runs never send a request twice.
     """
 
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
-        """Return the replies recorded so far, by request key: of several, the latest."""
+        """Return the replies recorded so far, by request key.
+
+        Raises:
+            StoreError: If another run asks the same units by now.
+        """
 
     def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
         """Return the requests of these that a vendor refused as invalid."""
 
-    def claim(self, requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        """Claim requests, so that no other worker sends them.
+    def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:
+        """Return the requests of these that a vendor works on, which may take a day."""
 
-        Returns:
-            By request key: `claimed` if it is to be sent now, `held` if another run has it in
-            flight (claim it again soon), `in_batch` if a vendor works on it, which may take a day,
-            or the reply, if there is one by now.
-        """
-
-    @property
-    def holds_since(self) -> int | None:
-        """A number that stays the same while claims hold; None if they may have been taken over."""
-
-    def release(self, call_keys: Collection[str]) -> None:
-        """Give up claims of requests that are not sent again."""
-
-    def record(self, new_attempts: Sequence[Attempt]) -> None:
-        """Store attempts, all or none of them; a request that is answered is claimed no more."""
+    def record(
+        self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Store attempts and what they asked, by request key; all or none of them."""
 
     def withdraw(self, call_keys: Collection[str], error: str) -> None:
         """Turn this worker's replies to some requests into failures: they may be of others."""
@@ -291,18 +278,8 @@ class Ledger(Protocol):
     def is_capped(self) -> bool:
         """Return whether spending is capped."""
 
-    def reserve(self, needed_usd: float) -> float:
-        """Reserve a portion of the rest of the caps, without the reservations of others.
-
-        What attempts cost comes out of the portion when they are recorded. The rest is given back
-        in the end, or when whoever holds it is silent for too long.
-
-        Returns:
-            The portion, `needed_usd` or more; 0 if so much is not left.
-        """
-
     def left_usd(self) -> float | None:
-        """Return the rest of the caps, reservations included; None without a cap."""
+        """Return what is left of the caps, or of a shard's part of them; None without a cap."""
 
     def grant(
         self,
@@ -339,16 +316,13 @@ class BatchLedger(Ledger, Protocol):
     """A ledger that also remembers which batches are under way."""
 
     def open_batches(self, judge_id: str) -> list[Batch]:
-        """Return a judge's batches that are not closed, oldest first.
-
-        Those that a living run is about to submit are left out: their requests are claimed.
-        """
+        """Return a judge's batches that are not closed, oldest first; none to a shard."""
 
     def known_batches(self) -> frozenset[str]:
         """Return the vendors' names of all batches that were ever submitted."""
 
-    def intend_batch(self, batch: Batch) -> None:
-        """Remember a batch before it is submitted; its requests stay claimed until it is closed."""
+    def intend_batch(self, batch: Batch, prompts: Mapping[str, str]) -> None:
+        """Remember a batch before it is submitted, and what it asks, by request key."""
 
     def confirm_batch(self, intent_id: str, batch_id: str) -> None:
         """Remember the vendor's name of a batch that was submitted."""

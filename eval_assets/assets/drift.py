@@ -204,7 +204,13 @@ def _judged_again(  # noqa: PLR0913 - the judges, the anchors and the budget
         if anchors.empty:
             continue
         keys = api_keys(item for item in evaluation.judges if item.id == judge.id)
-        with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
+        with Worker(
+            ledger,
+            asset="judge_drift",
+            run_id=run_id,
+            caps=evaluation,
+            judge_ids=[judge.id],
+        ) as worker:
             summary = asyncio.run(
                 judge_portions(
                     [_units(evaluation, anchors, history, shown)],

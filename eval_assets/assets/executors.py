@@ -19,8 +19,8 @@ _SETTINGS = {
     # A step belongs to a worker until it has ended: if its process dies, another one takes it.
     "task_acks_late": True,
     "task_reject_on_worker_lost": True,
-    # With Redis, if a whole machine dies: after so many seconds. A worker that is free then joins a
-    # step that takes longer, and sends only requests not sent yet.
+    # With Redis, if a whole machine dies: after so many seconds. A worker that is free then begins
+    # a step that takes longer once more: it waits for the other, and sends only what is missing.
     "broker_transport_options": {"visibility_timeout": 600},
 }
 """Settings of runs; deploy/celery/ has those of workers."""

@@ -93,7 +93,13 @@ def _generate(
     keys = api_keys(evaluation.generators)
     with folder.ledger(evaluation) as ledger:
         options = RequestOptions(api_keys=keys)
-        with Worker(ledger, asset="generated_responses", run_id=run_id, caps=evaluation) as worker:
+        with Worker(
+            ledger,
+            asset="generated_responses",
+            run_id=run_id,
+            caps=evaluation,
+            judge_ids=[generator.id for generator in generators],
+        ) as worker:
             summary = asyncio.run(
                 generate_responses(prompts, generators, worker, name=_response_id, options=options)
             )

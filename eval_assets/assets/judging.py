@@ -30,7 +30,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.judges.replies import UNREAD, parse_reply
-from eval_assets.ledger import Status
+from eval_assets.ledger import Shard, Status
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.scores import (
@@ -51,7 +51,6 @@ from eval_assets.store.inputs import (
 from eval_assets.store.report_tables import judge_costs
 from eval_assets.store.scores import (
     JudgeRow,
-    Shard,
     other_models,
     status_counts,
     write_judge_scores,

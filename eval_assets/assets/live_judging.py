@@ -29,7 +29,7 @@ from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate, is_shipped
 from eval_assets.judges.replies import JudgeScore
 from eval_assets.labelling.rater_view import cell_lines
-from eval_assets.ledger import Status
+from eval_assets.ledger import WHOLE, Shard, Status
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
@@ -43,7 +43,6 @@ from eval_assets.store.ledger.histories import (
 from eval_assets.store.ledger.limits import mean_reply_usd
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.store.scores import (
-    Shard,
     column_values,
     earlier_turns,
     ids_in_order,
@@ -105,7 +104,7 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
         return LiveJudging()
     template = declared_template(evaluation, folder)
     # The first units are read at once: Ctrl-C ends a wait for the database.
-    portions = _portions(evaluation, folder, [template, *prompts.values()], shard=Shard())
+    portions = _portions(evaluation, folder, [template, *prompts.values()], shard=WHOLE)
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
         _accept_first_columns(evaluation, ledger, template)
@@ -121,6 +120,7 @@ def judge_live(  # noqa: PLR0913 - the evaluation, its prompts and the options o
             template=template,
             prompts=prompts,
             run_id=run_id,
+            shard=WHOLE,
             ask_again=ask_again,
             keep=lambda scores: keep(pd.DataFrame([asdict(score) for score in scores])),
         )
@@ -189,6 +189,7 @@ def judge_shard(
             template=template,
             prompts=prompts,
             run_id=run_id,
+            shard=shard,
             ask_again=frozenset(),
             keep=look,
         )
@@ -206,15 +207,31 @@ def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and 
     template: PromptTemplate,
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
+    shard: Shard,
     ask_again: frozenset[Status],
     keep: Callable[[Sequence[JudgeScore]], None],
 ) -> JudgingSummary:
-    """Ask every live judge about the units, within the budget of a run."""
-    with Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker:
+    """Ask the live judges about the units, within the budget of a run.
+
+    Judges by batch are left to whoever asks about all units.
+    """
+    judges = [
+        judge
+        for judge in declared_live_judges(evaluation)
+        if shard.n_shards == 1 or not judge.declared.batch
+    ]
+    with Worker(
+        ledger,
+        asset="judge_scores",
+        run_id=run_id,
+        caps=evaluation,
+        judge_ids=[judge.id for judge in judges],
+        shard=shard,
+    ) as worker:
         return asyncio.run(
             judge_portions(
                 portions,
-                declared_live_judges(evaluation),
+                judges,
                 worker,
                 keep=keep,
                 template=template,
@@ -233,7 +250,7 @@ def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> in
     keys = api_keys(judge for judge in evaluation.judges if judge.batch)
     options = RequestOptions(api_keys=keys)
     with folder.ledger(evaluation) as ledger:
-        observer = Worker(ledger, asset="ended_batches")  # without a lease, which only asking needs
+        observer = Worker(ledger, asset="ended_batches")  # without slots, which only asking needs
         return asyncio.run(n_ended_batches(judges, observer, options=options))
 
 

@@ -141,7 +141,7 @@ def scores_in_ledger(
     models = {model.id: model for model in declared_live_judges(evaluation)}
     prompts = {(v.judge_id, v.prompt_hash): v.prompt_text for v in versions if v.prompt_text}
     all_units = [unit for rated in units.values() for unit in _units(rated)] if models else []
-    worker = Worker(ledger, asset="tuned_judges")  # without a lease, which only asking needs
+    worker = Worker(ledger, asset="tuned_judges")  # without slots, which only asking needs
     rows = []
     for (judge_id, prompt_hash), source in prompts.items():
         if judge_id not in models:
@@ -196,7 +196,7 @@ class _ModelCalls:
         """Return the writer's reply; None if it did not answer."""
         [judge] = [item for item in self._evaluation.judges if item.id == self.tuning.writer]
         name = f"tuning/{hashlib.sha256(prompt.encode()).hexdigest()[:12]}"
-        with self._worker() as worker:
+        with self._worker(judge.id) as worker:
             summary = write_text(
                 prompt, judge, self._evaluation, worker, self._options(), name=name
             )
@@ -209,7 +209,7 @@ class _ModelCalls:
         self, model: LiveModel[Judge], template: PromptTemplate, units: Sequence[Unit]
     ) -> JudgingSummary:
         """Return a judge's scores of units with a prompt."""
-        with self._worker() as worker:
+        with self._worker(model.id) as worker:
             summary = asyncio.run(
                 judge_portions([units], [model], worker, template=template, options=self._options())
             )
@@ -230,9 +230,13 @@ class _ModelCalls:
         left_usd = None if most is None else max(0.0, most - self._counted_usd)
         return RequestOptions(api_keys=self._keys, budget_usd=left_usd)
 
-    def _worker(self) -> Worker:
+    def _worker(self, judge_id: str) -> Worker:
         return Worker(
-            self._ledger, asset="tuned_judges", run_id=self._run_id, caps=self._evaluation
+            self._ledger,
+            asset="tuned_judges",
+            run_id=self._run_id,
+            caps=self._evaluation,
+            judge_ids=[judge_id],
         )
 
 

@@ -17,7 +17,7 @@ from eval_assets.assets.judging import (
 )
 from eval_assets.assets.recipes import Body, EvaluationTarget
 from eval_assets.assets.resources import AGAIN, EvaluationFolder, clear_failures
-from eval_assets.store.scores import Shard
+from eval_assets.ledger import Shard
 
 _INPUTS = ("model_responses", "rubric_questions", "judge_score_files")
 

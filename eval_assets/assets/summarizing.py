@@ -117,7 +117,9 @@ def text_by(  # noqa: PLR0913 - who, what, of what and what for
     options = RequestOptions(api_keys=api_keys([judge]))
     with (
         folder.ledger(evaluation) as ledger,
-        Worker(ledger, asset=purpose, run_id=run_id, caps=evaluation) as worker,
+        Worker(
+            ledger, asset=purpose, run_id=run_id, caps=evaluation, judge_ids=[judge.id]
+        ) as worker,
     ):
         summary = write_text(prompt, writer, evaluation, worker, options, name=purpose)
     [response] = summary.responses

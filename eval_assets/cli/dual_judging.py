@@ -125,7 +125,13 @@ def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the 
     with ledger_of(data, evaluation, database=path) as ledger:
         queries, problems = _with_marks(queries, ledger)
         _write_folder(data, evaluation.name, queries, judges, template)
-        with Worker(ledger, asset="dual-judge", caps=evaluation) as worker:
+        with Worker(
+            ledger,
+            asset="dual-judge",
+            caps=evaluation,
+            judge_ids=[judge.id for judge in judges],
+            is_waiting=False,
+        ) as worker:
             require_prices(judges, is_capped=worker.is_capped)
             judged = _ask(queries, judges, worker, _question(evaluation), template, options)
         rows = [

@@ -50,7 +50,7 @@ class Judging:
             EVAL_EXECUTOR lets other processes or machines do.
     """
 
-    shards: Annotated[int, Ge(1), Le(1000)] = 1
+    shards: Annotated[int, Ge(1), Le(64)] = 1
 
 
 @dataclass(frozen=True)

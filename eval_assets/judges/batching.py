@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 
 from eval_assets.config.judges import Judge
 from eval_assets.judges.calling.budget import Budget, UnitKey
-from eval_assets.judges.calling.client import BUDGET_USED_UP, IN_BATCH, ModelClient
-from eval_assets.judges.calling.ledger_writer import attempt_row, request_row
+from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
+from eval_assets.judges.calling.ledger_writer import attempt_row, prompt_of
 from eval_assets.judges.calling.live_model import LiveModel
-from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import (
     BatchIncomplete,
     BatchRefused,
@@ -24,7 +23,13 @@ from eval_assets.judges.calling.requests import (
     RequestFailed,
 )
 from eval_assets.judges.calling.session import RequestOptions, open_clients
-from eval_assets.judges.judging_plan import JudgingPlan, PendingRating, Unit, plan_judging
+from eval_assets.judges.judging_plan import (
+    IN_BATCH,
+    JudgingPlan,
+    PendingRating,
+    Unit,
+    plan_judging,
+)
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import ParsedReply, read_outcome
 from eval_assets.ledger import Batch, BatchLedger, CallSubject
@@ -62,80 +67,70 @@ async def plan_after_batches(
     return await plan_judging(units, client, template=template)
 
 
-Claimed = Mapping[JudgingPlan, Sequence[ModelRequest]]
-"""Requests of each plan that this run may submit."""
-
-
-async def claim_pending(plans: Sequence[JudgingPlan], ledger: BatchLedger) -> Claimed:
-    """Claim the pending requests that are in no batch, and estimate the cost of these alone."""
-    claimed: dict[JudgingPlan, list[ModelRequest]] = {}
-    for plan in plans:
-        claimed[plan] = [] if plan.client.summary.stopped else await _claimed(plan, ledger)
-        plan.estimate = Estimate(plan.client.model)
-        for request in claimed[plan]:
-            plan.estimate.add(request)
-    return claimed
-
-
-async def submit_claimed(claimed: Claimed, ledger: BatchLedger, *, budget: Budget) -> None:
-    """Submit the claimed requests of plans, and leave their other pending ratings.
+async def submit_pending(
+    plans: Sequence[JudgingPlan], ledger: BatchLedger, *, budget: Budget
+) -> None:
+    """Submit the pending requests of plans.
 
     Scores in open batches are `missing` until a later run collects them. Requests that expired or
     failed are among those submitted again. The most that a batch can cost counts as spent. A budget
     that is not enough leaves out all judges of a unit.
     """
-    affordable = await _affordable(claimed, budget)
-    for plan, requests in claimed.items():
-        await _submit_plan(plan, ledger, requests=requests, affordable=affordable)
+    requests = {plan: _pending_requests(plan) for plan in plans}
+    affordable = await _affordable(requests, budget)
+    for plan in plans:
+        client, under_way = plan.client, set[str]()
+        if not client.summary.stopped:
+            async with _stopping(client):
+                subjects = {
+                    plan.next_request(rating).key: rating.subject for rating in plan.pending
+                }
+                chosen = [r for key, r in requests[plan].items() if key in affordable]
+                for part in in_batches(chosen):
+                    await _submit(part, client, ledger, subjects=subjects)
+                    under_way |= {request.key for request in part}
+        outcome = client.unsent if client.summary.stopped else BUDGET_USED_UP
+
+        def left(
+            rating: PendingRating,
+            plan: JudgingPlan = plan,
+            under_way: Collection[str] = under_way,
+            outcome: Outcome = outcome,
+        ) -> ParsedReply:
+            is_under_way = plan.next_request(rating).key in under_way
+            return IN_BATCH if is_under_way else read_outcome(outcome, rating.unit.question)
+
+        plan.leave(left)
 
 
-async def _affordable(claimed: Claimed, budget: Budget) -> set[str]:
+def _pending_requests(plan: JudgingPlan) -> dict[str, ModelRequest]:
+    """Return the pending requests of a plan by key: units with equal texts share one."""
+    if plan.client.summary.stopped:
+        return {}
+    requests = [plan.next_request(rating) for rating in plan.pending]
+    return {request.key: request for request in requests}
+
+
+async def _affordable(
+    requests: Mapping[JudgingPlan, Mapping[str, ModelRequest]], budget: Budget
+) -> set[str]:
     """Return the keys of requests that the budget has, for all judges of a unit or for none."""
-    by_key = {
-        request.key: (plan, request) for plan, requests in claimed.items() for request in requests
+    most_usd = {
+        key: plan.client.model.most_usd(request)
+        for plan, by_key in requests.items()
+        for key, request in by_key.items()
     }
     keys_by_unit: dict[UnitKey, list[str]] = {}
-    for plan in claimed:
+    for plan in requests:
         for rating in plan.pending:
             key = plan.next_request(rating).key
             keys_by_unit.setdefault(rating.unit_key, []).append(key)
     affordable: set[str] = set()
     for keys in keys_by_unit.values():
-        new = {key for key in keys if key in by_key} - affordable
-        costs = [
-            plan.client.model.most_usd(request) for plan, request in (by_key[key] for key in new)
-        ]
-        if new and await budget.spend(math.fsum(costs)):
+        new = {key for key in keys if key in most_usd} - affordable
+        if new and await budget.spend(math.fsum(most_usd[key] for key in new)):
             affordable |= new
     return affordable
-
-
-async def _submit_plan(
-    plan: JudgingPlan,
-    ledger: BatchLedger,
-    *,
-    requests: Sequence[ModelRequest],
-    affordable: Collection[str],
-) -> None:
-    """Submit the affordable requests of a judge, and leave the others with the reason."""
-    client = plan.client
-    pending = {plan.next_request(rating).key for rating in plan.pending}
-    under_way = set() if client.summary.stopped else pending - {r.key for r in requests}
-    if not client.summary.stopped:
-        async with _stopping(client):
-            for part in in_batches([r for r in requests if r.key in affordable]):
-                await _submit(part, client, ledger)
-                under_way |= {request.key for request in part}
-            too_dear = [r.key for r in requests if r.key not in under_way]
-            await asyncio.to_thread(ledger.release, too_dear)
-
-    def left(rating: PendingRating) -> ParsedReply:
-        if plan.next_request(rating).key in under_way:
-            return read_outcome(IN_BATCH, rating.unit.question)
-        outcome = client.unsent if client.summary.stopped else BUDGET_USED_UP
-        return read_outcome(outcome, rating.unit.question)
-
-    plan.leave(left)
 
 
 @asynccontextmanager
@@ -162,9 +157,12 @@ async def n_ended_batches(
     async with open_clients(judges, ledger, budget=Budget(None), options=options) as clients:
         for client in clients:
             for batch in await asyncio.to_thread(ledger.open_batches, client.model.id):
-                # A batch that may not have been submitted is left to the next run.
                 name = batch.batch_id
-                n_ended += name is None or await _has_ended(client.connections.first, name)
+                if name is None:  # being submitted, or the next run asks whether it was
+                    seconds = (datetime.now(UTC) - batch.intended_at).total_seconds()
+                    n_ended += seconds > _PATIENCE_SECONDS
+                else:
+                    n_ended += await _has_ended(client.connections.first, name)
     return n_ended
 
 
@@ -305,23 +303,12 @@ async def _record(
     logger.info("%s: %d of %d replies collected", batch.judge_id, n_replies, len(rows))
 
 
-async def _claimed(plan: JudgingPlan, ledger: BatchLedger) -> list[ModelRequest]:
-    """Claim and return the pending requests that no batch and no other run holds."""
-    model = plan.client.model
-    requests: dict[str, ModelRequest] = {}
-    rows = []
-    for rating in plan.pending:
-        request = plan.next_request(rating)
-        if request.key not in requests:
-            most_usd = model.most_usd(request)
-            rows.append(request_row(request, model, rating.subject, most_usd=most_usd))
-        requests[request.key] = request
-    states = await asyncio.to_thread(ledger.claim, rows) if rows else {}
-    return [request for key, request in requests.items() if states[key] == "claimed"]
-
-
 async def _submit(
-    requests: Sequence[ModelRequest], client: ModelClient[Judge], ledger: BatchLedger
+    requests: Sequence[ModelRequest],
+    client: ModelClient[Judge],
+    ledger: BatchLedger,
+    *,
+    subjects: Mapping[str, CallSubject],
 ) -> None:
     """Submit requests as a batch, which is recorded first."""
     batch = Batch(
@@ -330,8 +317,10 @@ async def _submit(
         call_keys=tuple(request.key for request in requests),
         intended_at=datetime.now(UTC),
         most_usd=math.fsum(map(client.model.most_usd, requests)),
+        subjects={request.key: subjects[request.key] for request in requests},
     )
-    await asyncio.to_thread(ledger.intend_batch, batch)
+    prompts = {request.key: prompt_of(request) for request in requests}
+    await asyncio.to_thread(ledger.intend_batch, batch, prompts)
     try:
         batch_id = await client.connections.first.submit_batch(requests, intent_id=batch.intent_id)
     except RequestFailed as failure:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from eval_assets.agreement.pooled_coefficients import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 from eval_assets.config.judges import Judge, Staged
-from eval_assets.judges.batching import claim_pending, plan_after_batches, submit_claimed
+from eval_assets.judges.batching import plan_after_batches, submit_pending
 from eval_assets.judges.calling.budget import Budget, JointReservations, UnitKey
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import RunSummary, report_estimates
@@ -86,11 +86,10 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
                 prompt = prompts.get(judge.id, template)
                 plan = await plan_after_batches(units, by_id[judge.id], ledger, template=prompt)
                 plans.append(plan)
-            batched = [plan for plan in plans if plan.client.model.declared.batch]
-            claimed = await claim_pending(batched, ledger)
             estimates = [plan.estimate for plan in plans]
             report_estimates(estimates, left_usd=await budget.left_usd(), report=options.report)
-            await submit_claimed(claimed, ledger, budget=budget)
+            batched = [plan for plan in plans if plan.client.model.declared.batch]
+            await submit_pending(batched, ledger, budget=budget)
             reservations = JointReservations(budget)
             work = [(plan.client, plan.tasks(reservations)) for plan in plans]
             await run_tasks(work, report=options.report)

@@ -22,6 +22,7 @@ _WITHDRAWN = ParsedReply(
 _AGAIN = 1_000_000
 """Distance of the replicates that ask again about what could not be read."""
 
+IN_BATCH = ParsedReply("missing", error="in a batch that the vendor works on")
 _NOT_ASKED = ParsedReply("missing", error="it was not asked")
 
 
@@ -185,8 +186,13 @@ class JudgingPlan:
                     pairs.append((rating, request))
                 else:
                     self._keep_stored(rating, rating.latest)
-        refused = await self.client.refused_keys([request.key for _, request in pairs])
+        keys = [request.key for _, request in pairs]
+        refused = await self.client.refused_keys(keys)
+        in_batches = await self.client.keys_in_batches(keys)
         for rating, request in pairs:
+            if request.key in in_batches:
+                self.keep(rating.unit, rating.replicate, IN_BATCH)
+                continue
             self.pending.append(
                 replace(
                     rating,

@@ -708,7 +708,7 @@ CREATE TABLE IF NOT EXISTS judge_calls (
     base_url VARCHAR NOT NULL,
     model_requested VARCHAR NOT NULL,
     model_returned VARCHAR,
-    status VARCHAR NOT NULL,
+    status VARCHAR NOT NULL,               -- 'repeated' of a second reply to a request
     http_status INTEGER,
     input_tokens BIGINT,
     output_tokens BIGINT,

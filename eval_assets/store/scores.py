@@ -12,6 +12,7 @@ import duckdb
 from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
+from eval_assets.ledger import N_SLOTS, WHOLE, Shard
 from eval_assets.store.inputs import check_imported
 from eval_assets.store.schema import empty_table, insert_rows, replace_records, rows_of
 from eval_assets.wording import storable
@@ -75,23 +76,12 @@ def write_judges(connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRo
     replace_records(connection, "judges", judges)
 
 
-@dataclass(frozen=True)
-class Shard:
-    """A share of the units that judges rate; all of them unless told otherwise.
-
-    A unit's shard follows from its ids alone, today and on any machine.
-    """
-
-    index: int = 0
-    n_shards: int = 1
-
-
 def next_units(
     connection: duckdb.DuckDBPyConnection,
     *,
     after: tuple[str, str] | None = None,
     n: int,
-    shard: Shard = Shard(),
+    shard: Shard = WHOLE,
 ) -> list[tuple[str, str, str, str]]:
     """Return the next units that judges rate: response_id, question_id, prompt and response.
 
@@ -100,14 +90,23 @@ def next_units(
     `after` are response and question of the last unit before; None for the first `n` units.
     """
     response_id, question_id = after or ("", "")
+    of_shard = """
+                SEMI JOIN (
+                    SELECT response_id FROM responses
+                    WHERE md5_number_lower(
+                        coalesce(prompt_text, '') || chr(31) || coalesce(response_text, '')
+                    ) % $n_slots % $n_shards = $shard
+                ) USING (response_id)"""
+    numbers = {"n_slots": N_SLOTS, "n_shards": shard.n_shards, "shard": shard.index}
+    is_whole = shard.n_shards == 1
     # Ids first: the texts of all responses need not be read for each portion.
     return connection.execute(
-        """
+        f"""
         WITH following AS (
             SELECT position, question_id, response_id
             FROM asked_units JOIN rubric_questions USING (question_id)
+                {"" if is_whole else of_shard}
             WHERE scored_by = 'judge'
-              AND md5_number_lower(response_id || chr(31) || question_id) % $n_shards = $shard
               AND (position, response_id) > (
                   coalesce((SELECT position FROM rubric_questions
                             WHERE question_id = $question_id), -1), $response_id)
@@ -116,14 +115,9 @@ def next_units(
         SELECT response_id, question_id, coalesce(prompt_text, ''), coalesce(response_text, '')
         FROM following JOIN responses USING (response_id)
         ORDER BY position, response_id
-        """,
-        {
-            "shard": shard.index,
-            "n_shards": shard.n_shards,
-            "response_id": response_id,
-            "question_id": question_id,
-            "n": n,
-        },
+        """,  # noqa: S608 - our own text
+        {"response_id": response_id, "question_id": question_id, "n": n}
+        | ({} if is_whole else numbers),
     ).fetchall()
 
 

@@ -62,7 +62,7 @@ def judge(folder: Path, environment: dict[str, str], report: Connection) -> None
     database = folder / "eval.duckdb"
     with (
         open_ledger(folder, evaluation="test", database=database, setting=None) as ledger,
-        Worker(ledger, asset="judge_scores") as worker,
+        Worker(ledger, asset="judge_scores", judge_ids=["gpt", "haiku"]) as worker,
     ):
         summary = asyncio.run(
             judge_portions(

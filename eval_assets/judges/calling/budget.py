@@ -25,9 +25,7 @@ _COUNTED_SHARE = 0.98
 _FEWEST_TOKENS = 16
 """Some servers refuse a lower limit."""
 
-_WAIT_SECONDS = 0.5
-_MOST_WAITS = 600
-"""Limit of the wait for other runs' reservations, which may wait for this run."""
+_ROUNDING_USD = 1e-9
 
 
 class Budget:
@@ -35,12 +33,12 @@ class Budget:
 
     Before a request an upper bound of its cost is reserved: the highest cost of its input and of
     its allowed output. Once its cost is known, the rest is released. Spending and reservations
-    together stay within the limit. Portions of caps that other runs share are reserved in the
-    ledger as needed.
+    together stay within the limit, and within what the ledger's caps leave: nobody else spends from
+    these meanwhile.
 
     Args:
         limit_usd: Most that may be spent; None for no cap but those of the ledger.
-        ledger: Ledger with the caps that other runs share.
+        ledger: Ledger with caps of runs and months.
 
     Raises:
         ValueError: If the limit is negative.
@@ -52,11 +50,9 @@ class Budget:
         self.limit_usd = math.inf if limit_usd is None else limit_usd
         self.spent_usd = 0.0
         self._ledger = ledger if ledger and ledger.is_capped else None
-        self._granted_usd = math.inf if self._ledger is None else 0.0
         self._reserved_usd = 0.0
         self._n_open = 0
         self._is_used_up = False
-        self._n_waits = 0
         self._turn = asyncio.Lock()  # first come, first served
         self._settled = asyncio.Event()
 
@@ -66,13 +62,13 @@ class Budget:
         return math.isfinite(self.limit_usd) or self._ledger is not None
 
     async def left_usd(self) -> float | None:
-        """Return the amount that is neither spent nor reserved here; None without a cap."""
-        shared = await asyncio.to_thread(self._ledger.left_usd) if self._ledger else None
-        remaining_usd = min(
-            self.limit_usd - self.spent_usd - self._reserved_usd,
-            math.inf if shared is None else shared,
-        )
-        return remaining_usd if math.isfinite(remaining_usd) else None
+        """Return the amount that is neither spent nor reserved; None without a cap."""
+        if self._ledger is not None:
+            shared_usd = await asyncio.to_thread(self._ledger.left_usd)
+            self._ledger = None
+            self.limit_usd = min(self.limit_usd, math.inf if shared_usd is None else shared_usd)
+        left_usd = self.limit_usd - self.spent_usd - self._reserved_usd
+        return left_usd if math.isfinite(left_usd) else None
 
     async def reserve(self, bound_usd: Bound, *, n_shares: int = 1) -> float | None:
         """Reserve an upper bound of the joint cost of requests.
@@ -84,33 +80,31 @@ class Budget:
         """
         async with self._turn:
             usd = _now(bound_usd)
-            while not self._is_used_up and not await self._obtain(usd):
+            while not self._is_used_up and not await self._has_left(usd):
                 if self._n_open:
                     self._settled.clear()
                     await self._settled.wait()
+                    usd = _now(bound_usd)
                 else:
-                    self._is_used_up = not await self._await_others(usd)
-                usd = _now(bound_usd)
+                    self._is_used_up = True
             if self._is_used_up:
                 return None
-            self._n_waits = 0
             self._reserved_usd += usd
             self._n_open += n_shares
             return usd
 
     async def reserve_now(self, usd: float) -> float | None:
-        """Reserve an amount if it fits at once; else return None, without blocking others."""
-        async with self._turn:
-            if self._is_used_up or not await self._obtain(usd):
-                return None
-            self._reserved_usd += usd
-            self._n_open += 1
-            return usd
+        """Reserve an amount if it fits at once, before those who wait; else return None."""
+        if self._is_used_up or not await self._has_left(usd):
+            return None
+        self._reserved_usd += usd
+        self._n_open += 1
+        return usd
 
     async def spend(self, most_usd: float) -> bool:
         """Spend the highest cost of a batch's requests; return False if it does not fit."""
         async with self._turn:
-            if not await self._obtain(most_usd):
+            if not await self._has_left(most_usd):
                 return False
             self.spent_usd += most_usd
             return True
@@ -122,31 +116,22 @@ class Budget:
         self._reserved_usd = self._reserved_usd - most_usd if self._n_open else 0.0
         self._settled.set()
 
-    async def _obtain(self, most_usd: float) -> bool:
-        """Return whether an amount is left, after asking the ledger for the missing part."""
-        taken_usd = self.spent_usd + self._reserved_usd
-        if most_usd > self.limit_usd - taken_usd:
-            return False
-        missing_usd = most_usd - (self._granted_usd - taken_usd)
-        if self._ledger is None or missing_usd <= 0:
+    def settle_and_keep(self, most_usd: float, *, spent_usd: float) -> bool:
+        """Count the cost of a request; keep its reservation for the next attempt if it fits."""
+        self.spent_usd += spent_usd
+        if self.spent_usd + self._reserved_usd <= self.limit_usd + _ROUNDING_USD:
             return True
-        portion_usd = await asyncio.to_thread(self._ledger.reserve, missing_usd)
-        self._granted_usd += portion_usd
-        return portion_usd > 0
+        self.settle(most_usd, spent_usd=0.0)
+        return False
 
-    async def _await_others(self, most_usd: float) -> bool:
-        """Wait for reservations of other runs to end; return False once waiting is useless."""
+    async def _has_left(self, usd: float) -> bool:
+        """Return whether an amount is left."""
         left_usd = await self.left_usd()
-        is_reserved_by_others = left_usd is not None and most_usd <= left_usd
-        if not is_reserved_by_others or self._n_waits >= _MOST_WAITS:
-            return False
-        self._n_waits += 1
-        await asyncio.sleep(_WAIT_SECONDS)
-        return True
+        return left_usd is None or usd <= left_usd + _ROUNDING_USD
 
 
 class Allowance:
-    """Money that one rating may reserve; `share_usd` is reserved for its first request already."""
+    """Money that one rating may reserve; `share_usd` is reserved for its next attempt already."""
 
     def __init__(self, budget: Budget, share_usd: float | None = None) -> None:
         self._budget = budget
@@ -165,8 +150,13 @@ class Allowance:
         self.release()
         return await self._budget.reserve_now(usd)
 
+    def settle(self, reserved_usd: float, *, spent_usd: float) -> None:
+        """Count the cost of an attempt; its reservation is kept for the next one if it fits."""
+        if self._budget.settle_and_keep(reserved_usd, spent_usd=spent_usd):
+            self._share_usd = reserved_usd
+
     def release(self) -> None:
-        """Give the share back if no request used it."""
+        """Give back what no attempt uses."""
         if self._share_usd is not None:
             self._budget.settle(self._share_usd, spent_usd=0.0)
             self._share_usd = None

@@ -17,7 +17,7 @@ from eval_assets.config.judges import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Allowance, Budget, ObservedTokens
 from eval_assets.judges.calling.connections import Connections, ReplyRepeated
 from eval_assets.judges.calling.features import FeatureMemory
-from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
+from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, prompt_of
 from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
@@ -30,7 +30,7 @@ from eval_assets.judges.calling.requests import (
     Unsent,
 )
 from eval_assets.judges.calling.shared_rate_limits import loop_time
-from eval_assets.ledger import CallSubject, Reply, Request, Status
+from eval_assets.ledger import Attempt, CallSubject, Reply, Status
 
 logger = logging.getLogger(__name__)
 
@@ -57,18 +57,16 @@ _READ_SECONDS = 0.25
 """A process that slept finds replies in its sockets when the time is over. They are read first."""
 
 _KEYS_PER_LOOKUP = 10_000
-_HELD_SECONDS = 0.25
-"""Pause before a request is claimed again that another run has in flight."""
-
 _FORBIDDEN = 403
 _TOO_MANY = 429
 
 _OVERLOAD_SHARE, _OVERLOAD_GROWTH, _MOST_GROWTHS = 0.2, 1.5, 20
 
-IN_BATCH = Unsent("in a batch that the vendor works on", status="missing")
 BUDGET_USED_UP = Unsent("the budget is used up", status="budget_stopped")
-_UNCLAIMED = Unsent("another run may hold its claim by now", status="missing")
 _OUTDATED = Unsent("the model is known by now to refuse this form", status="api_error")
+_INTERRUPTED = RequestFailed(
+    "given up when the run was interrupted", remedy="give_up", may_be_billed=True
+)
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,6 @@ class ModelClient(Generic[Declared]):
         self._overloaded_since = math.inf
         self._observed = ObservedTokens(model.max_tokens)
         self._exceeds_limits = False
-        self._has_waited = False
         self._features = FeatureMemory(model, refused, remember=writer.remember)
 
     def request(
@@ -241,6 +238,10 @@ class ModelClient(Generic[Declared]):
         """Return the requests that the vendor refused as invalid in earlier runs."""
         return await asyncio.to_thread(self._writer.ledger.refused_keys, keys)
 
+    async def keys_in_batches(self, keys: Sequence[str]) -> frozenset[str]:
+        """Return the requests of these that the vendor works on in a batch."""
+        return await asyncio.to_thread(self._writer.ledger.keys_in_batches, keys)
+
     @property
     def unsent(self) -> Unsent:
         """The failure of requests that are not sent because the model is stopped."""
@@ -273,92 +274,57 @@ class ModelClient(Generic[Declared]):
             if not self._is_known:
                 async with self._probe:
                     if not self._is_known:
-                        outcome = await self._claim_and_send(request, subject, allowance)
+                        outcome = await self._send(request, subject, allowance)
                         self._is_known = not isinstance(outcome, Unsent)
                         return outcome
-            return await self._claim_and_send(request, subject, allowance)
+            return await self._send(request, subject, allowance)
         finally:
+            allowance.release()
             del self._tasks[request.key]  # another unit with the same text uses the ledger
 
-    async def _claim_and_send(
+    async def _send(
         self, request: ModelRequest, subject: CallSubject, allowance: Allowance
     ) -> Outcome:
-        """Claim a request, send it, and send it again after failures that may pass."""
-        most_usd, number, failures = self.model.most_usd(request), 1, _Failures()
-        claimed: tuple[str, ...] = ()
-        holds_since = self._writer.ledger.holds_since
+        """Send a request, and send it again after failures that may pass."""
+        number, failures = 1, _Failures()
         while True:
             self._writer.require_working()
             if self.summary.stopped:
-                outcome: Outcome = self.unsent
-                break
+                return self.unsent
             request = self._features.fit(request)
-            if request.key not in claimed or holds_since != self._writer.ledger.holds_since:
-                self._writer.release(*claimed)
-                holds_since = self._writer.ledger.holds_since
-                row = request_row(request, self.model, subject, most_usd=most_usd)
-                if (earlier := await self._claim(row, allowance)) is not None:
-                    return earlier
-                claimed = (request.key,)
-            reserved_usd = await self._reserved(
-                request, allowance, was_cut_off=failures.was_cut_off
+            # Another unit with the same text may have been answered by now.
+            if (earlier := await self._writer.stored_reply(request.key)) is not None:
+                return earlier
+            if failures.was_cut_off:
+                reserved_usd = await allowance.reserve_now(self.model.most_usd(request))
+            elif number > 1 and not self._is_known:  # those who wait for money wait for this one
+                reserved_usd = await allowance.reserve_now(self.bound_usd(request))
+            else:
+                reserved_usd = await allowance.reserve(partial(self.bound_usd, request))
+            if reserved_usd is None:
+                return BUDGET_USED_UP
+            outcome = await self._attempt_and_settle(
+                request, subject, allowance, number=number, reserved_usd=reserved_usd
             )
-            outcome = BUDGET_USED_UP
-            if reserved_usd is not None:
-                outcome = await self._attempt_and_settle(
-                    request,
-                    subject,
-                    number=number,
-                    reserved_usd=reserved_usd,
-                    holds_since=holds_since,
-                )
-            if isinstance(outcome, Reply):
-                return outcome
-            if outcome in (_OUTDATED, _UNCLAIMED):
+            if outcome == _OUTDATED:
                 continue
-            if isinstance(outcome, Unsent):
-                break
+            if isinstance(outcome, Reply | Unsent):
+                return outcome
             number += 1
             wait_seconds = self._wait_seconds(request, outcome, failures)
             if wait_seconds is None:
                 self._give_up(outcome)
-                break
+                return outcome
             await asyncio.sleep(wait_seconds)
-        self._writer.release(*claimed)
-        return outcome
-
-    async def _reserved(
-        self, request: ModelRequest, allowance: Allowance, *, was_cut_off: bool
-    ) -> float | None:
-        """Return the reservation for an attempt; None if the budget does not allow it.
-
-        After a reply that was cut off it is the highest cost of the request.
-        """
-        if was_cut_off:
-            return await allowance.reserve_now(self.model.most_usd(request))
-        return await allowance.reserve(partial(self.bound_usd, request))
-
-    async def _claim(self, row: Request, allowance: Allowance) -> Reply | Unsent | None:
-        """Return None when a request may be sent; else the reply of another run, or why not."""
-        while (state := await self._writer.claim(row)) == "held":
-            # Nothing is reserved while it waits: the other run may wait for this one's requests.
-            allowance.release()
-            if not self._has_waited:
-                self._has_waited = True
-                logger.info("%s: waiting for replies to requests of another run", self.model.id)
-            await asyncio.sleep(_HELD_SECONDS)
-        if state == "in_batch":
-            return IN_BATCH
-        return state if isinstance(state, Reply) else None
 
     async def _attempt_and_settle(
         self,
         request: ModelRequest,
         subject: CallSubject,
+        allowance: Allowance,
         *,
         number: int,
         reserved_usd: float,
-        holds_since: int | None,
     ) -> Outcome:
         """Send a request once, and settle its reservation.
 
@@ -367,11 +333,11 @@ class ModelClient(Generic[Declared]):
         spent_usd = reserved_usd
         try:
             outcome = await self._attempt(
-                request, subject, number=number, reserved_usd=reserved_usd, holds_since=holds_since
+                request, subject, number=number, reserved_usd=reserved_usd
             )
             spent_usd = self._spent_usd(request, outcome, reserved_usd)
         finally:
-            self._budget.settle(reserved_usd, spent_usd=spent_usd)
+            allowance.settle(reserved_usd, spent_usd=spent_usd)
         return outcome
 
     async def _attempt(
@@ -381,7 +347,6 @@ class ModelClient(Generic[Declared]):
         *,
         number: int,
         reserved_usd: float,
-        holds_since: int | None,
     ) -> Outcome:
         """Send a request once the limiter allows, and record the outcome."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
@@ -395,9 +360,6 @@ class ModelClient(Generic[Declared]):
         if fitting.key != request.key:  # another request was refused while this one waited
             self._limiter.dropped(admission)
             return _OUTDATED
-        if holds_since is None or self._writer.ledger.holds_since != holds_since:
-            self._limiter.dropped(admission)  # this process slept, or the ledger was away
-            return _UNCLAIMED
         if (task := asyncio.current_task()) is not None:
             self.in_flight.add(task)
             task.add_done_callback(self.in_flight.discard)
@@ -406,11 +368,28 @@ class ModelClient(Generic[Declared]):
         order = self._n_sent
         self._n_sent += 1
         self._in_flight_numbers.add(order)
+
+        def row(outcome: Outcome, *, charged_usd: float) -> Attempt:
+            return attempt_row(
+                request.key,
+                self.model,
+                subject,
+                outcome,
+                number=number,
+                started_at=started_at,
+                latency_seconds=time.perf_counter() - started,
+                charged_usd=charged_usd,
+            )
+
         try:
             outcome = await self._reply_in_time(limited_request)
+        except asyncio.CancelledError:
+            charged_usd = self._spent_usd(limited_request, _INTERRUPTED, reserved_usd)
+            attempt = row(_INTERRUPTED, charged_usd=charged_usd)
+            self._writer.hand_over(attempt, prompt_of(fitting))
+            raise
         finally:
             self._in_flight_numbers.discard(order)
-        latency = time.perf_counter() - started
         if isinstance(outcome, ReplyRepeated):
             await self._withdraw(outcome)
         self._features.heed(fitting, outcome)
@@ -420,17 +399,7 @@ class ModelClient(Generic[Declared]):
         self._observe(limited_request, outcome, charged_usd=charged_usd)
         if _is_cut_off(limited_request, outcome):
             outcome = CutOff(limited_request, outcome)
-        row = attempt_row(
-            request.key,
-            self.model,
-            subject,
-            outcome,
-            number=number,
-            started_at=started_at,
-            latency_seconds=latency,
-            charged_usd=charged_usd,
-        )
-        await self._writer.record(row)
+        await self._writer.record(row(outcome, charged_usd=charged_usd), prompt_of(fitting))
         if task is not None:
             self.in_flight.discard(task)
         return outcome

@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import ModelRequest, Outcome, RequestFailed
-from eval_assets.ledger import Attempt, CallSubject, ClaimState, Ledger, Refusal, Reply, Request
+from eval_assets.ledger import Attempt, CallSubject, Ledger, Refusal, Reply
 
 _Result = TypeVar("_Result")
 
 
 class LedgerWriter:
-    """Claims requests and records attempts without holding up the event loop, or waiting for it.
+    """Looks up requests and records attempts without holding up the event loop, or waiting for it.
 
     A commit begins as soon as there is something to commit; what arrives while it is under way goes
     into the next one. So a slow ledger makes for few commits, not for few requests. The thread goes
@@ -29,36 +29,36 @@ class LedgerWriter:
         self.ledger = ledger
         self._failure: BaseException | None = None
         self._attempts: list[Attempt] = []
+        self._prompts: dict[str, str] = {}
         self._refused: list[Refusal] = []
-        self._released: set[str] = set()
-        self._claims: dict[str, Request] = {}
+        self._keys: list[str] = []
         self._recorded: asyncio.Future[None] | None = None
-        self._claimed: asyncio.Future[dict[str, Reply | ClaimState]] | None = None
+        self._lookup: asyncio.Future[dict[str, Reply]] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._handing_over = threading.Lock()
 
-    async def record(self, *attempts: Attempt) -> None:
-        """Return when the attempts are committed.
+    async def record(self, attempt: Attempt, prompt: str) -> None:
+        """Return when an attempt, with what it asked, is committed.
 
         Raises:
             Exception: What the ledger raises; then nothing is recorded any more.
         """
+        await asyncio.shield(self.hand_over(attempt, prompt))
+
+    def hand_over(self, attempt: Attempt, prompt: str) -> "asyncio.Future[None]":
+        """Let an attempt be committed as soon as possible."""
         with self._handing_over:
-            self._attempts += attempts
+            self._attempts.append(attempt)
+            self._prompts[attempt.call_key] = prompt
             self._recorded = recorded = self._recorded or self._begin(self._record)
-        await asyncio.shield(recorded)
+        return recorded
 
-    async def claim(self, request: Request) -> Reply | ClaimState:
-        """Claim a request; see `Ledger.claim`."""
+    async def stored_reply(self, call_key: str) -> Reply | None:
+        """Return the reply to a request that is about to be sent, if there is one by now."""
         with self._handing_over:
-            self._claims[request.call_key] = request
-            self._claimed = claimed = self._claimed or self._begin(self._claim)
-        return (await asyncio.shield(claimed))[request.call_key]
-
-    def release(self, *call_keys: str) -> None:
-        """Release claims with the next commit; the requests are not sent again."""
-        with self._handing_over:
-            self._released.update(call_keys)
+            self._keys.append(call_key)
+            self._lookup = lookup = self._lookup or self._begin(self._look_up)
+        return (await asyncio.shield(lookup)).get(call_key)
 
     async def withdraw(self, call_key: str, error: str) -> None:
         """Turn a reply into a failure, after it was committed."""
@@ -100,40 +100,29 @@ class LedgerWriter:
         with self._handing_over:
             self._recorded = None
             attempts, self._attempts = self._attempts, []
+            prompts, self._prompts = self._prompts, {}
             refused, self._refused = self._refused, []
-        self.ledger.record(attempts)
+        self.ledger.record(attempts, prompts)
         if refused:
             self.ledger.record_refusals(refused)
 
-    def _claim(self) -> dict[str, Reply | ClaimState]:
-        """Claim the requests that wait; in the thread."""
+    def _look_up(self) -> dict[str, Reply]:
+        """Look up the requests that wait; in the thread."""
         with self._handing_over:
-            self._claimed = None
-            released, self._released = self._released, set()
-            claims, self._claims = self._claims, {}
-        if released:
-            self.ledger.release(released)
-        return self.ledger.claim(list(claims.values()))
+            self._lookup = None
+            keys, self._keys = self._keys, []
+        return self.ledger.replies(keys)
 
 
-def request_row(
-    request: ModelRequest, model: AnyLiveModel, subject: CallSubject, *, most_usd: float
-) -> Request:
-    """Return the ledger's row for a request that is about to be sent."""
+def prompt_of(request: ModelRequest) -> str:
+    """Return what is sent, as rendered: JSON of messages, settings and schema."""
     content = {
         "messages": [asdict(message) for message in request.messages],
         "settings": dict(request.settings),
         "max_tokens": request.max_tokens,
         "schema": request.schema,
     }
-    return Request(
-        call_key=request.key,
-        judge_id=model.id,
-        model=request.endpoint.model,
-        prompt=json.dumps(content, ensure_ascii=False),
-        most_usd=most_usd,
-        **vars(subject),
-    )
+    return json.dumps(content, ensure_ascii=False)
 
 
 def attempt_row(  # noqa: PLR0913 - the columns of a row

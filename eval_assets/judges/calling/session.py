@@ -77,8 +77,7 @@ def warn_of_budget(n_stopped: int, *, left_usd: float | None) -> None:
     if n_stopped and left_usd is not None:
         logger.warning(
             "the budget did not reach %d scores or responses; %.4f USD are left, less than the "
-            "next one may cost, or reserved by other runs. Raise it or run again: nothing is asked "
-            "twice",
+            "next one may cost. Raise it or run again: nothing is asked twice",
             n_stopped,
             left_usd,
         )

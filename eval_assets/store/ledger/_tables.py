@@ -48,9 +48,9 @@ _Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 metadata = sa.MetaData()
 
 
-def _evaluation() -> sa.Column[str]:
+def _evaluation(*, primary_key: bool = False) -> sa.Column[str]:
     """Return the column for the name of the evaluation, which is empty in a folder's own ledger."""
-    return sa.Column("evaluation", sa.Text, nullable=False)
+    return sa.Column("evaluation", sa.Text, nullable=False, primary_key=primary_key)
 
 
 ledger_version = sa.Table(
@@ -69,13 +69,7 @@ takeovers = sa.Table(
     sa.Column("taken_over_at", _Moment, nullable=False),
 )
 
-ENDED = 0
-"""Process of a worker that has ended. Its lease ended when it did, by the ledger's time."""
-
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-
-# Everything that asks: one asset of one run, or one command. Its claims and what it reserved of the
-# caps hold as long as its lease.
+# Everything that asks: one asset of one run or a shard of it, or one command.
 workers = sa.Table(
     "workers",
     metadata,
@@ -86,10 +80,19 @@ workers = sa.Table(
     sa.Column("machine", sa.Text, nullable=False),
     sa.Column("process", sa.BigInteger, nullable=False),
     sa.Column("started_at", _Moment, nullable=False),
-    sa.Column("lease_until", _Moment, nullable=False),
-    sa.Column("reserved_usd", sa.Float, nullable=False, server_default="0"),
+    sa.Column("shard", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("n_shards", sa.Integer, nullable=False, server_default="1"),
     sa.Index("workers_by_run", "run_id"),
-    sa.Index("workers_by_lease", "lease_until"),
+)
+
+# Who holds the slots of a judge, for messages. They are held by locks, which end with a process.
+slots = sa.Table(
+    "slots",
+    metadata,
+    _evaluation(primary_key=True),
+    sa.Column("judge_id", sa.Text, primary_key=True),
+    sa.Column("slot", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("worker", _Id, nullable=False),
 )
 
 # What was asked, as it was rendered: once per key, whoever asked.
@@ -101,27 +104,8 @@ requests = sa.Table(
     sa.Column("first_asked_at", _Moment, nullable=False),
 )
 
-# Requests in flight. A key is claimed by one worker at a time, of all evaluations; the claim of a
-# batch holds until the batch is closed, whatever becomes of the worker.
-claims = sa.Table(
-    "claims",
-    metadata,
-    sa.Column("call_key", sa.Text, primary_key=True),
-    sa.Column("worker", _Id, nullable=False),
-    sa.Column("batch", sa.Text),
-    sa.Column("judge_id", sa.Text, nullable=False),
-    sa.Column("operation", sa.Text, nullable=False),
-    sa.Column("model", sa.Text, nullable=False),
-    sa.Column("response_id", sa.Text),
-    sa.Column("question_id", sa.Text),
-    sa.Column("replicate", sa.Integer, nullable=False),
-    sa.Column("most_usd", sa.Float, nullable=False),
-    sa.Column("claimed_at", _Moment, nullable=False),
-    sa.Index("claims_by_worker", "worker"),
-    sa.Index("claims_by_batch", "batch"),
-)
-
-# Only ever added to.
+# Only ever added to. A request has one reply that counts; another one, paid by a process that lost
+# its slots or by another evaluation at the same time, has the status `repeated`.
 attempts = sa.Table(
     "attempts",
     metadata,
@@ -157,9 +141,17 @@ attempts = sa.Table(
     sa.Column("raw_reply", _Words),
     sa.Column("error", _Words),
     sa.Index("attempts_by_key", "call_key"),
+    sa.Index("attempts_once", "call_key", "attempt", "started_at", unique=True),
     sa.Index("attempts_by_worker", "worker"),
     sa.Index("attempts_by_day", "evaluation", "day"),
 )
+
+# Not an sa.Index: one with a condition imports the dialect of PostgreSQL.
+_ONE_REPLY = """
+    CREATE UNIQUE INDEX one_reply ON attempts (call_key)
+    WHERE status IN ('ok', 'truncated', 'refused', 'content_filter', 'unparsable')
+"""
+sa.event.listen(attempts, "after_create", sa.DDL(_ONE_REPLY))  # type: ignore[no-untyped-call]
 
 batches = sa.Table(
     "batches",
@@ -175,6 +167,19 @@ batches = sa.Table(
     sa.Column("day", sa.Date, nullable=False),
     sa.Column("closed_at", _Moment),
     sa.Index("batches_by_judge", "evaluation", "judge_id"),
+)
+
+# Requests of open batches: nobody asks them until their batch is closed.
+batch_requests = sa.Table(
+    "batch_requests",
+    metadata,
+    sa.Column("call_key", sa.Text, primary_key=True),
+    sa.Column("batch", sa.Text, nullable=False),
+    sa.Column("operation", sa.Text, nullable=False),
+    sa.Column("response_id", sa.Text),
+    sa.Column("question_id", sa.Text),
+    sa.Column("replicate", sa.Integer, nullable=False),
+    sa.Index("batch_requests_by_batch", "batch"),
 )
 
 # What an endpoint refused to take for a model, learnt from its answer.
@@ -270,10 +275,8 @@ histories = sa.Table(
 
 
 def _add_reservations(connection: sa.Connection) -> None:
-    column = workers.c.reserved_usd
-    kind = column.type.compile(connection.dialect)
     connection.exec_driver_sql(
-        f"ALTER TABLE {workers.name} ADD COLUMN {column.name} {kind} NOT NULL DEFAULT 0"
+        "ALTER TABLE workers ADD COLUMN reserved_usd FLOAT NOT NULL DEFAULT 0"
     )
 
 
@@ -285,9 +288,40 @@ def _add_endpoints(connection: sa.Connection) -> None:
     endpoints.create(connection)
 
 
+def _replace_claims(connection: sa.Connection) -> None:
+    """Replace claims and leases by slots; of several replies to a request the latest counts."""
+    slots.create(connection)
+    batch_requests.create(connection)
+    for statement in (*_TO_SLOTS.split(";"), _ONE_REPLY):
+        connection.exec_driver_sql(statement)
+
+
+_TO_SLOTS = """
+    INSERT INTO batch_requests
+        SELECT call_key, batch, operation, response_id, question_id, replicate
+        FROM claims WHERE batch IS NOT NULL;
+    DROP TABLE claims;
+    DROP INDEX workers_by_lease;
+    ALTER TABLE workers DROP COLUMN lease_until;
+    ALTER TABLE workers DROP COLUMN reserved_usd;
+    ALTER TABLE workers ADD COLUMN shard INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE workers ADD COLUMN n_shards INTEGER NOT NULL DEFAULT 1;
+    DELETE FROM attempts WHERE id NOT IN (
+        SELECT min(id) FROM attempts GROUP BY call_key, attempt, started_at);
+    CREATE UNIQUE INDEX attempts_once ON attempts (call_key, attempt, started_at);
+    UPDATE attempts SET status = 'repeated'
+    WHERE status IN ('ok', 'truncated', 'refused', 'content_filter', 'unparsable')
+      AND EXISTS (
+        SELECT 1 FROM attempts AS later
+        WHERE later.call_key = attempts.call_key
+          AND later.status IN ('ok', 'truncated', 'refused', 'content_filter', 'unparsable')
+          AND (later.started_at, later.id) > (attempts.started_at, attempts.id))
+"""
+
 MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (
     _add_reservations,
     _add_rate_grants,
     _add_endpoints,
+    _replace_claims,
 )
 """Number n takes a ledger from version n to n + 1; the tables above are those of the latest."""

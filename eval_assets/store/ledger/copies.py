@@ -10,8 +10,8 @@ from eval_assets.store.connection import connect, connect_in_memory, transaction
 from eval_assets.store.inputs import import_fingerprint, record_import
 from eval_assets.store.ledger._tables import (
     attempts,
+    batch_requests,
     batches,
-    claims,
     judge_versions,
     ledger_version,
     requests,
@@ -218,14 +218,17 @@ def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
 
 def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
     query = (
-        sa.select(batches.c.batch_id, batches.c.judge_id, claims.c.call_key, batches.c.intended_at)
-        .select_from(batches.join(claims, claims.c.batch == batches.c.intent_id))
+        sa.select(
+            *(batches.c.batch_id, batches.c.judge_id),
+            *(batch_requests.c.call_key, batches.c.intended_at),
+        )
+        .select_from(batches.join(batch_requests, batch_requests.c.batch == batches.c.intent_id))
         .where(
             (batches.c.evaluation == ledger.evaluation)
             & batches.c.batch_id.is_not(None)
             & batches.c.closed_at.is_(None)
         )
-        .order_by(batches.c.intended_at, claims.c.call_key)
+        .order_by(batches.c.intended_at, batch_requests.c.call_key)
     )
     with ledger.read_transaction() as connection:
         rows = _frame(connection.execute(query))

@@ -7,22 +7,14 @@ import sqlite3
 import time
 import uuid
 from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError, UnreachableError
-from eval_assets.store.ledger._tables import (
-    ENDED,
-    LONG_AGO,
-    MIGRATIONS,
-    SCHEMA,
-    ledger_version,
-    metadata,
-    workers,
-)
+from eval_assets.store.ledger._tables import MIGRATIONS, SCHEMA, ledger_version, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,12 +22,6 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
 VERSION = 1 + len(MIGRATIONS)
-
-LEASE = timedelta(seconds=30)
-"""Claims of a worker that was silent for so long may be taken over."""
-
-_NOBODY_WORKED = timedelta(hours=1)
-"""After so long without a renewal the ledger's clock starts from that of the machine."""
 
 _WAIT_SECONDS = 60
 """Time that SQLite waits for another process's transaction, which takes milliseconds."""
@@ -64,6 +50,13 @@ _DISK_FULL = "53100"
 _CONNECTION_CLASSES = ("08", "57")
 """Begin of PostgreSQL's codes for lost connections, and for a server that stops or starts."""
 
+_REPLY_MEANWHILE = "23505"
+"""PostgreSQL's code of a second reply that another evaluation stored at the same time: it counts as
+repeated when it is stored again."""
+
+_KEEPALIVE = {"idle": 10, "interval": 5, "count": 4}
+"""A machine that is gone holds its locks for 30 seconds, not for hours."""
+
 
 class SqlLedger:
     """A ledger of requests, replies, spending and histories.
@@ -78,7 +71,17 @@ class SqlLedger:
         self.place = place
         self.evaluation = evaluation
         self._engine = engine
-        self._clock_began: datetime | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """The file; None on a server."""
+        url = self._engine.url
+        return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+
+    def connect(self) -> sa.Connection:
+        """Open a connection that the caller closes."""
+        with self._errors():
+            return self._engine.connect()
 
     def close(self) -> None:
         """Close every connection."""
@@ -95,29 +98,25 @@ class SqlLedger:
 
         Args:
             is_durable: Whether it must outlive a power failure, not only the end of the process:
-                what was paid for must, a claim need not. The disk is not waited for then.
+                what was paid for must, a name of a worker need not. The disk is not waited for
+                then.
         """
         return self._transaction(is_writing=True, is_durable=is_durable)
 
-    def now(self, connection: sa.Connection) -> datetime:
-        """Return the ledger's time, UTC, by which leases and grants hold on every machine.
-
-        It is that of the server. A file has no clock, and those of two machines may differ. While
-        a worker holds a lease there, it goes on from the latest renewal or end of one, as fast as
-        this process measures.
-        """
-        if connection.dialect.name == "postgresql":
-            moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
-            return connection.scalars(sa.select(moment)).one().astimezone(UTC)
-        elapsed = timedelta(seconds=time.monotonic())
-        latest, may_have_worker = _latest_time(connection)
-        if self._clock_began is None:
-            today = wall_clock()
-            is_in_use = may_have_worker and latest >= today - _NOBODY_WORKED
-            self._clock_began = (latest if is_in_use else max(latest, today)) - elapsed
-        else:
-            self._clock_began = max(self._clock_began, latest - elapsed)
-        return self._clock_began + elapsed
+    @contextmanager
+    def transaction_on(
+        self, connection: sa.Connection, *, is_writing: bool, is_durable: bool = True
+    ) -> Iterator[sa.Connection]:
+        """Open a transaction on a connection; if that is lost, it is not opened again unnoticed."""
+        with self._errors():
+            try:
+                connection.execution_options(is_writing=is_writing, is_durable=is_durable)
+                with connection.begin():
+                    yield connection
+            except sa.exc.SQLAlchemyError as error:
+                if _may_pass(error):
+                    connection.invalidate()
+                raise
 
     def upsert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """Return an INSERT of the database's own dialect, which takes ON CONFLICT."""
@@ -131,11 +130,16 @@ class SqlLedger:
 
     @contextmanager
     def _transaction(self, *, is_writing: bool, is_durable: bool = True) -> Iterator[sa.Connection]:
+        with self._errors(), self._engine.connect() as connection:
+            connection.execution_options(is_writing=is_writing, is_durable=is_durable)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn errors of the database into StoreErrors of one line."""
         try:
-            with self._engine.connect() as connection:
-                connection.execution_options(is_writing=is_writing, is_durable=is_durable)
-                with connection.begin():
-                    yield connection
+            yield
         except sa.exc.SQLAlchemyError as error:
             kind = UnreachableError if _may_pass(error) else StoreError
             raise kind(f"{self.place}: {_reason(error)}") from error
@@ -306,7 +310,8 @@ def _postgresql(setting: str) -> tuple[sa.Engine, str]:
     try:
         engine = sa.create_engine(
             url.set(drivername="postgresql+psycopg"),
-            connect_args={"connect_timeout": 10},
+            connect_args={"connect_timeout": 10}
+            | {f"keepalives_{name}": value for name, value in _KEEPALIVE.items()},
         )
     except ModuleNotFoundError as error:
         raise StoreError(
@@ -317,6 +322,8 @@ def _postgresql(setting: str) -> tuple[sa.Engine, str]:
     def _on_connect(connection: sa.engine.interfaces.DBAPIConnection, _: object) -> None:
         cursor = connection.cursor()
         cursor.execute(f"SET search_path TO {SCHEMA}")
+        for name, value in _KEEPALIVE.items():
+            cursor.execute(f"SET tcp_keepalives_{name} TO {value}")
         cursor.close()
         connection.commit()
 
@@ -377,39 +384,13 @@ def _reason(error: sa.exc.SQLAlchemyError) -> str:
     return text
 
 
-def _latest_time(connection: sa.Connection) -> tuple[datetime, bool]:
-    """Return the latest time that a worker wrote into a file, and whether one may be at work."""
-    last = sa.select(sa.func.max(workers.c.lease_until))
-    ended_at = connection.scalar(last.where(workers.c.process == ENDED)) or LONG_AGO
-    leased_until = connection.scalar(last.where(workers.c.process != ENDED)) or LONG_AGO
-    return max(ended_at, leased_until - LEASE), leased_until > ended_at
-
-
-def dead_workers(connection: sa.Connection, now: datetime) -> list[int]:
-    """Return the workers on this machine that hold a lease although their process has ended."""
-    leased = connection.execute(
-        sa.select(workers.c.worker, workers.c.process).where(
-            (workers.c.machine == this_machine()) & (workers.c.lease_until > now)
-        )
-    )
-    return [worker for worker, process in leased if not _is_alive(process)]
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # somebody else's
-        return True
-    return True
-
-
 def _may_pass(error: sa.exc.SQLAlchemyError) -> bool:
     """Return whether the disk is full, or a server ended the connection, restarts, or takes none.
 
     Nothing is sent while the writer waits, and replies that arrive are kept.
     """
+    if isinstance(error, sa.exc.IntegrityError):
+        return getattr(error.orig, "sqlstate", None) == _REPLY_MEANWHILE
     if not isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
         return False
     cause = error.orig
@@ -417,17 +398,3 @@ def _may_pass(error: sa.exc.SQLAlchemyError) -> bool:
         return cause.sqlite_errorcode == sqlite3.SQLITE_FULL
     code = getattr(cause, "sqlstate", None)
     return code is None or code == _DISK_FULL or code.startswith(_CONNECTION_CLASSES)
-
-
-def wall_clock() -> datetime:
-    """Return the time of this machine, UTC."""
-    return datetime.now(UTC)
-
-
-def this_machine() -> str:
-    """Return a name of this machine and its process numbers, as long as it is not restarted."""
-    parts = [os.uname().nodename]
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    if boot.exists():  # Linux: containers share a boot, but not their process numbers
-        parts += [boot.read_text("ascii").strip(), str(Path("/proc/self/ns/pid").readlink())]
-    return " ".join(parts)

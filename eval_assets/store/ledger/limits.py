@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import time
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 import sqlalchemy as sa
 
-from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits
-from eval_assets.store.ledger._tables import attempts, batches, claims, rate_grants, workers
-from eval_assets.store.ledger.claims import in_portions
-from eval_assets.store.ledger.engine import dead_workers
+from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits, Shard
+from eval_assets.store.ledger._tables import attempts, batches, rate_grants, slots, workers
+from eval_assets.store.ledger.attempts import in_portions
+from eval_assets.store.ledger.slots import locks_of, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from eval_assets.store.ledger.engine import SqlLedger
 
 SpendingBy = Literal["judge", "model", "day", "run"]
-
-_PORTIONS = 20
-
-_RESERVING = 0x72657376
-"""Key of the lock under which portions of caps are reserved on PostgreSQL."""
-
-_ROUNDING_USD = 1e-9
 
 
 def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float | None]:
@@ -56,55 +50,66 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
         return _spent_in_month(connection, ledger.evaluation, day)
 
 
-def reserved(ledger: SqlLedger) -> float:
-    """Return the unspent reservations of living workers, in USD."""
-    with ledger.read_transaction() as connection:
-        now = ledger.now(connection)
-        is_of_evaluation = workers.c.evaluation == ledger.evaluation
-        is_dead = workers.c.worker.in_(dead_workers(connection, now))
-        return _reserved_by(connection, is_of_evaluation & ~is_dead, now=now)
-
-
 def left_of_caps(
-    ledger: SqlLedger,
     connection: sa.Connection,
     caps: Evaluation,
     *,
+    account: str,
     is_of_run: sa.ColumnElement[bool],
-) -> list[tuple[float, float]]:
-    """Return the rest of each declared cap, and its reservations by living workers.
+    shard: Shard,
+) -> float:
+    """Return what is left of the caps of a run and of a month, at least 0.
+
+    To a shard that is what is left of its part. As nobody else spends from a cap at the same time,
+    all parts together are within it, and so is what others have spent between two shards.
 
     Args:
-        ledger: The ledger.
-        connection: A transaction. To reserve some of what is left, it must write.
-        caps: Declares the caps of a run and of a month.
+        connection: A transaction.
+        caps: Declares the caps.
+        account: Name of the evaluation in the ledger.
         is_of_run: Condition on workers: those of the run.
+        shard: The shard.
     """
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_RESERVING)))
-    # Reservations are read before spending. Recording turns one into the other: what is recorded
-    # in between then counts twice, not never.
+    is_of_shards = is_of_run & (workers.c.n_shards == shard.n_shards)
     remaining = []
-    account, now = ledger.evaluation, ledger.now(connection)
     if (cap := caps.budget_usd) is not None:
-        reserved_usd = _reserved_by(connection, is_of_run, now=now)
-        remaining.append((cap - _spent_by(connection, is_of_run), reserved_usd))
+        by_shard = _spent_by_shards(connection, is_of_shards)
+        remaining.append(part_left(cap, _spent_by(connection, is_of_run), by_shard, shard))
     if (cap := caps.month_cap_usd) is not None:
-        is_of_account = workers.c.evaluation == account
-        reserved_usd = _reserved_by(connection, is_of_account, now=now)
-        spent_usd = _spent_in_month(connection, account, datetime.now(UTC).date())
-        remaining.append((cap - spent_usd, reserved_usd))
-    return remaining
+        today = datetime.now(UTC).date()
+        by_shard = _spent_by_shards(connection, is_of_shards & _of_month(attempts, account, today))
+        spent_usd = _spent_in_month(connection, account, today)
+        remaining.append(part_left(cap, spent_usd, by_shard, shard))
+    return max(0.0, min(remaining))
 
 
-def portion_of(left_usd: float, *, needed_usd: float) -> float:
-    """Return the part of the rest that a worker reserves at once; 0 if it needs more.
+def part_left(
+    cap_usd: float, spent_usd: float, spent_by_shard: Mapping[int, float], shard: Shard
+) -> float:
+    """Return what a shard may still spend: every other one may spend its part, or has spent more.
 
-    A small share, so that others find something, and few portions are reserved all the same.
+    Args:
+        cap_usd: The cap.
+        spent_usd: All that counts towards it.
+        spent_by_shard: What counts towards it of the run's shards.
+        shard: The shard.
+
+    Examples:
+        >>> part_left(1.0, 0.2, {}, Shard())
+        0.8
+        >>> part_left(1.0, 0.3, {0: 0.1}, Shard(1, 2))
+        0.4
     """
-    if needed_usd > left_usd + _ROUNDING_USD:
-        return 0.0
-    return max(needed_usd, left_usd / _PORTIONS)
+    if shard.n_shards == 1:
+        return cap_usd - spent_usd
+    left_usd = cap_usd - (spent_usd - math.fsum(spent_by_shard.values()))
+    part_usd = left_usd / shard.n_shards
+    others_usd = math.fsum(
+        max(part_usd, spent_by_shard.get(index, 0.0))
+        for index in range(shard.n_shards)
+        if index != shard.index
+    )
+    return left_usd - others_usd - spent_by_shard.get(shard.index, 0.0)
 
 
 def mean_reply_usd(ledger: SqlLedger, judge_id: str) -> float | None:
@@ -146,33 +151,45 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]
     return _rows_of(ledger, query)
 
 
-def in_flight(ledger: SqlLedger) -> list[dict[str, Any]]:
-    """Return requests of living workers and in batches: judge_id, model, worker and counts."""
-    columns = (
-        *(claims.c.judge_id, claims.c.model, claims.c.worker),
-        *(workers.c.asset, workers.c.run_id, workers.c.lease_until),
-        *(claims.c.batch, batches.c.batch_id),
+def workers_asking(ledger: SqlLedger) -> list[dict[str, Any]]:
+    """Return the workers that hold slots: judge_id, asset, run_id, n_slots and since."""
+    rows = _rows_of(
+        ledger,
+        sa.select(
+            *(slots.c.judge_id, slots.c.worker, workers.c.asset, workers.c.run_id),
+            workers.c.started_at.label("since"),
+            sa.func.count().label("n_slots"),
+            sa.func.min(slots.c.slot).label("slot"),
+        )
+        .select_from(slots.join(workers, slots.c.worker == workers.c.worker))
+        .where(slots.c.evaluation == ledger.evaluation)
+        .group_by(slots.c.judge_id, slots.c.worker, *workers.c)
+        .order_by(workers.c.started_at, slots.c.judge_id),
     )
-    with ledger.read_transaction() as connection:
-        now = ledger.now(connection)
-        dead = dead_workers(connection, now)
-    is_alive = (workers.c.lease_until > now) & workers.c.worker.not_in(dead)
+    return [row for row in rows if row["judge_id"] and _is_held(ledger, row)]
+
+
+def _is_held(ledger: SqlLedger, row: Mapping[str, Any]) -> bool:
+    """Return whether the worker that signed for a slot is alive: its lock cannot be taken."""
+    locks = locks_of(ledger)
+    try:
+        return locks.take([number_of(ledger, row["judge_id"], row["slot"])]) is not None
+    finally:
+        locks.close()
+
+
+def batches_under_way(ledger: SqlLedger) -> list[dict[str, Any]]:
+    """Return batches that are not closed: judge_id, asset, run_id, batch, since and counts."""
+    name = sa.func.coalesce(batches.c.batch_id, batches.c.intent_id).label("batch")
     query = (
         sa.select(
-            *columns,
-            sa.func.count().label("n_requests"),
-            sa.func.min(claims.c.claimed_at).label("since"),
-            sa.func.sum(claims.c.most_usd).label("most_usd"),
+            *(batches.c.judge_id, workers.c.asset, workers.c.run_id, name),
+            batches.c.intended_at.label("since"),
+            *(batches.c.n_requests, batches.c.most_usd),
         )
-        .select_from(
-            claims.join(workers, claims.c.worker == workers.c.worker).outerjoin(
-                batches, claims.c.batch == batches.c.intent_id
-            )
-        )
-        .where(workers.c.evaluation == ledger.evaluation)
-        .where(claims.c.batch.is_not(None) | is_alive)
-        .group_by(*columns)
-        .order_by(sa.text("since"))
+        .select_from(batches.join(workers, batches.c.worker == workers.c.worker))
+        .where((batches.c.evaluation == ledger.evaluation) & batches.c.closed_at.is_(None))
+        .order_by(batches.c.intended_at)
     )
     return _rows_of(ledger, query)
 
@@ -187,24 +204,33 @@ def _spent_by(connection: sa.Connection, is_of_run: sa.ColumnElement[bool]) -> f
     return connection.scalars(live).one() + connection.scalars(submitted).one()
 
 
+def _spent_by_shards(
+    connection: sa.Connection, condition: sa.ColumnElement[bool]
+) -> dict[int, float]:
+    """Return the spending of each shard; shards submit no batches."""
+    query = (
+        sa.select(workers.c.shard, sa.func.sum(attempts.c.charged_usd).label("spent_usd"))
+        .select_from(attempts.join(workers, attempts.c.worker == workers.c.worker))
+        .where(condition)
+        .group_by(workers.c.shard)
+    )
+    return {row.shard: row.spent_usd for row in connection.execute(query)}
+
+
 def _spent_in_month(connection: sa.Connection, account: str, day: date) -> float:
     """Return the spending of an evaluation in a month; a batch counts until it is closed."""
-    first = day.replace(day=1)
-    next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
-
-    def of_month(table: sa.Table) -> sa.ColumnElement[bool]:
-        return (table.c.evaluation == account) & (table.c.day >= first) & (table.c.day < next_first)
-
-    paid = _sum(attempts.c.charged_usd).where(of_month(attempts))
-    open_ = _sum(batches.c.most_usd).where(of_month(batches) & batches.c.closed_at.is_(None))
+    paid = _sum(attempts.c.charged_usd).where(_of_month(attempts, account, day))
+    open_ = _sum(batches.c.most_usd).where(
+        _of_month(batches, account, day) & batches.c.closed_at.is_(None)
+    )
     return connection.scalars(paid).one() + connection.scalars(open_).one()
 
 
-def _reserved_by(
-    connection: sa.Connection, condition: sa.ColumnElement[bool], *, now: datetime
-) -> float:
-    is_alive = workers.c.lease_until > now
-    return connection.scalars(_sum(workers.c.reserved_usd).where(condition & is_alive)).one()
+def _of_month(table: sa.Table, account: str, day: date) -> sa.ColumnElement[bool]:
+    """Return the condition on rows of an evaluation in a day's month (UTC)."""
+    first = day.replace(day=1)
+    next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
+    return (table.c.evaluation == account) & (table.c.day >= first) & (table.c.day < next_first)
 
 
 def _rows_of(ledger: SqlLedger, query: sa.Executable) -> list[dict[str, Any]]:
@@ -238,6 +264,7 @@ WINDOW_SECONDS = 60.0 + GRANT_SECONDS + 0.5
 """Seconds over which a rate is held. What is sent within a minute was granted within this: a grant
 may be used late, and requests sent a minute apart may arrive a little closer."""
 
+_LONGEST_LEAD_SECONDS = 3600.0
 _BURST_SECONDS = 1.0
 """Lead of grants over an even pace: vendors also enforce a rate by the second."""
 
@@ -259,7 +286,7 @@ def grant(
         if connection.dialect.name == "postgresql":
             lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(limits.account))
             connection.execute(sa.select(lock))
-        now, read_at = ledger.now(connection).timestamp(), time.monotonic()
+        now, read_at = _now(connection), time.monotonic()
         for grant_id, amount_left in unused.items():
             consumption = {
                 "requests": rate_grants.c.requests - amount_left.requests,
@@ -268,8 +295,11 @@ def grant(
             connection.execute(
                 sa.update(rate_grants).where(rate_grants.c.id == grant_id).values(consumption)
             )
-        is_over = is_same & (rate_grants.c.starts_at <= now - WINDOW_SECONDS)
-        connection.execute(sa.delete(rate_grants).where(is_over))
+        # Those far ahead are from before a clock was put back.
+        is_over = (rate_grants.c.starts_at <= now - WINDOW_SECONDS) | (
+            rate_grants.c.starts_at > now + _LONGEST_LEAD_SECONDS
+        )
+        connection.execute(sa.delete(rate_grants).where(is_same & is_over))
         granted = connection.execute(
             sa.select(rate_grants.c.starts_at, rate_grants.c.requests, rate_grants.c.tokens)
             .where(is_same)
@@ -286,6 +316,14 @@ def grant(
         new = connection.execute(sa.insert(rate_grants).returning(rate_grants.c.id), row)
         grant_id = new.scalar_one()
     return Grant(grant_id, demand, starts_at - now - (time.monotonic() - read_at))
+
+
+def _now(connection: sa.Connection) -> float:
+    """Return the time that holds on every machine: of the server, or of a file's only one."""
+    if connection.dialect.name != "postgresql":
+        return time.time()
+    moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
+    return connection.scalars(sa.select(moment)).one().timestamp()
 
 
 def start_of(

@@ -15,11 +15,9 @@ import sqlalchemy as sa
 
 from eval_assets.store.database_file import is_writable
 from eval_assets.store.ledger._tables import (
-    ENDED,
-    LONG_AGO,
     attempts,
+    batch_requests,
     batches,
-    claims,
     histories,
     judge_versions,
     staged_mode,
@@ -27,6 +25,7 @@ from eval_assets.store.ledger._tables import (
     test_set_uses,
     workers,
 )
+from eval_assets.store.ledger.attempts import store_attempts
 from eval_assets.store.ledger.engine import SqlLedger, connect_ledger, ledger_file
 from eval_assets.store.ledger.histories import HistoryTable, add_rows
 from eval_assets.store.schema import read_rows
@@ -155,16 +154,11 @@ def restore_readings(ledger: SqlLedger, database: duckdb.DuckDBPyConnection) -> 
 
 
 def _take_attempts(ledger: SqlLedger, connection: sa.Connection, calls: list[Row]) -> int:
-    identity = (attempts.c.call_key, attempts.c.attempt, attempts.c.started_at)
-    known_keys = {tuple(row) for row in connection.execute(sa.select(*identity))}
-    new = [
-        row
-        for row in calls
-        if (row["call_key"], row["attempt"], row["started_at"].astimezone(UTC)) not in known_keys
-    ]
+    n_attempts = sa.select(sa.func.count()).select_from(attempts)
+    n_before = connection.scalar(n_attempts) or 0
     workers_of = {
         (run_id, operation): _absent_worker(ledger, connection, run_id, _ASSETS[operation])
-        for run_id, operation in {(row["run_id"], row["operation"]) for row in new}
+        for run_id, operation in {(row["run_id"], row["operation"]) for row in calls}
     }
     rows = [
         {column.name: row.get(column.name) for column in attempts.c if column.name != "id"}
@@ -174,11 +168,10 @@ def _take_attempts(ledger: SqlLedger, connection: sa.Connection, calls: list[Row
             "day": row["started_at"].astimezone(UTC).date(),
             "charged_usd": row["charged_usd"] or row["cost_usd"] or 0.0,
         }
-        for row in new
+        for row in calls
     ]
-    if rows:
-        connection.execute(sa.insert(attempts), rows)
-    return len(rows)
+    store_attempts(connection, ledger, rows)
+    return (connection.scalar(n_attempts) or 0) - n_before
 
 
 def _take_batches(ledger: SqlLedger, connection: sa.Connection, open_: list[Row]) -> None:
@@ -187,8 +180,10 @@ def _take_batches(ledger: SqlLedger, connection: sa.Connection, open_: list[Row]
         if row["batch_id"] in known_ids:
             continue
         worker = _absent_worker(ledger, connection, None, "judge_scores")
-        common = {"worker": worker, "judge_id": row["judge_id"], "most_usd": 0.0}
         batch = {
+            "worker": worker,
+            "judge_id": row["judge_id"],
+            "most_usd": 0.0,
             "intent_id": row["batch_id"],
             "evaluation": ledger.evaluation,
             "batch_id": row["batch_id"],
@@ -196,17 +191,11 @@ def _take_batches(ledger: SqlLedger, connection: sa.Connection, open_: list[Row]
             "intended_at": row["submitted_at"],
             "day": row["submitted_at"].astimezone(UTC).date(),
         }
-        connection.execute(sa.insert(batches), common | batch)
-        claim = {
-            "batch": row["batch_id"],
-            "operation": "judging",
-            "model": "",
-            "replicate": 0,
-            "claimed_at": row["submitted_at"],
-        }
+        connection.execute(sa.insert(batches), batch)
+        request = {"batch": row["batch_id"], "operation": "judging", "replicate": 0}
         connection.execute(
-            ledger.upsert(claims).on_conflict_do_nothing(),
-            [common | claim | {"call_key": key} for key in row["call_keys"]],
+            ledger.upsert(batch_requests).on_conflict_do_nothing(),
+            [request | {"call_key": key} for key in row["call_keys"]],
         )
 
 
@@ -247,9 +236,8 @@ def _absent_worker(
         "run_id": run_id,
         "asset": asset,
         "machine": "",
-        "process": ENDED,
-        "started_at": LONG_AGO,
-        "lease_until": LONG_AGO,
+        "process": 0,
+        "started_at": datetime(1970, 1, 1, tzinfo=UTC),
     }
     new = sa.insert(workers).returning(workers.c.worker)
     return int(connection.execute(new, row).scalar_one())

@@ -1,6 +1,6 @@
-"""Workers, which send and record requests: one asset of one run, or one command.
+"""Workers, which send and record requests: one asset of one run or a shard of it, or one command.
 
-Their claims and reservations last as long as their leases.
+They hold the slots of the units that they ask about, so that nobody else does.
 """
 
 import logging
@@ -8,57 +8,66 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import wraps
-from types import TracebackType
-from typing import ParamSpec, Self, TypeVar
+from types import MappingProxyType, TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError, UnreachableError
 from eval_assets.ledger import (
+    WHOLE,
     Amount,
     Attempt,
     Batch,
-    ClaimState,
     Grant,
     RateLimits,
     Refusal,
     Reply,
-    Request,
+    Shard,
 )
-from eval_assets.store.ledger._tables import (
-    ENDED,
-    attempts,
-    claims,
-    endpoints,
-    refusals,
-    workers,
-)
-from eval_assets.store.ledger.claims import (
+from eval_assets.store.ledger import batches
+from eval_assets.store.ledger._tables import attempts, endpoints, refusals, slots, workers
+from eval_assets.store.ledger.attempts import (
     REPLIES,
-    Claims,
-    add_batch,
-    close_batch,
-    confirm_batch,
-    end_claims,
-    known_batches,
-    open_batches,
     refused_keys,
-    release,
     replies_to,
+    store_attempts,
+    store_prompts,
 )
-from eval_assets.store.ledger.engine import LEASE, SqlLedger, dead_workers, this_machine
-from eval_assets.store.ledger.limits import grant, left_of_caps, portion_of
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.limits import grant, left_of_caps
+from eval_assets.store.ledger.slots import (
+    FileLocks,
+    SessionLocks,
+    has_ended,
+    locks_of,
+    number_of,
+    this_machine,
+)
+from eval_assets.wording import listed
 
 logger = logging.getLogger(__name__)
 
 _OUTAGE_SECONDS = 60.0
 """How long a server that went away is waited for; replies that arrive meanwhile are kept."""
 
+_RETURN_SECONDS = _OUTAGE_SECONDS
+"""How long the slots of a worker that lost its connection are kept for it."""
+
 _RETRY_SECONDS = 0.5
+_POLL_SECONDS = 0.2
+
+_PATIENCE_SECONDS = 1.0
+"""How long a command waits for slots where somebody waits for its answer."""
+
+_SPENDING = ""
+"""Stands for a judge whose slots are held by whoever spends from a cap: one spender, or the shards
+of a run with their parts, at a time."""
 
 _Result = TypeVar("_Result")
 _Params = ParamSpec("_Params")
@@ -83,35 +92,60 @@ def _reconnecting(method: Callable[_Params, _Result]) -> Callable[_Params, _Resu
 
 
 class Worker:
-    """A ledger as seen by one worker; use it as a context manager.
+    """A ledger as seen by one worker; use it as a context manager to ask.
 
-    Its lease is renewed in a separate thread, so that claims hold while a reply takes minutes.
-    At the end, and when the lease runs out, its claims are free for others.
+    It waits for the slots of its judges, says for whom, and holds them until the end.
 
     Args:
         ledger: The ledger.
         asset: Asset or command on whose account is asked.
         run_id: Run that it belongs to; None outside a run, where it is a separate run.
         caps: Evaluation that declares caps of runs and months; None for no cap.
+        judge_ids: Judges or generators that are asked.
+        shard: The units that are asked about, and the part of the caps that may be spent.
+        is_waiting: Whether slots that another run holds are waited for.
+
+    Raises:
+        StoreError: At the beginning, if slots are held and not waited for.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the columns of a worker, and what it holds
         self,
         ledger: SqlLedger,
         *,
         asset: str,
         run_id: str | None = None,
         caps: Evaluation | None = None,
+        judge_ids: Collection[str] = (),
+        shard: Shard = WHOLE,
+        is_waiting: bool = True,
     ) -> None:
         self._ledger = ledger
+        self._asset = asset
         self._run_id = run_id
         self._caps = caps
-        self._claims = Claims(ledger)
-        self._lost_record = False
-        self._lease = Lease(ledger, asset=asset, run_id=run_id)
+        self._judge_ids = sorted({*judge_ids, *([_SPENDING] if self.is_capped else [])})
+        self._shard = shard
+        self._is_waiting = is_waiting
+        self._numbers = {
+            number_of(ledger, judge_id, slot): (judge_id, slot)
+            for judge_id in self._judge_ids
+            for slot in shard.slots
+        }
+        self._worker: int | None = None
+        self._locks: FileLocks | SessionLocks | None = None
+        self._turn = threading.RLock()  # a session has one transaction at a time
+        self._gone_since: dict[int, float] = {}
+        self._successor: str | None = None
 
     def __enter__(self) -> Self:
-        self._lease.begin()
+        try:
+            self._await_slots()
+            self._sign()
+        except BaseException:
+            if self._locks is not None:
+                self._locks.close()
+            raise
         return self
 
     def __exit__(
@@ -121,80 +155,58 @@ class Worker:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            self._lease.end()
+            with self._transaction(is_writing=True, is_durable=False) as connection:
+                connection.execute(sa.delete(slots).where(slots.c.worker == self._worker))
         except StoreError:
-            # The error that ends the worker is the one to report; its lease runs out by itself.
+            # The error that ends the worker is the one to report; its locks end all the same.
             if error is None:
                 raise
+        finally:
+            if self._locks is not None:
+                self._locks.close()
 
     @_reconnecting
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
-        """Return the replies recorded so far, by request key: of several, the latest."""
-        with self._ledger.read_transaction() as connection:
+        """Return the replies recorded so far, by request key; see `Ledger.replies`."""
+        with self._transaction(is_writing=False) as connection:
+            if self._successor is not None:
+                raise StoreError(
+                    f"the connection to the ledger was lost, and {self._successor} asks by now. "
+                    "Replies that arrived are stored. Run again when it has ended"
+                )
             return replies_to(connection, call_keys)
 
     @_reconnecting
     def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
         """Return the requests of these that a vendor refused as invalid."""
-        with self._ledger.read_transaction() as connection:
+        with self._transaction(is_writing=False) as connection:
             return refused_keys(connection, call_keys)
 
     @_reconnecting
-    def claim(self, requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        """Claim requests, so that no other worker sends them; see `Ledger.claim`."""
-        with self._ledger.write_transaction(is_durable=False) as connection:
-            now = self._ledger.now(connection)
-            if self._lease.holds_since is None:
-                self._lease.renew(connection, now)
-            return self._claims.claim(connection, requests, worker=self._lease.worker, now=now)
-
-    @property
-    def holds_since(self) -> int | None:
-        """A number that stays the same while claims hold; see `Ledger.holds_since`."""
-        return self._lease.holds_since
-
-    @_reconnecting
-    def release(self, call_keys: Collection[str]) -> None:
-        """Give up claims of requests that are not sent again."""
-        with self._ledger.write_transaction(is_durable=False) as connection:
-            release(connection, call_keys, worker=self._lease.worker)
-
-    @_reconnecting
-    def record(self, new_attempts: Sequence[Attempt]) -> None:
-        """Store attempts, all or none of them; a request that is answered is claimed no more."""
+    def record(
+        self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Store attempts and what they asked, all or none of them."""
         rows = [
             {
                 **vars(attempt),
                 "charged_usd": _charged(attempt),
                 "day": attempt.started_at.astimezone(UTC).date(),
                 "evaluation": self._ledger.evaluation,
-                "worker": self._lease.worker,
+                "worker": self._worker,
             }
             for attempt in new_attempts
         ]
-        with self._ledger.write_transaction() as connection:
-            # The server may have committed them, and gone away before it said so.
-            known_calls = (
-                _recorded(connection, self._lease.worker, new_attempts)
-                if self._lost_record
-                else set()
-            )
-            rows = [row for row in rows if (row["call_key"], row["attempt"]) not in known_calls]
-            self._lost_record = True
-            if rows:
-                connection.execute(sa.insert(attempts), rows)
-            answered = [attempt.call_key for attempt in new_attempts if attempt.status in REPLIES]
-            end_claims(connection, answered)
-            live = math.fsum(row["charged_usd"] for row in rows if not row["in_batch"])
-            self._spend_reserved(connection, live)
-        self._lost_record = False
+        with self._transaction(is_writing=True) as connection:
+            store_attempts(connection, self._ledger, rows)
+            store_prompts(connection, self._ledger, prompts)
 
     @_reconnecting
     def withdraw(self, call_keys: Collection[str], error: str) -> None:
         """Turn this worker's replies to some requests into failures; see `Ledger.withdraw`."""
         is_reply = attempts.c.call_key.in_(list(call_keys)) & attempts.c.status.in_(REPLIES)
-        is_own = attempts.c.worker == self._lease.worker
-        with self._ledger.write_transaction() as connection:
+        is_own = attempts.c.worker == self._worker
+        with self._transaction(is_writing=True) as connection:
             connection.execute(
                 sa.update(attempts).where(is_reply & is_own),
                 {"status": "api_error", "error": error},
@@ -207,21 +219,23 @@ class Worker:
         return caps is not None and (caps.budget_usd, caps.month_cap_usd) != (None, None)
 
     @_reconnecting
-    def reserve(self, needed_usd: float) -> float:
-        """Reserve a portion of the rest of the caps; see `Ledger.reserve`."""
-        with self._ledger.write_transaction(is_durable=False) as connection:
-            amounts = [rest - reserved for rest, reserved in self._left_of_caps(connection)]
-            portion_usd = portion_of(min(amounts), needed_usd=needed_usd) if amounts else needed_usd
-            more = workers.c.reserved_usd + portion_usd
-            connection.execute(sa.update(workers).where(self._is_me).values(reserved_usd=more))
-            return portion_usd
-
-    @_reconnecting
     def left_usd(self) -> float | None:
-        """Return the rest of the caps, reservations included; None without a cap."""
-        with self._ledger.read_transaction() as connection:
-            amounts = [rest for rest, _ in self._left_of_caps(connection)]
-        return max(0.0, min(amounts)) if amounts else None
+        """Return what is left of the caps, or of a shard's part of them; None without a cap."""
+        if self._caps is None or not self.is_capped:
+            return None
+        is_of_run = (
+            workers.c.worker == self._worker
+            if self._run_id is None
+            else workers.c.run_id == self._run_id
+        )
+        with self._transaction(is_writing=False) as connection:
+            return left_of_caps(
+                connection,
+                self._caps,
+                account=self._ledger.evaluation,
+                is_of_run=is_of_run,
+                shard=self._shard,
+            )
 
     @_reconnecting
     def grant(
@@ -238,7 +252,7 @@ class Worker:
     @_reconnecting
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return the parameters that an endpoint is known to refuse for a model."""
-        with self._ledger.read_transaction() as connection:
+        with self._transaction(is_writing=False) as connection:
             rows = connection.scalars(
                 sa.select(refusals.c.capability).where(
                     (refusals.c.base_url == base_url) & (refusals.c.model == model)
@@ -250,14 +264,14 @@ class Worker:
     def record_refusals(self, refused: Collection[Refusal]) -> None:
         """Store the parameters that endpoints refuse for models."""
         rows = [{**vars(item), "learnt_at": datetime.now(UTC)} for item in refused]
-        with self._ledger.write_transaction() as connection:
+        with self._transaction(is_writing=True) as connection:
             connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
 
     @_reconnecting
     def known_in_flight(self, base_url: str, model: str) -> int | None:
         """Return how many requests in flight an endpoint served; None if it never answered."""
         of = endpoints.c
-        with self._ledger.read_transaction() as connection:
+        with self._transaction(is_writing=False) as connection:
             return connection.scalar(
                 sa.select(of.in_flight).where((of.base_url == base_url) & (of.model == model))
             )
@@ -267,104 +281,151 @@ class Worker:
         """Store how many requests in flight an endpoint serves."""
         row = {"in_flight": n, "learnt_at": datetime.now(UTC)}
         new = self._ledger.upsert(endpoints).values(base_url=base_url, model=model, **row)
-        with self._ledger.write_transaction(is_durable=False) as connection:
+        with self._transaction(is_writing=True, is_durable=False) as connection:
             connection.execute(
                 new.on_conflict_do_update(index_elements=["base_url", "model"], set_=row)
             )
 
     @_reconnecting
+    def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:
+        """Return the requests of these that a vendor works on."""
+        with self._transaction(is_writing=False) as connection:
+            return batches.keys_in_batches(connection, call_keys)
+
+    @_reconnecting
     def open_batches(self, judge_id: str) -> list[Batch]:
-        """Return a judge's batches that are not closed, oldest first."""
-        return open_batches(self._ledger, judge_id)
+        """Return a judge's batches that are not closed, oldest first; none to a shard."""
+        if self._shard.n_shards > 1:
+            return []
+        with self._transaction(is_writing=False) as connection:
+            return batches.open_batches(connection, self._ledger.evaluation, judge_id)
 
     @_reconnecting
     def known_batches(self) -> frozenset[str]:
         """Return the vendors' names of all batches that were ever submitted."""
-        return known_batches(self._ledger)
+        with self._transaction(is_writing=False) as connection:
+            return batches.known_batches(connection)
 
-    def intend_batch(self, batch: Batch) -> None:
-        """Remember a batch before it is submitted; its requests stay claimed until it is closed."""
-        with self._ledger.write_transaction() as connection:
-            self._spend_reserved(connection, batch.most_usd)
-            evaluation, worker = self._ledger.evaluation, self._lease.worker
-            add_batch(connection, batch, evaluation=evaluation, worker=worker)
+    def intend_batch(self, batch: Batch, prompts: Mapping[str, str]) -> None:
+        """Remember a batch before it is submitted, and what it asks, by request key."""
+        with self._transaction(is_writing=True) as connection:
+            batches.add_batch(
+                connection, self._ledger, batch, prompts=prompts, worker=self._worker or 0
+            )
 
     @_reconnecting
     def confirm_batch(self, intent_id: str, batch_id: str) -> None:
         """Remember the vendor's name of a batch that was submitted."""
-        confirm_batch(self._ledger, intent_id, batch_id)
+        with self._transaction(is_writing=True) as connection:
+            batches.confirm_batch(connection, intent_id, batch_id)
 
     @_reconnecting
     def close_batch(self, intent_id: str) -> None:
         """Forget a batch whose results are all recorded, or that the vendor does not have."""
-        close_batch(self._ledger, intent_id)
+        with self._transaction(is_writing=True) as connection:
+            batches.close_batch(connection, intent_id)
 
-    @property
-    def _is_me(self) -> sa.ColumnElement[bool]:
-        return workers.c.worker == self._lease.worker
-
-    def _left_of_caps(self, connection: sa.Connection) -> list[tuple[float, float]]:
-        """Return the rest of each cap, and the reserved part of it."""
-        if self._caps is None:
-            return []
-        is_of_run = self._is_me if self._run_id is None else workers.c.run_id == self._run_id
-        return left_of_caps(self._ledger, connection, self._caps, is_of_run=is_of_run)
-
-    def _spend_reserved(self, connection: sa.Connection, spent_usd: float) -> None:
-        """Move newly spent amounts out of the reservation."""
-        if self.is_capped and spent_usd:
-            rest = workers.c.reserved_usd - spent_usd
-            reserved_usd = sa.case((rest > 0, rest), else_=0.0)
-            connection.execute(
-                sa.update(workers).where(self._is_me).values(reserved_usd=reserved_usd)
+    @contextmanager
+    def _transaction(self, *, is_writing: bool, is_durable: bool = True) -> Iterator[sa.Connection]:
+        """Open a transaction, on the session that holds the locks if there is one."""
+        if not isinstance(self._locks, SessionLocks):
+            opened = (
+                self._ledger.write_transaction(is_durable=is_durable)
+                if is_writing
+                else self._ledger.read_transaction()
             )
+            with opened as connection:
+                yield connection
+            return
+        with self._turn:
+            if self._locks.is_lost:
+                self._locks = self._resumed(self._locks)
+            with self._ledger.transaction_on(
+                self._locks.session, is_writing=is_writing, is_durable=is_durable
+            ) as connection:
+                yield connection
 
+    def _resumed(self, lost: SessionLocks) -> SessionLocks:
+        """Return a session with the locks of one that was lost.
 
-def _recorded(
-    connection: sa.Connection, worker: int, new_attempts: Sequence[Attempt]
-) -> set[tuple[str, int]]:
-    """Return which of these attempts are in the ledger, by request key and number."""
-    rows = connection.execute(
-        sa.select(attempts.c.call_key, attempts.c.attempt, attempts.c.started_at).where(
-            (attempts.c.worker == worker)
-            & attempts.c.call_key.in_([attempt.call_key for attempt in new_attempts])
+        Without them, if another worker has taken them: what arrives is stored, and nothing is sent.
+
+        Raises:
+            UnreachableError: If the server has not noticed yet that the session is lost.
+        """
+        lost.close()
+        locks = SessionLocks(self._ledger)
+        if locks.take(self._numbers) is None:
+            return locks
+        holders = [row for row in self._holders() if row.worker != self._worker]
+        if not holders:
+            locks.close()
+            raise UnreachableError(f"{self._ledger.place}: its locks are not free again")
+        self._successor = _name_of(holders[0])
+        return locks
+
+    def _await_slots(self) -> None:
+        """Take the slots, as soon as nobody else holds them."""
+        patience = math.inf if self._is_waiting else _PATIENCE_SECONDS
+        deadline, is_told = time.monotonic() + patience, False
+        while not self._has_taken():
+            holders = self._holders()
+            name = _name_of(holders[0]) if holders else "another run"
+            judges = listed([judge_id for judge_id in self._judge_ids if judge_id])
+            if time.monotonic() > deadline:
+                raise StoreError(
+                    f"{name} asks {judges}. Wait for its end, then try again: what it asked is not "
+                    "asked twice"
+                )
+            if self._is_waiting and not is_told:
+                logger.warning("%s asks %s: waiting for its end", name, judges)
+                is_told = True
+            time.sleep(_POLL_SECONDS)
+
+    @_reconnecting
+    def _has_taken(self) -> bool:
+        """Take the slots; return False if another worker holds them, or may come back for them."""
+        if self._locks is None or self._locks.is_lost:
+            self._locks = locks_of(self._ledger)
+        if self._locks.take(self._numbers) is not None:
+            return False
+        if self._has_holder_to_return():
+            self._locks.free()
+            return False
+        return True
+
+    def _has_holder_to_return(self) -> bool:
+        """Return whether a worker that lost its session may come back for its slots.
+
+        It waits for replies to what it sent. A file's locks are never lost.
+        """
+        if self._ledger.file is not None:
+            return False
+        now = time.monotonic()
+        return any(
+            now - self._gone_since.setdefault(row.worker, now) < _RETURN_SECONDS
+            for row in self._holders()
+            if not has_ended(row.machine, row.process)
         )
-    )
-    recorded = {(key, number, at) for key, number, at in rows}
-    return {
-        (attempt.call_key, attempt.attempt)
-        for attempt in new_attempts
-        if (attempt.call_key, attempt.attempt, attempt.started_at.astimezone(UTC)) in recorded
-    }
 
+    @_reconnecting
+    def _holders(self) -> Sequence[sa.Row[Any]]:
+        """Return the workers that signed for one of the slots, the latest first."""
+        of_slots = sa.select(slots.c.worker).where(
+            (slots.c.evaluation == self._ledger.evaluation)
+            & slots.c.judge_id.in_(self._judge_ids)
+            & slots.c.slot.in_(list(self._shard.slots))
+        )
+        with self._ledger.read_transaction() as connection:
+            return connection.execute(
+                sa.select(workers)
+                .where(workers.c.worker.in_(of_slots))
+                .order_by(workers.c.worker.desc())
+            ).all()
 
-def _charged(attempt: Attempt) -> float:
-    if attempt.charged_usd is not None:
-        return attempt.charged_usd
-    return attempt.cost_usd or 0.0
-
-
-_RENEWAL_SECONDS = 5.0
-
-_RECENT_SECONDS = 20.0
-"""A lease renewed within this is held for long enough to send a request."""
-
-
-class Lease:
-    """A worker's lease, renewed in a separate thread until it ends."""
-
-    def __init__(self, ledger: SqlLedger, *, asset: str, run_id: str | None) -> None:
-        self.worker = 0
-        self._ledger = ledger
-        self._asset = asset
-        self._run_id = run_id
-        self._renewed_at = float("-inf")
-        self._n_lapses = 0
-        self._ended = threading.Event()
-        self._renewal = threading.Thread(target=self._renew, name="ledger lease", daemon=True)
-
-    def begin(self) -> None:
-        """Enter the worker into the ledger."""
+    @_reconnecting
+    def _sign(self) -> None:
+        """Enter the worker into the ledger, and that it holds the slots."""
         row = {
             "evaluation": self._ledger.evaluation,
             "run_id": self._run_id,
@@ -372,66 +433,38 @@ class Lease:
             "machine": this_machine(),
             "process": os.getpid(),
             "started_at": datetime.now(UTC),
+            "shard": self._shard.index,
+            "n_shards": self._shard.n_shards,
         }
-        with self._ledger.write_transaction() as connection:
-            now = self._ledger.now(connection)
-            row["lease_until"] = now + LEASE
-            _end_dead_workers(connection, now)
-            self._renewed_at = time.monotonic()
-            new = sa.insert(workers).returning(workers.c.worker)
-            self.worker = connection.execute(new, row).scalar_one()
-        self._renewal.start()
-
-    def end(self) -> None:
-        """Free the worker's claims and reservations, except those of batches.
-
-        Raises:
-            StoreError: If the ledger cannot be written; the lease then runs out by itself.
-        """
-        self._ended.set()
-        self._renewal.join()
-        with self._ledger.write_transaction() as connection:
-            is_own = (claims.c.worker == self.worker) & claims.c.batch.is_(None)
-            connection.execute(sa.delete(claims).where(is_own))
-            # This ends what it reserved, and tells the next worker on a file what the time is.
-            _end(connection, [self.worker], self._ledger.now(connection))
-
-    @property
-    def holds_since(self) -> int | None:
-        """A number that stays the same while claims hold; None if they may have been taken over.
-
-        A process that slept finds its lease over.
-        """
-        is_recent = time.monotonic() - self._renewed_at < _RECENT_SECONDS
-        return self._n_lapses if is_recent else None
-
-    def renew(self, connection: sa.Connection, now: datetime) -> None:
-        """Renew the lease; claims of before a lapse may be another worker's by now."""
-        self._n_lapses += self.holds_since is None
-        began = time.monotonic()
-        is_own = workers.c.worker == self.worker
-        row = {"lease_until": now + LEASE, "process": os.getpid()}
-        connection.execute(sa.update(workers).where(is_own), row)
-        self._renewed_at = began
-
-    def _renew(self) -> None:
-        while not self._ended.wait(_RENEWAL_SECONDS):
-            try:
-                with self._ledger.write_transaction(is_durable=False) as connection:
-                    now = self._ledger.now(connection)
-                    self.renew(connection, now)
-                    _end_dead_workers(connection, now)
-            except StoreError as error:
-                # Whoever records the next reply fails on the same ledger, and ends the run.
-                logger.warning("the lease could not be renewed: %s", error)
+        new = self._ledger.upsert(slots)
+        with self._transaction(is_writing=True, is_durable=False) as connection:
+            inserted = sa.insert(workers).returning(workers.c.worker)
+            self._worker = connection.execute(inserted, row).scalar_one()
+            rows = [
+                {
+                    "evaluation": self._ledger.evaluation,
+                    "judge_id": judge_id,
+                    "slot": slot,
+                    "worker": self._worker,
+                }
+                for judge_id, slot in self._numbers.values()
+            ]
+            if rows:
+                signed = new.on_conflict_do_update(
+                    index_elements=["evaluation", "judge_id", "slot"],
+                    set_={"worker": new.excluded.worker},
+                )
+                connection.execute(signed, rows)
 
 
-def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:
-    """End the leases of workers on this machine whose process has ended, so that no one waits."""
-    if dead := dead_workers(connection, now):
-        _end(connection, dead, now)
+def _name_of(holder: sa.Row[Any]) -> str:
+    """Return how messages call a worker."""
+    run = "a command" if holder.run_id is None else f"run {holder.run_id[:8]}"
+    machine = holder.machine.split(" ")[0]
+    return f"{run} ({holder.asset}, process {holder.process} on {machine})"
 
 
-def _end(connection: sa.Connection, ended: Sequence[int], now: datetime) -> None:
-    its = workers.c.worker.in_(ended)
-    connection.execute(sa.update(workers).where(its), {"lease_until": now, "process": ENDED})
+def _charged(attempt: Attempt) -> float:
+    if attempt.charged_usd is not None:
+        return attempt.charged_usd
+    return attempt.cost_usd or 0.0

@@ -10,11 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.ledger import ledger
-from eval_assets.ledger import Batch
 from eval_assets.store.connection import connect
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
-from tests.unit.store.ledger.conftest import attempt, failed, request_for
+from tests.unit.store.ledger.conftest import attempt, batch_of, failed, prompts_of
 
 NOW = datetime.now(tz=UTC)
 
@@ -33,12 +32,11 @@ def folder(tmp_path: Path) -> Path:
         open_ledger(tmp_path, evaluation="poems", database=database, setting=None) as opened,
         Worker(opened, asset="judge_scores", run_id="run-1") as worker,
     ):
-        worker.claim([request_for("a")])
-        worker.record([attempt("a", started_at=NOW), failed("b", started_at=NOW)])
+        worker.record([attempt("a", started_at=NOW), failed("b", started_at=NOW)], prompts_of("a"))
         unknown = attempt("c", started_at=NOW, cost_usd=None, charged_usd=0.05)
         worker.record([unknown, attempt("d", started_at=NOW, judge_id="haiku")])
-        worker.claim([request_for("e", judge_id="haiku"), request_for("f", judge_id="haiku")])
-        worker.intend_batch(Batch("intent-1", "haiku", ("e", "f"), NOW, most_usd=0.03))
+        batch = batch_of("intent-1", "e", "f", judge_id="haiku", most_usd=0.03)
+        worker.intend_batch(batch, {})
         worker.confirm_batch("intent-1", "batch-1")
     return tmp_path
 
@@ -77,11 +75,18 @@ def test_spending_is_shown_by_judge_model_day_and_run(program: Program) -> None:
     assert "This month  0.1000 of 2 USD at most" in shown
 
 
-def test_what_is_in_flight_is_shown(program: Program) -> None:
-    in_flight = program().split("In flight")[1]
+def test_workers_and_batches_are_shown(program: Program) -> None:
+    database = program.folder / "out" / "eval.duckdb"
+    with (
+        open_ledger(program.folder, evaluation="poems", database=database, setting=None) as opened,
+        Worker(opened, asset="judge_scores", run_id="run-2", judge_ids=["gpt"]),
+    ):
+        during = program()
+    after = program()
 
-    assert "batch-1" in in_flight
-    assert "judge_scores" in in_flight
+    assert ["gpt", "judge_scores", "run-2"] in [line.split()[:3] for line in during.splitlines()]
+    assert "run-2" not in after
+    assert ["haiku", "batch-1", "run-1"] in [line.split()[:3] for line in after.splitlines()]
 
 
 def test_sync_copies_the_ledger_to_the_database(program: Program) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import pytest
@@ -23,13 +24,10 @@ from eval_assets.ledger import (
     Amount,
     Attempt,
     Batch,
-    CallSubject,
-    ClaimState,
     Grant,
     RateLimits,
     Refusal,
     Reply,
-    Request,
 )
 from eval_assets.scale import Scale
 from tests.fake_provider.behaviour import Behaviour
@@ -57,7 +55,7 @@ class MemoryLedger:
         self.attempts: list[Attempt] = []
         self.batches: list[Batch] = []
         self.closed: list[Batch] = []
-        self.subjects: dict[str, CallSubject] = {}
+        self.prompts: dict[str, str] = {}
         self.refused: set[tuple[str, str, str]] = set()
         self.in_flight: dict[tuple[str, str], int] = {}
         self.n_commits = 0
@@ -81,32 +79,19 @@ class MemoryLedger:
             if item.call_key in call_keys and item.error and item.http_status in {400, 413, 422}
         )
 
-    def claim(self, requested: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        """Claim everything that is in no batch: nobody else asks."""
-        self.subjects |= {
-            item.call_key: CallSubject(
-                item.operation, item.response_id, item.question_id, item.replicate
-            )
-            for item in requested
-        }
-        held = {key for batch in self.batches for key in batch.call_keys}
-        result: dict[str, Reply | ClaimState] = {
-            item.call_key: "in_batch" if item.call_key in held else "claimed" for item in requested
-        }
-        return result | self.replies(result)
+    def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:
+        """Requests in open batches."""
+        return frozenset(
+            key for batch in self.batches for key in batch.call_keys if key in call_keys
+        )
 
-    @property
-    def holds_since(self) -> int | None:
-        """Claims hold for ever."""
-        return 0
-
-    def release(self, call_keys: Collection[str]) -> None:
-        """Give up nothing."""
-
-    def record(self, new_attempts: Sequence[Attempt]) -> None:
-        """Keep attempts."""
+    def record(
+        self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Keep attempts and prompts."""
         self.n_commits += 1
         self.attempts += new_attempts
+        self.prompts |= prompts
 
     def withdraw(self, call_keys: Collection[str], error: str) -> None:
         """Turn replies into failures."""
@@ -119,10 +104,6 @@ class MemoryLedger:
     def is_capped(self) -> bool:
         """No cap."""
         return False
-
-    def reserve(self, needed_usd: float) -> float:
-        """Reserve what is asked for: nobody else spends."""
-        return needed_usd
 
     def left_usd(self) -> float | None:
         """No cap."""
@@ -160,19 +141,16 @@ class MemoryLedger:
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Batches under way."""
-        return [
-            replace(batch, subjects={key: self.subjects[key] for key in batch.call_keys})
-            for batch in self.batches
-            if batch.judge_id == judge_id
-        ]
+        return [batch for batch in self.batches if batch.judge_id == judge_id]
 
     def known_batches(self) -> frozenset[str]:
         """Names of all batches."""
         return frozenset(item.batch_id for item in self.batches + self.closed if item.batch_id)
 
-    def intend_batch(self, batch: Batch) -> None:
+    def intend_batch(self, batch: Batch, prompts: Mapping[str, str]) -> None:
         """Remember a batch."""
         self.batches.append(batch)
+        self.prompts |= prompts
 
     def confirm_batch(self, intent_id: str, batch_id: str) -> None:
         """Remember the vendor's name of a batch."""

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import json
 from collections import Counter
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -169,7 +170,7 @@ def test_results_that_end_early_are_collected_later_and_not_paid_again(
     provider.behave(Behaviour(batch_lines=3))
     summary = judge_all(units(6), [judge])
     assert "its results hold 3 of 6 requests" in summary.models[0].stopped
-    assert Counter(score.status for score in summary.scores) == {"ok": 3, "api_error": 3}
+    assert Counter(score.status for score in summary.scores) == {"ok": 3, "missing": 3}
     provider.behave(Behaviour())
     assert {score.status for score in judge_all(units(6), [judge]).scores} == {"ok"}
     created = [r for r in provider.log.requests if r.method == "POST" and "batches" in r.path]
@@ -184,8 +185,8 @@ def test_a_batch_of_another_evaluation_is_not_adopted(
     judge_all(units(2), [judge])
     ledger.batches.clear()  # it is on another ledger
 
-    def break_off(batch: Batch) -> None:
-        MemoryLedger.intend_batch(ledger, batch)
+    def break_off(batch: Batch, prompts: Mapping[str, str]) -> None:
+        MemoryLedger.intend_batch(ledger, batch, prompts)
         raise BrokenOffError
 
     with pytest.MonkeyPatch.context() as patched:

@@ -6,7 +6,6 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.ledger import Attempt, ClaimState, Reply, Request
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
 from tests.fake_provider.planted import Planted
@@ -392,47 +390,6 @@ def test_a_gateway_that_repeats_a_reply_shifts_no_score(
         assert score.status == "api_error" or score.score == right[score.response_id]
 
 
-def test_a_process_that_slept_claims_again_before_it_sends(
-    provider: RunningProvider,
-    ledger: MemoryLedger,
-    judge_all: JudgeAll,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    claimed: Counter[str] = Counter()
-
-    def claim(requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        claimed.update(request.call_key for request in requests)
-        return MemoryLedger.claim(ledger, requests)
-
-    monkeypatch.setattr(ledger, "claim", claim)
-    # It sleeps after the first claims.
-    monkeypatch.setattr(MemoryLedger, "holds_since", property(lambda _: min(len(claimed), 1)))
-    judge_all(units(3))
-    assert max(claimed.values()) == 2
-    assert provider.log.n_received == 6
-
-
-def test_a_run_says_once_for_each_judge_that_it_waits_for_another_run(
-    provider: RunningProvider,
-    ledger: MemoryLedger,
-    judge_all: JudgeAll,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    held_before: set[str] = set()
-
-    def claim(requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        new = {request.call_key for request in requests} - held_before
-        held_before.update(new)
-        return {**MemoryLedger.claim(ledger, requests), **dict.fromkeys(new, "held")}
-
-    monkeypatch.setattr(ledger, "claim", claim)
-    with caplog.at_level("INFO"):
-        judge_all(units(3))
-    assert caplog.text.count("waiting for replies to requests of another run") == 2
-    assert provider.log.n_received == 6
-
-
 @pytest.mark.parametrize("n_refused", [40, 60])
 def test_refused_responses_block_no_others_and_are_asked_last(
     provider: RunningProvider, judge_all: JudgeAll, n_refused: int
@@ -683,8 +640,12 @@ def test_a_run_cut_short_keeps_what_had_arrived_and_the_next_one_completes_it(
             await task
 
     asyncio.run(cut_short())
-    n_kept = len(ledger.attempts)
+    given_up = [item for item in ledger.attempts if item.raw_output is None]
+    assert {item.error for item in given_up} == {"given up when the run was interrupted"}
+    assert all(item.charged_usd for item in given_up)  # they may be billed
+    n_kept = len(ledger.attempts) - len(given_up)
     assert 50 <= n_kept < 400
+    assert len(ledger.attempts) >= provider.log.n_received
     n_before = provider.log.n_received
     assert {score.status for score in judge_all(units(200)).scores} == {"ok"}
     assert provider.log.n_received - n_before == 400 - n_kept
@@ -693,7 +654,7 @@ def test_a_run_cut_short_keeps_what_had_arrived_and_the_next_one_completes_it(
 def test_a_ledger_that_cannot_be_written_ends_the_run_with_one_error(
     judge_all: JudgeAll, ledger: MemoryLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: list[Attempt]) -> None:
+    def full(*_: object) -> None:
         raise OSError("no space left")
 
     monkeypatch.setattr(ledger, "record", full)
@@ -701,7 +662,7 @@ def test_a_ledger_that_cannot_be_written_ends_the_run_with_one_error(
         judge_all(units(50))
 
 
-@pytest.mark.parametrize("text", ["record", "claim"])
+@pytest.mark.parametrize("text", ["record", "replies"])
 def test_a_ledger_that_fails_also_ends_a_run_whose_requests_wait_for_the_budget(
     judge_all: JudgeAll,
     ledger: MemoryLedger,
@@ -709,7 +670,7 @@ def test_a_ledger_that_fails_also_ends_a_run_whose_requests_wait_for_the_budget(
     monkeypatch: pytest.MonkeyPatch,
     text: str,
 ) -> None:
-    def gone(_: list[object]) -> None:
+    def gone(*_: object) -> None:
         raise OSError("the server is gone")
 
     monkeypatch.setattr(ledger, text, gone)

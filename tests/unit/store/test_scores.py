@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from eval_assets.errors import StoreError
+from eval_assets.ledger import Shard
 from eval_assets.store.inputs import write_rubric
 from eval_assets.store.schema import replace_rows
 from eval_assets.store.scores import (
-    Shard,
     earlier_turns,
     next_units,
     other_models,

@@ -4,9 +4,8 @@ import asyncio
 
 import pytest
 
-from eval_assets.judges.calling.budget import Budget, JointReservations
+from eval_assets.judges.calling.budget import Allowance, Budget, JointReservations
 from tests.unit.judges.conftest import MemoryLedger
-from tests.virtual_time import run as run_in_virtual_time
 
 
 def test_what_is_reserved_counts_until_the_cost_is_known() -> None:
@@ -122,15 +121,8 @@ def test_a_second_request_of_a_rating_reserves_again() -> None:
     asyncio.run(scenario())
 
 
-class SharedLedger(MemoryLedger):
-    """A ledger with a cap that others use too."""
-
-    def __init__(self, left_usd: float, *, portion_usd: float) -> None:
-        super().__init__()
-        self.rest_usd = left_usd
-        self.portion = portion_usd
-        self.reserved_by_others = 0.0
-        self.amounts: list[float] = []
+class CappedLedger(MemoryLedger):
+    """A ledger with a cap, of which 0.3 USD are left."""
 
     @property
     def is_capped(self) -> bool:
@@ -138,83 +130,63 @@ class SharedLedger(MemoryLedger):
         return True
 
     def left_usd(self) -> float | None:
-        """Return what is left, and what others reserved."""
-        return self.rest_usd + self.reserved_by_others
-
-    def reserve(self, needed_usd: float) -> float:
-        """Grant a portion."""
-        self.amounts.append(needed_usd)
-        if needed_usd > self.rest_usd:
-            return 0.0
-        granted = min(max(needed_usd, self.portion), self.rest_usd)
-        self.rest_usd -= granted
-        return granted
+        """Return what is left."""
+        return 0.3
 
 
-def test_portions_of_a_shared_cap_are_reserved_as_they_are_needed() -> None:
-    ledger = SharedLedger(1.0, portion_usd=0.5)
-
+def test_what_the_ledgers_caps_leave_is_a_limit() -> None:
     async def scenario() -> None:
-        budget = Budget(None, ledger)
+        budget = Budget(None, CappedLedger())
         assert budget.is_capped
-        assert await budget.reserve(0.25)
-        assert await budget.reserve(0.25)
-        assert ledger.amounts == [0.25]
-        budget.settle(0.25, spent_usd=0.125)
-        assert await budget.reserve(0.25)
-        assert ledger.amounts == [0.25, 0.125]
-
-    asyncio.run(scenario())
-
-
-def test_a_shared_cap_that_others_used_up_ends_a_run_when_its_own_requests_have_ended() -> None:
-    ledger = SharedLedger(0.3, portion_usd=0.1)
-
-    async def scenario() -> None:
-        budget = Budget(None, ledger)
         assert await budget.reserve(0.2)
-        ledger.rest_usd = 0.0  # others reserved the rest
         waiting = asyncio.create_task(budget.reserve(0.15))
         await asyncio.sleep(0)
         budget.settle(0.2, spent_usd=0.1)
-        assert not await waiting
-        assert not await budget.reserve(0.05)
-
-    asyncio.run(scenario())
-
-
-def test_a_runs_own_limit_holds_within_a_shared_cap() -> None:
-    ledger = SharedLedger(10.0, portion_usd=5.0)
-
-    async def scenario() -> None:
-        budget = Budget(1.0, ledger)
-        assert await budget.reserve(0.9)
-        budget.settle(0.9, spent_usd=0.9)
-        assert not await budget.reserve(0.2)
-
-    asyncio.run(scenario())
-
-
-def test_what_other_runs_reserved_and_do_not_need_is_waited_for() -> None:
-    ledger = SharedLedger(0.0, portion_usd=0.1)
-    ledger.reserved_by_others = 0.5
-
-    async def scenario() -> None:
-        budget = Budget(None, ledger)
-        waiting = asyncio.create_task(budget.reserve(0.2))
-        await asyncio.sleep(1)
-        assert ledger.amounts
-        ledger.rest_usd, ledger.reserved_by_others = 0.3, 0.0
         assert await waiting
+        assert await budget.left_usd() == pytest.approx(0.05)
 
-    run_in_virtual_time(scenario())
+    asyncio.run(scenario())
 
 
-def test_other_runs_are_not_waited_for_without_end() -> None:
-    ledger = SharedLedger(0.0, portion_usd=0.1)
-    ledger.reserved_by_others = 0.5
+def test_a_runs_own_limit_holds_within_a_cap_of_the_ledger() -> None:
+    async def scenario() -> None:
+        budget = Budget(0.1, CappedLedger())
+        assert await budget.reserve(0.1)
+        budget.settle(0.1, spent_usd=0.1)
+        assert not await budget.reserve(0.1)
+
+    asyncio.run(scenario())
+
+
+def test_a_failed_attempt_keeps_its_reservation_before_those_who_wait() -> None:
+    """They may wait for it, as for the first request to an unknown server."""
 
     async def scenario() -> None:
-        assert not await Budget(None, ledger).reserve(0.2)
+        budget = Budget(1.0)
+        first = Allowance(budget)
+        assert await first.reserve(0.6) == 0.6
+        waiting = asyncio.create_task(budget.reserve(0.6))
+        await asyncio.sleep(0)
+        first.settle(0.6, spent_usd=0.1)
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        assert await first.reserve(0.6) == 0.6
+        first.settle(0.6, spent_usd=0.0)
+        first.release()
+        assert await waiting == 0.6
+        assert budget.spent_usd == pytest.approx(0.1)
 
-    run_in_virtual_time(scenario())
+    asyncio.run(scenario())
+
+
+def test_a_failed_attempt_whose_reservation_does_not_fit_again_gives_it_back() -> None:
+    async def scenario() -> None:
+        budget = Budget(1.0)
+        first = Allowance(budget)
+        assert await first.reserve(0.6)
+        first.settle(0.6, spent_usd=0.5)
+        assert await budget.left_usd() == pytest.approx(0.5)
+        assert await first.reserve_now(0.6) is None
+        assert await first.reserve_now(0.5)
+
+    asyncio.run(scenario())

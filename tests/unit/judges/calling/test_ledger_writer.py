@@ -3,14 +3,17 @@
 import asyncio
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import pytest
 
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
-from eval_assets.ledger import Attempt, ClaimState, Reply, Request
+from eval_assets.ledger import Attempt, Reply
 from tests.unit.judges.conftest import MemoryLedger
+
+PROMPT = '{"messages": []}'
 
 
 def attempt(number: int) -> Attempt:
@@ -31,10 +34,6 @@ def attempt(number: int) -> Attempt:
     )
 
 
-def request(number: int) -> Request:
-    return Request(f"k{number}", "gpt", "judging", "gpt-6-luna", "{}", 0.01)
-
-
 class WaitingLedger(MemoryLedger):
     """A ledger whose commits wait for the test."""
 
@@ -43,18 +42,20 @@ class WaitingLedger(MemoryLedger):
         self.is_at_work = threading.Event()
         self.may_end = threading.Event()
 
-    def record(self, new_attempts: Sequence[Attempt]) -> None:
+    def record(
+        self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Keep attempts when the test allows it."""
         self.is_at_work.set()
         self.may_end.wait()
-        super().record(new_attempts)
+        super().record(new_attempts, prompts)
 
 
 def test_recording_returns_only_when_it_is_committed_and_the_event_loop_goes_on_meanwhile() -> None:
     ledger = WaitingLedger()
 
     async def scenario() -> None:
-        recording = asyncio.create_task(LedgerWriter(ledger).record(attempt(0)))
+        recording = asyncio.create_task(LedgerWriter(ledger).record(attempt(0), PROMPT))
         await asyncio.to_thread(ledger.is_at_work.wait)
         await asyncio.sleep(0)
         assert not recording.done()
@@ -70,7 +71,7 @@ def test_the_attempt_of_a_cancelled_task_is_still_committed() -> None:
 
     async def scenario() -> None:
         writer = LedgerWriter(ledger)
-        task = asyncio.create_task(writer.record(attempt(0)))
+        task = asyncio.create_task(writer.record(attempt(0), PROMPT))
         await asyncio.to_thread(ledger.is_at_work.wait)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -87,9 +88,9 @@ def test_a_busy_event_loop_delays_no_commit() -> None:
 
     async def scenario() -> None:
         writer = LedgerWriter(ledger)
-        first = asyncio.create_task(writer.record(attempt(0)))
+        first = asyncio.create_task(writer.record(attempt(0), PROMPT))
         await asyncio.to_thread(ledger.is_at_work.wait)
-        second = asyncio.create_task(writer.record(attempt(1)))
+        second = asyncio.create_task(writer.record(attempt(1), PROMPT))
         await asyncio.sleep(0)
         ledger.may_end.set()
         while ledger.n_commits < 2:
@@ -99,50 +100,30 @@ def test_a_busy_event_loop_delays_no_commit() -> None:
     asyncio.run(scenario())
 
 
-class LoggingLedger(WaitingLedger):
-    """A ledger that keeps what it was asked to do, in order."""
+def test_requests_are_looked_up_together_behind_what_was_paid_for() -> None:
+    looked_up: list[Collection[str]] = []
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.log: list[tuple[str, list[str]]] = []
+    class LoggingLedger(WaitingLedger):
+        def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
+            """Return the replies that were committed before."""
+            looked_up.append(call_keys)
+            return super().replies(call_keys)
 
-    def claim(self, requested: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        """Claim everything."""
-        self.log.append(("claim", [item.call_key for item in requested]))
-        return super().claim(requested)
-
-    def release(self, call_keys: Collection[str]) -> None:
-        """Give claims up."""
-        self.log.append(("release", sorted(call_keys)))
-
-    def record(self, new_attempts: Sequence[Attempt]) -> None:
-        """Keep attempts."""
-        self.log.append(("record", [item.call_key for item in new_attempts]))
-        super().record(new_attempts)
-
-
-def test_claims_wait_for_a_commit_together_behind_what_was_paid_for() -> None:
     ledger = LoggingLedger()
 
-    async def scenario() -> list[Reply | ClaimState]:
+    async def scenario() -> list[Reply | None]:
         writer = LedgerWriter(ledger)
-        writer.release("k7", "k8")
-        recording = asyncio.create_task(writer.record(attempt(0)))
+        recording = asyncio.create_task(writer.record(attempt(0), PROMPT))
         await asyncio.to_thread(ledger.is_at_work.wait)
-        claims = [asyncio.create_task(writer.claim(request(number))) for number in (1, 2)]
+        lookups = [asyncio.create_task(writer.stored_reply(f"k{number}")) for number in (0, 1)]
         await asyncio.sleep(0)  # both are handed over during the commit
         ledger.may_end.set()
         await recording
-        return await asyncio.gather(*claims)
+        return await asyncio.gather(*lookups)
 
-    states = asyncio.run(scenario())
-
-    assert states == ["claimed", "claimed"]
-    assert ledger.log == [
-        ("record", ["k0"]),
-        ("release", ["k7", "k8"]),
-        ("claim", ["k1", "k2"]),
-    ]
+    assert asyncio.run(scenario()) == [Reply("", "ok"), None]
+    assert looked_up == [["k0", "k1"]]
+    assert ledger.prompts == {"k0": PROMPT}
 
 
 def test_what_arrives_during_a_commit_goes_into_the_next_one() -> None:
@@ -150,9 +131,11 @@ def test_what_arrives_during_a_commit_goes_into_the_next_one() -> None:
 
     async def scenario() -> None:
         writer = LedgerWriter(ledger)
-        first = asyncio.create_task(writer.record(attempt(0)))
+        first = asyncio.create_task(writer.record(attempt(0), PROMPT))
         await asyncio.to_thread(ledger.is_at_work.wait)
-        later = [asyncio.create_task(writer.record(attempt(number))) for number in range(1, 50)]
+        later = [
+            asyncio.create_task(writer.record(attempt(number), PROMPT)) for number in range(1, 50)
+        ]
         await asyncio.sleep(0)
         ledger.may_end.set()
         await asyncio.gather(first, *later)
@@ -164,24 +147,19 @@ def test_what_arrives_during_a_commit_goes_into_the_next_one() -> None:
 
 def test_what_a_ledger_raises_is_raised_before_the_next_request() -> None:
     class FullLedger(MemoryLedger):
-        def record(self, new_attempts: Sequence[Attempt]) -> None:
+        def record(
+            self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
+        ) -> None:
             """Keep nothing."""
-            del new_attempts
+            del new_attempts, prompts
             raise OSError("the disk is full")
 
     async def scenario() -> None:
         writer = LedgerWriter(FullLedger())
         writer.require_working()
         with pytest.raises(OSError, match="full"):
-            await writer.record(attempt(0))
+            await writer.record(attempt(0), PROMPT)
         with pytest.raises(OSError, match="full"):
             writer.require_working()
 
     asyncio.run(scenario())
-
-
-def test_a_claim_of_what_was_answered_meanwhile_brings_the_reply() -> None:
-    ledger = MemoryLedger()
-    ledger.attempts.append(attempt(1))
-
-    assert asyncio.run(LedgerWriter(ledger).claim(request(1))) == Reply("", "ok")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_assets.ledger import Attempt, Request
+from eval_assets.ledger import Attempt, Batch, CallSubject
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
 
@@ -17,19 +17,15 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 11, 21, 5, 0, 0, 250_000, tzinfo=UTC)
 
 
-def request_for(key: str, **fields: Any) -> Request:
-    """Return a request about a response of the key's name."""
-    inputs: dict[str, Any] = {
-        "call_key": key,
-        "judge_id": "gpt",
-        "operation": "judging",
-        "model": "gpt-6-luna",
-        "prompt": f'{{"messages": ["Rate {key}."]}}',
-        "most_usd": 0.02,
-        "response_id": f"r-{key}",
-        "question_id": "q",
-    }
-    return Request(**inputs | fields)
+def batch_of(intent_id: str, *keys: str, judge_id: str = "gpt", most_usd: float = 0.0) -> Batch:
+    """Return a batch of requests about responses of the keys' names."""
+    subjects = {key: CallSubject("judging", f"r-{key}", "q") for key in keys}
+    return Batch(intent_id, judge_id, tuple(subjects), NOW, most_usd=most_usd, subjects=subjects)
+
+
+def prompts_of(*keys: str) -> dict[str, str]:
+    """Return what requests ask, by key."""
+    return {key: f'{{"messages": ["Rate {key}."]}}' for key in keys}
 
 
 def attempt(key: str, **fields: Any) -> Attempt:

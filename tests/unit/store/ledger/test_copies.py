@@ -19,7 +19,7 @@ from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.ledger.limits import spending_table
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
-from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
+from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed
 from tests.unit.store.ledger.test_judge_ledger import MAPPED, a_reading
 
 Connection = duckdb.DuckDBPyConnection
@@ -154,9 +154,8 @@ def test_spending_of_a_run_is_null_if_part_of_it_is_unknown(
 def test_open_batches_are_copied_with_their_requests(
     ledger: SqlLedger, worker: Worker, connection: Connection
 ) -> None:
-    worker.claim([request_for(key) for key in "abcd"])
     for number, keys in enumerate([("b", "a"), ("c",), ("d",)], start=1):
-        worker.intend_batch(Batch(f"intent-{number}", "gpt", keys, NOW))
+        worker.intend_batch(batch_of(f"intent-{number}", *keys), {})
     worker.confirm_batch("intent-1", "batch-1")
     worker.confirm_batch("intent-2", "batch-2")
     worker.close_batch("intent-2")
@@ -183,8 +182,7 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
     version, reading = MAPPED, a_reading()
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
         worker.record([attempt("a"), failed("b")])
-        worker.claim([request_for("c")])
-        worker.intend_batch(Batch("intent-1", "gpt", ("c",), NOW))
+        worker.intend_batch(batch_of("intent-1", "c"), {})
         worker.confirm_batch("intent-1", "batch-1")
     append_history(ledger, "dual_judgements", [asdict(judgement(1))])
     JudgeLedger(ledger).register([(version, {})], at=NOW)

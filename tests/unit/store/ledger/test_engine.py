@@ -4,6 +4,7 @@ import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
@@ -11,16 +12,17 @@ import pytest
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError
+from eval_assets.ledger import CallSubject, Reply
 from eval_assets.store.ledger import engine as engine_module
-from eval_assets.store.ledger._tables import attempts, ledger_version
+from eval_assets.store.ledger._tables import attempts, ledger_version, metadata
 from eval_assets.store.ledger.engine import VERSION, SqlLedger, _write_ahead, connect_ledger
-from eval_assets.store.ledger.limits import reserved, spending_table
+from eval_assets.store.ledger.limits import spending_table
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
 from tests.conftest import read_only
 from tests.postgres import Postgres
 from tests.unit.store.conftest import largest_file
-from tests.unit.store.ledger.conftest import attempt, request_for
+from tests.unit.store.ledger.conftest import NOW, attempt
 
 
 def refusal(folder: Path, value: str | None = None) -> str:
@@ -58,7 +60,7 @@ def test_a_commit_is_on_the_disk_and_readers_do_not_wait(ledger: SqlLedger) -> N
             worker.record([attempt("a")])
 
 
-def test_the_disk_is_waited_for_by_what_was_paid_and_not_by_claims(ledger: SqlLedger) -> None:
+def test_the_disk_is_waited_for_by_what_was_paid_and_not_by_names(ledger: SqlLedger) -> None:
     is_file = ledger.place.endswith(".sqlite")
     setting = "PRAGMA synchronous" if is_file else "SHOW synchronous_commit"
     result = []
@@ -79,28 +81,75 @@ def test_a_newer_ledger_is_refused_and_left_as_it_is(ledger: SqlLedger, tmp_path
         assert connection.scalar(sa.select(ledger_version.c.version)) == VERSION + 1
 
 
-def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
-    ledger: SqlLedger, tmp_path: Path
-) -> None:
-    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        worker.record([attempt("a")])
-    with ledger.write_transaction() as connection:
-        connection.execute(sa.text("ALTER TABLE workers DROP COLUMN reserved_usd"))
-        for table in ("rate_grants", "endpoints"):
-            connection.execute(sa.text(f"DROP TABLE {table}"))
-        connection.execute(sa.update(ledger_version), {"version": 1})
-    inputs = None if ledger.place.endswith(".sqlite") else ledger.place
+def test_an_earlier_ledger_gets_what_is_new_and_keeps_its_rows(tmp_path: Path) -> None:
+    """One of version 4, of a run with a batch, and one that was killed after a late reply."""
+    with closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as earlier:
+        earlier.executescript((Path(__file__).parent / "version4.sql").read_text())
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=None)
+    with Worker(ledger, asset="judge_scores", judge_ids=["gpt"]) as worker:
+        assert worker.replies(["a", "b", "e"]) == {"a": Reply("3", "ok"), "b": Reply("4", "ok")}
+        assert worker.keys_in_batches(["a", "c", "d", "e"]) == {"c", "d"}
+        [batch] = worker.open_batches("gpt")
+        assert (batch.batch_id, batch.call_keys) == ("batch-1", ("c", "d"))
+        assert batch.subjects["c"] == CallSubject("judging", "r-c", "q")
+        assert worker.known_in_flight("http://127.0.0.1/v1", "gpt-6-luna") == 16
+    spent = {row["run"]: row["charged_usd"] for row in spending_table(ledger, by="run")}
+    assert spent == {"run-1": pytest.approx(0.06), "run-2": 0.01}
+    with ledger.read_transaction() as connection:
+        assert list(connection.scalars(sa.select(attempts.c.status).order_by(attempts.c.id))) == [
+            "repeated",
+            "api_error",
+            "ok",
+            "ok",
+        ]
+        existing = {
+            (table, column["name"])
+            for table in sa.inspect(connection).get_table_names()
+            for column in sa.inspect(connection).get_columns(table)
+        }
+    assert existing == {(table.name, c.name) for table in metadata.sorted_tables for c in table.c}
+    ledger.close()
 
-    migrated = connect_ledger(tmp_path, evaluation="poems", setting=inputs)
-    try:
-        assert reserved(migrated) == 0
-        assert [row["charged_usd"] for row in spending_table(migrated, by="run")] == [0.01]
-        with migrated.read_transaction() as connection:
-            inspected = sa.inspect(connection)
-            assert inspected.has_table("rate_grants")
-            assert inspected.has_table("endpoints")
-    finally:
-        migrated.close()
+
+@pytest.mark.slow
+def test_an_earlier_ledger_on_a_server_gets_what_is_new(postgres: Postgres, tmp_path: Path) -> None:
+    setting = postgres.new_database()
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=setting)
+    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
+        later = NOW + timedelta(seconds=1)
+        worker.record([attempt("a"), attempt("b")])
+        worker.record([attempt("a", raw_output="3", started_at=later)])
+    with ledger.write_transaction() as connection:
+        for statement in _BACK_TO_VERSION_4.split(";"):
+            connection.execute(sa.text(statement))
+    ledger.close()
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=setting)
+    with Worker(ledger, asset="judge_scores", judge_ids=["gpt"]) as worker:
+        assert worker.replies(["a", "b"]) == {"a": Reply("3", "ok"), "b": Reply("4", "ok")}
+        assert worker.keys_in_batches(["c", "d"]) == {"c"}
+        worker.record([attempt("a", started_at=later + timedelta(seconds=1))])
+        assert worker.replies(["a"]) == {"a": Reply("3", "ok")}
+    ledger.close()
+
+
+_BACK_TO_VERSION_4 = """
+    DROP INDEX one_reply;
+    DROP INDEX attempts_once;
+    UPDATE attempts SET status = 'ok';
+    DROP TABLE slots;
+    DROP TABLE batch_requests;
+    ALTER TABLE workers DROP COLUMN shard;
+    ALTER TABLE workers DROP COLUMN n_shards;
+    ALTER TABLE workers ADD COLUMN lease_until TIMESTAMP WITH TIME ZONE;
+    ALTER TABLE workers ADD COLUMN reserved_usd FLOAT NOT NULL DEFAULT 0;
+    CREATE INDEX workers_by_lease ON workers (lease_until);
+    CREATE TABLE claims (
+        call_key TEXT PRIMARY KEY, batch TEXT, operation TEXT NOT NULL, response_id TEXT,
+        question_id TEXT, replicate INTEGER NOT NULL);
+    INSERT INTO claims VALUES ('c', 'intent-1', 'judging', 'r-c', 'q', 0),
+                              ('d', NULL, 'judging', 'r-d', 'q', 0);
+    UPDATE ledger_version SET version = 4
+"""
 
 
 def test_a_migration_that_fails_changes_nothing(
@@ -242,7 +291,6 @@ def test_a_server_that_comes_back_gets_what_arrived_meanwhile(
 ) -> None:
     ledger = connect_ledger(tmp_path, evaluation="poems", setting=postgres.new_database())
     with Worker(ledger, asset="judge_scores") as worker, ThreadPoolExecutor(1) as pool:
-        worker.claim([request_for("a")])
         postgres.kill()
         recording = pool.submit(worker.record, [attempt("a")])
         postgres.start()
@@ -264,7 +312,6 @@ def test_a_server_that_stays_away_is_one_line(
 
     def ask() -> None:
         with Worker(ledger, asset="judge_scores") as worker:
-            worker.claim([request_for("a")])
             postgres.drop_connections()
             worker.record([attempt("a")])
 

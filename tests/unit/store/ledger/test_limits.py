@@ -1,10 +1,9 @@
 """Spending, the part of it that counts towards budgets, and shared rates."""
 
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from datetime import UTC, date, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -14,21 +13,21 @@ from hypothesis import strategies as st
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.ledger import Amount, Batch, RateLimits
+from eval_assets.errors import StoreError
+from eval_assets.ledger import Amount, RateLimits, Shard
 from eval_assets.scale import Scale
-from eval_assets.store.ledger._tables import rate_grants, workers
+from eval_assets.store.ledger._tables import rate_grants
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.limits import (
     WINDOW_SECONDS,
-    in_flight,
-    reserved,
+    batches_under_way,
+    part_left,
     spending_table,
     spent_in_month,
     start_of,
 )
-from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
-from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
+from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed
 
 
 @pytest.fixture
@@ -118,94 +117,78 @@ def test_the_cap_that_has_less_left_decides_what_may_be_spent(
 
 
 @pytest.mark.parametrize(("per_run", "per_month"), [(1.0, None), (None, 1.0), (1.0, 5.0)])
-def test_workers_that_spend_at_once_never_reserve_more_than_the_cap_together(
+def test_shards_have_equal_parts_of_what_is_left_when_they_begin(
     ledger: SqlLedger, per_run: float | None, per_month: float | None
 ) -> None:
-    declared = caps(per_run, per_month)
-    with ExitStack() as stack:
-        shards = [
-            stack.enter_context(Worker(ledger, asset="shard", run_id="run-1", caps=declared))
-            for _ in range(4)
-        ]
+    declared, now = caps(per_run, per_month), datetime.now(UTC)
 
-        def spend(number: int) -> float:
-            """Spend a cent a request, of two that are reserved, until nothing is granted."""
-            granted, n = 0.0, 0
-            while (portion := shards[number].reserve(0.02)) > 0:
-                granted += portion
-                while 0.01 * n + 0.02 <= granted:
-                    key, n = f"{number}-{n}", n + 1
-                    shards[number].record([attempt(key, started_at=datetime.now(UTC))])
-            return 0.01 * n
+    def shard(index: int) -> Worker:
+        part = Shard(index, 4)
+        return Worker(ledger, asset="shard", run_id="run-1", caps=declared, shard=part)
 
-        with ThreadPoolExecutor(4) as pool:
-            spent = sum(pool.map(spend, range(4)))
-
-        assert spent_in_run(ledger, "run-1") == pytest.approx(spent)
-        assert 0.9 < spent + reserved(ledger) <= 1.0 + 1e-9
-        assert spent > 0.8
+    with Worker(ledger, asset="generated_responses", run_id="run-1", caps=declared) as before:
+        before.record([attempt("a", started_at=now, charged_usd=0.2)])
+    with shard(0) as first, shard(1) as second:
+        assert [first.left_usd(), second.left_usd()] == pytest.approx([0.2, 0.2])
+        first.record([attempt("b", started_at=now, charged_usd=0.15)])
+        assert [first.left_usd(), second.left_usd()] == pytest.approx([0.05, 0.2])
+    with shard(0) as restarted:
+        assert restarted.left_usd() == pytest.approx(0.05)
+    with Worker(ledger, asset="collect", run_id="run-1", caps=declared) as collecting:
+        assert collecting.left_usd() == pytest.approx(0.65)
 
 
-def test_what_is_recorded_comes_out_of_what_was_reserved(ledger: SqlLedger) -> None:
-    with Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(1.0, None)) as one:
-        assert one.reserve(0.3) == 0.3
-        one.record([attempt("a", cost_usd=0.1, charged_usd=0.1)])
+def test_whoever_spends_from_a_cap_does_so_alone(ledger: SqlLedger) -> None:
+    declared = caps(None, 1.0)
+    with Worker(ledger, asset="judge_scores", judge_ids=["gpt"], caps=declared):
+        with Worker(ledger, asset="judge_scores", judge_ids=["haiku"]):
+            pass
+        with (
+            pytest.raises(StoreError, match="Wait for its end"),
+            Worker(ledger, asset="x", judge_ids=["haiku"], caps=declared, is_waiting=False),
+        ):
+            pass
 
-        assert reserved(ledger) == pytest.approx(0.2)
-        assert one.left_usd() == pytest.approx(0.9)  # reservations are not spent
-        with Worker(ledger, asset="shard", run_id="run-1", caps=caps(1.0, None)) as other:
-            assert other.reserve(0.8) == 0.0
-            assert other.reserve(0.7) == pytest.approx(0.7)
+
+@for_any(
+    cap=st.floats(0.5, 2.0),
+    n=st.integers(2, 8),
+    spending=st.lists(st.tuples(st.integers(0, 8), st.floats(0.0, 1.0)), max_size=40),
+)
+def test_parts_together_never_exceed_the_cap(
+    cap: float, n: int, spending: list[tuple[int, float]]
+) -> None:
+    """Shards one by one, and somebody else between them, each spend a share of what is theirs."""
+    by_shard, other_usd = dict[int, float](), 0.0
+    for index, share in spending:
+        spent = other_usd + sum(by_shard.values())
+        shard = Shard(index, n) if index < n else Shard()
+        left_usd = part_left(cap, spent, by_shard, shard)
+        if index < n:
+            by_shard[index] = by_shard.get(index, 0.0) + max(0.0, left_usd) * share
+        else:
+            other_usd += max(0.0, left_usd) * share
+    assert other_usd + sum(by_shard.values()) <= cap + 1e-9
 
 
-def test_a_batch_comes_out_of_what_was_reserved_when_it_is_submitted(ledger: SqlLedger) -> None:
+def test_a_batch_counts_with_the_most_it_can_cost_until_it_is_closed(ledger: SqlLedger) -> None:
     with Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(1.0, 1.0)) as one:
-        one.reserve(0.3)
-        one.intend_batch(Batch("b1", "gpt", (), datetime.now(UTC), most_usd=0.3))
-        assert reserved(ledger) == 0
-        one.record([attempt("a", in_batch=True)])
+        batch = replace(batch_of("b1", "a", most_usd=0.3), intended_at=datetime.now(UTC))
+        one.intend_batch(batch, {})
+        one.record([attempt("a", in_batch=True, started_at=datetime.now(UTC))])
+        assert one.left_usd() == pytest.approx(0.69)
+        one.close_batch("b1")
+        assert one.left_usd() == pytest.approx(0.7)  # of the run's cap: it was submitted
 
-        assert one.left_usd() == pytest.approx(0.69)  # a batch that is not closed counts in full
 
-
-def test_a_worker_gives_back_in_the_end_what_it_reserved(
-    tmp_path: Path, setting: str | None
+def test_a_clock_that_is_put_back_does_not_hold_requests_for_long(
+    ledger: SqlLedger, worker: Worker
 ) -> None:
-    """At once, also for a process that opens the ledger afterwards and goes by its time."""
-    for _ in range(3):
-        database = tmp_path / "out" / "eval.duckdb"
-        with (
-            open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
-            Worker(ledger, asset="shard", run_id="run-1", caps=caps(1.0, None)) as worker,
-        ):
-            assert worker.reserve(1.0) == 1.0
-
-
-def test_a_file_goes_by_the_clock_of_the_machine_when_nobody_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The requests of a run ten minutes ago use up nothing of this minute."""
-    minute = Amount(requests=60, tokens=6000)
-    for minutes_ago in (10, 0):
-        now = datetime.now(UTC) - timedelta(minutes=minutes_ago)
-        monkeypatch.setattr("eval_assets.store.ledger.engine.wall_clock", lambda now=now: now)
-        database = tmp_path / "out" / "eval.duckdb"
-        with (
-            open_ledger(tmp_path, evaluation="poems", database=database, setting=None) as ledger,
-            Worker(ledger, asset="judge_scores") as worker,
-        ):
-            assert worker.grant(LIMITS, minute, unused={}).wait_seconds <= 0
-
-
-def test_what_a_dead_worker_reserved_is_free_when_its_lease_runs_out(ledger: SqlLedger) -> None:
-    dead = Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(None, 1.0))
-    with dead, Worker(ledger, asset="shard", run_id="run-2", caps=caps(None, 1.0)) as other:
-        dead.reserve(0.9)
-        assert other.reserve(0.2) == 0.0
-        with ledger.write_transaction() as connection:
-            its = sa.update(workers).where(workers.c.run_id == "run-1")
-            connection.execute(its, {"lease_until": datetime.now(UTC) - timedelta(seconds=1)})
-        assert other.reserve(0.2) == 0.2
+    worker.grant(LIMITS, Amount(60, 600), unused={})
+    with ledger.write_transaction() as connection:
+        ahead = rate_grants.c.starts_at + 7200
+        connection.execute(sa.update(rate_grants).values(starts_at=ahead))
+    assert worker.grant(LIMITS, Amount(60, 600), unused={}).wait_seconds <= 0
 
 
 def test_december_ends_with_the_year(ledger: SqlLedger, worker: Worker) -> None:
@@ -240,29 +223,14 @@ def test_an_empty_ledger_has_spent_nothing(ledger: SqlLedger) -> None:
     assert spent_in_month(ledger, NOW.date()) == 0
 
 
-def test_what_is_in_flight_is_shown_by_worker_and_batch(ledger: SqlLedger, worker: Worker) -> None:
-    worker.claim([request_for("a"), request_for("b")])
-    worker.claim([request_for("c", judge_id="haiku")])
-    worker.intend_batch(Batch("intent-1", "haiku", ("c",), NOW))
+def test_batches_are_shown_until_they_are_closed(ledger: SqlLedger, worker: Worker) -> None:
+    for number in (1, 2):
+        worker.intend_batch(batch_of(f"intent-{number}", f"k{number}", judge_id="haiku"), {})
     worker.confirm_batch("intent-1", "batch-1")
-
-    rows = [(row["judge_id"], row["batch_id"], row["n_requests"]) for row in in_flight(ledger)]
-    assert sorted(rows) == [("gpt", None, 2), ("haiku", "batch-1", 1)]
-
-
-def test_a_killed_process_has_nothing_in_flight_except_batches(
-    ledger: SqlLedger, worker: Worker
-) -> None:
-    worker.claim([request_for("a"), request_for("b")])
-    worker.intend_batch(Batch("intent-1", "gpt", ("b",), NOW))
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    with ledger.write_transaction() as connection:
-        killed = {"process": ended.pid, "reserved_usd": 0.5}
-        connection.execute(sa.update(workers).values(killed))
-
-    assert [(row["batch"], row["n_requests"]) for row in in_flight(ledger)] == [("intent-1", 1)]
-    assert reserved(ledger) == 0
+    rows = [(row["batch"], row["run_id"], row["n_requests"]) for row in batches_under_way(ledger)]
+    assert rows == [("batch-1", "run-1", 1), ("intent-2", "run-1", 1)]
+    worker.close_batch("intent-2")
+    assert [row["batch"] for row in batches_under_way(ledger)] == ["batch-1"]
 
 
 LIMITS = RateLimits("account", requests_per_minute=60, input_tokens_per_minute=6000)

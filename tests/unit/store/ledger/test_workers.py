@@ -1,24 +1,30 @@
-"""Claims, leases and attempts: nothing is asked twice, and nothing that was answered is lost."""
+"""Workers and their slots: nothing is asked twice, and nothing that was answered is lost."""
 
 import dataclasses
-import os
+import logging
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError
-from eval_assets.ledger import Attempt, Batch, CallSubject, Refusal, Reply
-from eval_assets.store.ledger._tables import attempts, claims, requests, workers
+from eval_assets.ledger import WHOLE, Attempt, Refusal, Reply, Shard
+from eval_assets.store.ledger._tables import attempts, requests, slots
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.limits import spent_in_month
+from eval_assets.store.ledger.limits import spent_in_month, workers_asking
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
-from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
+from tests.processes import PROCESSES
+from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed, prompts_of
+
+if TYPE_CHECKING:
+    from tests.postgres import Postgres
 
 
 @pytest.fixture
@@ -30,7 +36,7 @@ def worker(ledger: SqlLedger) -> Iterator[Worker]:
 
 @pytest.fixture
 def other(ledger: SqlLedger) -> Iterator[Worker]:
-    """Another one who asks."""
+    """Another one who asks, without the slots of a judge."""
     with Worker(ledger, asset="judge_scores", run_id="run-2") as worker:
         yield worker
 
@@ -40,183 +46,153 @@ def stored(ledger: SqlLedger, table: sa.Table) -> list[sa.Row[tuple[object, ...]
         return list(connection.execute(sa.select(table)).all())
 
 
-def let_lease_run_out(ledger: SqlLedger, run_id: str) -> None:
-    """Put back the clock of a worker."""
-    with ledger.write_transaction() as connection:
-        connection.execute(
-            sa.update(workers).where(workers.c.run_id == run_id),
-            {"lease_until": datetime.now(UTC) - timedelta(seconds=1)},
-        )
+def asking(
+    ledger: SqlLedger, *judge_ids: str, run_id: str = "run-1", shard: Shard = WHOLE
+) -> Worker:
+    """Return one who asks judges and does not wait for them."""
+    return Worker(
+        ledger,
+        asset="judge_scores",
+        run_id=run_id,
+        judge_ids=judge_ids,
+        shard=shard,
+        is_waiting=False,
+    )
 
 
-def test_a_request_is_claimed_by_one_worker_at_a_time(worker: Worker, other: Worker) -> None:
-    assert worker.claim([request_for("a"), request_for("b")]) == {"a": "claimed", "b": "claimed"}
-    assert other.claim([request_for("b"), request_for("c")]) == {"b": "held", "c": "claimed"}
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval_assets.store.ledger.workers._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("eval_assets.store.ledger.workers._POLL_SECONDS", 0.01)
 
 
-def test_a_worker_may_claim_again_what_it_holds(worker: Worker) -> None:
-    worker.claim([request_for("a")])
+def test_a_judge_is_asked_by_one_worker_at_a_time(ledger: SqlLedger) -> None:
+    with asking(ledger, "gpt", "haiku", run_id="first-run"):
+        with asking(ledger, "gemini"):
+            pass
+        with (
+            pytest.raises(
+                StoreError, match=r"run first-ru \(judge_scores, process \d+ on .*\) asks"
+            ),
+            asking(ledger, "gpt"),
+        ):
+            pass
+    with asking(ledger, "gpt"):
+        pass
 
-    assert worker.claim([request_for("a")]) == {"a": "claimed"}
+
+def test_shards_hold_parts_of_the_slots_whatever_their_number(ledger: SqlLedger) -> None:
+    with ExitStack() as stack:
+        for index in range(3):
+            stack.enter_context(asking(ledger, "gpt", shard=Shard(index, 3)))
+        for shard in (Shard(1, 3), Shard(0, 4), WHOLE):
+            with pytest.raises(StoreError), asking(ledger, "gpt", shard=shard):
+                pass
+    with asking(ledger, "gpt", shard=Shard(0, 2)), asking(ledger, "gpt", shard=Shard(3, 4)):
+        pass
 
 
-def test_a_recorded_reply_ends_the_claim_and_goes_to_whoever_waits(
-    worker: Worker, other: Worker
+def test_whoever_waits_says_for_whom_and_goes_on_after_their_end(
+    ledger: SqlLedger, caplog: pytest.LogCaptureFixture
 ) -> None:
-    worker.claim([request_for("a")])
-    worker.record([attempt("a", raw_output="I say 4.")])
+    has_begun = threading.Event()
 
-    assert other.claim([request_for("a")]) == {"a": Reply("I say 4.", "ok")}
-    assert other.replies(["a", "b"]) == {"a": Reply("I say 4.", "ok")}
+    def wait() -> None:
+        with Worker(ledger, asset="judge_scores", judge_ids=["gpt"]):
+            has_begun.set()
+
+    with caplog.at_level(logging.WARNING), asking(ledger, "gpt", run_id="run-7"):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        while "waiting" not in caplog.text:
+            assert thread.is_alive()
+        assert not has_begun.is_set()
+    thread.join()
+    assert has_begun.is_set()
+    [message] = caplog.messages
+    assert message.startswith("run run-7 (judge_scores, process ")
+    assert message.endswith(" asks gpt: waiting for its end")
 
 
-def test_a_failed_attempt_keeps_the_claim_until_it_is_released(
-    worker: Worker, other: Worker
+def hold(folder: Path, setting: str | None, has_begun: Event) -> None:
+    """Hold the slots of a judge until the end of the process."""
+    database = folder / "out" / "eval.duckdb"
+    with (
+        open_ledger(folder, evaluation="poems", database=database, setting=setting) as ledger,
+        asking(ledger, "gpt", run_id="killed"),
+    ):
+        has_begun.set()
+        threading.Event().wait()
+
+
+@pytest.fixture
+def start(tmp_path: Path, setting: str | None) -> Iterator[Callable[[], None]]:
+    """Start a process that holds the slots of a judge; call the result to kill it."""
+    has_begun = PROCESSES.Event()
+    process = PROCESSES.Process(target=hold, args=(tmp_path, setting, has_begun))
+    process.start()
+    while not has_begun.wait(0.1):
+        assert process.is_alive()
+
+    def kill() -> None:
+        process.kill()
+        process.join()
+
+    yield kill
+    kill()
+
+
+def test_a_process_that_is_killed_holds_nothing(
+    ledger: SqlLedger, start: Callable[[], None]
 ) -> None:
-    worker.claim([request_for("a")])
-    worker.record([failed("a")])
-    while_retrying = other.claim([request_for("a")])
-    worker.release(["a"])
-
-    assert while_retrying == {"a": "held"}
-    assert other.claim([request_for("a")]) == {"a": "claimed"}
-
-
-def test_nobody_releases_what_another_holds(worker: Worker, other: Worker) -> None:
-    worker.claim([request_for("a")])
-    other.release(["a"])
-
-    assert other.claim([request_for("a")]) == {"a": "held"}
+    with pytest.raises(StoreError, match="run killed"), asking(ledger, "gpt"):
+        pass
+    [row] = workers_asking(ledger)
+    assert (row["judge_id"], row["run_id"], row["n_slots"]) == ("gpt", "killed", 64)
+    start()
+    with Worker(ledger, asset="judge_scores", judge_ids=["gpt"]):
+        pass
+    assert workers_asking(ledger) == []
+    assert stored(ledger, slots) == []
 
 
-def test_a_worker_that_ends_leaves_no_claim(ledger: SqlLedger, other: Worker) -> None:
-    with Worker(ledger, asset="judge_scores") as worker:
-        worker.claim([request_for("a")])
-
-    assert other.claim([request_for("a")]) == {"a": "claimed"}
-
-
-def test_claims_are_taken_over_when_the_lease_has_run_out(
-    ledger: SqlLedger, worker: Worker, other: Worker
+@pytest.mark.slow
+def test_a_worker_that_lost_its_session_gets_its_slots_back(
+    postgres: "Postgres", tmp_path: Path
 ) -> None:
-    worker.claim([request_for("a")])
-    let_lease_run_out(ledger, "run-1")
-
-    assert other.claim([request_for("a")]) == {"a": "claimed"}
-
-
-def test_a_clock_that_is_ahead_takes_over_no_claims(
-    tmp_path: Path, setting: str | None, worker: Worker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    worker.claim([request_for("a")])
-    ahead = datetime.now(UTC) + timedelta(seconds=90)
-    monkeypatch.setattr("eval_assets.store.ledger.engine.wall_clock", lambda: ahead)
-    database = tmp_path / "out" / "eval.duckdb"
+    setting = postgres.new_database()
+    database = tmp_path / "eval.duckdb"
     with (
         open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
-        Worker(ledger, asset="judge_scores") as other,
+        asking(ledger, "gpt", run_id="first") as worker,
     ):
-        assert other.claim([request_for("a")]) == {"a": "held"}
+        postgres.drop_connections()
+        # Nobody knows whether it waits for replies: it is alive.
+        with pytest.raises(StoreError, match="run first"), asking(ledger, "gpt"):
+            pass
+        worker.record([attempt("a")])
+        assert worker.replies(["a"]).keys() == {"a"}
+        with pytest.raises(StoreError, match="run first"), asking(ledger, "gpt"):
+            pass
 
 
-def test_claims_hold_no_more_once_the_lease_was_not_renewed(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.slow
+def test_a_worker_whose_slots_another_has_taken_stores_replies_and_sends_nothing(
+    postgres: "Postgres", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = worker.holds_since
-    assert before is not None
-    monkeypatch.setattr("eval_assets.store.ledger.workers._RECENT_SECONDS", 0.0)
-    assert worker.holds_since is None
-    worker.claim([request_for("a")])
-    monkeypatch.setattr("eval_assets.store.ledger.workers._RECENT_SECONDS", 20.0)
-    assert worker.holds_since not in {None, before}
-
-
-def test_a_batch_of_requests_that_another_run_took_over_is_not_submitted(
-    ledger: SqlLedger, worker: Worker, other: Worker
-) -> None:
-    worker.claim([request_for("a")])
-    let_lease_run_out(ledger, "run-1")
-    other.claim([request_for("a")])
-    with pytest.raises(StoreError, match="nothing was submitted"):
-        worker.intend_batch(Batch("i", "gpt", ("a",), NOW))
-
-
-def test_a_late_reply_to_a_claim_that_was_lost_is_kept_and_spares_the_other_run(
-    ledger: SqlLedger, worker: Worker, other: Worker
-) -> None:
-    worker.claim([request_for("a")])
-    let_lease_run_out(ledger, "run-1")
-    other.claim([request_for("a")])
-
-    worker.record([attempt("a")])
-
-    assert other.claim([request_for("a")]) == {"a": Reply("4", "ok")}
-
-
-def test_claims_of_a_process_that_is_gone_are_free_at_once(ledger: SqlLedger) -> None:
-    """A run that was killed is continued without waiting for its lease."""
-    closed = Worker(ledger, asset="judge_scores", run_id="killed")
-    with closed:
-        closed.claim([request_for("a")])
-        with ledger.write_transaction() as connection:
-            connection.execute(
-                sa.update(workers).where(workers.c.run_id == "killed"),
-                {"process": process_that_ended()},
-            )
-        with Worker(ledger, asset="judge_scores") as worker:
-            assert worker.claim([request_for("a")]) == {"a": "claimed"}
-
-
-def process_that_ended() -> int:
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-    return child
-
-
-def test_the_lease_is_renewed_while_a_worker_waits(
-    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("eval_assets.store.ledger.workers._RENEWAL_SECONDS", 0.01)
-    with Worker(ledger, asset="judge_scores", run_id="slow"):
-        let_lease_run_out(ledger, "slow")
-        deadline = threading.Event()
-        for _ in range(1000):
-            [row] = stored(ledger, workers)
-            if row.lease_until > datetime.now(UTC):
-                break
-            deadline.wait(0.01)
-        else:
-            pytest.fail("the lease was not renewed")
-
-
-def test_many_workers_at_once_claim_every_request_exactly_once(
-    tmp_path: Path, setting: str | None
-) -> None:
-    """Each with a connection of its own, all claiming the same, in orders of their own."""
-    keys = [f"k{number}" for number in range(60)]
-    together = threading.Barrier(4, timeout=300)  # if one fails, so do the others
-
-    def claim_all(place: int) -> list[str]:
-        database = tmp_path / "out" / "eval.duckdb"
-        with (
-            open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
-            Worker(ledger, asset="judge_scores") as worker,
-        ):
-            together.wait()
-            first = []
-            for start in range(0, len(keys), 5):
-                turned = keys[start:] + keys[:start] if place % 2 else keys[::-1]
-                answers = worker.claim([request_for(key) for key in turned])
-                first += [key for key, state in answers.items() if state == "claimed"]
-            together.wait()  # claims hold until everybody has tried
-            return sorted(set(first))
-
-    with ThreadPoolExecutor(4) as pool:
-        claimed = list(pool.map(claim_all, range(4)))
-
-    assert sorted(key for item in claimed for key in item) == sorted(keys)
+    setting = postgres.new_database()
+    database = tmp_path / "eval.duckdb"
+    with (
+        open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
+        asking(ledger, "gpt", run_id="first") as worker,
+    ):
+        postgres.drop_connections()
+        monkeypatch.setattr("eval_assets.store.ledger.workers._RETURN_SECONDS", 0.0)
+        with asking(ledger, "gpt", run_id="second") as successor:
+            worker.record([attempt("a")])
+            assert successor.replies(["a"]).keys() == {"a"}
+            with pytest.raises(StoreError, match="run second"):
+                worker.replies(["a"])
 
 
 def test_every_field_of_an_attempt_is_stored(ledger: SqlLedger, worker: Worker) -> None:
@@ -259,24 +235,35 @@ def test_attempts_are_stored_all_or_none(ledger: SqlLedger, worker: Worker) -> N
     assert stored(ledger, attempts) == []
 
 
-def test_the_latest_reply_to_a_request_counts(worker: Worker) -> None:
+def test_a_second_reply_to_a_request_is_kept_and_does_not_count(
+    ledger: SqlLedger, worker: Worker, other: Worker
+) -> None:
     later = NOW + timedelta(seconds=1)
-    worker.record([attempt("a", raw_output="5", started_at=later), attempt("a"), failed("a")])
+    worker.record([failed("a"), attempt("a", attempt=2)])
+    other.record([attempt("a", raw_output="5", started_at=later)])
+    other.record([attempt("b"), attempt("b", raw_output="5", started_at=later)])
 
-    assert worker.replies(["a"]) == {"a": Reply("5", "ok")}
+    assert worker.replies(["a", "b"]) == {"a": Reply("4", "ok"), "b": Reply("4", "ok")}
+    rows = stored(ledger, attempts)
+    assert [row.status for row in rows] == ["api_error", "ok", "repeated", "ok", "repeated"]
+    assert spent_in_month(ledger, NOW.date()) == pytest.approx(0.04)
 
 
-def test_a_prompt_is_kept_once_also_if_its_request_is_claimed_again(
+def test_attempts_that_were_committed_before_are_stored_once(
     ledger: SqlLedger, worker: Worker
 ) -> None:
-    worker.claim([request_for("a")])
-    worker.release(["a"])
-    worker.claim([request_for("a"), request_for("b")])
+    """A server may go away before it says that it has committed them."""
+    worker.record([failed("a"), attempt("a", attempt=2)])
+    worker.record([failed("a"), attempt("a", attempt=2), attempt("b")])
 
-    assert {row.call_key: row.prompt for row in stored(ledger, requests)} == {
-        "a": request_for("a").prompt,
-        "b": request_for("b").prompt,
-    }
+    assert [row.status for row in stored(ledger, attempts)] == ["api_error", "ok", "ok"]
+
+
+def test_a_prompt_is_kept_once(ledger: SqlLedger, worker: Worker) -> None:
+    worker.record([failed("a")], prompts_of("a"))
+    worker.record([attempt("a", attempt=2), attempt("b")], prompts_of("a", "b"))
+
+    assert {row.call_key: row.prompt for row in stored(ledger, requests)} == prompts_of("a", "b")
 
 
 def test_as_many_keys_as_a_large_run_has_are_looked_up_at_once(worker: Worker) -> None:
@@ -295,22 +282,16 @@ def test_what_an_endpoint_refuses_for_a_model_is_remembered(worker: Worker) -> N
     assert worker.refused_capabilities("http://b", "m") == frozenset()
 
 
-def test_requests_of_a_batch_stay_claimed_after_its_run_until_it_is_closed(
+def test_requests_of_a_batch_are_asked_by_nobody_until_it_is_closed(
     ledger: SqlLedger, other: Worker
 ) -> None:
-    batch = Batch("intent-1", "gpt", ("a", "b"), NOW, most_usd=0.5)
+    batch = batch_of("intent-1", "a", "b", most_usd=0.5)
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        worker.claim([request_for("a"), request_for("b")])
-        worker.intend_batch(batch)
-        assert other.open_batches("gpt") == []  # it is about to be submitted
+        worker.intend_batch(batch, prompts_of("a", "b"))
 
-    assert other.claim([request_for("a")]) == {"a": "in_batch"}
-    assert other.open_batches("gpt") == [batch]
+    assert other.keys_in_batches(["a", "c"]) == {"a"}
     [opened] = other.open_batches("gpt")
-    requested = request_for("a")
-    assert opened.subjects["a"] == CallSubject(
-        requested.operation, requested.response_id, requested.question_id, requested.replicate
-    )
+    assert (opened, opened.subjects) == (batch, batch.subjects)
     assert other.open_batches("haiku") == []
     other.confirm_batch("intent-1", "batch-1")
     assert other.open_batches("gpt") == [dataclasses.replace(batch, batch_id="batch-1")]
@@ -321,30 +302,35 @@ def test_requests_of_a_batch_stay_claimed_after_its_run_until_it_is_closed(
     other.close_batch("intent-1")
 
     assert other.open_batches("gpt") == []
-    assert other.claim([request_for("a"), request_for("b")]) == {
-        "a": Reply("4", "ok"),
-        "b": "claimed",
-    }
+    assert other.keys_in_batches(["a", "b"]) == frozenset()
+    assert len(stored(ledger, requests)) == 2
+
+
+def test_a_shard_leaves_batches_to_whoever_asks_about_all_units(ledger: SqlLedger) -> None:
+    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
+        worker.intend_batch(batch_of("intent-1", "a"), {})
+    with Worker(ledger, asset="judge_scores", run_id="run-1", shard=Shard(0, 2)) as shard:
+        assert shard.open_batches("gpt") == []
+        assert shard.keys_in_batches(["a"]) == {"a"}
 
 
 def test_a_worker_whose_work_fails_reports_that_and_not_its_own_end(ledger: SqlLedger) -> None:
     def fail() -> None:
-        with Worker(ledger, asset="judge_scores"):
+        with Worker(ledger, asset="judge_scores", judge_ids=["gpt"]):
             with ledger.write_transaction() as connection:
-                connection.execute(sa.text("DROP TABLE claims" if given_file else "SELECT 1"))
+                connection.execute(sa.text("DROP TABLE slots"))
             raise ZeroDivisionError
 
-    given_file = ledger.place.endswith("ledger.sqlite")
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert claims.name == "claims"
 
 
-def test_a_withdrawn_reply_is_a_failure_and_is_asked_for_again(
+def test_a_withdrawn_reply_is_a_failure_and_may_be_asked_for_again(
     worker: Worker, other: Worker
 ) -> None:
     worker.record([attempt("a"), attempt("b")])
     other.withdraw(["b"], "not its own")
     worker.withdraw(["a"], "the server repeated it")
     assert worker.replies(["a", "b"]).keys() == {"b"}
-    assert other.claim([request_for("a")]) == {"a": "claimed"}
+    other.record([attempt("a", raw_output="5", started_at=NOW + timedelta(seconds=1))])
+    assert worker.replies(["a"]) == {"a": Reply("5", "ok")}

@@ -1,0 +1,145 @@
+"""Locks on the slots of units: whoever asks a judge holds them, so that no unit is asked twice.
+
+A lock ends with the process that holds it, however that ends; one that is stopped holds on.
+"""
+
+import fcntl
+import hashlib
+import os
+import threading
+from collections.abc import Collection
+from pathlib import Path
+from typing import TextIO
+
+import sqlalchemy as sa
+
+from eval_assets.ledger import N_SLOTS
+from eval_assets.store.ledger.engine import SqlLedger
+
+
+def number_of(ledger: SqlLedger, judge_id: str, slot: int) -> int:
+    """Return the number of the lock of a judge's slot, of 54 bits."""
+    name = f"eval_assets\0{ledger.evaluation}\0{judge_id}"
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:6]) * N_SLOTS + slot
+
+
+class FileLocks:
+    """Locks of bytes in a file beside the ledger, which are never lost.
+
+    POSIX gives them to the process as a whole, and ends all of them when it closes any descriptor
+    of the file. So a process opens it once, and keeps account of its own locks.
+    """
+
+    _open: dict[Path, TextIO] = {}  # noqa: RUF012 - of the process
+    _held: set[tuple[Path, int]] = set()  # noqa: RUF012 - likewise
+    _turn = threading.Lock()
+    is_lost = False
+
+    def __init__(self, ledger: Path) -> None:
+        self._path = ledger.with_name(f"{ledger.name}-lock").absolute()
+        self._numbers: list[int] = []
+
+    def take(self, numbers: Collection[int]) -> int | None:
+        """Take locks; return a number that somebody else holds, or None if all are taken."""
+        with self._turn:
+            if self._path not in self._open:
+                self._open[self._path] = self._path.open("a")
+            for number in sorted(numbers):
+                if (self._path, number) in self._held or not self._lock(number):
+                    self._free()
+                    return number
+                self._held.add((self._path, number))
+                self._numbers.append(number)
+        return None
+
+    def free(self) -> None:
+        """Free all that were taken."""
+        with self._turn:
+            self._free()
+
+    def close(self) -> None:
+        """Free all that were taken."""
+        self.free()
+
+    def _lock(self, number: int) -> bool:
+        try:
+            fcntl.lockf(self._open[self._path], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _free(self) -> None:
+        for number in self._numbers:
+            fcntl.lockf(self._open[self._path], fcntl.LOCK_UN, 1, number)
+            self._held.remove((self._path, number))
+        self._numbers.clear()
+        is_needed = any(path == self._path for path, _ in self._held)
+        if not is_needed and self._path in self._open:
+            self._open.pop(self._path).close()
+
+
+class SessionLocks:
+    """Advisory locks of PostgreSQL, held by a session that also writes.
+
+    When the session is lost, so are the locks, and nothing is written with it any more.
+    """
+
+    def __init__(self, ledger: SqlLedger) -> None:
+        self.session = ledger.connect()
+        self._ledger = ledger
+
+    def take(self, numbers: Collection[int]) -> int | None:
+        """Take locks; return a number that somebody else holds, or None if all are taken."""
+        number = sa.func.unnest(sa.literal(sorted(numbers), sa.ARRAY(sa.BigInteger)))
+        rows = sa.select(number.label("number")).subquery()
+        locks = sa.select(rows.c.number, sa.func.pg_try_advisory_lock(rows.c.number))
+        with self._ledger.transaction_on(self.session, is_writing=False) as connection:
+            results = connection.execute(locks).all()
+        held_numbers = [number for number, is_taken in results if not is_taken]
+        if held_numbers:
+            self.free()
+        return min(held_numbers, default=None)
+
+    def free(self) -> None:
+        """Free all that were taken."""
+        with self._ledger.transaction_on(self.session, is_writing=False) as connection:
+            connection.execute(sa.select(sa.func.pg_advisory_unlock_all()))
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether the session has ended, and with it the locks."""
+        return self.session.closed or self.session.invalidated
+
+    def close(self) -> None:
+        """End the session, which frees all."""
+        if not self.session.closed:
+            self.session.invalidate()
+            self.session.close()
+
+
+def locks_of(ledger: SqlLedger) -> FileLocks | SessionLocks:
+    """Return locks of a ledger, none of which is taken."""
+    return FileLocks(ledger.file) if ledger.file else SessionLocks(ledger)
+
+
+def this_machine() -> str:
+    """Return a name of this machine and its process numbers, as long as it is not restarted."""
+    parts = [os.uname().nodename]
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    if boot.exists():  # Linux: containers share a boot, but not their process numbers
+        parts += [boot.read_text("ascii").strip(), str(Path("/proc/self/ns/pid").readlink())]
+    return " ".join(parts)
+
+
+def has_ended(machine: str, process: int) -> bool:
+    """Return whether a process of this machine has ended; of another machine it is not known."""
+    if machine != this_machine():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # somebody else's
+        return False
+    return False
