@@ -1,10 +1,12 @@
 """Readings of a table: which columns name items, raters and questions, and which hold ratings."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from eval_assets.readers.columns import CodedTable
+from eval_assets.readers.names import Who
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.item_rows import ItemRows
 from eval_assets.readers.readings.person_rows import reading_of_person_rows
@@ -50,7 +52,7 @@ def best_readings(
         candidates.sort(key=lambda of: -of.likelihood)
         candidates = [of for of in candidates if _has_ratings(of)] or candidates
         if candidates and candidates[0].refusal is None:
-            readings += [candidates[0], *_scores_above(candidates)]
+            readings += [candidates[0], *_on_other_levels(candidates)]
         else:
             refused += candidates[:1]
     return readings, sorted(refused, key=lambda of: -of.likelihood)
@@ -69,17 +71,31 @@ def _has_ratings(reading: Reading) -> bool:
     )
 
 
-def _scores_above(candidates: Sequence[Reading]) -> list[Reading]:
-    """Return the judges' scores that are fields of the item, above the list of its ratings."""
+def _on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:
+    """Return the ratings of the others on another level of the document than the likeliest.
+
+    These are judges' scores beside people's ratings, and people's beside those of judges: fields of
+    the item above a list, or a list below.
+    """
     best = candidates[0]
-    if best.judges_only or all(of.is_judge for of in best.rated):
-        return []
+    of_judges = best.judges_only or all(of.is_judge for of in best.rated)
     known = {of.column.name for of in best.rated}
     for other in candidates[1:]:
-        is_above = other.table is not best.table and len(other.table) <= len(best.table)
-        scores = [of for of in other.rated if of.is_judge and of.column.name not in known]
+        rated = [
+            of
+            for of in other.rated
+            if of.column.name not in known
+            and (
+                of.column.who is Who.HUMAN and not of.is_judge and not other.judges_only
+                if of_judges
+                else of.is_judge or other.judges_only
+            )
+        ]
         shares_items = {c.name for c in other.items} & {c.name for c in best.items}
-        if is_above and scores and other.refusal is None and shares_items:
-            other.rated = scores
+        if other.table is not best.table and rated and not other.refusal and shares_items:
+            questions = {of.question for of in best.rated}
+            if len(questions) == len({of.question for of in rated}) == 1 and not other.question:
+                rated = [replace(of, question=best.rated[0].question) for of in rated]
+            other.rated = rated
             return [other]
     return []

@@ -100,7 +100,7 @@ def _rater_candidates(
     level = deepest_level(columns)
     ratings = [c for c in columns if c.can_rate and c.level == level]
     scored = [
-        (_rater_score(column), column)
+        (_rater_score(column) + 4 * _names_judges_of_list(table, column), column)
         for column in columns
         if not choices.takes(column) and _may_name_raters(table, column, ratings)
     ]
@@ -184,6 +184,21 @@ def _is_a_form(ratings: Sequence[CodedColumn]) -> bool:
     return bool(crossed_parts(names)) or bool(distinct_parts(names)) or bool(is_numbered)
 
 
+def _holds_raters(column: CodedColumn) -> bool:
+    """Return whether all values are called like people or judges, as expert_1 beside gpt-4."""
+    kinds = {who(name) for name in column.rating_words[:50]}
+    return column.kind is Kind.WORD and Who.HUMAN in kinds and kinds <= {Who.HUMAN, Who.JUDGE}
+
+
+def _names_judges_of_list(table: CodedTable, column: CodedColumn) -> bool:
+    """Return whether a field of the parts of a list, such as `judges`, names their models."""
+    is_in_list = any(
+        of.origin is Origin.POSITION and of.level == column.level and names_judge(of.name)
+        for of in table.columns
+    )
+    return is_in_list and not column.origin and all(map(names_model, column.values[:50]))
+
+
 def _rater_score(column: CodedColumn) -> float:
     """Return how likely a column names raters, by its name and by those in it."""
     is_judge = names_judge(column.name)
@@ -195,7 +210,7 @@ def _rater_score(column: CodedColumn) -> float:
         + 0.9 * np.mean(people)
         + is_judge
         - 2 * column.may_be(Role.QUESTION)
-        - 2 * (column.may_be(Role.SYSTEM) and not is_judge)
+        - 2 * (column.may_be(Role.SYSTEM) and not (is_judge or _holds_raters(column)))
         - 1.5 * column.may_be(Role.TURN)
         - 2 * column.may_be(Role.RUN)
         - 1.5 * (column.may_be(Role.ITEM) and not column.may_be(Role.RATER))
@@ -224,7 +239,9 @@ class _RatingRows:
         """Return whether the header, or an option, says that the column names raters."""
         rater = self.rater
         is_judge = names_judge(rater.name)
-        return bool(rater.may_be(Role.RATER) or rater.origin or self._chosen(rater) or is_judge)
+        is_named = rater.may_be(Role.RATER) or rater.origin or self._chosen(rater)
+        is_of_list = _names_judges_of_list(self.table, rater)
+        return bool(is_named or is_judge or is_of_list or _holds_raters(rater))
 
     def _chosen(self, column: CodedColumn) -> bool:
         return self.choices.takes(column)
@@ -387,6 +404,8 @@ class _RatingRows:
         A column `judge` that holds names of people has the people who judged.
         """
         if self.choices.options.judge and self.rater in self.choices.judges:
+            return True
+        if _names_judges_of_list(self.table, self.rater):
             return True
         kinds = [who(name) for name in self.rater.rating_words[:50]]
         if self.is_named and all(map(_METRIC.search, self.rater.rating_words[:50])):

@@ -992,3 +992,36 @@ def test_judge_above_a_list_of_labels_is_read_once(tmp_path: Path) -> None:
 
     assert set(ratings.scores["judge"]) == {"gpt-4o"}
     assert len(ratings.scores) == len(ITEMS)
+
+
+def test_judges_in_a_list_below_peoples_ratings_are_read(tmp_path: Path) -> None:
+    models = ("gpt-4o", "claude-3-opus")
+    records = [
+        {
+            "id": item,
+            "humans": {rater: of(item, rater) for rater in RATERS[:2]},
+            "judges": [{"model": model, "score": of(item, "Cleo")} for model in models],
+        }
+        for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "records.json", json.dumps(records))
+
+    assert set(ratings.scores["judge"]) == {*models}
+    assert set(ratings.ratings["rater"]) == {*RATERS[:2]}
+    assert len(ratings.questions) == 1
+
+
+def test_column_that_names_people_and_models_names_raters(tmp_path: Path) -> None:
+    raters = {"expert_1": "Anna", "expert_2": "Ben", "gpt-4o-judge": "Cleo"}
+    rows: Rows = [["example_id", "source", "verdict"]]
+    rows += [
+        [item, name, ("fail", "pass")[of(item, r) > 2]]
+        for item in ITEMS
+        for name, r in raters.items()
+    ]
+
+    ratings = read(tmp_path, "verdicts.csv", csv_of(rows))
+
+    assert set(ratings.ratings["rater"]) == {"expert_1", "expert_2"}
+    assert set(ratings.scores["judge"]) == {"gpt-4o-judge"}
