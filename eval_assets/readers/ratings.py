@@ -225,6 +225,10 @@ def _read(
     unlike = [name for of in readings for name, reason in of.not_read.items() if reason == UNLIKE]
     notes = [
         *([f"not read: {listed_briefly(unlike)}, {UNLIKE}"] if unlike else []),
+        *(
+            f"not read: {n:,} {loss}"
+            for loss, n in (source.export.losses if source.export else {}).items()
+        ),
         *(note for of in readings for note in (*of.table.notes, *of.notes)),
         *ratings.notes,
     ]

@@ -1025,3 +1025,18 @@ def test_column_that_names_people_and_models_names_raters(tmp_path: Path) -> Non
 
     assert set(ratings.ratings["rater"]) == {"expert_1", "expert_2"}
     assert set(ratings.scores["judge"]) == {"gpt-4o-judge"}
+
+
+def test_field_of_an_export_that_may_hold_ratings_is_named_on_the_screen(tmp_path: Path) -> None:
+    metrics = {"name": "Correctness", "score": 0.5, "success": True, "evaluationModel": "gpt-4.1"}
+    cases = [
+        {"name": item, "input": item, "metricsData": [metrics], "humanRating": of(item, "Anna")}
+        for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "run.json", json.dumps({"testCases": cases}))
+
+    n = len(ITEMS)
+    assert (
+        f"not read: {n} values of the field testCases[].humanRating may be ratings" in ratings.notes
+    )
