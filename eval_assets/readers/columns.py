@@ -6,7 +6,7 @@ or thousands of them, and never loop over cells.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property
 
@@ -323,6 +323,14 @@ class CodedTable:
         columns = [CodedColumn.of(header, cells) for header, cells in table.columns.items()]
         files = FileColumn.repeat(table.file, len(table))
         return cls(columns, files, table.lines, bad_rows=table.bad_rows, notes=table.notes)
+
+
+def once_in(column: CodedColumn, unit: npt.NDArray[np.integer]) -> CodedColumn:
+    """Return a column with the first cell of each unit, of which the others are repetitions."""
+    rows = np.flatnonzero(column.has_cell)
+    first = np.zeros(len(column), dtype=bool)
+    first[rows[np.unique(unit[rows], return_index=True)[1]]] = True
+    return replace(column, codes=np.where(first, column.codes, BLANK))
 
 
 def combined(columns: Sequence[CodedColumn]) -> npt.NDArray[np.int64]:

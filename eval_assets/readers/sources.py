@@ -35,7 +35,7 @@ _ALIKE = 0.8
 """Share of common columns from which on tables are parts of one."""
 
 _SUMMARY_ROW = re.compile(
-    r"(totals?|mean|average|avg|median|sd|std|st\.? ?dev|sum|count|summe|mittelwert"
+    r"((grand )?totals?|mean|average|avg|median|sd|std|st\.? ?dev|sum|count|summe|mittelwert"
     r"|durchschnitt|gesamt)\.?",
     re.IGNORECASE,
 )

@@ -162,6 +162,9 @@ def read_argilla(records: Iterable[Record], export: Export) -> None:
         response_id = record.get("id") or record.get("_server_id")
         response_id = export.add_response(response_id, **columns)
         nested = record if "fields" in record else _nested(record)
+        if isinstance(nested.get("responses"), list):
+            export.losses["responses in a list, as Argilla 1 has them, are not read"] += 1
+            continue
         for name, answers in (nested.get("responses") or {}).items():
             for answer in answers:
                 if answer.get("status") in ("discarded", "draft"):

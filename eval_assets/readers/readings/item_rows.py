@@ -9,7 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers.columns import CodedColumn, CodedTable, Kind, Origin, combined, n_distinct
+from eval_assets.readers.columns import (
+    CodedColumn,
+    CodedTable,
+    Kind,
+    Origin,
+    combined,
+    n_distinct,
+    once_in,
+    share_constant,
+)
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
     Role,
@@ -100,6 +109,7 @@ class ItemRows:
         self.unusable = frozenset(self.not_read)
         candidates = self._candidates()
         self.kinds = _kinds(candidates)
+        self._find_score_of_model(candidates)
         rated = [column for column in candidates if self._may_hold_ratings(column, candidates)]
         rated = self._without_counts_of_votes(rated)
         if not rated:
@@ -120,10 +130,25 @@ class ItemRows:
         self._name_raters(reading, people, judges)
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
+        self._use_runs(reading)
         if not judges and not any(map(self._is_person, people)):
             self._name_grader(reading, people)
         reading.name_the_rest()
         return reading
+
+    def _use_runs(self, reading: Reading) -> None:
+        """Take a part of the item for the run of the judges, if people's ratings repeat in it."""
+        run = self.choices.run or next((c for c in reading.items if c.may_be(Role.RUN)), None)
+        items = [column for column in reading.items if column is not run]
+        people = [of for of in reading.rated if not of.is_judge]
+        if run is None or not items or len(people) == len(reading.rated):
+            return
+        unit = combined(items)
+        if any(share_constant(of.column, unit) < 1 for of in people):
+            return
+        reading.items, reading.run = items, run
+        for of in people:
+            of.column = once_in(of.column, unit)
 
     # The columns that may hold ratings.
 
@@ -402,15 +427,31 @@ class ItemRows:
         reading.likelihood += 2 * bool(judges)
         self._name_judge(reading)
 
-    def _name_judge(self, reading: Reading) -> None:
-        """Give the only judge the name of its model, if a column beside its scores holds that."""
-        models = [
+    def _models(self) -> list[str]:
+        """Return the models that columns of one value call the judge."""
+        return [
             column.values[0]
             for column in self.columns
             if len(column.values) == 1
-            and names_judge(column.name)
             and names_model(column.values[0])
+            and (names_judge(column.name) or column.may_be(Role.RATER))
         ]
+
+    def _find_score_of_model(self, candidates: Sequence[CodedColumn]) -> None:
+        """Take the only score without a rater beside people's for that of the model in a column."""
+        kinds = [self.who_is(column) for column in candidates]
+        scores = [
+            column
+            for column, kind in zip(candidates, kinds, strict=True)
+            if not kind.is_human and column.may_be(Role.RATING)
+        ]
+        has_people = any(kind.is_human for kind in kinds)
+        if len(self._models()) == len(scores) == 1 and has_people and Who.JUDGE not in kinds:
+            self.kinds[id(scores[0])] = Who.JUDGE
+
+    def _name_judge(self, reading: Reading) -> None:
+        """Give the only judge the name of its model, if a column beside its scores holds that."""
+        models = self._models()
         named = {of.rater for of in reading.rated if of.is_judge}
         if len(models) == len(named) == 1 and not self.choices.judges:
             reading.rated = [
@@ -430,6 +471,8 @@ class ItemRows:
             return self._of_parts(columns, pairs, parts)
         margins = [p - share_of_criteria(names) for p, names in zip(people, parts, strict=True)]
         k = 0 if margins[0] >= margins[1] else 1
+        if any(who(name) is Who.HUMAN and not name.isdigit() for name in parts[1 - k]):
+            return []  # human_1, human_2 and model_1 are not questions
         return [
             RatedColumn(
                 column,
@@ -600,6 +643,8 @@ class ItemRows:
     def _rate_items(self, reading: Reading, rated: Sequence[CodedColumn]) -> None:
         """Prefer tables that name their items; refuse one whose items repeat without raters."""
         reading.likelihood += 0.5 * names_item(reading.items)
+        if any(names_judge(c.name) and all(map(names_model, c.values[:50])) for c in reading.items):
+            reading.likelihood -= 4  # each row is of a judge, and not an item
         has_names = any(
             (c.may_be(Role.RATER) or c.kind is Kind.ADDRESS)
             and c not in rated
@@ -783,7 +828,10 @@ def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
     order = (Who.UNKNOWN, Who.CRITERION, Who.PERSON, Who.HUMAN, Who.JUDGE)
     crossed = crossed_parts(names)
     if crossed:
-        kinds = [max(who(a), who(b), key=order.index) for a, b in crossed]
+        kinds = [
+            max(who(a), who(b), who(name), key=order.index)
+            for name, (a, b) in zip(names, crossed, strict=True)
+        ]
     return {id(column): kind for column, kind in zip(columns, kinds, strict=True)}
 
 

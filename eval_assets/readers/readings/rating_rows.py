@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.readers.columns import (
-    BLANK,
     CodedColumn,
     CodedTable,
     Kind,
     Origin,
     combined,
     n_distinct,
+    once_in,
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
@@ -25,6 +25,7 @@ from eval_assets.readers.names import (
     Who,
     crossed_parts,
     distinct_parts,
+    is_rating_word,
     names_judge,
     names_model,
     who,
@@ -119,11 +120,10 @@ def _may_name_raters(
         return False
     if column.origin is Origin.POSITION and _are_of_systems(table, column):
         return False
-    is_number = column.kind is Kind.NUMBER
-    if is_number and (not column.is_whole or (column.can_rate and not (is_named or column.origin))):
+    if _stands_beside_people(column, ratings):
         return False
-    is_rating = _ONE_OF_SEVERAL.search(column.name) or column.may_be(Role.RATING)
-    if is_number and column.can_rate and is_rating and not column.origin:
+    is_number = column.kind is Kind.NUMBER
+    if is_number and not _may_be_ids(column, is_named=is_named):
         return False
     if len(column.values) > _MOST_RATERS and not is_named:
         return False
@@ -159,6 +159,28 @@ def _is_like(score: CodedColumn, rating: CodedColumn) -> bool:
     is_same = bool(words & {word.casefold() for word in rating.rating_words})
     is_ordered = score.order is not None and len(words) > 1
     return score.kind is Kind.NUMBER or is_ordered or is_same
+
+
+def _may_be_ids(column: CodedColumn, *, is_named: bool) -> bool:
+    """Return whether numbers may be those of raters, and not ratings."""
+    if not column.is_whole or column.origin or not column.can_rate:
+        return column.is_whole
+    is_rating = _ONE_OF_SEVERAL.search(column.name) or column.may_be(Role.RATING)
+    return is_named and not is_rating
+
+
+def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
+    """Return whether a column says who made the file, or holds scores, beside people's ratings."""
+    ratings = [of for of in ratings if of is not column]
+    if column.n_distinct == 1 and not column.origin:
+        return any(map(_says_who, ratings))
+    is_score = column.kind is Kind.NUMBER and column.can_rate and names_judge(column.name)
+    return is_score and any(of.who is Who.HUMAN for of in ratings)
+
+
+def _says_who(column: CodedColumn) -> bool:
+    """Return whether a header names a person, a model or a judge."""
+    return column.who.is_human or _names_score(column)
 
 
 def _is_named_after(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
@@ -326,30 +348,38 @@ class _RatingRows:
         return reading
 
     def _scores_of_items(self, rated: Sequence[RatedColumn], key: _ItemKey) -> list[RatedColumn]:
-        """Return the columns of a judge's scores of items, which each rating of an item repeats."""
+        """Return the columns of a judge's scores of items, which each rating of an item repeats.
+
+        Beside ratings of judges, these are the columns of people.
+        """
         unit = combined([*key.items, *filter(None, [key.question])])
-        first = np.zeros(len(self.table), dtype=bool)
+        of_judges = self._holds_judges()
         scores = []
         for column in self.columns:
             is_chosen = any(column is of for of in self.choices.judges)
             is_above = column.level < self.level and column.can_rate
             is_of_item = is_above or self.not_read.get(column.name) == _OF_ITEM
-            is_score = _names_score(column) and is_of_item and _is_like(column, rated[0].column)
+            is_other = column.who is Who.HUMAN if of_judges else _names_score(column)
+            is_score = is_other and is_of_item and _is_like(column, rated[0].column)
             if not is_chosen and not is_score:
                 continue
             names = [of.question or "" for of in rated if _is_named_after(column, [of.column])]
             if len(rated) > 1 and len(names) != 1:
+                self.notes.append(
+                    f"not read: {column.name}, which may score any of {len(rated)} questions"
+                )
                 continue
             question = names[0] if len(rated) > 1 else rated[0].question
-            owner = column.name.rpartition(".")[0]
+            owner, _, name = column.name.rpartition(".")
             rater = owner if names_judge(owner) or names_model(owner) else column.name
+            if of_judges and owner and not is_rating_word(name):
+                rater = name
             if len(rated) > 1:
                 rater = column.name[: -len(names[0])].rstrip(" _.:-")
-            rows = np.flatnonzero(column.has_cell)
-            first[:] = False
-            first[rows[np.unique(unit[rows], return_index=True)[1]]] = True
-            score = replace(column, codes=np.where(first, column.codes, BLANK))
-            scores.append(RatedColumn(score, rater=rater, question=question, is_judge=True))
+            score = once_in(column, unit)
+            scores.append(
+                RatedColumn(score, rater=rater, question=question, is_judge=not of_judges)
+            )
             self.not_read.pop(column.name, None)
         return scores
 

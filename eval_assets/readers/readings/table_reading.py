@@ -91,7 +91,8 @@ class Reading:
     def uses(self, column: CodedColumn) -> bool:
         """Return whether a column has a role."""
         roles = [self.rater, self.question, self.run, self.round, self.time, *self.items]
-        return any(column is of for of in [*roles, *(rated.column for rated in self.rated)])
+        names = {rated.column.name for rated in self.rated}
+        return column.name in names or any(column is of for of in roles)
 
     def name_the_rest(self) -> None:
         """Give a reason for each column that has no role and none yet."""

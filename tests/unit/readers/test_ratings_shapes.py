@@ -1040,3 +1040,85 @@ def test_field_of_an_export_that_may_hold_ratings_is_named_on_the_screen(tmp_pat
     assert (
         f"not read: {n} values of the field testCases[].humanRating may be ratings" in ratings.notes
     )
+
+
+@pytest.mark.parametrize("run", ["run", "trial", "attempt"])
+@pytest.mark.parametrize("judge", ["judge", "llm_score"])
+def test_label_that_each_run_of_a_judge_repeats_counts_once(
+    tmp_path: Path, run: str, judge: str
+) -> None:
+    rows: Rows = [["case_id", run, judge, "human"]]
+    rows += [
+        [item, k, of(item, rater), of(item, "Cleo")]
+        for item in ITEMS
+        for k, rater in enumerate(RATERS[:2])
+    ]
+
+    ratings = read(tmp_path, "runs.csv", csv_of(rows))
+
+    assert {item: value for item, _, _, value in cells(ratings)} == {
+        item: of(item, "Cleo") for item in ITEMS
+    }
+    assert len(ratings.ratings) == len(ITEMS)
+    assert len(ratings.scores) == 2 * len(ITEMS)
+    assert set(ratings.scores["run"]) == {"0", "1"}
+
+
+def test_people_beside_the_scores_of_each_judge_count_once(tmp_path: Path) -> None:
+    judges = {"gpt-4o": "Cleo", "claude-3-opus": "Ben"}
+    rows: Rows = [["case_id", "judge_model", "judge_score", "human_a", "human_b"]]
+    rows += [
+        [item, judge, of(item, rater), of(item, "Anna"), of(item, "Ben")]
+        for item in ITEMS
+        for judge, rater in judges.items()
+    ]
+
+    ratings = read(tmp_path, "joined.csv", csv_of(rows))
+
+    assert set(ratings.scores["judge"]) == {*judges}
+    assert len(ratings.scores) == len(ratings.ratings) == 2 * len(ITEMS)
+    assert len(ratings.questions) == 1
+
+
+@pytest.mark.parametrize("header", ["evaluator", "judge_model"])
+def test_model_in_all_rows_is_whose_score_stands_beside_people(tmp_path: Path, header: str) -> None:
+    rows: Rows = [["id", header, "score", "anna", "ben"]]
+    rows += [
+        [item, "gpt-4o", of(item, "Cleo"), of(item, "Anna"), of(item, "Ben")] for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "scores.csv", csv_of(rows))
+
+    assert set(ratings.scores["judge"]) == {"gpt-4o"}
+    assert set(ratings.ratings["rater"]) == {"anna", "ben"}
+
+
+def test_person_who_made_all_rows_rated_none_of_them(tmp_path: Path) -> None:
+    rows: Rows = [["Name", "Anna rating", "Ben rating", "GPT-4o rating", "Created By"]]
+    rows += [[item, *(of(item, rater) for rater in RATERS), "Anna Lind"] for item in ITEMS]
+
+    ratings = read(tmp_path, "table.csv", csv_of(rows))
+
+    assert len(ratings.ratings) == 2 * len(ITEMS)
+    assert set(ratings.scores["judge"]) == {"GPT-4o rating"}
+
+
+def test_numbered_scores_of_a_model_are_no_persons(tmp_path: Path) -> None:
+    headers = ["human_rating_1", "human_rating_2", "model_rating_1", "model_rating_2"]
+    raters = ("Anna", "Ben", "Cleo", "Ben")
+    rows: Rows = [["example", *headers]]
+    rows += [[item, *(of(item, rater) for rater in raters)] for item in ITEMS[:5]]
+
+    ratings = read(tmp_path, "table.csv", csv_of(rows))
+
+    assert {name[-1] for name in ratings.ratings["rater"]} == {"1", "2"}
+    assert len(ratings.ratings) == 2 * 5
+    assert {*ratings.scores["judge"]} == {*headers[2:]}
+
+
+def test_score_of_one_of_several_questions_is_named_on_the_screen(tmp_path: Path) -> None:
+    rows = long_with_scores(("gpt-4o grade", "Clarity"))
+
+    ratings = read(tmp_path, "ratings.csv", csv_of(rows))
+
+    assert "not read: gpt-4o grade, which may score any of 2 questions" in ratings.notes
