@@ -145,7 +145,7 @@ _NO_LAST_NAME = re.compile(
 )
 
 _JUDGE = re.compile(
-    r"(^|_)(judges?|llms?|ai|ki|ia|verdict|pred(iction|icted|ictions)?|auto"
+    r"(^|_)(judges?|\w+judge|llms?|llm\w+|ai|ki|ia|verdict|pred(iction|icted|ictions)?|auto"
     r"|auto_?(rat|grad|eval|judg|scor|annotat|label|mark|assess)\w*"
     r"|machine|maschine"
     r"|grading|grader_model|judge_?model(_?id)?|model_(score|rating|label|grade|verdict|judg\w*)"

@@ -754,6 +754,12 @@ _REASONS: tuple[tuple[str, _Reason], ...] = (
             and (
                 column.name.startswith("column ")
                 or not (table.who_is(column).is_human or table.who_is(column) is Who.JUDGE)
+                or (
+                    column.kind is Kind.WORD
+                    and not any(
+                        column.values[0] in of.values for of in candidates if of is not column
+                    )
+                )
             )
         ),
     ),

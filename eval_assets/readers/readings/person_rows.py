@@ -1,6 +1,7 @@
 """Tables with a row for each person, and a column for each item: forms and surveys."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -44,6 +45,13 @@ def reading_of_person_rows(
     ]
     are_numbers = sum(column.kind is Kind.NUMBER for column in rated) > len(rated) / 2
     rated = [column for column in rated if (column.kind is Kind.NUMBER) == are_numbers]
+    n_columns = Counter[str](value for column in rated for value in column.values)
+    # The survey, such as its language and channel, is the same in all rows.
+    rated = [
+        column
+        for column in rated
+        if are_numbers or len(column.values) > 1 or n_columns[column.values[0]] > 1
+    ]
     headers = [column.name for column in rated]
     if len(rated) < _FEWEST or len(table) < _FEWEST:
         return None

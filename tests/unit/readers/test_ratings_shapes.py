@@ -1122,3 +1122,32 @@ def test_score_of_one_of_several_questions_is_named_on_the_screen(tmp_path: Path
     ratings = read(tmp_path, "ratings.csv", csv_of(rows))
 
     assert "not read: gpt-4o grade, which may score any of 2 questions" in ratings.notes
+
+
+def test_column_of_one_name_beside_words_of_raters_is_no_rater(tmp_path: Path) -> None:
+    words = ("bad", "good")
+    rows: Rows = [["log_id", "Assigned to", "anna", "ben"]]
+    rows += [
+        [item, "Anna Lind", *(words[of(item, rater) > 2] for rater in RATERS[:2])] for item in ITEMS
+    ]
+
+    ratings = read(tmp_path, "logs.csv", csv_of(rows))
+
+    assert {*ratings.ratings["rater"]} == {"anna", "ben"}
+
+
+def test_what_is_equal_in_all_answers_of_a_survey_is_no_item(tmp_path: Path) -> None:
+    words = ("Disagree", "Neither agree nor disagree", "Agree")
+    header = ["StartDate", "Finished", "ResponseId", "DistributionChannel", "UserLanguage"]
+    rows: Rows = [[*header, *(f"{k}_Q3" for k in range(1, 13))]]
+    rows += [
+        [
+            *("2024-03-01 10:00:00", "True", f"R_{rater}", "anonymous", "EN"),
+            *(words[of(item, rater) % 3] for item in ITEMS),
+        ]
+        for rater in RATERS
+    ]
+
+    ratings = read(tmp_path, "survey.csv", csv_of(rows))
+
+    assert len(ratings.ratings) == len(ITEMS) * len(RATERS)
