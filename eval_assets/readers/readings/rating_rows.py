@@ -180,7 +180,7 @@ def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -
 
 def _says_who(column: CodedColumn) -> bool:
     """Return whether a header names a person, a model or a judge."""
-    return column.who.is_human or _names_score(column)
+    return who(last_part(column.name)).is_human or _names_score(column)
 
 
 def _is_named_after(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:

@@ -535,7 +535,7 @@ def test_a_vendors_limit_is_found_without_losing_a_unit(
     retry = RetryPolicy(delays_seconds=(0.1, 0.2, 0.4, 0.8), longest_wait_seconds=1.0)
     (judge,) = judge_all(units(150), PAIR[:1], retry=retry).models
     assert judge.statuses == {"ok": 150}
-    assert judge.n_attempts < 300
+    assert judge.n_attempts < 3 * 150  # windows pass by the clock, also while others compute
 
 
 def test_judges_of_one_model_share_what_its_vendor_allows(
