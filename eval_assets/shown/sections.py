@@ -115,7 +115,8 @@ def band_tone(a_hh: float) -> Tone:
     """
     if math.isnan(a_hh):
         return Tone.NONE
-    tones = ((0.75, Tone.GOOD), (0.60, Tone.FAIR), (0.50, Tone.WEAK))
+    # The two highest bands are green.
+    tones = zip(A_HH_LIMITS, (Tone.GOOD, Tone.GOOD, Tone.FAIR, Tone.WEAK), strict=True)
     return next((tone for limit, tone in tones if a_hh >= limit), Tone.POOR)
 
 

@@ -48,6 +48,7 @@ from eval_assets.wording import (
 
 _MOST_RATERS, _MOST_PROMPTS, _MOST_DECISIONS, _MOST_NAMED = 40, 15, 30, 5
 _LONGEST_PROMPT = 80
+_RELIABLE = min(ALPHA_LIMITS)
 _LEAST_SEVERITY = 0.05
 """Share of the scale from which on a rater's distance from the others is marked."""
 
@@ -401,7 +402,7 @@ def _results_by_prompt(source: StoredFigures) -> Section | None:
         Column("prompt", "prompt"),
         *(Column(model, model, is_number=True) for model in models),
         Column("mean_alpha", "mean alpha", is_number=True),
-        Column("n_unreliable", "below 0.667", is_number=True),
+        Column("n_unreliable", f"below {_RELIABLE:g}", is_number=True),
     )
     rows = []
     for prompt in lowest:
@@ -424,7 +425,7 @@ def _results_by_prompt(source: StoredFigures) -> Section | None:
             Column("model", ""),
             Column("mean", "mean score (0-1)", is_number=True),
             Column("mean_alpha", "mean alpha", is_number=True),
-            Column("n_not_reliable", "below 0.667", is_number=True),
+            Column("n_not_reliable", f"below {_RELIABLE:g}", is_number=True),
         ),
         tuple(
             (
@@ -437,14 +438,11 @@ def _results_by_prompt(source: StoredFigures) -> Section | None:
         ),
     )
     caption = (
-        "Mean score of the judges on [0, 1]; framed: their alpha is below 0.667. The prompts with "
-        "the lowest mean alpha"
+        f"Mean score of the judges on [0, 1]; framed: their alpha is below {_RELIABLE:g}. The "
+        "prompts with the lowest mean alpha"
     )
     grid = Table("By prompt and model", columns, tuple(rows), caption, form="heat")
     return Section("results", "Results by prompt and model", finding, (grid, by_model))
-
-
-_RELIABLE = 0.667
 
 
 def _result_cell(row: StoredRow | None) -> Cell:
