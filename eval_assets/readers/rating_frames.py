@@ -12,7 +12,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import CodedColumn, CodedTable, combined
 from eval_assets.readers.formats.table import FileColumn
-from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, names_model, who
+from eval_assets.readers.names import ONE_SPELLING, Who, look_alikes, who
 from eval_assets.readers.problems import listed_briefly, off_scale, quoted
 from eval_assets.readers.rating_tables import RATING_COLUMNS, SCORE_COLUMNS, ReadOptions
 from eval_assets.readers.readings.table_reading import RatedColumn, Reading, option_text
@@ -206,9 +206,7 @@ def _is_judge(name: str, reading: Reading, rated: RatedColumn, options: ReadOpti
         return rated.is_judge
     if reading.rater is None or reading.people_only:
         return False
-    return (
-        reading.judges_only or name in reading.judges or names_model(name) or who(name) is Who.JUDGE
-    )
+    return reading.judges_only or name in reading.judges or who(name) is Who.JUDGE
 
 
 def _add_missing(

@@ -31,7 +31,6 @@ from eval_assets.readers.names import (
     Who,
     appearance,
     look_alikes,
-    names_model,
     who,
 )
 from eval_assets.readers.problems import quoted
@@ -110,16 +109,16 @@ def _without_models(labels: RatedRows, known_names: Collection[str]) -> RatedRow
     """
     raters = labels.stripped("rater_id")
     known_ids = set(map(appearance, known_names))
-    models = [r for r in raters.present() if r and _is_model(r) and appearance(r) not in known_ids]
+    models = [
+        rater
+        for rater in raters.present()
+        if rater and who(rater) is Who.JUDGE and appearance(rater) not in known_ids
+    ]
     if not models or len(raters.present()) == len(models):
         return labels
     is_person = raters.array(bool, lambda rater: rater not in models)
     note = f"{', '.join(models)} left out, as models are no human raters. {_MODEL_REMEDY}"
     return labels.take(np.flatnonzero(is_person)).with_note(note)
-
-
-def _is_model(rater: str) -> bool:
-    return names_model(rater) or who(rater) is Who.JUDGE
 
 
 def _content(path: Path, folder: Path) -> FileContent:

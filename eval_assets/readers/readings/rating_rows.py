@@ -153,6 +153,14 @@ def _names_score(column: CodedColumn) -> bool:
     return names_judge(column.name) or names_model(column.name)
 
 
+def _owner_of(column: CodedColumn, *, is_person: bool) -> str:
+    """Return whose ratings a field is: gpt-4o of gpt-4o.label, and anna of humans.anna."""
+    owner, _, name = column.name.rpartition(".")
+    if is_person:
+        return column.name if is_rating_word(name) else name
+    return owner if names_judge(owner) or names_model(owner) else column.name
+
+
 def _is_like(score: CodedColumn, rating: CodedColumn) -> bool:
     """Return whether scores may mean what ratings do: numbers, ordered words, or the same words."""
     words = {word.casefold() for word in score.rating_words}
@@ -370,15 +378,15 @@ class _RatingRows:
                 )
                 continue
             question = names[0] if len(rated) > 1 else rated[0].question
-            owner, _, name = column.name.rpartition(".")
-            rater = owner if names_judge(owner) or names_model(owner) else column.name
-            if of_judges and owner and not is_rating_word(name):
-                rater = name
-            if len(rated) > 1:
-                rater = column.name[: -len(names[0])].rstrip(" _.:-")
-            score = once_in(column, unit)
+            rater = (
+                column.name[: -len(names[0])].rstrip(" _.:-")
+                if len(rated) > 1
+                else _owner_of(column, is_person=of_judges)
+            )
             scores.append(
-                RatedColumn(score, rater=rater, question=question, is_judge=not of_judges)
+                RatedColumn(
+                    once_in(column, unit), rater=rater, question=question, is_judge=not of_judges
+                )
             )
             self.not_read.pop(column.name, None)
         return scores
