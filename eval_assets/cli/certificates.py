@@ -42,7 +42,7 @@ NOT_FIT = GATE_CLOSED
     "--require",
     metavar="JUDGE[:QUESTION]",
     help="Print nothing but the verdict, and exit with 0 if the judge can replace a rater on "
-    "the question (or on all), 3 if not, 4 if inconclusive.",
+    "the question (or on all), 3 if it cannot, 4 if more data are needed.",
 )
 @click.pass_context
 def certificates(
