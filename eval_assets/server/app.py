@@ -47,7 +47,11 @@ _HEADERS = {
 }
 """Headers of every answer: only our own scripts and styles run, and links stay secret."""
 
-_STATIC = {"label.css": "text/css", "label.js": "text/javascript"}
+_STATIC = {
+    "label.css": "text/css",
+    "label.js": "text/javascript",
+    "case.js": "text/javascript",
+}
 
 
 def make_app(  # noqa: PLR0913 - the data, the recipients and the conditions

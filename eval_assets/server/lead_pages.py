@@ -18,7 +18,7 @@ from starlette.routing import Route
 from eval_assets.config.labelling import CALIBRATION, DISCUSSION, KINDS
 from eval_assets.errors import InputError
 from eval_assets.labelling.adjudication import AdjudicationQueue, Case, Disagreement
-from eval_assets.labelling.choices import choices_of, parse_typed
+from eval_assets.labelling.choices import Choice, choices_of, parse_typed, value_name
 from eval_assets.labelling.quality import MEASURES, QualityFigure
 from eval_assets.labelling.rater_queue import RaterQueue, now
 from eval_assets.labelling.rich_text import html_of
@@ -28,6 +28,8 @@ from eval_assets.labelling.study import Study, adjudicators_by_token
 from eval_assets.server.rendering import TEMPLATES, image_address
 
 _MOST_BYTES = 64 * 1024
+
+_GONE = "There is no such disagreement any more."
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,23 @@ class _LeadPages:
         damaged = [
             problem for kind in ("", *KINDS) for problem in self._study.sessions.readable(kind)[1]
         ]
+        cases = self._queue("").cases()
+        decided = Counter(c.unit.question.id for c in cases if c.decision is not None)
+        waiting = Counter(c.unit.question.id for c in cases if c.decision is None)
         return self._page(
             "lead.html.jinja",
             progress=rater_progress(self._study, at=now()),
             tables=_tables(figures),
             meanings=MEASURES,
             calibrating=_calibrating(self._study),
-            advice=[figure for figure in figures if figure.advice],
+            advice=_advice(figures),
             damaged=damaged,
-            n_open=sum(case.decision is None for case in self._queue("").cases()),
+            n_open=waiting.total(),
+            n_by_question={
+                question.id: (waiting[question.id], decided[question.id])
+                for question in self._study.evaluation.rubric
+                if question.id in waiting or question.id in decided
+            },
         )
 
     def work(self, _: Request) -> Response:
@@ -155,14 +165,24 @@ class _LeadPages:
         return RedirectResponse(address, status_code=303)
 
     def _case_page(self, request: Request, *, by: str, wrong: str = "") -> Response:
-        case = self._find(self._queue(by), request.path_params["code"])
+        cases = {self._code(case): case for case in self._queue(by).cases()}
+        code = request.path_params["code"]
+        if code not in cases:
+            raise HTTPException(404, _GONE)
+        case, codes = cases[code], list(cases)
+        place = codes.index(code)
+        choices = choices_of(case.unit.question.scale)
         return self._page(
             "case.html.jinja",
             status_code=422 if wrong else 200,
             by=by,
-            code=request.path_params["code"],
             case=case,
-            choices=choices_of(case.unit.question.scale),
+            place=place + 1,
+            n_cases=len(codes),
+            before=codes[place - 1] if place else None,
+            after=codes[place + 1] if place + 1 < len(codes) else None,
+            choices=choices,
+            split=_split(case, choices),
             html=html_of(self._study.evaluation, image_address),
             wrong=wrong,
         )
@@ -170,7 +190,7 @@ class _LeadPages:
     def _find(self, queue: AdjudicationQueue, code: str) -> Case:
         result = next((case for case in queue.cases() if self._code(case) == code), None)
         if result is None:
-            raise HTTPException(404, "There is no such disagreement any more.")
+            raise HTTPException(404, _GONE)
         return result
 
     def _code(self, case: Case) -> str:
@@ -221,6 +241,23 @@ def _calibrating(study: Study) -> dict[str, str]:
             if rounds and not rounds[-1].is_passed:
                 latest[rater] = rounds[-1].progress()
     return latest
+
+
+def _advice(figures: Iterable[QualityFigure]) -> list[tuple[QualityFigure, list[str]]]:
+    """Return one figure with advice a rater and measure, and the further questions it holds for."""
+    advice: dict[tuple[str, str], tuple[QualityFigure, list[str]]] = {}
+    for figure in figures:
+        if figure.advice:
+            _, further = advice.setdefault((figure.rater_id, figure.measure), (figure, []))
+            further.append(figure.question_id)
+    return [(figure, questions[1:]) for figure, questions in advice.values()]
+
+
+def _split(case: Case, choices: Sequence[Choice]) -> list[tuple[str, int]]:
+    """Return how many gave each value: all values of the scale, or those given if it has none."""
+    given = Counter(case.disagreement.ratings.values())
+    values = [choice.value for choice in choices] or sorted(given)
+    return [(value_name(value, case.unit.question.scale), given[value]) for value in values]
 
 
 def _tables(

@@ -192,6 +192,7 @@ def test_disagreements_are_discussed_and_adjudicated_with_both_ratings(
         follow(page.locator("main a").first)
         page.get_by_label("3", exact=True).check()
         follow(page.get_by_role("button", name="Save my rating"))
+        page.get_by_text("Who gave what").click()
         rows = page.locator("tbody tr").all_inner_texts()
         assert [row.split("\t")[:2] for row in rows[1:]] == [
             ["anna", "1"],
@@ -795,6 +796,8 @@ def test_the_leads_pages_have_no_barriers(
     assert violations(page, axe) == []
     page.locator("input[name=value]").last.check()
     follow(page.get_by_role("button", name="Save my rating"))
+    assert violations(page, axe) == []
+    page.get_by_text("Who gave what").click()
     assert page.get_by_role("row", name="ben").count() == 1
     assert violations(page, axe) == []
     context.close()

@@ -197,7 +197,6 @@ def adjudicated(folder: Path, programs: Path, browser: "Browser") -> None:
         page.locator("main ol a").first.click()
         page.locator("input[name=value]").first.check()
         page.get_by_role("button", name="Save my rating").click()
-        page.get_by_text("Ratings", exact=True).scroll_into_view_if_needed()
         picture(page, "adjudication", folder.parent)
         settle = page.locator("form").filter(has_text="Consensus")
         settle.locator("input[name=value]").first.check()

@@ -51,7 +51,23 @@ def test_the_lead_sees_progress_figures_and_what_to_do(client: TestClient, study
 
     assert "anna rates lower." in page
     assert "-0.38 !" in page
-    assert "2 open disagreements" in page
+    assert "<b>2</b> disagreements" in page
+    assert '<th scope="row">clarity</th><td>2</td><td>0</td>' in page
+
+
+def test_advice_of_one_kind_stands_once_for_all_questions(study: Study) -> None:
+    fast = [
+        QualityFigure(question, "anna", "seconds", 0.3, 12, f"anna is fast on {question}.")
+        for question in ("clarity", "correct")
+    ]
+    sources = LeadSources(disagreements=list, quality=lambda: fast)
+    with TestClient(make_app(study, hosts=["testserver"], lead=sources)) as client:
+        page = client.get(f"/lead/{lead_token(study)}").text
+
+    assert "anna is fast on clarity." in page
+    assert "also for correct" in page
+    assert "anna is fast on correct." not in page
+    assert "<b>0</b> disagreements" in page
 
 
 def test_the_queue_shows_no_rating(client: TestClient, study: Study) -> None:
@@ -73,6 +89,29 @@ def test_ratings_are_shown_only_after_ones_own(client: TestClient, study: Study)
     assert "Rate the response yourself first" in before
     assert "superb" in after
     assert "superb" not in client.get(link.replace("by=lea", "by=max")).text
+
+
+def test_a_case_has_its_place_its_neighbours_and_the_split(
+    client: TestClient, study: Study
+) -> None:
+    first, second = case_links(client, study)
+    before = client.get(first).text
+    after = client.post(first, data={"step": "rate", "by": "lea", "value": "2"}).text
+
+    assert "<h2>1 of 2</h2>" in before
+    assert second in before
+    assert "previous" not in before
+    assert first in client.get(second).text
+    assert "opinions" not in before
+    assert "2 people, 2 opinions" in after
+    split = re.findall(r"<li>.*?((?:<i></i>)*)</span><span class=\"peek\">(.)<", after)
+    assert [(name, dots.count("<i>")) for dots, name in split] == [
+        ("1", 1),
+        ("2", 0),
+        ("3", 0),
+        ("4", 0),
+        ("5", 1),
+    ]
 
 
 def test_values_stand_under_the_names_that_raters_know(study: Study) -> None:
