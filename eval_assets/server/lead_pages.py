@@ -255,9 +255,9 @@ def _advice(figures: Iterable[QualityFigure]) -> list[tuple[QualityFigure, list[
 
 def _split(case: Case, choices: Sequence[Choice]) -> list[tuple[str, int]]:
     """Return how many gave each value: all values of the scale, or those given if it has none."""
-    given = Counter(case.disagreement.ratings.values())
-    values = [choice.value for choice in choices] or sorted(given)
-    return [(value_name(value, case.unit.question.scale), given[value]) for value in values]
+    counts = Counter(case.disagreement.ratings.values())
+    values = [choice.value for choice in choices] or sorted(counts)
+    return [(value_name(value, case.unit.question.scale), counts[value]) for value in values]
 
 
 def _tables(
