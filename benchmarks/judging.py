@@ -237,9 +237,8 @@ def _whole(environ: dict[str, str]) -> Cost:
 @contextmanager
 def new_ledger(folder: Path, *, value: str | None = None, shard: Shard = WHOLE) -> Iterator[Worker]:
     """A ledger as users have it, its tables made, and the slots of a shard held."""
-    database = folder / "eval.duckdb"
     with (
-        open_ledger(folder, evaluation="benchmark", database=database, setting=value) as ledger,
+        open_ledger(folder, evaluation="benchmark", setting=value) as ledger,
         Worker(ledger, asset="judge_scores", judge_ids=["gpt", "haiku"], shard=shard) as worker,
     ):
         yield worker

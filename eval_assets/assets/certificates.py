@@ -30,7 +30,6 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.gates import evidence_version, stored_gate_outcomes
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
-from eval_assets.store.ledger.opening import restore_readings
 from eval_assets.store.schema import replace_records, replace_rows
 from eval_assets.store.scores import unevaluated_tests
 from eval_assets.store.splits import tuning_units
@@ -72,7 +71,6 @@ def tuned_judge_evaluation(folder: EvaluationFolder, *, read: bool) -> dg.Materi
                 texts=has_prompts(ledger),
                 keep=True,
             )
-            restore_readings(ledger, connection)
             judges = current_judges(connection, ledger, units)
             rows: list[Row] = []
             plans = list[Plan]()

@@ -127,7 +127,6 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         return open_ledger(
             self.path,
             evaluation=evaluation.name,
-            database=self.stored_in,
             setting=os.environ.get("EVAL_LEDGER"),
         )
 

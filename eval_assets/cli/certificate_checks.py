@@ -142,12 +142,12 @@ class CertificateEvidence:
 
 @contextmanager
 def certificate_evidence(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, data: Path, database: Path
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, data: Path
 ) -> Iterator[CertificateEvidence]:
     """Open the ledger and yield the data that certificates are checked against."""
     outcomes = outcomes_now(connection, evaluation)
     question_ids = [question.id for question in evaluation.rubric]
-    with ledger_of(data, evaluation, database=database, is_reading=True) as ledger:
+    with ledger_of(data, evaluation, is_reading=True) as ledger:
         checked = checked_certificates(
             connection,
             ledger,

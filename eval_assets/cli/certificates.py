@@ -72,7 +72,7 @@ def certificates(
 
     evaluation, path = read_evaluation(data), resolve_database(data, database)
     if not is_stored(path):
-        _no_results(data, evaluation, path)
+        _no_results(data, evaluation)
         if require is not None:
             return CANNOT_TELL
         if as_json:
@@ -84,9 +84,9 @@ def certificates(
                 return CANNOT_TELL
             from eval_assets.cli.certificate_checks import certificate_evidence
 
-            with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
+            with certificate_evidence(connection, evaluation, data=data) as evidence:
                 return _required(evidence, require, data / "out" / "certificates")
-        rows = certificates_now(connection, evaluation, database=path)
+        rows = certificates_now(connection, evaluation)
         if as_json:
             print_json([plain_row(row) for row in rows])
         else:
@@ -127,12 +127,12 @@ def verify(
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     if not is_stored(path):
-        _no_results(data, evaluation, path)
+        _no_results(data, evaluation)
         return CANNOT_TELL
     with connect(path, folder=data, is_reading=True) as connection:
         if _is_outdated(connection, evaluation):
             return CANNOT_TELL
-        with certificate_evidence(connection, evaluation, data=data, database=path) as evidence:
+        with certificate_evidence(connection, evaluation, data=data) as evidence:
             problems = {
                 file: evidence.problems(certificate) for file, certificate in certificates.items()
             }
@@ -167,7 +167,7 @@ def _why_untested(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> st
     return " ".join(closed) or f"Run {command}, which tests those that pass the gates."
 
 
-def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
+def _no_results(data: Path, evaluation: Evaluation) -> None:
     """Print the next command, and the number of evaluations that the ledger has."""
     from eval_assets.cli.options import ledger_of
     from eval_assets.store.ledger.engine import ledger_file
@@ -178,7 +178,7 @@ def _no_results(data: Path, evaluation: Evaluation, database: Path) -> None:
     file = ledger_file(data, os.environ.get("EVAL_LEDGER"))
     if file is not None and not file.exists():
         return
-    with ledger_of(data, evaluation, database=database, is_reading=True) as ledger:
+    with ledger_of(data, evaluation, is_reading=True) as ledger:
         judges = JudgeLedger(ledger)
         n_readings = sum(len(judges.evaluations(question.id)) for question in evaluation.rubric)
     if n_readings:

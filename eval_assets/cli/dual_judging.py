@@ -122,7 +122,7 @@ def store_dual_judge_scores(  # noqa: PLR0913 - the queries, the judges and the 
     options = RequestOptions(
         api_keys(evaluation.judges), report=report, retry=RetryPolicy(counts_overload=True)
     )
-    with ledger_of(data, evaluation, database=path) as ledger:
+    with ledger_of(data, evaluation) as ledger:
         queries, problems = _with_marks(queries, ledger)
         _write_folder(data, evaluation.name, queries, judges, template)
         with Worker(

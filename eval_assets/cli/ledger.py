@@ -75,7 +75,7 @@ def ledger(  # noqa: PLR0913 - one parameter per option
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     is_reading = forget_batch is None and action != "sync"
-    with ledger_of(data, evaluation, database=path, is_reading=is_reading) as opened:
+    with ledger_of(data, evaluation, is_reading=is_reading) as opened:
         if forget_batch is not None:
             return _forget(opened, forget_batch)
         match action:

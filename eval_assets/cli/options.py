@@ -162,7 +162,7 @@ def put_file(source: Path, output: Path | None) -> None:
 
 
 def ledger_of(
-    data: Path, evaluation: Evaluation, *, database: Path, is_reading: bool = False
+    data: Path, evaluation: Evaluation, *, is_reading: bool = False
 ) -> AbstractContextManager[SqlLedger]:
     """Open the ledger: EVAL_LEDGER, else `ledger.sqlite` in the folder; see `open_ledger`."""
     from eval_assets.store.ledger.opening import open_ledger
@@ -170,7 +170,6 @@ def ledger_of(
     return open_ledger(
         data,
         evaluation=evaluation.name,
-        database=database,
         setting=os.environ.get("EVAL_LEDGER"),
         is_reading=is_reading,
     )

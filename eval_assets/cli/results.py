@@ -91,16 +91,14 @@ def outcomes_now(
 
 
 def certificates_now(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, *, database: Path
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> list[dict[str, Any]]:
     """Return the rows of `judge_certificates`; if files or judges changed since, they are stale."""
     return current_certificates(
         connection,
         evaluation,
         sources=source_fingerprints(evaluation),
-        open_ledger=lambda: ledger_of(
-            evaluation.folder, evaluation, database=database, is_reading=True
-        ),
+        open_ledger=lambda: ledger_of(evaluation.folder, evaluation, is_reading=True),
     )
 
 
@@ -182,7 +180,7 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
         return []
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
-        rows = certificates_now(connection, evaluation, database=database)
+        rows = certificates_now(connection, evaluation)
     return [plain_row(row) for row in rows]
 
 
@@ -193,7 +191,7 @@ def published_verdicts(data: Path, database: Path) -> list[PublishedVerdict]:
     """
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
-        certificates = certificates_now(connection, evaluation, database=database)
+        certificates = certificates_now(connection, evaluation)
         screen = stored_screen(connection, evaluation, certificates=certificates, notes=[])
     words = screen.reading.words
     labels = [
@@ -298,7 +296,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                     }
                     print_json(about | _figures(connection))
                 case "text":
-                    certificates = certificates_now(connection, evaluation, database=database)
+                    certificates = certificates_now(connection, evaluation)
                     if verbose:
                         _print_measured(
                             connection,

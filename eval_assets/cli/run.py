@@ -101,7 +101,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     for name in names or [""]:
         try:
             if new_prompt:
-                _accept_prompt(data / name, database)
+                _accept_prompt(data / name)
             code = _evaluate(
                 data,
                 name,
@@ -149,17 +149,16 @@ def _evaluate(  # noqa: PLR0913 - one parameter per option
     return materialize(folder, select=select, verbose=verbose, output=output, ask_again=ask_again)
 
 
-def _accept_prompt(folder: Path, database: str | None) -> None:
+def _accept_prompt(folder: Path) -> None:
     """Let the judges' prompt show what raters are shown, from this run on."""
     from datetime import UTC, datetime
 
-    from eval_assets.cli.options import ledger_of, resolve_database
+    from eval_assets.cli.options import ledger_of
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.ledger.histories import accept_columns
 
     evaluation = read_evaluation(folder)
-    path = resolve_database(folder, database)
-    with ledger_of(folder, evaluation, database=path) as ledger:
+    with ledger_of(folder, evaluation) as ledger:
         accept_columns(ledger, evaluation.labelling.show, at=datetime.now(tz=UTC))
 
 

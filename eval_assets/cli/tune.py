@@ -89,7 +89,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
             return GATE_CLOSED
         questions = [evaluation.question(question_id) for question_id in question_ids]
         units = tuning_units(connection, questions, shares=evaluation.tuning.split)
-        with ledger_of(data, evaluation, database=database) as ledger:
+        with ledger_of(data, evaluation) as ledger:
             judges = current_judges(connection, ledger, units)
             judges = judges or [
                 untested_judge(judge.id, units, steps=evaluation.tuning.steps)
@@ -182,7 +182,7 @@ def _show(
         if question_id not in _open_questions(connection, evaluation):
             return GATE_CLOSED
         units = tuning_units(connection, [question], shares=evaluation.tuning.split)
-        with ledger_of(data, evaluation, database=database) as ledger:
+        with ledger_of(data, evaluation) as ledger:
             judges = JudgeLedger(ledger)
             rows, shown = shown_test(
                 judges,

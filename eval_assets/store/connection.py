@@ -27,11 +27,6 @@ logger = logging.getLogger(__name__)
 SCHEMA_VERSION = 1
 """Schema version, increased when older programs must not open a database any more."""
 
-_PAID = ("judge_calls", "judge_batches", "dual_judgements")
-"""Tables of what was paid for, which a new ledger takes over if the earlier one was lost."""
-
-_EARLIER = "earlier_"
-
 _READABLE_FROM = "v1.0.0"
 """Oldest DuckDB that opens the file, whichever version writes it."""
 
@@ -334,7 +329,6 @@ def _make_tables(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> Non
     with transaction(connection):
         _drop_derived_tables(connection)
         connection.execute(schema())
-        _take_back_paid_rows(connection)
         connection.execute(
             "CREATE TABLE schema_version (version INTEGER NOT NULL, fingerprint VARCHAR NOT NULL)"
         )
@@ -372,7 +366,7 @@ def _stored_schema(connection: duckdb.DuckDBPyConnection) -> tuple[int | None, s
 
 
 def _drop_derived_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop tables and views of another schema, which the next run makes again, except paid rows."""
+    """Drop tables and views of another schema, which the next run makes again."""
     names = connection.execute(
         """SELECT 'VIEW', view_name FROM duckdb_views()
            WHERE NOT internal AND database_name = current_database()
@@ -382,32 +376,7 @@ def _drop_derived_tables(connection: duckdb.DuckDBPyConnection) -> None:
            WHERE database_name = current_database() AND schema_name = current_schema()"""
     ).fetchall()
     for kind, name in names:
-        if name in _PAID:
-            connection.execute(f'ALTER TABLE "{name}" RENAME TO "{_EARLIER}{name}"')
-        else:
-            connection.execute(f'DROP {kind} "{name}"')
-
-
-def _take_back_paid_rows(connection: duckdb.DuckDBPyConnection) -> None:
-    """Move the rows of an earlier schema to the tables of this one, whose columns may differ.
-
-    Rows that lack a column which is needed are left to the ledger, which has them.
-    """
-    columns: dict[str, dict[str, bool]] = {}
-    for table, column, is_nullable in connection.execute(
-        """SELECT table_name, column_name, is_nullable OR column_default IS NOT NULL
-           FROM duckdb_columns() WHERE database_name = current_database()"""
-    ).fetchall():
-        columns.setdefault(table, {})[column] = is_nullable
-    for name in _PAID:
-        earlier = columns.get(_EARLIER + name)
-        if earlier is None:
-            continue
-        shared = ", ".join(f'"{column}"' for column in columns[name] if column in earlier)
-        if all(nullable or column in earlier for column, nullable in columns[name].items()):
-            rows = f'SELECT {shared} FROM "{_EARLIER}{name}"'  # noqa: S608 - names of our schemas
-            connection.execute(f'INSERT INTO "{name}" ({shared}) {rows}')
-        connection.execute(f'DROP TABLE "{_EARLIER}{name}"')
+        connection.execute(f'DROP {kind} "{name}"')
 
 
 def set_aside(path: Path) -> Path | None:

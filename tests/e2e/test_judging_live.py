@@ -59,9 +59,8 @@ def judge(folder: Path, environment: dict[str, str], report: Connection) -> None
         Judge("haiku", "anthropic", "claude-haiku-5-5", max_in_flight=16),
     )
     evaluation = Evaluation("test", Path(), (question,), judges=judges)
-    database = folder / "eval.duckdb"
     with (
-        open_ledger(folder, evaluation="test", database=database, setting=None) as ledger,
+        open_ledger(folder, evaluation="test", setting=None) as ledger,
         Worker(ledger, asset="judge_scores", judge_ids=["gpt", "haiku"]) as worker,
     ):
         summary = asyncio.run(

@@ -884,17 +884,6 @@ def test_commands_say_what_to_run_once_the_results_are_deleted(planted: Evaluate
     assert not (planted.path / "out").exists()
 
 
-def test_readings_count_after_the_ledger_was_replaced_by_an_older_one(
-    planted: Evaluated, caplog: pytest.LogCaptureFixture
-) -> None:
-    with sqlite3.connect(planted.path / "ledger.sqlite") as ledger:
-        ledger.execute("DELETE FROM test_set_uses")
-    planted.materialize("tuned_judge_evaluation", checks=False)
-
-    assert planted.rows("SELECT k FROM test_set_uses") == [(1,)]
-    assert "lacked evaluation 1 of the test of completeness" in caplog.text
-
-
 @pytest.mark.slow
 def test_renamed_responses_do_not_make_a_new_test(planted: Evaluated) -> None:
     for name in ("responses.csv", "labels.csv", "judge_scores.csv"):

@@ -60,15 +60,6 @@ ledger_version = sa.Table(
     sa.Column("identity", sa.Text, nullable=False),
 )
 
-# What was taken over from databases: once for every evaluation.
-takeovers = sa.Table(
-    "takeovers",
-    metadata,
-    sa.Column("evaluation", sa.Text, primary_key=True),
-    sa.Column("n_attempts", sa.BigInteger, nullable=False),
-    sa.Column("taken_over_at", _Moment, nullable=False),
-)
-
 # Everything that asks: one asset of one run or a shard of it, or one command.
 workers = sa.Table(
     "workers",
@@ -274,16 +265,6 @@ histories = sa.Table(
 )
 
 
-def _add_reservations(connection: sa.Connection) -> None:
-    connection.exec_driver_sql(
-        "ALTER TABLE workers ADD COLUMN reserved_usd FLOAT NOT NULL DEFAULT 0"
-    )
-
-
-def _add_rate_grants(connection: sa.Connection) -> None:
-    rate_grants.create(connection)
-
-
 def _add_endpoints(connection: sa.Connection) -> None:
     endpoints.create(connection)
 
@@ -318,10 +299,17 @@ _TO_SLOTS = """
           AND (later.started_at, later.id) > (attempts.started_at, attempts.id))
 """
 
+
+def _drop_takeovers(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("DROP TABLE takeovers")
+
+
+FIRST_VERSION = 3
+"""Earliest version of a ledger that is brought up to date: that of November 22, 2026."""
+
 MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (
-    _add_reservations,
-    _add_rate_grants,
     _add_endpoints,
     _replace_claims,
+    _drop_takeovers,
 )
-"""Number n takes a ledger from version n to n + 1; the tables above are those of the latest."""
+"""They take a ledger from version to version; the tables above are those of the latest."""

@@ -20,7 +20,6 @@ from eval_assets.store.ledger._tables import (
     workers,
 )
 from eval_assets.store.ledger.histories import HistoryTable, history_of, queries_of
-from eval_assets.store.ledger.opening import restore_readings
 from eval_assets.store.schema import (
     columns_of,
     copy_rows,
@@ -115,7 +114,6 @@ def _copy_table(
         case "staged_mode":
             replace_rows(connection, name, _rows(ledger, staged_mode))
         case "test_set_uses":
-            restore_readings(ledger, connection)
             replace_rows(connection, name, _rows(ledger, test_set_uses))
         case "judge_versions":
             replace_rows(connection, name, _rows(ledger, judge_versions))

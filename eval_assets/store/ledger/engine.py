@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError, UnreachableError
-from eval_assets.store.ledger._tables import MIGRATIONS, SCHEMA, ledger_version, metadata
+from eval_assets.store.ledger._tables import (
+    FIRST_VERSION,
+    MIGRATIONS,
+    SCHEMA,
+    ledger_version,
+    metadata,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlalchemy.dialects import postgresql, sqlite
 
-VERSION = 1 + len(MIGRATIONS)
+VERSION = FIRST_VERSION + len(MIGRATIONS)
 
 _WAIT_SECONDS = 60
 """Time that SQLite waits for another process's transaction, which takes milliseconds."""
@@ -30,7 +36,7 @@ _MAKING_SECONDS = 1.0
 """Time in which another process writes into a file that it made."""
 
 _CREATING = 0x6576616C
-"""Key of the lock under which tables are made on PostgreSQL."""
+"""Key of the lock under which tables are made and first filled on PostgreSQL."""
 
 _SQLITE_REMEDIES = {
     "SQLITE_BUSY": "another program holds it locked. Close that program and run again",
@@ -40,7 +46,7 @@ _SQLITE_REMEDIES = {
     "SQLITE_CANTOPEN": "it cannot be written. Give write access or set EVAL_LEDGER",
     "SQLITE_NOTADB": "this is not a ledger. Move it away or set EVAL_LEDGER",
     "SQLITE_CORRUPT": "it is damaged. Restore it from a copy, or repair it with "
-    "`sqlite3 ledger.sqlite .recover`; without it, the replies in out/eval.duckdb are taken over",
+    "`sqlite3 ledger.sqlite .recover`",
 }
 
 
@@ -251,8 +257,8 @@ def _require_no_log_alone(path: Path) -> None:
     if log.exists() and log.stat().st_size and not path.exists():
         raise StoreError(
             f"{path}: it is gone, and its log {log.name} is left, which may hold the latest "
-            f"replies. Put {path.name} back from a copy. To begin a new ledger, which takes over "
-            f"the replies in out/eval.duckdb, delete {log.name} and {path.name}-shm."
+            f"replies. Put {path.name} back from a copy. To begin a new ledger, which has none of "
+            f"them, delete {log.name} and {path.name}-shm."
         )
 
 
@@ -265,8 +271,8 @@ def _require_content(path: Path) -> None:
     while path.exists() and path.stat().st_size == 0:
         if time.monotonic() > deadline:
             raise StoreError(
-                f"{path}: the file is empty. Put it back from a copy. To begin a new ledger, which "
-                "takes over the replies in out/eval.duckdb, delete it."
+                f"{path}: the file is empty. Put it back from a copy. To begin a new ledger, "
+                "delete it."
             )
         time.sleep(0.01)
 
@@ -342,8 +348,8 @@ def _prepare(ledger: SqlLedger) -> None:
     if version == VERSION:
         return
     with ledger.write_transaction() as connection:
+        lock_tables(connection)
         if connection.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
             connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
         version = _version(connection)
         if version is not None and version > VERSION:
@@ -356,9 +362,20 @@ def _prepare(ledger: SqlLedger) -> None:
             row = {"version": VERSION, "identity": uuid.uuid4().hex}
             connection.execute(sa.insert(ledger_version), row)
             return
-        for migrate in MIGRATIONS[version - 1 :]:
+        if version < FIRST_VERSION:
+            raise StoreError(
+                f"{ledger.place}: written by an eval-assets of before November 22, 2026 (ledger "
+                f"{version}). Open it once with one of that week, then with this one."
+            )
+        for migrate in MIGRATIONS[version - FIRST_VERSION :]:
             migrate(connection)
         connection.execute(sa.update(ledger_version), {"version": VERSION})
+
+
+def lock_tables(connection: sa.Connection) -> None:
+    """Let nobody else make or fill tables until the transaction ends, as SQLite does anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
 
 
 def _version(connection: sa.Connection) -> int | None:

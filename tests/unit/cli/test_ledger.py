@@ -27,9 +27,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "responses.csv").write_text(
         "response_id,prompt_text,response_text,model_name\nr1,?,!,m\n"
     )
-    database = tmp_path / "out" / "eval.duckdb"
     with (
-        open_ledger(tmp_path, evaluation="poems", database=database, setting=None) as opened,
+        open_ledger(tmp_path, evaluation="poems", setting=None) as opened,
         Worker(opened, asset="judge_scores", run_id="run-1") as worker,
     ):
         worker.record([attempt("a", started_at=NOW), failed("b", started_at=NOW)], prompts_of("a"))
@@ -76,9 +75,8 @@ def test_spending_is_shown_by_judge_model_day_and_run(program: Program) -> None:
 
 
 def test_workers_and_batches_are_shown(program: Program) -> None:
-    database = program.folder / "out" / "eval.duckdb"
     with (
-        open_ledger(program.folder, evaluation="poems", database=database, setting=None) as opened,
+        open_ledger(program.folder, evaluation="poems", setting=None) as opened,
         Worker(opened, asset="judge_scores", run_id="run-2", judge_ids=["gpt"]),
     ):
         during = program()

@@ -79,6 +79,5 @@ def setting(request: pytest.FixtureRequest) -> str | None:
 @pytest.fixture
 def ledger(tmp_path: Path, setting: str | None) -> Iterator[SqlLedger]:
     """A new ledger."""
-    database = tmp_path / "out" / "eval.duckdb"
-    with open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger:
+    with open_ledger(tmp_path, evaluation="poems", setting=setting) as ledger:
         yield ledger

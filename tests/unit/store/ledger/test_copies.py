@@ -1,25 +1,30 @@
-"""Copies of the ledger in DuckDB, and a database whose rows a new ledger takes over."""
+"""Copies of the ledger in DuckDB, and on the server of a team."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from eval_assets.agreement.staged import StageChange
-from eval_assets.ledger import Batch, Reply
+from eval_assets.ledger import Reply
 from eval_assets.store.connection import connect, transaction
 from eval_assets.store.ledger import copies as copies_module
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.histories import DualJudgement, append_history, write_staged_mode
+from eval_assets.store.ledger.histories import (
+    DualJudgement,
+    append_history,
+    history_of,
+    write_staged_mode,
+)
 from eval_assets.store.ledger.judge_ledger import JudgeLedger
 from eval_assets.store.ledger.limits import spending_table
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.workers import Worker
-from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed
+from tests.unit.store.ledger.conftest import NOW, attempt, batch_of, failed, prompts_of
 from tests.unit.store.ledger.test_judge_ledger import MAPPED, a_reading
 
 Connection = duckdb.DuckDBPyConnection
@@ -106,12 +111,7 @@ def test_copies_of_another_ledger_are_replaced(
     worker.record([attempt("a")])
     copied(ledger, connection, "SELECT 1")
     with (
-        open_ledger(
-            tmp_path,
-            evaluation="poems",
-            database=tmp_path / "none",
-            setting=str(tmp_path / "other.sqlite"),
-        ) as other,
+        open_ledger(tmp_path / "other", evaluation="poems", setting=None) as other,
         Worker(other, asset="judge_scores") as asking,
     ):
         asking.record([attempt("b")])
@@ -125,9 +125,7 @@ def test_another_evaluations_attempts_are_not_copied(
     shared = str(tmp_path / "team.sqlite") if ledger.place.endswith(".sqlite") else ledger.place
     for name in ("poems", "songs"):
         with (
-            open_ledger(
-                tmp_path, evaluation=name, database=tmp_path / "none", setting=shared
-            ) as first,
+            open_ledger(tmp_path, evaluation=name, setting=shared) as first,
             Worker(first, asset="judge_scores") as asking,
         ):
             if name == "poems":
@@ -176,36 +174,37 @@ def test_the_latest_answer_to_a_query_is_copied(ledger: SqlLedger, connection: C
     ]
 
 
-def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: Path) -> None:
-    """All but prompts and raw replies."""
-    database = tmp_path / "out" / "eval.duckdb"
-    version, reading = MAPPED, a_reading()
-    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        worker.record([attempt("a"), failed("b")])
-        worker.intend_batch(batch_of("intent-1", "c"), {})
-        worker.confirm_batch("intent-1", "batch-1")
-    append_history(ledger, "dual_judgements", [asdict(judgement(1))])
-    JudgeLedger(ledger).register([(version, {})], at=NOW)
-    JudgeLedger(ledger).record(reading)
-    JudgeLedger(ledger).release(reading)
-    write_staged_mode(ledger, [StageChange(0, "both", 0.5, 10, "start")], at=NOW)
-    with connect(database) as connection, transaction(connection):
-        copy_ledger(ledger, connection)
-        tables = ("judge_calls", "judge_batches", "run_spending", "dual_judgements", "staged_mode")
-        before = {table: contents(connection, table) for table in tables}
+def test_a_folders_own_ledger_moves_to_the_one_of_a_team(ledger: SqlLedger, tmp_path: Path) -> None:
+    """With all that was paid and counted, once, and beside what others have there."""
+    team = str(tmp_path / "team.sqlite") if ledger.evaluation == "" else ledger.place
+    folder = tmp_path / "odes"
+    with open_ledger(folder, evaluation="odes", setting=None) as earlier:
+        with Worker(earlier, asset="judge_scores", run_id="run-1") as worker:
+            worker.record([attempt("a"), failed("b")], prompts_of("a", "b"))
+            worker.intend_batch(batch_of("intent-1", "c"), {})
+            worker.confirm_batch("intent-1", "batch-1")
+        append_history(earlier, "dual_judgements", [asdict(judgement(1))])
+        JudgeLedger(earlier).register([(MAPPED, {})], at=NOW)
+        JudgeLedger(earlier).record(reading := a_reading())
+        JudgeLedger(earlier).release(reading)
+        write_staged_mode(earlier, [StageChange(0, "both", 0.5, 10, "start")], at=NOW)
+    with (
+        open_ledger(tmp_path / "other", evaluation="songs", setting=team) as other,
+        Worker(other, asset="judge_scores", run_id="run-1") as asking,
+    ):
+        asking.record([attempt("a", started_at=NOW + timedelta(hours=1))])
 
-    lost = str(tmp_path / "new.sqlite")
-    with open_ledger(tmp_path, evaluation="poems", database=database, setting=lost) as result:
-        assert Worker(result, asset="x").replies(["a", "b"]) == {"a": Reply("4", "ok")}
-        assert Worker(result, asset="x").open_batches("gpt") == [
-            Batch("batch-1", "gpt", ("c",), NOW, batch_id="batch-1")
-        ]
-        assert JudgeLedger(result).evaluations("q") == [reading]
-        assert JudgeLedger(result).versions() == [version.numbered("1.0.0", parent=None)]
-        assert [row["charged_usd"] for row in spending_table(result, by="run")] == [0.01]
-        with connect(database) as connection, transaction(connection):
-            copy_ledger(result, connection)
-            assert {table: contents(connection, table) for table in tables} == before
+    for _ in range(2):
+        with open_ledger(folder, evaluation="odes", setting=team) as result:
+            assert Worker(result, asset="x").replies(["a", "b"]) == {"a": Reply("4", "ok")}
+            assert [batch.batch_id for batch in Worker(result, asset="x").open_batches("gpt")] == [
+                "batch-1"
+            ]
+            assert JudgeLedger(result).evaluations("q") == [reading]
+            assert JudgeLedger(result).versions() == [MAPPED.numbered("1.0.0", parent=None)]
+            assert [row["run"] for row in spending_table(result, by="run")] == ["run-1"]
+            assert [row["charged_usd"] for row in spending_table(result, by="run")] == [0.01]
+            assert len(history_of(result, "dual_judgements")) == 1
 
 
 def test_a_history_is_copied_to_the_columns_that_its_table_has(
@@ -217,52 +216,3 @@ def test_a_history_is_copied_to_the_columns_that_its_table_has(
 
     query = "SELECT run_id, measured_at, alpha, a_hh FROM agreement_history"
     assert copied(ledger, connection, query) == [("run-1", NOW, 0.5, None)]
-
-
-def contents(connection: Connection, table: str) -> list[tuple[object, ...]]:
-    without = "EXCLUDE (ledger_id)" if table == "judge_calls" else ""
-    return connection.execute(f"SELECT * {without} FROM {table} ORDER BY ALL").fetchall()  # noqa: S608
-
-
-def test_rows_from_before_there_was_a_ledger_move_over_once(
-    tmp_path: Path, setting: str | None
-) -> None:
-    """The tables of schema 1 had no run and no number of the ledger's row."""
-    database = tmp_path / "out" / "eval.duckdb"
-    with connect(database) as connection:
-        connection.execute("""
-            INSERT INTO judge_calls (call_key, attempt, judge_id, operation, response_id,
-                question_id, replicate, provider, base_url, model_requested, status, cost_usd,
-                in_batch, latency_seconds, started_at, raw_output)
-            VALUES ('a', 1, 'gpt', 'judging', 'r', 'q', 0, 'openai', 'http://x', 'm', 'ok', 0.5,
-                    false, 0.1, TIMESTAMPTZ '2026-11-20 08:00:00Z', '3')
-        """)
-    for _ in range(2):
-        with open_ledger(
-            tmp_path, evaluation="poems", database=database, setting=setting
-        ) as ledger:
-            assert Worker(ledger, asset="x").replies(["a"]) == {"a": Reply("3", "ok")}
-            with connect(database) as connection, transaction(connection):
-                copy_ledger(ledger, connection)
-    with connect(database) as connection:
-        assert connection.execute("SELECT call_key, charged_usd FROM judge_calls").fetchall() == [
-            ("a", 0.5)
-        ]
-
-
-def test_a_ledger_that_took_over_needs_the_database_no_more(
-    tmp_path: Path, setting: str | None
-) -> None:
-    """A person's open session, or damage to it, never stops a request."""
-    database = tmp_path / "out" / "eval.duckdb"
-    with open_ledger(tmp_path, evaluation="poems", database=database, setting=setting):
-        pass
-    database.parent.mkdir()
-    database.write_text("no database")
-
-    with (
-        open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
-        Worker(ledger, asset="judge_scores") as worker,
-    ):
-        worker.record([attempt("a", started_at=datetime.now(UTC) - timedelta(seconds=1))])
-        assert worker.replies(["a"]) == {"a": Reply("4", "ok")}

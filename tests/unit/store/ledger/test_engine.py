@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError
 from eval_assets.ledger import CallSubject, Reply
 from eval_assets.store.ledger import engine as engine_module
-from eval_assets.store.ledger._tables import attempts, ledger_version, metadata
+from eval_assets.store.ledger._tables import MIGRATIONS, attempts, ledger_version, metadata
 from eval_assets.store.ledger.engine import VERSION, SqlLedger, _write_ahead, connect_ledger
 from eval_assets.store.ledger.limits import spending_table
 from eval_assets.store.ledger.opening import open_ledger
@@ -81,6 +81,15 @@ def test_a_newer_ledger_is_refused_and_left_as_it_is(ledger: SqlLedger, tmp_path
         assert connection.scalar(sa.select(ledger_version.c.version)) == VERSION + 1
 
 
+def test_a_ledger_of_long_ago_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    connect_ledger(tmp_path, evaluation="poems", setting=None).close()
+    with closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as earlier:
+        earlier.execute("UPDATE ledger_version SET version = 2")
+        earlier.commit()
+
+    assert "(ledger 2)" in refusal(tmp_path, None)
+
+
 def test_an_earlier_ledger_gets_what_is_new_and_keeps_its_rows(tmp_path: Path) -> None:
     """One of version 4, of a run with a batch, and one that was killed after a late reply."""
     with closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as earlier:
@@ -133,6 +142,7 @@ def test_an_earlier_ledger_on_a_server_gets_what_is_new(postgres: Postgres, tmp_
 
 
 _BACK_TO_VERSION_4 = """
+    CREATE TABLE takeovers (evaluation TEXT PRIMARY KEY);
     DROP INDEX one_reply;
     DROP INDEX attempts_once;
     UPDATE attempts SET status = 'ok';
@@ -166,12 +176,13 @@ def test_a_migration_that_fails_changes_nothing(
             return {column["name"] for column in sa.inspect(connection).get_columns("batches")}
 
     inputs = None if ledger.place.endswith(".sqlite") else ledger.place
+    n_steps = len(MIGRATIONS) + 1
     monkeypatch.setattr(engine_module, "VERSION", VERSION + 2)
-    monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * VERSION, fail))
+    monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * n_steps, fail))
     assert "nowhere" in refusal(tmp_path, inputs)
     assert "note" not in columns()
 
-    monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * VERSION, lambda _: None))
+    monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * n_steps, lambda _: None))
     connect_ledger(tmp_path, evaluation="poems", setting=inputs).close()
     assert "note" in columns()
 
@@ -260,7 +271,6 @@ def test_a_ledger_that_may_not_be_written_is_read_with_its_log(
             open_ledger(
                 folder,
                 evaluation="poems",
-                database=tmp_path / "eval.duckdb",
                 setting=setting,
                 is_reading=True,
             ) as copy,

@@ -59,10 +59,7 @@ def test_evaluations_on_one_ledger_number_their_versions_apart(
     """On a file of their own they are apart anyway."""
     for name in ("poems", "essays"):
         (tmp_path / name).mkdir()
-        database = tmp_path / name / "eval.duckdb"
-        with open_ledger(
-            tmp_path / name, evaluation=name, database=database, setting=setting
-        ) as ledger:
+        with open_ledger(tmp_path / name, evaluation=name, setting=setting) as ledger:
             [version] = JudgeLedger(ledger).register([(DECLARED, {})], at=NOW)
             JudgeLedger(ledger).record(a_reading())
             assert version.version == "1.0.0"

@@ -116,9 +116,8 @@ def test_whoever_waits_says_for_whom_and_goes_on_after_their_end(
 
 def hold(folder: Path, setting: str | None, has_begun: Event) -> None:
     """Hold the slots of a judge until the end of the process."""
-    database = folder / "out" / "eval.duckdb"
     with (
-        open_ledger(folder, evaluation="poems", database=database, setting=setting) as ledger,
+        open_ledger(folder, evaluation="poems", setting=setting) as ledger,
         asking(ledger, "gpt", run_id="killed"),
     ):
         has_begun.set()
@@ -161,9 +160,8 @@ def test_a_worker_that_lost_its_session_gets_its_slots_back(
     postgres: "Postgres", tmp_path: Path
 ) -> None:
     setting = postgres.new_database()
-    database = tmp_path / "eval.duckdb"
     with (
-        open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
+        open_ledger(tmp_path, evaluation="poems", setting=setting) as ledger,
         asking(ledger, "gpt", run_id="first") as worker,
     ):
         postgres.drop_connections()
@@ -181,9 +179,8 @@ def test_a_worker_whose_slots_another_has_taken_stores_replies_and_sends_nothing
     postgres: "Postgres", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setting = postgres.new_database()
-    database = tmp_path / "eval.duckdb"
     with (
-        open_ledger(tmp_path, evaluation="poems", database=database, setting=setting) as ledger,
+        open_ledger(tmp_path, evaluation="poems", setting=setting) as ledger,
         asking(ledger, "gpt", run_id="first") as worker,
     ):
         postgres.drop_connections()
