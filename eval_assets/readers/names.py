@@ -145,13 +145,19 @@ _NO_LAST_NAME = re.compile(
 )
 
 _JUDGE = re.compile(
-    r"(^|_)(judges?|\w+judge|llms?|llm\w+|ai|ki|ia|verdict|pred(iction|icted|ictions)?|auto"
+    r"(^|_)(judges?|\w+judge|llms?|llm\w+|ai|ki|ia|verdict|pred(iction|icted|ictions(?!_))?|g_?eval|auto"
     r"|auto_?(rat|grad|eval|judg|scor|annotat|label|mark|assess)\w*"
     r"|machine|maschine"
     r"|grading|grader_model|judge_?model(_?id)?|model_(score|rating|label|grade|verdict|judg\w*)"
     r"|(score|rating|label|grade|verdict)_model|classifier"
     r"|automatic|automated|aiescore|evaluator_model|claude_(judge|rater|score))(_|$|\d)"
 )
+_METRIC = re.compile(
+    r"(^|_)(rouge|bleu|sacre_?bleu|bert_?score|meteor|chrf|bleurt|comet|bart_?score|mover_?score"
+    r"|perplexity|ppl|levenshtein|edit_distance|cosine|jaccard|exact_match|f1_score|ndcg|mrr)"
+    r"([_\d]|l$|l_?sum|$)"
+)
+_SAID = re.compile(r"(verdict|pred(icted|ictions?)?|score|rating|label|grade|judge?ment)s?$")
 _HUMAN = re.compile(
     r"(^|_)(humans?|person|people|experts?|author|annotator|crowd|worker|manual|user"
     r"|rater|reviewer|turker|student|ours|sme"
@@ -202,6 +208,8 @@ def may_be(header: str, *roles: Role) -> bool:
 def _has_role(header: str, role: Role) -> bool:
     name = plain(header)
     asks = "?" in header  # a question of a form
+    if role is Role.SYSTEM and "." in header and is_rating_word(header.rpartition(".")[2]):
+        return False  # tags.label
     if asks and role in (Role.FLAG, Role.TIME, Role.MEASURE, Role.SUMMARY, Role.SYSTEM):
         return False
     not_named = {Role.RATING: _IDENTIFIER, Role.RATER: _OF_PERSON, Role.ITEM: _OF_STUDY}.get(role)
@@ -224,6 +232,16 @@ def is_rating_word(header: str) -> bool:
         (True, False, False)
     """
     return _ROLES[Role.RATING].sub("", plain(header)) == ""
+
+
+def names_metric(header: str) -> bool:
+    """Return whether a header is that of a metric which a program computes from texts.
+
+    Examples:
+        >>> names_metric("rouge_1_f_score"), names_metric("BERTScore"), names_metric("coherence")
+        (True, True, False)
+    """
+    return _METRIC.search(plain(header)) is not None
 
 
 def names_model(name: str) -> bool:
@@ -255,6 +273,16 @@ def names_judge(header: str) -> bool:
         (True, True, False)
     """
     return _JUDGE.search(plain(header)) is not None
+
+
+def holds_judges(header: str) -> bool:
+    """Return whether a column may hold the names of judges, and not what they said.
+
+    Examples:
+        >>> holds_judges("judge_model"), holds_judges("llm_verdict")
+        (True, False)
+    """
+    return names_judge(header) and not _SAID.search(plain(header))
 
 
 def who(name: str) -> Who:

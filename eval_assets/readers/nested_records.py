@@ -155,7 +155,8 @@ def _parts(row: Row, members: Sequence[Path], fields: Sequence[Path]) -> Iterato
         part: Row = {path: row[path] for path in fields if path in row}
         part[_LINE] = row.get(_LINE, position + 1)
         if not is_keyed:
-            part[(*first, _POSITION)] = f"rater {position + 1}"
+            noun = "judge" if who(".".join(first)) is Who.JUDGE else "rater"
+            part[(*first, _POSITION)] = f"{noun} {position + 1}"
         for path, values in lists.items():
             value = values[position] if position < len(values) else None
             if isinstance(value, dict):
@@ -284,6 +285,9 @@ def _parallel_lists(rows: Sequence[Row], lists: Sequence[Path]) -> list[list[Pat
     for path, length in sorted(lengths.items()):
         for first, members in groups.items():
             in_both = (length >= 0) & (lengths[first] >= 0)
+            kinds = {who(".".join(path)), who(".".join(first))}
+            if kinds >= {Who.HUMAN, Who.JUDGE}:
+                continue
             if in_both.any() and (length == lengths[first])[in_both].all():
                 members.append(path)
                 break

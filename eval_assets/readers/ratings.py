@@ -39,6 +39,7 @@ from eval_assets.readers.rating_tables import Doubt, RatingTables, ReadOptions
 from eval_assets.readers.readings import best_readings, readings_of
 from eval_assets.readers.readings.table_reading import (
     FRAME,
+    METRIC,
     UNLIKE,
     Reading,
     names_file,
@@ -222,9 +223,13 @@ def _read(
         export=source.export,
         evaluation=evaluation,
     )
-    unlike = [name for of in readings for name, reason in of.not_read.items() if reason == UNLIKE]
+    reasons = [of for reading in readings for of in reading.not_read.items()]
+    unlike = [name for name, reason in reasons if reason == UNLIKE]
+    metrics = [name for name, reason in reasons if reason == METRIC]
+    compare = option_text(table, "judge", *metrics[:1])
     notes = [
         *([f"not read: {listed_briefly(unlike)}, {UNLIKE}"] if unlike else []),
+        *([f"not read: {listed_briefly(metrics)}, {METRIC}; or {compare}"] if metrics else []),
         *(
             f"not read: {n:,} {loss}"
             for loss, n in (source.export.losses if source.export else {}).items()

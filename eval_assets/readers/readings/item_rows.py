@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputProblem
 from eval_assets.readers.columns import (
     CodedColumn,
     CodedTable,
@@ -16,8 +16,6 @@ from eval_assets.readers.columns import (
     Origin,
     combined,
     n_distinct,
-    once_in,
-    share_constant,
 )
 from eval_assets.readers.formats.table import plain
 from eval_assets.readers.names import (
@@ -35,13 +33,13 @@ from eval_assets.readers.names import (
     shared_part,
     who,
 )
+from eval_assets.readers.readings.levels import judge_of_question
 from eval_assets.readers.readings.table_reading import (
     UNLIKE,
     Choices,
     RatedColumn,
     Reading,
     deepest_level,
-    last_part,
     names_item,
     option_text,
     problem_at,
@@ -99,11 +97,7 @@ class ItemRows:
         return self.who_is(column).is_human
 
     def reading(self) -> Reading | None:
-        """Return the roles of the columns; None if none holds ratings.
-
-        Raises:
-            InputError: If a cell of a rater's column is no rating.
-        """
+        """Return the roles of the columns; None if none holds ratings."""
         if self.choices.rater_column is not None and not (self.choices.raters_of_columns):
             return None
         self.unusable = frozenset(self.not_read)
@@ -121,34 +115,23 @@ class ItemRows:
         people = [c for c in main if c not in judges]
         people = self._without_references(people)
         people = self._without_computed(people)
-        self._refuse_odd_cells(people + judges, items)
+        problems = self._odd_cells(people + judges, items)
         question = self.choices.question or _criteria_among(items)
         items = [column for column in items if column is not question]
         reading = Reading(
-            table=self.table, items=items, rated=[], question=question, not_read=self.not_read
+            table=self.table,
+            items=items,
+            rated=[],
+            question=question,
+            not_read=self.not_read,
+            problems=problems,
         )
         self._name_raters(reading, people, judges)
         self._use_sheets(reading, rated)
         self._rate_items(reading, rated)
-        self._use_runs(reading)
         if not judges and not any(map(self._is_person, people)):
             self._name_grader(reading, people)
-        reading.name_the_rest()
         return reading
-
-    def _use_runs(self, reading: Reading) -> None:
-        """Take a part of the item for the run of the judges, if people's ratings repeat in it."""
-        run = self.choices.run or next((c for c in reading.items if c.may_be(Role.RUN)), None)
-        items = [column for column in reading.items if column is not run]
-        people = [of for of in reading.rated if not of.is_judge]
-        if run is None or not items or len(people) == len(reading.rated):
-            return
-        unit = combined(items)
-        if any(share_constant(of.column, unit) < 1 for of in people):
-            return
-        reading.items, reading.run = items, run
-        for of in people:
-            of.column = once_in(of.column, unit)
 
     # The columns that may hold ratings.
 
@@ -357,11 +340,13 @@ class ItemRows:
                 self.not_read[column.name] = f"the {figure} of the ratings beside it"
         return rest or people
 
-    def _refuse_odd_cells(self, rated: Sequence[CodedColumn], items: Sequence[CodedColumn]) -> None:
-        """Raise an error if a column called like a rater has ratings, and cells that are none."""
+    def _odd_cells(
+        self, rated: Sequence[CodedColumn], items: Sequence[CodedColumn]
+    ) -> list[InputProblem]:
+        """Return the cells that are none of the ratings in columns called like a rater."""
         raters = [c for c in rated if self._is_person(c) or self.who_is(c) is Who.JUDGE]
         if not raters or any(map(self._chosen, rated)):
-            return
+            return []
         numbers = [number for c in rated for number in _distinct_numbers(c)]
         words = {w.casefold() for c in rated if c.kind is not Kind.NUMBER for w in c.rating_words}
         ends = (min(numbers) - 1, max(numbers) + 1) if numbers else (np.inf, -np.inf)
@@ -386,13 +371,10 @@ class ItemRows:
             is_odd = column.is_rating & ~fits
             n_fitting = column.counts[column.is_rating & fits].sum()
             if is_odd.any() and n_fitting >= 0.6 * column.counts[column.is_rating].sum() > 0:
-                problems += self._odd_cells(column, is_odd, numbers)
-        if problems:
-            raise ExceptionGroup(
-                f"{self.table.file} cannot be used", list(map(InputError, problems))
-            )
+                problems += self._problems_of(column, is_odd, numbers)
+        return problems
 
-    def _odd_cells(
+    def _problems_of(
         self, column: CodedColumn, is_odd: npt.NDArray[np.bool_], numbers: Sequence[float]
     ) -> Iterator[InputProblem]:
         for row in np.flatnonzero(np.append(is_odd, False)[column.codes]).tolist():
@@ -424,6 +406,7 @@ class ItemRows:
         else:
             self._name_people(reading, people, judges)
             reading.rated += map(_judged, judges)
+        reading.rated = list(map(_with_run, reading.rated))
         reading.likelihood += 2 * bool(judges)
         self._name_judge(reading)
 
@@ -510,20 +493,14 @@ class ItemRows:
         """Return questions, if each has a column of a judge named after it, as judge_tone."""
         if len(people) < 2 or len(people) != len(judges) or any(map(self._is_person, people)):
             return []
-        rated: list[RatedColumn] = []
-        for column in people:
-            name = plain(last_part(column.name))
-            matches = [
-                judge
-                for judge in judges
-                if re.search(rf"(^|_){re.escape(name)}(_|$)", plain(judge.name))
-            ]
-            if len(matches) != 1:
-                return []
-            judge = re.sub(rf"_?{re.escape(name)}_?", "", plain(matches[0].name)) or "judge"
-            rated.append(RatedColumn(column, rater="", question=column.name))
-            rated.append(RatedColumn(matches[0], judge, column.name, is_judge=True))
-        return rated
+        pairs = {of.name: judge_of_question(of.name, [c.name for c in people]) for of in judges}
+        questions = [pair[1] for pair in pairs.values() if pair is not None]
+        if sorted(questions) != sorted(column.name for column in people):
+            return []
+        rated = [RatedColumn(column, rater="", question=column.name) for column in people]
+        return rated + [
+            RatedColumn(of, *pair, is_judge=True) for of in judges if (pair := pairs[of.name])
+        ]
 
     def _name_people(
         self, reading: Reading, rated: list[CodedColumn], judges: list[CodedColumn]
@@ -722,10 +699,10 @@ _REASONS: tuple[tuple[str, _Reason], ...] = (
     ),
     (
         "a measurement or attribute by its name",
-        lambda table, column, _: (
+        lambda _, column, __: (
             (
                 column.may_be(Role.MEASURE, Role.TIME, Role.TURN, Role.ROUND)
-                or (column.may_be(Role.RUN) and table.who_is(column) is not Who.JUDGE)
+                or (column.may_be(Role.RUN) and not _RUN.match(column.name))
             )
             and not column.may_be(Role.RATING)
             and not _NUMBERED_RATER.match(plain(column.name))
@@ -853,14 +830,17 @@ def _holds_names(column: CodedColumn) -> bool:
 
 
 def _judged(column: CodedColumn) -> RatedColumn:
-    """Return the column of a judge: a field of an object named after it, or a run of it."""
+    """Return the column of a judge: it is a field of an object named after it."""
     owner, _, name = column.name.rpartition(".")
-    run = _RUN.fullmatch(column.name)
-    if run is not None:
-        return RatedColumn(column, rater=run[1], run=run[2], is_judge=True)
     if column.level and owner and who(owner) is Who.JUDGE and who(name) is not Who.JUDGE:
         return RatedColumn(column, rater=owner, question=name, is_judge=True)
     return RatedColumn(column, rater=column.name, is_judge=True)
+
+
+def _with_run(rated: RatedColumn) -> RatedColumn:
+    """Return the column of a judge whose name ends in a run, as that of a run."""
+    run = _RUN.fullmatch(rated.rater or "") if rated.is_judge else None
+    return rated if run is None else replace(rated, rater=run[1], run=run[2])
 
 
 def _judge_of(column: CodedColumn) -> str:

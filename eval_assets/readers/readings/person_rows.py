@@ -88,7 +88,7 @@ def reading_of_person_rows(
         person_column = CodedColumn("row", np.arange(len(table), dtype=np.int32), rows)
     else:
         person_column = person
-    reading = Reading(
+    return Reading(
         table=table,
         items=[],
         rated=[
@@ -101,8 +101,6 @@ def reading_of_person_rows(
         - 2.2 * (person is None and not is_grid)
         - 0.3 * (not by_name),
     )
-    reading.name_the_rest()
-    return reading
 
 
 def _person(

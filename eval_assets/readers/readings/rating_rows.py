@@ -16,7 +16,6 @@ from eval_assets.readers.columns import (
     Origin,
     combined,
     n_distinct,
-    once_in,
     share_constant,
 )
 from eval_assets.readers.formats.table import plain
@@ -25,12 +24,14 @@ from eval_assets.readers.names import (
     Who,
     crossed_parts,
     distinct_parts,
-    is_rating_word,
+    holds_judges,
     names_judge,
     names_model,
     who,
 )
+from eval_assets.readers.readings.levels import names_score
 from eval_assets.readers.readings.table_reading import (
+    OF_ITEM,
     Choices,
     RatedColumn,
     Reading,
@@ -135,7 +136,7 @@ def _may_name_raters(
         and (len(table) > 3 or _is_a_form(ratings))
     ):
         return False
-    if column.n_distinct == 1 and not (is_named or column.origin or names_judge(column.name)):
+    if column.n_distinct == 1 and not (is_named or column.origin or holds_judges(column.name)):
         return False
     if column.order is not None and len(names) > 1 and not (column.origin or is_number):
         return False  # the words are ratings
@@ -146,27 +147,6 @@ def _may_name_raters(
         for other in ratings
         if other is not column and len(other.values) <= _MOST_RATERS
     )
-
-
-def _names_score(column: CodedColumn) -> bool:
-    """Return whether a column is called like a judge, or a model."""
-    return names_judge(column.name) or names_model(column.name)
-
-
-def _owner_of(column: CodedColumn, *, is_person: bool) -> str:
-    """Return whose ratings a field is: gpt-4o of gpt-4o.label, and anna of humans.anna."""
-    owner, _, name = column.name.rpartition(".")
-    if is_person:
-        return column.name if is_rating_word(name) else name
-    return owner if names_judge(owner) or names_model(owner) else column.name
-
-
-def _is_like(score: CodedColumn, rating: CodedColumn) -> bool:
-    """Return whether scores may mean what ratings do: numbers, ordered words, or the same words."""
-    words = {word.casefold() for word in score.rating_words}
-    is_same = bool(words & {word.casefold() for word in rating.rating_words})
-    is_ordered = score.order is not None and len(words) > 1
-    return score.kind is Kind.NUMBER or is_ordered or is_same
 
 
 def _may_be_ids(column: CodedColumn, *, is_named: bool) -> bool:
@@ -188,7 +168,7 @@ def _stands_beside_people(column: CodedColumn, ratings: Sequence[CodedColumn]) -
 
 def _says_who(column: CodedColumn) -> bool:
     """Return whether a header names a person, a model or a judge."""
-    return who(last_part(column.name)).is_human or _names_score(column)
+    return who(last_part(column.name)).is_human or names_score(column)
 
 
 def _is_named_after(column: CodedColumn, ratings: Sequence[CodedColumn]) -> bool:
@@ -231,7 +211,7 @@ def _names_judges_of_list(table: CodedTable, column: CodedColumn) -> bool:
 
 def _rater_score(column: CodedColumn) -> float:
     """Return how likely a column names raters, by its name and by those in it."""
-    is_judge = names_judge(column.name)
+    is_judge = holds_judges(column.name)
     people = [who(name) in (Who.JUDGE, Who.HUMAN, Who.PERSON) for name in column.values[:50]]
     return float(
         4 * column.may_be(Role.RATER)
@@ -268,7 +248,7 @@ class _RatingRows:
     def is_named(self) -> bool:
         """Return whether the header, or an option, says that the column names raters."""
         rater = self.rater
-        is_judge = names_judge(rater.name)
+        is_judge = holds_judges(rater.name)
         is_named = rater.may_be(Role.RATER) or rater.origin or self._chosen(rater)
         is_of_list = _names_judges_of_list(self.table, rater)
         return bool(is_named or is_judge or is_of_list or _holds_raters(rater))
@@ -333,13 +313,13 @@ class _RatingRows:
         if per_item < 1.05 and not self.is_named:
             return None
         rated = self._rated_columns(key, per_item)
-        if not rated:
+        is_of_header = all(map(names_score, rated)) and not self.is_named
+        if not rated or (is_of_header and not any(map(names_model, self.rater.values[:50]))):
             return None
-        named = [RatedColumn(column, question=name) for column, name in self._named(rated)]
         reading = Reading(
             table=self.table,
             items=key.items,
-            rated=[*named, *self._scores_of_items(named, key)],
+            rated=[RatedColumn(column, question=name) for column, name in self._named(rated)],
             rater=self.rater,
             question=key.question or self._constant_question(),
             run=key.run,
@@ -352,44 +332,7 @@ class _RatingRows:
         )
         self._add_forks(reading)
         reading.likelihood = self._likelihood(reading, per_item)
-        reading.name_the_rest()
         return reading
-
-    def _scores_of_items(self, rated: Sequence[RatedColumn], key: _ItemKey) -> list[RatedColumn]:
-        """Return the columns of a judge's scores of items, which each rating of an item repeats.
-
-        Beside ratings of judges, these are the columns of people.
-        """
-        unit = combined([*key.items, *filter(None, [key.question])])
-        of_judges = self._holds_judges()
-        scores = []
-        for column in self.columns:
-            is_chosen = any(column is of for of in self.choices.judges)
-            is_above = column.level < self.level and column.can_rate
-            is_of_item = is_above or self.not_read.get(column.name) == _OF_ITEM
-            is_other = column.who is Who.HUMAN if of_judges else _names_score(column)
-            is_score = is_other and is_of_item and _is_like(column, rated[0].column)
-            if not is_chosen and not is_score:
-                continue
-            names = [of.question or "" for of in rated if _is_named_after(column, [of.column])]
-            if len(rated) > 1 and len(names) != 1:
-                self.notes.append(
-                    f"not read: {column.name}, which may score any of {len(rated)} questions"
-                )
-                continue
-            question = names[0] if len(rated) > 1 else rated[0].question
-            rater = (
-                column.name[: -len(names[0])].rstrip(" _.:-")
-                if len(rated) > 1
-                else _owner_of(column, is_person=of_judges)
-            )
-            scores.append(
-                RatedColumn(
-                    once_in(column, unit), rater=rater, question=question, is_judge=not of_judges
-                )
-            )
-            self.not_read.pop(column.name, None)
-        return scores
 
     def _constant_question(self) -> CodedColumn | None:
         """Return the column that names the one question of all ratings."""
@@ -443,12 +386,13 @@ class _RatingRows:
         """
         if self.choices.options.judge and self.rater in self.choices.judges:
             return True
-        if _names_judges_of_list(self.table, self.rater):
+        is_of_list = self.rater.origin is Origin.POSITION and names_score(self.rater)
+        if is_of_list or _names_judges_of_list(self.table, self.rater):
             return True
         kinds = [who(name) for name in self.rater.rating_words[:50]]
         if self.is_named and all(map(_METRIC.search, self.rater.rating_words[:50])):
             return True
-        if not names_judge(self.rater.name) or not kinds:
+        if not holds_judges(self.rater.name) or not kinds:
             return False
         if self.rater.name.casefold() in ("judge", "judges", "judge_id", "judge_name"):
             has_model = any(map(names_model, self.rater.values[:50]))
@@ -471,7 +415,7 @@ class _RatingRows:
             - 0.5 * (self.rater.origin is Origin.FILE)
             + 0.3 * self.level
             + 0.3 * (first.n_distinct > 1)
-            - 3 * (sum(of.column.who.is_human for of in reading.rated) > 1)
+            - 3 * (not self.level and sum(of.column.who.is_human for of in reading.rated) > 1)
         )
 
     def _add_forks(self, reading: Reading) -> None:
@@ -665,6 +609,7 @@ class _RatingRows:
             key.run is not None and self.choices.run is None,
             -n_named if depth > 1 else 0,
             sum(column.may_be(Role.TEXT) for column in columns),
+            key.n_copies > 0,
             n_distinct(combined(columns)[self.is_rated]),
             -n_named,
             sum(len("".join(column.values[:20])) for column in columns),
@@ -734,7 +679,7 @@ class _RatingRows:
             self.not_read[column.name] = reason
             is_question = "?" in column.name or column.who is Who.CRITERION
             if (
-                reason == _OF_ITEM
+                reason == OF_ITEM
                 and not column.may_be(*_DESCRIBES, Role.SYSTEM, Role.TURN, Role.ITEM, Role.TIME)
             ) or (reason == _OF_RATER and (is_question or column.may_be(Role.RATING))):
                 attributes.append(column)
@@ -756,12 +701,12 @@ class _RatingRows:
         if column.n_distinct == 1 and any(other.n_distinct > 1 for other in peers):
             return "one value"
         is_constant = per_item == 1 or share_constant(column, unit) == 1
-        if _names_score(column) and is_constant and not all(map(_names_score, peers)):
-            return _OF_ITEM
+        if names_score(column) and is_constant and not all(map(names_score, peers)):
+            return OF_ITEM
         is_rating = column.may_be(Role.RATING)
         is_only_rating = is_rating and not any(other.may_be(Role.RATING) for other in peers)
         if per_item > _REPEATED and is_constant and not is_only_rating:
-            return _OF_ITEM
+            return OF_ITEM
         if len(self.rater.values) > 1 and share_constant(column, self.rater.codes) == 1:
             return _OF_RATER
         if column.may_be(Role.MEASURE, Role.FLAG, Role.TIME):
@@ -814,7 +759,6 @@ class _RatingRows:
         return [column for column in rated if column not in unordered]
 
 
-_OF_ITEM = "equal for all raters of an item: an attribute"
 _MACHINES = {"model", "llm", "lm", "ai", "machine", "judge", "auto", "automatic", "bot"}
 _PEOPLE = {"human", "person", "people", "expert", "crowd", "annotator", "rater", "labeler"}
 _TRUE, _FALSE = {"1", "true", "yes", "y"}, {"0", "false", "no", "n"}

@@ -18,7 +18,7 @@ from eval_assets.readers.columns import (
     combined,
     n_distinct,
 )
-from eval_assets.readers.names import Role, Who, distinct_parts
+from eval_assets.readers.names import Role, Who, distinct_parts, names_metric
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.references import KEY_COLUMNS, RESPONSE_ID
 
@@ -32,6 +32,8 @@ _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
 
 
+OF_ITEM = "equal for all raters of an item: an attribute"
+METRIC = "computed by a program"
 UNLIKE = "values of another kind than the ratings"
 """Why a column is not read that may well hold ratings."""
 
@@ -67,6 +69,7 @@ class Reading:
         not_read: Reason why a column is not read.
         forks: Options of other readings that the values allow, with what was chosen instead.
         notes: What was guessed.
+        problems: Cells that are no ratings in columns of raters.
         refusal: What the table leaves open, and the remedy; None if it can be read.
         likelihood: Score by which readings of a table, and of tables of one file, are compared.
     """
@@ -85,8 +88,14 @@ class Reading:
     not_read: dict[str, str] = field(default_factory=dict)
     forks: list[tuple[str, Mapping[str, tuple[str, ...] | str]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    problems: list[InputProblem] = field(default_factory=list)
     refusal: tuple[str, str] | None = None
     likelihood: float = 0.0
+
+    @property
+    def is_of_judges(self) -> bool:
+        """Whether all ratings are those of judges."""
+        return self.judges_only or all(of.is_judge for of in self.rated)
 
     def uses(self, column: CodedColumn) -> bool:
         """Return whether a column has a role."""
@@ -273,6 +282,8 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
             not_read[column.name] = "ignored"
         elif choices.takes(column):
             usable.append(column)
+        elif names_metric(column.name) and column.can_rate:
+            not_read[column.name] = METRIC
         elif column.kind is Kind.EMPTY:
             not_read[column.name or "(no name)"] = "empty"
         elif column.is_index:

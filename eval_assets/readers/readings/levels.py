@@ -1,0 +1,144 @@
+"""Ratings on several levels: a judge's of an item beside people's, and theirs beside its runs."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from eval_assets.readers.columns import CodedColumn, Kind, combined, once_in, share_constant
+from eval_assets.readers.formats.table import plain
+from eval_assets.readers.names import Role, Who, is_rating_word, names_judge, names_model
+from eval_assets.readers.readings.table_reading import OF_ITEM, Choices, RatedColumn, Reading
+
+
+def split_levels(reading: Reading, choices: Choices) -> None:
+    """Count what a table repeats in several rows of an item once.
+
+    Beside ratings of people these are a judge's scores of the item; beside the runs of a judge, or
+    the ratings of several judges, they are the ratings of people.
+    """
+    _separate_runs(reading, choices)
+    unit = combined([*reading.items, *filter(None, [reading.question])]) if reading.items else None
+    if unit is None:
+        return
+    level, first = max(of.column.level for of in reading.rated), reading.rated[0]
+    known = {of.column.name for of in reading.rated}
+    repeated = [
+        column
+        for column in reading.table.columns
+        if column.can_rate
+        and column.name not in known
+        and (column.level < level or reading.not_read.get(column.name) == OF_ITEM)
+    ]
+    questions = [of.question or "" for of in reading.rated]
+    scores = _of_people(repeated, first) if reading.is_of_judges else _of_judges(repeated, first)
+    chosen = [column for column in choices.judges if column.name not in known]
+    for column in dict.fromkeys([*scores, *chosen]):
+        rater, question = _owner_of(column, is_person=reading.is_of_judges), first.question
+        if len(questions) > 1:
+            named = judge_of_question(column.name, questions)
+            if named is None:
+                n = len(questions)
+                note = f"not read: {column.name}, which may score any of {n} questions"
+                reading.notes.append(note)
+                continue
+            rater, question = named
+        is_judge = not reading.is_of_judges
+        first_cells = once_in(column, unit)
+        reading.rated.append(
+            RatedColumn(first_cells, rater=rater, question=question, is_judge=is_judge)
+        )
+        reading.not_read.pop(column.name, None)
+
+
+def _of_judges(columns: Sequence[CodedColumn], rated: RatedColumn) -> list[CodedColumn]:
+    return [column for column in columns if names_score(column) and _is_like(column, rated.column)]
+
+
+def _of_people(columns: Sequence[CodedColumn], rated: RatedColumn) -> list[CodedColumn]:
+    """Return the columns called like people; names say so only of several with these values."""
+    alike = [column for column in columns if _is_like(column, rated.column)]
+    values = set(rated.column.values)
+    names = [c for c in alike if c.who is Who.PERSON and {*c.rating_words} <= values]
+    return [c for c in alike if c.who is Who.HUMAN or (c in names and len(names) > 1)]
+
+
+def _separate_runs(reading: Reading, choices: Choices) -> None:
+    """Take a part of the item for the run of the judges, if people's ratings repeat in it."""
+    run = choices.run or next((c for c in reading.items if c.may_be(Role.RUN)), None)
+    items = [column for column in reading.items if column is not run]
+    people = [of for of in reading.rated if not of.is_judge]
+    if reading.rater or run is None or not items or len(people) == len(reading.rated):
+        return
+    unit = combined(items)
+    if any(share_constant(of.column, unit) < 1 for of in people):
+        return
+    reading.items, reading.run = items, run
+    for of in people:
+        of.column = once_in(of.column, unit)
+
+
+def ratings_on_other_levels(candidates: Sequence[Reading]) -> list[Reading]:
+    """Return the ratings of the others in another list of a document than the likeliest has.
+
+    These are judges' scores beside people's ratings, and people's beside those of judges.
+    """
+    best = candidates[0]
+    known = {of.column.name for of in best.rated}
+    for other in candidates[1:]:
+        rated = [
+            of
+            for of in other.rated
+            if of.column.name not in known
+            and _is_like(of.column, best.rated[0].column)
+            and (other.judges_only or of.is_judge) is not best.is_of_judges
+        ]
+        if best.is_of_judges and not other.rater:
+            people = _of_people([of.column for of in rated], best.rated[0])
+            rated = [of for of in rated if of.column in people]
+        shares_items = {c.name for c in other.items} & {c.name for c in best.items}
+        if other.table is not best.table and rated and not other.refusal and shares_items:
+            questions = {of.question for of in best.rated}
+            if len(questions) == len({of.question for of in rated}) == 1 and not other.question:
+                rated = [replace(of, question=best.rated[0].question) for of in rated]
+            other.rated = rated
+            return [other]
+    return []
+
+
+def names_score(column: CodedColumn) -> bool:
+    """Return whether a column is called like a judge, or a model."""
+    return names_judge(column.name) or names_model(column.name)
+
+
+def judge_of_question(header: str, questions: Sequence[str]) -> tuple[str, str] | None:
+    """Return the judge and the question of a header such as judge_tone; None if it names none.
+
+    Examples:
+        >>> judge_of_question("llm_tone", ["tone", "grammar"])
+        ('llm', 'tone')
+    """
+    name = plain(header)
+    named = [
+        question
+        for question in questions
+        if re.search(rf"(^|_){re.escape(plain(question))}(_|$)", name) and plain(question) != name
+    ]
+    if len(named) != 1:
+        return None
+    return re.sub(rf"_?{re.escape(plain(named[0]))}_?", "", name) or "judge", named[0]
+
+
+def _owner_of(column: CodedColumn, *, is_person: bool) -> str:
+    """Return whose ratings a field is: gpt-4o of gpt-4o.label, and anna of humans.anna."""
+    owner, _, name = column.name.rpartition(".")
+    if is_person:
+        return column.name if is_rating_word(name) else name
+    return owner if names_judge(owner) or names_model(owner) else column.name
+
+
+def _is_like(score: CodedColumn, rating: CodedColumn) -> bool:
+    """Return whether scores may mean what ratings do: numbers, ordered words, or the same words."""
+    words = {word.casefold() for word in score.rating_words}
+    is_same = bool(words & {word.casefold() for word in rating.rating_words})
+    is_ordered = score.order is not None and len(words) > 1
+    return score.kind is Kind.NUMBER or is_ordered or is_same
