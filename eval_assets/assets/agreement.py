@@ -29,6 +29,7 @@ from eval_assets.assets.labels import human_labels, label_disagreements
 from eval_assets.assets.metadata import (
     counts_as_metadata,
     figures_as_metadata,
+    list_as_metadata,
     rows_as_metadata,
 )
 from eval_assets.assets.recipes import asset, tables
@@ -126,9 +127,8 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "exact_agreement": or_none(overall.exact_agreement.value),
             "n_raters": overall.n_raters,
             "agreement": figures_as_metadata(measures.agreement, HUMANS),
-            "findings": dg.MetadataValue.md(
-                "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
-                or "No remarks."
+            "findings": list_as_metadata(
+                f"**{f.question_id}**: {f.finding}" for f in measures.findings
             ),
         },
     )
@@ -430,14 +430,13 @@ def _lineage(
 def _by_question(
     rows: Sequence[HumanFigures] | Sequence[JudgeFigures], *names: GateName
 ) -> dict[str, float | None]:
-    """Return figures that gates compare, overall and by question; the UI plots them over runs."""
-    numbers: dict[str, float | None] = {}
-    for gate in (GATES[name] for name in names):
-        column = gate.statistic.column
-        for row in rows:
-            key = f"{column} of {row.question_id}" if row.question_id else column
-            numbers[key] = or_none(gate.figure(row).value)
-    return numbers
+    """Return figures that gates compare, by question; the UI plots them over runs."""
+    return {
+        f"{gate.statistic.column} of {row.question_id}": or_none(gate.figure(row).value)
+        for gate in (GATES[name] for name in names)
+        for row in rows
+        if row.question_id
+    }
 
 
 def _confusions(confusion: pd.DataFrame) -> dict[str, pd.DataFrame]:

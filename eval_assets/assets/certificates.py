@@ -207,7 +207,7 @@ def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:
     }
 
 
-def _near_people(rows: Sequence[CertificateRow]) -> dg.MarkdownMetadataValue:
+def _near_people(rows: Sequence[CertificateRow]) -> dg.MarkdownMetadataValue | None:
     """Return A^HA of certified judges, and A^HH and the best constant on the same responses."""
     metrics = [
         {

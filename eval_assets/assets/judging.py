@@ -142,7 +142,7 @@ def scored(
 
 def _counts(
     connection: duckdb.DuckDBPyConnection, in_use: VersionsInUse
-) -> dict[str, dg.MetadataValue | int | list[str]]:
+) -> dict[str, dg.MetadataValue | int | list[str] | None]:
     """Return what `judge_scores` holds."""
     statuses = status_counts(connection)
     return {

@@ -9,7 +9,7 @@ import pandas as pd
 
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.labels import human_labels
-from eval_assets.assets.metadata import rows_as_metadata
+from eval_assets.assets.metadata import list_as_metadata, rows_as_metadata
 from eval_assets.assets.recipes import asset
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -124,10 +124,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             **table,
             "n_changes": int((history["kind"] == "change").sum()),
             "n_repeats": int((history["kind"] == "repeat").sum()),
-            "advice": dg.MetadataValue.md(
-                "\n".join(f"- **{figure.question_id}**: {figure.advice}" for figure in advice)
-                or ("Nothing stands out." if figures else "There are no labels yet.")
-            ),
+            "advice": list_as_metadata(f"**{one.question_id}**: {one.advice}" for one in advice),
             "figures": rows_as_metadata(pd.DataFrame([vars(figure) for figure in figures])),
         },
     )

@@ -2,7 +2,8 @@
 
 import base64
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 import pandas as pd
@@ -17,22 +18,36 @@ from eval_assets.shown.rows import Axis, Row
 from eval_assets.wording import figure_text
 
 
-def table_as_metadata(table: Table) -> dg.MarkdownMetadataValue:
-    """Return a table as Markdown, which the UI renders."""
-    return dg.MetadataValue.md(table_markdown(table) if table.rows else "Nothing to show.")
+def with_something_shown(result: Any) -> Any:  # noqa: ANN401 - whatever an asset's function returns
+    """Return the results of assets and checks without metadata that are empty."""
+    if isinstance(result, Iterator):
+        return (with_something_shown(one) for one in result)
+    if not isinstance(result, dg.MaterializeResult | dg.AssetCheckResult):
+        return result
+    metadata: dict[str, Any] = {
+        name: value
+        for name, value in (result.metadata or {}).items()
+        if getattr(value, "value", value) not in (None, [], {})
+    }
+    return result._replace(metadata=metadata)
+
+
+def table_as_metadata(table: Table) -> dg.MarkdownMetadataValue | None:
+    """Return a table as Markdown, which the UI renders; None without rows."""
+    return dg.MetadataValue.md(table_markdown(table)) if table.rows else None
 
 
 def figures_as_metadata(
     rows: Sequence[FigureRecord], names: Sequence[str]
-) -> dg.MarkdownMetadataValue:
+) -> dg.MarkdownMetadataValue | None:
     """Return fields of records of one type as a table."""
     return table_as_metadata(figures_table(rows, names))
 
 
 def rows_as_metadata(
     rows: pd.DataFrame, columns: Sequence[str] | None = None
-) -> dg.MarkdownMetadataValue:
-    r"""Return rows as a table without empty columns.
+) -> dg.MarkdownMetadataValue | None:
+    r"""Return rows as a table without empty columns; None without rows.
 
     Examples:
         >>> frame = pd.DataFrame([{"question": "a|b", "n": 72, "kappa": None}])
@@ -52,8 +67,14 @@ def rows_as_metadata(
     return table_as_metadata(Table("", head, cells))
 
 
-def counts_as_metadata(tables: Mapping[str, pd.DataFrame]) -> dg.MarkdownMetadataValue:
-    """Return matrices of counts by name."""
+def list_as_metadata(lines: Iterable[str]) -> dg.MarkdownMetadataValue | None:
+    """Return a list of Markdown texts; None without any."""
+    text = "\n".join(f"- {line}" for line in lines)
+    return dg.MetadataValue.md(text) if text else None
+
+
+def counts_as_metadata(tables: Mapping[str, pd.DataFrame]) -> dg.MarkdownMetadataValue | None:
+    """Return matrices of counts by name; None without any."""
     parts = []
     for name, counts in tables.items():
         head = (
@@ -65,13 +86,13 @@ def counts_as_metadata(tables: Mapping[str, pd.DataFrame]) -> dg.MarkdownMetadat
             for of, values in counts.iterrows()
         )
         parts.append(f"{name}\n\n{table_markdown(Table(name, head, cells))}")
-    return dg.MetadataValue.md("\n\n".join(parts) or "Nothing to show.")
+    return dg.MetadataValue.md("\n\n".join(parts)) if parts else None
 
 
 def intervals_as_metadata(
     figures: Mapping[str, Figure], *, minimum: float
-) -> dg.MarkdownMetadataValue:
-    """Return figures with their intervals on one axis, as an image.
+) -> dg.MarkdownMetadataValue | None:
+    """Return figures with their intervals on one axis, as an image; None without intervals.
 
     Args:
         figures: Figures by name; those without an interval are left out.
@@ -83,7 +104,7 @@ def intervals_as_metadata(
         if of.has_interval
     )
     if not rows:
-        return dg.MetadataValue.md("Nothing to plot.")
+        return None
     ends = [minimum, *(end for row in rows for end in (row.low, row.high))]
     low, high = min(ends), max(ends)
     ticks = ((low, figure_text(low)), (high, figure_text(high)))

@@ -15,6 +15,7 @@ from typing import Any
 
 import dagster as dg
 
+from eval_assets.assets.metadata import with_something_shown
 from eval_assets.assets.resources import EvaluationFolder
 
 _On = dg.AutomationCondition
@@ -94,7 +95,7 @@ class EvaluationTarget:
             values = {"context": context, "folder": getattr(context.resources, self.resource)}
             if not values.keys() >= {*takes}:
                 values |= context.op_execution_context.op_config
-            return body(**{name: values[name] for name in takes})
+            return with_something_shown(body(**{name: values[name] for name in takes}))
 
         compute.__annotations__ = {"context": context_type}
         compute.__name__, compute.__doc__ = body.__name__, body.__doc__

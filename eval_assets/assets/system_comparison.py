@@ -68,7 +68,7 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-def _differences(rows: pd.DataFrame, *, with_question: bool) -> dg.MarkdownMetadataValue:
+def _differences(rows: pd.DataFrame, *, with_question: bool) -> dg.MarkdownMetadataValue | None:
     """Return the differences between systems as intervals."""
     differences = rows[rows["kind"] == "difference"].dropna(subset="value") if len(rows) else rows
     figures = {

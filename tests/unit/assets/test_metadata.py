@@ -12,6 +12,7 @@ from eval_assets.assets.metadata import (
     figures_as_metadata,
     intervals_as_metadata,
     rows_as_metadata,
+    with_something_shown,
 )
 from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from tests.unit.cases import Case
@@ -19,7 +20,8 @@ from tests.unit.cases import Case
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def picture(value: dg.MarkdownMetadataValue) -> ET.Element:
+def picture(value: dg.MarkdownMetadataValue | None) -> ET.Element:
+    assert value
     encoded = re.fullmatch(r"!\[plot\]\(data:image/svg\+xml;base64,(.+)\)", value.value or "")
     assert encoded
     return ET.fromstring(base64.b64decode(encoded[1]))  # noqa: S314 - our own image
@@ -37,15 +39,20 @@ def test_interval_plot_names_each_figure_and_marks_the_minimum() -> None:
     assert float(mark.attrib["x1"]) < float(bar.attrib["x1"])
 
 
-def test_nothing_measured_is_said_in_words() -> None:
-    assert intervals_as_metadata({}, minimum=0.0).value == "Nothing to plot."
-    assert counts_as_metadata({}).value == "Nothing to show."
-    assert rows_as_metadata(pd.DataFrame()).value == "Nothing to show."
+def test_what_was_not_measured_is_left_out() -> None:
+    assert intervals_as_metadata({}, minimum=0.0) is None
+    assert counts_as_metadata({}) is None
+    assert rows_as_metadata(pd.DataFrame()) is None
+    kept = with_something_shown(
+        dg.AssetCheckResult(passed=True, metadata={"none": None, "list": [], "zero": 0, "of": {}})
+    )
+    assert list(kept.metadata) == ["zero"]
 
 
 def test_table_of_figures_has_titles_intervals_and_percentages() -> None:
     table = figures_as_metadata(Case().humans(), ("question_id", "a_hh", "exact_agreement"))
 
+    assert table
     head, _, overall, clarity, _ = (table.value or "").splitlines()
     assert head == "| question | A^HH | Exact agreement |"
     assert overall.startswith("| all questions |")
@@ -55,4 +62,6 @@ def test_table_of_figures_has_titles_intervals_and_percentages() -> None:
 def test_counts_are_a_matrix_under_their_name() -> None:
     table = pd.DataFrame([[3, 1], [0, 0]], index=["r1", "judge"], columns=[0.0, 1.0])
 
-    assert (counts_as_metadata({"clear": table}).value or "").splitlines()[0] == "clear"
+    counts = counts_as_metadata({"clear": table})
+    assert counts
+    assert (counts.value or "").splitlines()[0] == "clear"

@@ -82,7 +82,9 @@ def test_every_table_has_the_same_cells_in_every_format(name: str) -> None:
         rows = [[cell.replace(sign, "></span>") for cell in row] for row in rows]
     assert [[re.sub(r"<[^>]+>|^>", "", cell).strip() for cell in row] for row in rows] == expected
     markdown = table_markdown(table)
-    assert (table_as_metadata(table).value or "") == markdown
+    metadata = table_as_metadata(table)
+    assert metadata
+    assert metadata.value == markdown
     lines = markdown.splitlines()[2 : 2 + len(table.rows)]
     unescaped = [re.sub(r"\\(.)", r"\1", line) for line in lines]
     assert [line[2:-2].split(" | ") for line in unescaped] == [
