@@ -27,10 +27,6 @@ ALPHA_LIMITS = tuple(limit for limit, _ in _ALPHA_BANDS)
 KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
 """Limits between bands, which a written figure must not blur."""
 
-CONTRADICTING_ALPHA = -0.1
-"""If the whole interval of alpha lies below, raters contradict one another. Raters of whom one is
-only stricter can lie a little below 0."""
-
 LOWEST_COVERAGE = 0.9
 """Lowest share of a judge's units with a score: scores are seldom missing by chance."""
 

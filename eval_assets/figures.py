@@ -128,10 +128,6 @@ class HumanFigures(FigureRecord):
     n_pairs: int
     n_skipped: int
     n_disagreements: Annotated[int, "rows of label_disagreements with ratings far apart"]
-    a_hh_settled: Annotated[float | None, "A^HH if these were settled; NULL if there are none"] = (
-        None
-    )
-    alpha_settled: Annotated[float | None, "alpha likewise"] = None
     a_hh: Annotated[Figure, c.A_HH]
     a_hh_by_chance: Annotated[float, c.A_HH_BY_CHANCE]
     exact_agreement: Annotated[Figure, c.EXACT_AGREEMENT]

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
 from eval_assets.agreement.label_agreement import gwet_ac_of, kappa_of
@@ -14,18 +13,14 @@ from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.bands import a_hh_label, alpha_label, chance_remark
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import HumanFigures, Scope
 from eval_assets.stats import (
     AgreementProfile,
     OverallProfile,
     RatingPatterns,
     agreement_profile,
-    human_agreement,
-    krippendorff_alpha,
     overall_profile,
 )
-from eval_assets.wording import or_none
 
 _FIRST_ROUND = (
     "a later round relabelled mainly responses on which raters disagreed: the figures are those of "
@@ -47,7 +42,6 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
     rows: list[HumanFigures] = []
     findings: list[Finding] = []
     every_pattern: dict[str, RatingPatterns] = {}
-    every_settled: dict[str, RatingPatterns | None] = {}
     for question in evaluation.rubric:
         ratings = humans.ratings[question.id]
         patterns = every_pattern[question.id] = ratings.patterns()
@@ -56,9 +50,6 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         )
         kappa_kind, kappa = kappa_of(ratings, profile)
         gwet_ac_kind, gwet_ac = gwet_ac_of(profile)
-        n_disagreements = humans.n_disagreements.get(question.id, 0)
-        settled = _settled(patterns, humans.disagreements.get(question.id), question)
-        every_settled[question.id] = settled
         row = HumanFigures(
             scope=Scope.QUESTION,
             question_id=question.id,
@@ -68,13 +59,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             n_ratings=len(ratings.value),
             n_pairs=profile.n_pairs,
             n_skipped=humans.n_skipped.get(question.id, 0),
-            n_disagreements=n_disagreements,
-            a_hh_settled=None
-            if settled is None
-            else human_agreement(settled, scale=question.scale),
-            alpha_settled=None
-            if settled is None
-            else or_none(krippendorff_alpha(settled, level=levels[question.id])),
+            n_disagreements=humans.n_disagreements.get(question.id, 0),
             a_hh=Figure.of(profile.a_hh),
             a_hh_by_chance=profile.a_hh_by_chance,
             exact_agreement=Figure.percent(profile.exact_agreement),
@@ -96,9 +81,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         if question.id in humans.first_round_only:
             findings.append(Finding(question.id, _FIRST_ROUND))
         findings += rater_patterns(question, ratings)
-    return HumanMeasures(
-        (_overall(evaluation, humans, every_pattern, every_settled), *rows), tuple(findings)
-    )
+    return HumanMeasures((_overall(evaluation, humans, every_pattern), *rows), tuple(findings))
 
 
 def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
@@ -114,24 +97,15 @@ def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
 
 
 def _overall(
-    evaluation: Evaluation,
-    humans: HumanRatings,
-    patterns: Mapping[str, RatingPatterns],
-    settled: Mapping[str, RatingPatterns | None],
+    evaluation: Evaluation, humans: HumanRatings, patterns: Mapping[str, RatingPatterns]
 ) -> HumanFigures:
     """Return the overall figures: A^HH is the mean over questions, alpha pools them on [0, 1]."""
     ratings = humans.ratings
-    groups = ratings[evaluation.rubric[0].id].group
-
-    def overall(of: Mapping[str, RatingPatterns | None]) -> OverallProfile:
-        return overall_profile(
-            ((of[q.id] or patterns[q.id], q.scale) for q in evaluation.rubric),
-            confidence=CONFIDENCE,
-            groups=groups,
-        )
-
-    profile = overall(patterns)
-    settled_figures = overall(settled) if any(settled.values()) else None
+    profile = overall_profile(
+        ((patterns[q.id], q.scale) for q in evaluation.rubric),
+        confidence=CONFIDENCE,
+        groups=ratings[evaluation.rubric[0].id].group,
+    )
     return HumanFigures(
         scope=Scope.OVERALL,
         question_id=None,
@@ -142,8 +116,6 @@ def _overall(
         n_pairs=profile.n_pairs,
         n_skipped=sum(humans.n_skipped.values()),
         n_disagreements=sum(humans.n_disagreements.values()),
-        a_hh_settled=None if settled_figures is None else or_none(settled_figures.a_hh.value),
-        alpha_settled=None if settled_figures is None else or_none(settled_figures.alpha.value),
         a_hh=Figure.of(profile.a_hh),
         a_hh_by_chance=profile.a_hh_by_chance,
         exact_agreement=Figure.percent(profile.exact_agreement),
@@ -161,41 +133,6 @@ def _overall(
         interpretation=_interpretation(profile),
         data_version=humans.data_version,
     )
-
-
-def _settled(
-    patterns: RatingPatterns, units: NDArray[np.int64] | None, question: RubricQuestion
-) -> RatingPatterns | None:
-    """Return the patterns with some units settled to one value; None without such units."""
-    if units is None:
-        return None
-    units = units[patterns.index[units] >= 0]
-    if not len(units):
-        return None
-    central = _lower_medians if question.has_order else _modes
-    return patterns.with_equal_ratings(units, central(patterns))
-
-
-def _lower_medians(patterns: RatingPatterns) -> NDArray[np.int64]:
-    """Return the index of the lower median of each pattern's values."""
-    n_up_to = np.cumsum(patterns.count)
-    n_before = np.append(0, n_up_to[patterns.starts[1:] - 1])
-    middle = n_before + (patterns.n_ratings - 1) // 2
-    medians: NDArray[np.int64] = patterns.code[np.searchsorted(n_up_to, middle, side="right")]
-    return medians
-
-
-def _modes(patterns: RatingPatterns) -> NDArray[np.int64]:
-    """Return the index of each pattern's most frequent class, of several the most frequent overall.
-
-    The order of the classes has no influence, because it has no meaning.
-    """
-    n_of_class = np.bincount(patterns.code, patterns.count * patterns.n_units[patterns.pattern])
-    order = np.lexsort(
-        (-patterns.code, n_of_class[patterns.code], patterns.count, patterns.pattern)
-    )
-    modes: NDArray[np.int64] = patterns.code[order[np.append(patterns.starts[1:], len(order)) - 1]]
-    return modes
 
 
 def _most_frequent_share(patterns: RatingPatterns) -> float:

@@ -105,7 +105,7 @@ def irr_result(  # noqa: PLR0913 - what was measured, and what follows
                     "is_closed": outcome.is_closed,
                     "value": or_none(outcome.overall.value),
                     "minimum": outcome.overall.minimum,
-                    "reason": outcome.explanation,
+                    "reason": outcome.reason,
                 }
                 for outcome in gates
             },
@@ -118,7 +118,7 @@ _STATISTICS = {name: GATES[name].statistic.title for name in HUMAN_GATES}
 
 def _ready_reason(gates: Sequence[GateOutcome]) -> str:
     """Return the reason of the overall verdict: the closed gates, else the unsettled ones."""
-    closed = [f"{outcome.gate}: {outcome.explanation}" for outcome in gates if outcome.is_closed]
+    closed = [f"{outcome.gate}: {outcome.reason}" for outcome in gates if outcome.is_closed]
     unsettled = [o.gate for o in gates if o.overall.state is Verdict.NEED_MORE_DATA]
     if closed:
         return "; ".join(closed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,7 +92,6 @@ class HumanRatings:
     Args:
         n_skipped: Units that raters skipped.
         n_disagreements: Responses listed in `label_disagreements`.
-        disagreements: Units of those responses, by question.
         first_round_only: Questions of which a later round relabelled the disagreements: the ratings
             are those of each response's first round.
     """
@@ -101,7 +100,6 @@ class HumanRatings:
     n_skipped: Mapping[str, int]
     n_disagreements: Mapping[str, int]
     data_version: str
-    disagreements: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     first_round_only: frozenset[str] = frozenset()
 
 

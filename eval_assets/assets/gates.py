@@ -1,7 +1,7 @@
 """The gates as blocking asset checks, and the guard of every asset behind them."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -19,7 +19,8 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
 )
-from eval_assets.config.evaluation import Evaluation, default_gates
+from eval_assets.assets.stored_screen import gate_steps
+from eval_assets.config.evaluation import Evaluation, GateName, default_gates
 from eval_assets.errors import InputError
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.gates import gates_plot
@@ -79,7 +80,7 @@ def questions_past_the_gates(
     write_gate_verdicts(connection, outcomes)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if closed:
-        raise _closed(evaluation, closed)
+        raise _closed(evaluation, closed, gate_steps(connection, evaluation, closed))
     if reason := unread_scores(connection, evaluation, sources):
         raise dg.Failure(f"{reason}.", allow_retries=False)
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
@@ -104,18 +105,19 @@ def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) ->
             )
             measured = measured_agreement(connection)
             write_gate_verdicts(connection, outcomes)
+            steps = gate_steps(connection, evaluation, outcomes)
     by_name = {outcome.gate: outcome for outcome in outcomes}
     closed = []
     for key in sorted(keys):
         gate = next(name for name in GATES if name == key.name)
         outcome = by_name.get(gate)
-        result = _result(outcome, measured[GATES[gate].raters], evaluation)
+        result = _result(outcome, steps.get(gate, ""), measured[GATES[gate].raters], evaluation)
         yield result._replace(asset_key=key.asset_key, check_name=key.name)
         if outcome is not None and outcome.is_closed:
             closed.append(outcome)
     if not closed:
         return
-    failure = _closed(evaluation, closed)
+    failure = _closed(evaluation, closed, steps)
     graph = context.op_execution_context.job_def.asset_layer.asset_graph
     gated = dg.AssetSelection.assets(*{key.asset_key for key in keys})
     for asset in sorted(gated.downstream(include_self=False).resolve(graph)):
@@ -127,31 +129,37 @@ def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) ->
     raise failure
 
 
-def _closed(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> dg.Failure:
-    """Return the failure that names evaluation, gate, value and remedy of each closed gate."""
+def _closed(
+    evaluation: Evaluation, outcomes: Sequence[GateOutcome], steps: Mapping[GateName, str]
+) -> dg.Failure:
+    """Return the failure that names evaluation, gate, value and next step of each closed gate."""
     name = evaluation.folder.resolve().name
     return dg.Failure(
         description="\n".join(
-            f"Gate {outcome.gate} of {name} is closed: {_reason(outcome)}." for outcome in outcomes
+            f"Gate {of.gate} of {name} is closed: {_reason(of, steps.get(of.gate, ''))}"
+            for of in outcomes
         ),
         metadata={CLOSED_GATES: [outcome.gate for outcome in outcomes]},
         allow_retries=False,
     )
 
 
-def _reason(outcome: GateOutcome) -> str:
-    """Return why a gate is open or closed; where a run is the remedy, with the assets to make."""
+def _reason(outcome: GateOutcome, step: str) -> str:
+    """Return why a gate is open or closed and what to do; where a run is, the assets to make."""
     if outcome.unusable is None:
-        return outcome.reason
+        return f"{outcome.reason}. {step}".rstrip()
     tables = [*outcome.unusable.changed, GATES[outcome.gate].table]
     assets = listed(["model_responses" if name == "responses" else name for name in tables])
-    return f"{outcome.reason}, or materialize {assets} in the UI"
+    return f"{outcome.reason}, or materialize {assets} in the UI."
 
 
 def _result(
-    outcome: GateOutcome | None, measured: Sequence[AgreementFigures], evaluation: Evaluation
+    outcome: GateOutcome | None,
+    step: str,
+    measured: Sequence[AgreementFigures],
+    evaluation: Evaluation,
 ) -> dg.AssetCheckResult:
-    """Return an outcome as an asset check; a gate that does not apply has none."""
+    """Return an outcome as an asset check, with the next step; one that does not apply has none."""
     if outcome is None:
         n_judges = len(evaluation.primary_judges)
         return dg.AssetCheckResult(
@@ -160,7 +168,7 @@ def _result(
     return dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
-        description=_reason(outcome),
+        description=_reason(outcome, step),
         metadata={
             "state": outcome.state.word,
             **_rounded(outcome.overall),

@@ -38,6 +38,7 @@ from eval_assets.figures import (
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.shown.html import report_page
 from eval_assets.shown.markdown import report_markdown
+from eval_assets.shown.next_step import gate_step
 from eval_assets.shown.report import Report, report_of
 from eval_assets.shown.screen_json import report_document
 from eval_assets.shown.stored import StoredFigures
@@ -146,7 +147,10 @@ def write_report(complete: StoredReport, out: Path) -> tuple[Path, ...]:
 def report_json(complete: StoredReport, page: Path) -> str:
     """Return the report as JSON, with the gates and certificates; undefined figures are null."""
     document = report_document(complete.report, path=str(page))
-    document["gates"] = [outcome.to_json() for outcome in complete.figures.outcomes]
+    labels_step = complete.report.screen.labels_step
+    document["gates"] = [
+        of.to_json(next_step=gate_step(of, labels_step)) for of in complete.figures.outcomes
+    ]
     document["certificates"] = [
         {name: value for name, value in row.items() if name != "certificate"}
         for row in complete.figures.rows("judge_certificates")

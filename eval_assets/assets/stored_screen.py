@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eval_assets.agreement.assessment import Assessment, QuestionRatings, assess
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.judge_comparison import (
     Favour,
     HeldOutTest,
@@ -20,7 +21,7 @@ from eval_assets.agreement.judge_comparison import (
     PlannedTest,
     depends_on_the_gap,
 )
-from eval_assets.shown.next_step import folder_command
+from eval_assets.shown.next_step import folder_command, gate_step
 from eval_assets.shown.screen import ItemText, ReadSummary, Screen, screen_of
 from eval_assets.store.ratings import (
     human_ratings,
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.agreement.judge_comparison import JudgeComparison
-    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.config.evaluation import Evaluation, GateName
 
 
 def stored_screen(
@@ -112,6 +114,21 @@ def stored_screen(
     )
 
     return screen_of(reading, assessment, command_of=lambda step: folder_command(step, evaluation))
+
+
+def gate_steps(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
+) -> dict[GateName, str]:
+    """Return what to do about each gate that does not pass: on people's ratings the screen's step.
+
+    It names the command, if there is one.
+    """
+    labels_step = ""
+    if any(gate_step(of, labels_step="") for of in outcomes if GATES[of.gate].raters == "human"):
+        screen = stored_screen(connection, evaluation, certificates=[], notes=[])
+        labels_step = screen.labels_step
+    steps = {of.gate: gate_step(of, labels_step) for of in outcomes}
+    return {gate: step for gate, step in steps.items() if step}
 
 
 def _with_tests(

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.cli.certificate_checks import CertificateEvidence
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.issued import CertificateRow
@@ -62,6 +61,7 @@ def certificates(
         return DONE
     from eval_assets.cli.results import (
         certificates_now,
+        closed_gates,
         outcomes_now,
         plain_row,
         print_certificates,
@@ -91,8 +91,8 @@ def certificates(
             print_json([plain_row(row) for row in rows])
         else:
             if not (rows or unevaluated_tests(connection)):
-                outcomes = outcomes_now(connection, evaluation)
-                click.echo(f"No judge was tested. {_why_untested(evaluation, outcomes)}")
+                closed = closed_gates(connection, evaluation, outcomes_now(connection, evaluation))
+                click.echo(f"No judge was tested. {_why_untested(evaluation, closed)}")
             print_certificates(rows, connection)
     return DONE
 
@@ -159,10 +159,9 @@ def _is_outdated(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) 
     return bool(reason)
 
 
-def _why_untested(evaluation: Evaluation, outcomes: Sequence[GateOutcome]) -> str:
+def _why_untested(evaluation: Evaluation, closed: Sequence[str]) -> str:
     if not evaluation.judges:
         return "evaluation.yaml declares no judges."
-    closed = [f"{of.gate} is closed: {of.reason}." for of in outcomes if of.is_closed]
     command = f"eval-assets run --data {quote(str(evaluation.folder))}"
     return " ".join(closed) or f"Run {command}, which tests those that pass the gates."
 

@@ -33,7 +33,8 @@ def gates(data: Path, database: str | None, form: Format) -> int:
     Nothing is materialized: stored figures are compared with the minimums declared now. The exit
     code is 3 if a gate is closed, stale or was never measured.
     """
-    from eval_assets.cli.results import outcomes_now, stored_certificates, what_next
+    from eval_assets.assets.stored_screen import gate_steps
+    from eval_assets.cli.results import outcomes_now, stored_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.shown.certificates import certificates_notes, certificates_table
     from eval_assets.shown.gates import gates_answer, gates_notes, gates_table
@@ -47,7 +48,8 @@ def gates(data: Path, database: str | None, form: Format) -> int:
         nothing_measured(data)
     with connect(path, folder=data, is_reading=True) as connection:
         outcomes = outcomes_now(connection, evaluation)
-        step = "" if form != "table" else what_next(connection, evaluation, outcomes)
+        steps = gate_steps(connection, evaluation, outcomes)
+    step = next(iter(steps.values()), "")
     answer, table = gates_answer(outcomes), gates_table(outcomes)
     notes = list(gates_notes(outcomes))
     match form:
@@ -59,12 +61,13 @@ def gates(data: Path, database: str | None, form: Format) -> int:
                 lines += ["", *wrapped(step, first="Do next  ", rest=" " * 9)]
             click.echo("\n".join(lines))
         case "json":
-            print_json([outcome.to_json() for outcome in outcomes])
+            print_json([of.to_json(next_step=steps.get(of.gate, "")) for of in outcomes])
         case "markdown":
             parts = [
                 f"### {escape_markdown(evaluation.name)}: {escape_markdown(answer)}",
                 table_markdown(table),
                 *map(escape_markdown, notes),
+                *([f"**Do next:** {escape_markdown(step)}"] if step else []),
             ]
             if certificates := stored_certificates(data, path):
                 parts += ["#### Certificates", table_markdown(certificates_table(certificates))]

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import eval_assets
-from eval_assets.agreement.gates.declarations import GATES, below_minimum
+from eval_assets.agreement.gates.declarations import below_minimum
 from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.rounds import rewording_sentences
-from eval_assets.assets.stored_screen import stored_screen
+from eval_assets.assets.stored_screen import gate_steps, stored_screen
 from eval_assets.cli.exit_codes import GATE_CLOSED
 from eval_assets.cli.options import ledger_of, print_json, print_table
 from eval_assets.config.evaluation import FILE
@@ -66,7 +66,6 @@ from eval_assets.store.ratings import human_ratings
 from eval_assets.store.schema import count_rows, read_rows
 from eval_assets.store.scores import unevaluated_tests, versions_rated_as
 from eval_assets.store.summaries import judge_agreement_objects
-from eval_assets.verdicts import Verdict
 from eval_assets.wording import counted
 
 if TYPE_CHECKING:
@@ -100,22 +99,6 @@ def certificates_now(
         sources=source_fingerprints(evaluation),
         open_ledger=lambda: ledger_of(evaluation.folder, evaluation, is_reading=True),
     )
-
-
-def what_next(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
-) -> str:
-    """Return the next step for gates that do not all pass; empty if they do.
-
-    On people's agreement it is that of the screen.
-    """
-    lacking = [of for of in outcomes if of.state is not Verdict.PASS]
-    if not lacking or any(of.unusable for of in outcomes):
-        return ""
-    if any(GATES[of.gate].raters == "human" for of in lacking):
-        step = stored_screen(connection, evaluation, certificates=[], notes=[]).next
-        return " ".join(filter(None, (step.text, step.command)))
-    return f"{lacking[0].advice}." if lacking[0].advice else ""
 
 
 def why_stale(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
@@ -170,8 +153,27 @@ def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return the verdict of each gate on the current data and minimums."""
     evaluation = read_evaluation(data)
     with _reading(database, data) as connection:
-        outcomes = outcomes_now(connection, evaluation)
-    return [outcome.to_json() for outcome in outcomes]
+        return gates_json(connection, evaluation, outcomes_now(connection, evaluation))
+
+
+def gates_json(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
+) -> list[dict[str, object]]:
+    """Return the outcome of each gate with its next step, in the types of JSON."""
+    steps = gate_steps(connection, evaluation, outcomes)
+    return [of.to_json(next_step=steps.get(of.gate, "")) for of in outcomes]
+
+
+def closed_gates(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: Sequence[GateOutcome]
+) -> list[str]:
+    """Return a sentence for each closed gate: why it is, and what to do."""
+    steps = gate_steps(connection, evaluation, outcomes)
+    return [
+        f"{of.gate} is closed: {of.reason}. {steps.get(of.gate, '')}".rstrip()
+        for of in outcomes
+        if of.is_closed
+    ]
 
 
 def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
@@ -287,7 +289,7 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                 case "json":
                     about = {
                         "evaluation": evaluation.name,
-                        "gates": [outcome.to_json() for outcome in outcomes],
+                        "gates": gates_json(connection, evaluation, outcomes),
                         "failed_checks": [asdict(check) for check in results.failed_checks],
                         "not_run": results.not_run,
                         "stale_because": stale,
@@ -320,8 +322,8 @@ def print_run(  # noqa: PLR0913 - the results, and how they are printed
                         click.echo(line)
                     click.echo(f"Database {database}")
                 case "quiet":
-                    for outcome in closed:
-                        click.echo(f"{outcome.gate} is closed: {outcome.reason}")
+                    for sentence in closed_gates(connection, evaluation, closed):
+                        click.echo(sentence)
             if output != "json":
                 _print_failures(results)
     return bool(closed)

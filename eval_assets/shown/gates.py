@@ -95,7 +95,7 @@ def gates_notes(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
         for of in figures_of(outcome):
             if of.state is Verdict.NEED_MORE_DATA or math.isnan(of.value):
                 subject = f"{outcome.gate} on {of.question_id or ALL_QUESTIONS}"
-                yield f"{subject}: {of.explanation}."
+                yield f"{subject}: {of.reason}."
         if outcome.severity == "warn" and not outcome.passed:
             yield f"{outcome.gate} is declared to warn only, so it holds nothing back."
 
@@ -169,7 +169,6 @@ def _more(of: GateVerdict) -> str:
         return f"about {count_text(n_more)}"
     if n_more == 0:
         return "none"
-    n_groups = of.n_units if of.n_groups is None else of.n_groups
-    if n_groups < FEWEST_GROUPS:
-        return f"first {FEWEST_GROUPS} response groups, now {n_groups}"
+    if of.n_groups < FEWEST_GROUPS:
+        return f"first {FEWEST_GROUPS} response groups, now {of.n_groups}"
     return "no number would settle it"

@@ -8,6 +8,8 @@ from shlex import join
 
 from eval_assets.agreement.assessment import Assessment
 from eval_assets.agreement.causes import MixedValues, SeverityGap
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.judge_comparison import (
     JudgeComparison,
     JudgeFinding,
@@ -25,6 +27,10 @@ _FIRST_ITEMS = 100
 
 _FEWEST_NEW = 30
 """New items after a revision at the least: fewer say nothing about the rarer values."""
+
+_CONTRADICTION = -0.1
+"""If the whole interval of alpha lies below, people contradict one another. People of whom one is
+only stricter can lie a little below 0."""
 
 _MOST_EXAMPLES = 2
 _AS_MEASURED = "{judge} is as close as it looks"
@@ -95,6 +101,38 @@ def folder_command(step: NextStep, evaluation: Evaluation) -> str:
         case Action.USE_JUDGE:
             words = ["certificates"]
     return join(["eval-assets", *words, "--data", str(evaluation.folder)])
+
+
+def gate_step(outcome: GateOutcome, labels_step: str) -> str:
+    """Return what to do about a gate; empty if it passes, or a run has to measure it first.
+
+    Args:
+        outcome: The gate's outcome.
+        labels_step: Next step of people's labels; empty if they can be trusted.
+    """
+    if outcome.unusable or (outcome.passed and outcome.state is Verdict.PASS):
+        return ""
+    is_of_people = GATES[outcome.gate].raters == "human"
+    if is_of_people and labels_step:
+        return labels_step
+    of = min(
+        outcome.failing or (outcome.overall,),
+        key=lambda of: (of.n_units > 0, -math.inf if math.isnan(of.value) else of.value),
+    )
+    n = of.n_more(of.minimum)
+    responses = f"about {counted(n, 'more response')}" if n else "more responses"
+    if is_of_people:
+        step = f"Have {responses} rated by two people"
+    elif not of.n_units:
+        step = "Find out why scores are missing, and run the judges again"
+    elif math.isnan(of.value):
+        step = "Have the judges score responses that differ more"
+    elif of.state is Verdict.FAIL:
+        step = "Compare the judges' replies and revise the judge prompt"
+    else:
+        step = f"Have the judges score {responses}, new ones if all are scored"
+    several = f", {of.question_id} first" if len(outcome.questions) > 1 and of.question_id else ""
+    return f"{step}{several}."
 
 
 def next_step(
@@ -215,6 +253,8 @@ def _settle_labels(
 
 def _revision(labels: LabelAgreement, words: Words) -> str:
     """Return what removes the cause of most disagreement; empty if no cause stands out."""
+    if labels.alpha.high < _CONTRADICTION:
+        return "Check whether a person reads the scale in reverse, and if so have them rate again"
     match labels.cause:
         case SeverityGap(lenient, strict):
             names = (shortened(name, _LONGEST_NAME) for name in (lenient, strict))

@@ -115,44 +115,6 @@ class RatingPatterns:
         index, entries = _by_row(rating_matrix(ratings, text=text))
         return cls._of(index, entries, groups=None), index
 
-    def with_equal_ratings(self, units: Indices, code: Integers) -> Self:
-        """Return the patterns without groups, all ratings of some units being one value.
-
-        Args:
-            units: Units that have ratings, by their position from 0.
-            code: Index in `values` of the value for the units of each pattern, shape (n_patterns,).
-
-        Examples:
-            >>> patterns = RatingPatterns.from_matrix([[4, 5], [3, 5], [3, 5]])
-            >>> changed = patterns.with_equal_ratings([1], np.array([1, 0]))
-            >>> changed.n_units.tolist(), changed.index.tolist()
-            ([1, 1, 1], [1, 2, 0])
-        """
-        of_unit = self.index[units]
-        base = int(self.n_ratings.max(initial=0)) + 1
-        # A pattern of one value is its code and its count, as one number. Some exist already.
-        equal = np.flatnonzero(self.count == self.n_ratings[self.pattern])
-        cells, first, place = np.unique(
-            np.append(
-                self.code[equal] * base + self.count[equal],
-                code[of_unit] * base + self.n_ratings[of_unit],
-            ),
-            return_index=True,
-            return_inverse=True,
-        )
-        is_new = first >= len(equal)
-        pattern = len(self.n_units) + np.cumsum(is_new) - 1
-        pattern[~is_new] = self.pattern[equal[first[~is_new]]]
-        index = self.index.copy()
-        index[units] = pattern[place[len(equal) :]]
-        entries = (
-            self.values,
-            np.append(self.pattern, pattern[is_new]),
-            np.append(self.code, cells[is_new] // base),
-            np.append(self.count, cells[is_new] % base),
-        )
-        return self._of(index, entries, groups=None)
-
     @property
     def n_units(self) -> Integers:
         """Return the number of units with each pattern, shape (n_patterns,)."""

@@ -21,7 +21,7 @@ from eval_assets.store.long_ratings import (
 )
 from eval_assets.store.schema import define_ground_truth, replace_rows
 from eval_assets.store.scores import check_judges, compared_fingerprints
-from eval_assets.store.summaries import count_disagreements, disagreement_units
+from eval_assets.store.summaries import count_disagreements
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -54,7 +54,6 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         n_skipped=count_skips(connection),
         n_disagreements=count_disagreements(connection),
         data_version=measures_version(evaluation, "human", data_version=data_version),
-        disagreements=disagreement_units(connection),
         first_round_only=first_round_only,
     )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from eval_assets.bands import UNRELIABLE
 from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
@@ -14,7 +12,6 @@ from eval_assets.store.schema import count_rows, empty_table, rows_of
 
 if TYPE_CHECKING:
     import duckdb
-    import numpy.typing as npt
     import pandas as pd
 
 
@@ -240,22 +237,6 @@ def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> 
         """,
         [most],
     ).df()
-
-
-def disagreement_units(connection: duckdb.DuckDBPyConnection) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the units of the responses that raters lie far apart on, by question."""
-    rows = connection.execute(
-        """
-        WITH unit AS (
-            SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
-        )
-        SELECT question_id, list(i ORDER BY i)
-        FROM label_disagreements JOIN unit USING (response_id)
-        WHERE reason <> ? GROUP BY question_id
-        """,
-        [_LARGEST_SPREAD],
-    ).fetchall()
-    return {str(question_id): np.array(units, dtype=np.int64) for question_id, units in rows}
 
 
 def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

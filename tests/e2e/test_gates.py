@@ -112,7 +112,9 @@ def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
     name = closed_folder.path.name
     assert f"Gate human_a_hh of {name} is closed: 0.4" in message
     assert f"Gate human_alpha of {name} is closed: -0." in message
-    assert "is below the minimum 0.667. Discuss the 18 disagreements with the raters" in message
+    step = "Check whether a person reads the scale in reverse, and if so have them rate again"
+    assert f"is below the minimum 0.667. {step}" in message
+    assert "eval-assets rubric draft clarity" in message
     assert closed_folder.splits() == []
 
 

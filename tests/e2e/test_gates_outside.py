@@ -179,7 +179,7 @@ def test_the_web_server_refuses_tuning_alone_and_shows_why(
     ]
     assert failure["stepKey"] == f"{closed_folder.path.name}__judge_splits"
     assert "Gate human_a_hh of " in failure["failureMetadata"]["description"]
-    assert "revise the rubric" in failure["failureMetadata"]["description"]
+    assert "eval-assets rubric draft clarity" in failure["failureMetadata"]["description"]
     assert empty == []
     assert let_through["status"] == "SUCCESS"
     assert closed_folder.splits() != []

@@ -14,7 +14,7 @@ MEASURED = "+human_agreement,+judge_agreement,+judge_human_agreement"
 
 def test_gates_as_markdown_are_a_heading_and_one_table(closed_folder: Evaluated) -> None:
     done = closed_folder.call("gates", "--format", "markdown")
-    heading, blank, *rows = done.stdout.strip().splitlines()
+    heading, blank, *rows, rule, step = done.stdout.strip().splitlines()
 
     assert done.returncode == 3
     assert heading == (
@@ -22,6 +22,8 @@ def test_gates_as_markdown_are_a_heading_and_one_table(closed_folder: Evaluated)
         "human_alpha)."
     )
     assert blank == ""
+    assert rule == ""
+    assert step.startswith("**Do next:** Check whether a person reads the scale in reverse")
     assert len({row.count(" | ") for row in rows}) == 1
     assert len(rows) == 2 + 3 * 3  # head and rule; overall and two questions of three gates
 

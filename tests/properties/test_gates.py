@@ -35,7 +35,9 @@ def evidences(draw: st.DrawFn) -> GateEvidence:
     measured = draw(st.sampled_from([None, "v1", "v1", "v1", "v0"]))
     requested = draw(st.sampled_from([(), (None,), (None, *QUESTIONS), QUESTIONS]))
     figures = tuple(
-        GateFigure(q, draw(values), math.nan, math.nan, draw(counts)) for q in requested
+        GateFigure(q, draw(values), math.nan, math.nan, n, n)
+        for q in requested
+        for n in [draw(counts)]
     )
     unusable = None if measured == "v1" else Unusable("stale", Path("it"))
     return GateEvidence(figures if measured else (), measured or "", unusable)

@@ -266,6 +266,7 @@ def _evidence(rows: Sequence[tuple[HumanFigures | JudgeFigures, Figure, int]]) -
             low=figure.low,
             high=figure.high,
             n_units=n_units,
+            n_groups=n_units,
             undefined_because="" if figure.is_defined else "no variation",
         )
         for row, figure, n_units in rows

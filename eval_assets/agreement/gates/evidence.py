@@ -24,16 +24,14 @@ from eval_assets.catalogue import A_HH, ALPHA, GWET_AC, KAPPA
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import HumanFigures, JudgeFigures, RaterKind, Scope
 from eval_assets.scale import Level
-from eval_assets.wording import or_nan
 
 AgreementFigures = HumanFigures | JudgeFigures
 
-_CLOSE = "all scores lie close together"
-"""Note on ratings that hardly vary."""
-
-_EQUAL = "two judges give equal scores throughout; check that one is not a copy of the other"
-"""Note on judges of which one may be loaded twice."""
-
+_NOTES = {
+    REPEATED: "two judges give equal scores throughout; check that one is not a copy of the other",
+    UNSTABLE: "all scores lie close together, where alpha says little",
+}
+"""Notes on remarks that the interpretation of judges' alpha has."""
 
 _RATINGS_OF_OTHERS: Mapping[RaterKind, str] = {"human": "judge_scores", "judge": "human_labels"}
 """Table of ratings that a gate on each kind of raters does not depend on."""
@@ -162,33 +160,30 @@ def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[Ga
 
 
 def _figure(gate: GateDeclaration, row: AgreementFigures, *, largest_share: float) -> GateFigure:
-    """Return the gate's figure in a record, with the figures that explain it.
+    """Return the gate's figure in a record, with what explains it.
 
     `largest_share` is the largest share that one value has of the ratings of any question.
     """
     figure = gate.figure(row)
     remarks = row.interpretation.split("; ")
-    result = GateFigure(
+    notes = [note for remark, note in _NOTES.items() if remark in remarks]
+    if isinstance(row, HumanFigures) and gate.statistic is ALPHA:
+        exact = row.exact_agreement.value
+        share = largest_share if row.scope is Scope.OVERALL else row.most_frequent_share
+        if exact >= MOSTLY_EQUAL and share > SKEWED_SHARE:
+            notes = [
+                f"{exact:.0f} % of pairs are equal, and alpha is low where ratings hardly vary"
+            ]
+    return GateFigure(
         question_id=row.question_id,
         value=figure.value,
         low=figure.low,
         high=figure.high,
         n_units=row.n_responses if isinstance(row, HumanFigures) else row.n_units,
-        undefined_because="" if figure.is_defined else remarks[-1],
-        little_variation=_CLOSE if UNSTABLE in remarks else "",
-        repetition=_EQUAL if REPEATED in remarks else "",
         n_groups=row.n_groups,
-    )
-    if not isinstance(row, HumanFigures):
-        return result
-    is_a_hh = gate.statistic is A_HH
-    exact = row.exact_agreement.value
-    share = largest_share if row.scope is Scope.OVERALL else row.most_frequent_share
-    if exact >= MOSTLY_EQUAL and share > SKEWED_SHARE:
-        result = replace(result, little_variation=f"{exact:.0f} % of pairs are equal")
-    return replace(
-        result,
-        n_disagreements=row.n_disagreements,
-        by_chance=row.a_hh_by_chance if is_a_hh else 0.0,
-        settled=or_nan({A_HH: row.a_hh_settled, ALPHA: row.alpha_settled}.get(gate.statistic)),
+        undefined_because="" if figure.is_defined else remarks[-1],
+        by_chance=row.a_hh_by_chance
+        if isinstance(row, HumanFigures) and gate.statistic is A_HH
+        else 0.0,
+        note="; ".join(notes),
     )

@@ -14,8 +14,6 @@ from eval_assets.scale import LIKERT5
 from eval_assets.stats import (
     cohen_kappa,
     fleiss_kappa,
-    human_agreement,
-    krippendorff_alpha,
 )
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -67,31 +65,6 @@ def test_rare_groups_hold_a_rating_other_than_the_most_frequent_one() -> None:
     assert overall.n_rare_groups is None
     empty = LongRatings(unit[:1], unit[:1], values[:1], ("a", "b"), np.arange(1))
     assert measured(clarity=empty)[1].n_rare_groups == 0
-
-
-def test_settled_disagreements_show_what_a_discussion_would_reach() -> None:
-    ratings = {"clarity": rated(1, 2.0), "depth": rated(2, 0.5)}
-    apart = np.abs(np.diff(ratings["clarity"].matrix(), axis=1))[:, 0]
-    units = np.flatnonzero(apart >= 2)
-    humans = HumanRatings(
-        ratings,
-        {},
-        {"clarity": len(units)},
-        "v1",
-        disagreements={"clarity": units},
-    )
-    evaluation = Evaluation("test", Path(), (CLARITY, DEPTH))
-    overall, clarity, depth = measure_humans(humans, evaluation).agreement
-    settled = ratings["clarity"].matrix()
-    settled[units] = settled[units].min(axis=1, keepdims=True)
-
-    assert len(units) > 2
-    assert clarity.a_hh_settled == human_agreement(settled, low=1, high=5)
-    assert clarity.alpha_settled == krippendorff_alpha(settled, level="ordinal")
-    assert (depth.a_hh_settled, depth.alpha_settled) == (None, None)
-    assert overall.a_hh_settled == pytest.approx((clarity.a_hh_settled + depth.a_hh.value) / 2)
-    assert overall.alpha_settled is not None
-    assert overall.alpha.value < overall.alpha_settled < 1
 
 
 def test_kappa_is_cohens_of_two_raters_and_fleiss_of_more() -> None:

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from eval_assets.agreement.gates.evidence import alpha_levels
-from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_leave_one_judge_out
-from eval_assets.agreement.ratings import HumanRatings, LongRatings
+from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.slices import measure_slices
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
@@ -52,24 +51,6 @@ def test_order_of_classes_changes_no_figure_of_humans() -> None:
             )
         assert profile.a_hh_by_chance == pytest.approx(profiles[0].a_hh_by_chance, abs=1e-12)
         assert profile.n_ratings == 180
-
-
-def test_order_of_classes_does_not_change_what_settling_would_reach() -> None:
-    """Where all three raters differ, the class of the most ratings in all is taken."""
-    ratings = classes()[:, :3].astype(int)
-    units = np.flatnonzero([len(set(row)) > 1 for row in ratings.tolist()])
-    counts = np.bincount(ratings.ravel())
-    expected = ratings.copy()
-    for unit in units:
-        values, n = np.unique(ratings[unit], return_counts=True)
-        expected[unit] = max(zip(n, counts[values], values, strict=True))[2]
-    for order in ORDERS[::5]:
-        long_ratings = long(np.array(order, float)[ratings])
-        humans = HumanRatings({"tone": long_ratings}, {}, {}, "v1", disagreements={"tone": units})
-        _, row = measure_humans(humans, Evaluation("test", Path(), (TONES,))).agreement
-
-        assert row.a_hh_settled == pytest.approx(human_agreement(expected, scale=TONES.scale))
-        assert row.alpha_settled == pytest.approx(krippendorff_alpha(expected, level="nominal"))
 
 
 def test_one_unordered_question_has_its_nominal_alpha_overall() -> None:

@@ -1,5 +1,7 @@
 """Gates in words: the answer first, and the state of each figure by its interval."""
 
+import math
+
 import pytest
 
 from eval_assets.config.evaluation import Gate, default_gates
@@ -11,6 +13,7 @@ from eval_assets.shown.gates import (
     plan_answer,
     plan_table,
 )
+from eval_assets.shown.next_step import gate_step
 from tests.unit.cases import JUDGES, QUESTIONS, Case, Measured
 
 CLARITY, SAFE = QUESTIONS
@@ -90,3 +93,42 @@ def test_the_plan_names_one_number_for_what_is_open() -> None:
     assert plan_answer(Case().data().gates) == (
         "Every gate is settled. What a judge needs, eval-assets run says."
     )
+
+
+@pytest.mark.parametrize(
+    ("measured", "step"),
+    [
+        (Measured(CLARITY), ""),
+        (
+            Measured(CLARITY, judge_alpha=0.1),
+            "Compare the judges' replies and revise the judge prompt.",
+        ),
+        (
+            Measured(CLARITY, judge_alpha=0.70, half_width=0.06),
+            "Have the judges score about 300 more responses, new ones if all are scored.",
+        ),
+        (
+            Measured(CLARITY, judge_alpha=math.nan),
+            "Have the judges score responses that differ more.",
+        ),
+    ],
+)
+def test_a_gate_on_judges_has_one_step(measured: Measured, step: str) -> None:
+    *_, judges = Case(measured=(measured,)).data().gates
+
+    assert gate_step(judges, labels_step="Rate more.") == step
+
+
+def test_a_gate_on_people_has_the_step_of_their_labels() -> None:
+    a_hh, alpha, judges = Case(measured=(Measured(CLARITY, alpha=0.4),)).data().gates
+
+    assert gate_step(alpha, labels_step="Rewrite the question.") == "Rewrite the question."
+    assert gate_step(a_hh, labels_step="Rewrite the question.") == ""
+    assert gate_step(judges, labels_step="Rewrite the question.") == ""
+
+
+def test_the_worst_question_comes_first_where_judges_disagree() -> None:
+    measured = Measured(CLARITY, judge_alpha=0.75), Measured(SAFE, judge_alpha=0.1)
+    *_, judges = Case(measured=measured).data().gates
+
+    assert gate_step(judges, labels_step="").endswith("the judge prompt, safe first.")

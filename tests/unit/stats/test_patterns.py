@@ -175,26 +175,3 @@ def test_groups_stay_with_the_patterns_they_were_counted_in() -> None:
         agreement_profile(
             patterns, scale=LIKERT5, level="ordinal", confidence=0.95, groups=list("aabbcc")
         )
-
-
-def test_equal_ratings_are_those_of_a_matrix_in_which_they_are_equal() -> None:
-    patterns = RatingPatterns.from_matrix(MATRIX)
-    lowest = patterns.code[patterns.starts]
-    changed = patterns.with_equal_ratings(np.array([0, 3]), lowest)
-    equal = MATRIX.copy()
-    equal[[0, 3]] = [[4, 4, 4], [3, 3, 3]]
-
-    assert {key: n for key, n in shown(changed).items() if n} == shown(
-        RatingPatterns.from_matrix(equal)
-    )
-    assert krippendorff_alpha(changed, level="ordinal") == krippendorff_alpha(
-        equal, level="ordinal"
-    )
-
-
-def test_units_with_equal_ratings_join_those_that_had_them() -> None:
-    patterns = RatingPatterns.from_matrix([[4, 5], [4, 4], [5, 5], [4, 5]])
-    changed = patterns.with_equal_ratings(np.array([0, 3]), patterns.code[patterns.starts])
-
-    assert changed.n_units.tolist() == [3, 0, 1]
-    assert changed.index.tolist() == [0, 0, 2, 0]
