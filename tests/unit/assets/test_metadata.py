@@ -43,10 +43,10 @@ def test_what_was_not_measured_is_left_out() -> None:
     assert intervals_as_metadata({}, minimum=0.0) is None
     assert counts_as_metadata({}) is None
     assert rows_as_metadata(pd.DataFrame()) is None
-    kept = with_something_shown(
+    shown = with_something_shown(
         dg.AssetCheckResult(passed=True, metadata={"none": None, "list": [], "zero": 0, "of": {}})
     )
-    assert list(kept.metadata) == ["zero"]
+    assert list(shown.metadata) == ["zero"]
 
 
 def test_table_of_figures_has_titles_intervals_and_percentages() -> None:
