@@ -260,9 +260,6 @@ class Ledger(Protocol):
             StoreError: If another run asks the same units by now.
         """
 
-    def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
-        """Return the requests of these that a vendor refused as invalid."""
-
     def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:
         """Return the requests of these that a vendor works on, which may take a day."""
 
@@ -270,9 +267,6 @@ class Ledger(Protocol):
         self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         """Store attempts and what they asked, by request key; all or none of them."""
-
-    def withdraw(self, call_keys: Collection[str], error: str) -> None:
-        """Turn this worker's replies to some requests into failures: they may be of others."""
 
     @property
     def is_capped(self) -> bool:

@@ -10,7 +10,6 @@ import dagster as dg
 
 from eval_assets.assets.alerting import alert_channels, send_alerts
 from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
-from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
 from eval_assets.errors import InputError, StoreError, leaves
@@ -41,11 +40,10 @@ def automation_of(
     """Return sensors and schedules of an evaluation, or of all evaluations of a folder.
 
     There is one sensor of each kind for all evaluations, and a schedule for each. A declared
-    schedule runs from the start, and so does the sensor of batches beside it. The sensor of alerts
-    runs if the environment names a channel. That of files always runs: it starts nothing.
+    schedule runs from the start. The sensor of alerts runs if the environment names a channel. That
+    of files always runs: it starts nothing.
     """
     folders = [of.folder for of in evaluations]
-    scheduled = _sensor_status(is_running=any(of.schedule for of in evaluations))
     sensors = [
         dg.AutomationConditionSensorDefinition(
             name="new_files",
@@ -54,14 +52,6 @@ def automation_of(
             description="Makes what lies behind a changed file, up to a closed gate.",
         ),
         files_sensor(folders, name="input_files"),
-        dg.SensorDefinition(
-            name="ended_batches",
-            jobs=[of.jobs[0] for of in evaluations],
-            minimum_interval_seconds=300,
-            description="Runs an evaluation when a batch of its judge requests has ended.",
-            default_status=scheduled,
-            evaluation_fn=lambda context: collect_batches(context, folders),
-        ),
         dg.SensorDefinition(
             name="check_alerts",
             minimum_interval_seconds=30,
@@ -129,27 +119,6 @@ def files_sensor(folders: Sequence[EvaluationFolder], *, name: str) -> dg.Sensor
         minimum_interval_seconds=30,
         description="Records the versions of input files, which new_files waits for.",
         default_status=dg.DefaultSensorStatus.RUNNING,
-    )
-
-
-def collect_batches(
-    context: dg.SensorEvaluationContext, folders: Sequence[EvaluationFolder]
-) -> dg.SensorResult | dg.SkipReason:
-    """Request a run for each evaluation with batches that vendors have answered."""
-
-    def n_ended(folder: EvaluationFolder) -> int:
-        return n_batches_to_collect(folder.evaluation(), folder)
-
-    ended = [(folder, n) for folder, n in _of_each(context, folders, n_ended) if n]
-    if not ended:
-        return dg.SkipReason("no batch is waiting to be collected")
-    for folder, n in ended:
-        context.log.info("%s: %d batches are waiting to be collected", folder.path, n)
-    return dg.SensorResult(
-        run_requests=[
-            dg.RunRequest(job_name=f"{folder.names_before}evaluate", tags=folder.run_tags)
-            for folder, _ in ended
-        ]
     )
 
 

@@ -19,7 +19,6 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, judge_fingerprint
 from eval_assets.errors import PromptError
-from eval_assets.judges.batching import n_ended_batches
 from eval_assets.judges.calling.live_model import LiveModel, live_judges
 from eval_assets.judges.calling.progress import ModelSummary
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
@@ -240,18 +239,6 @@ def _ask(  # noqa: PLR0913 - the units, the judges, the prompts, the budget and 
                 staged=evaluation.staged,
             )
         )
-
-
-def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> int:
-    """Return the number of ended batches of live judges that no run has collected."""
-    judges = [judge for judge in declared_live_judges(evaluation) if judge.declared.batch]
-    if not judges:
-        return 0
-    keys = api_keys(judge for judge in evaluation.judges if judge.batch)
-    options = RequestOptions(api_keys=keys)
-    with folder.ledger(evaluation) as ledger:
-        observer = Worker(ledger, asset="ended_batches")  # without slots, which only asking needs
-        return asyncio.run(n_ended_batches(judges, observer, options=options))
 
 
 def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:

@@ -12,7 +12,6 @@ from eval_assets.config.judges import Judge
 from eval_assets.judges.calling.budget import Budget, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.ledger_writer import attempt_row, prompt_of
-from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.requests import (
     BatchIncomplete,
     BatchRefused,
@@ -22,7 +21,6 @@ from eval_assets.judges.calling.requests import (
     Outcome,
     RequestFailed,
 )
-from eval_assets.judges.calling.session import RequestOptions, open_clients
 from eval_assets.judges.judging_plan import (
     IN_BATCH,
     JudgingPlan,
@@ -145,27 +143,6 @@ async def _stopping(client: ModelClient[Judge]) -> AsyncIterator[None]:
         client.stop(f"the batch endpoint took longer than {_PATIENCE_SECONDS:g} s")
 
 
-async def n_ended_batches(
-    judges: Sequence[LiveModel[Judge]], ledger: BatchLedger, *, options: RequestOptions
-) -> int:
-    """Return the number of batches to collect, by requests to the vendors that cost nothing.
-
-    Raises:
-        RequestFailed: If a vendor cannot be reached.
-    """
-    n_ended = 0
-    async with open_clients(judges, ledger, budget=Budget(None), options=options) as clients:
-        for client in clients:
-            for batch in await asyncio.to_thread(ledger.open_batches, client.model.id):
-                name = batch.batch_id
-                if name is None:  # being submitted, or the next run asks whether it was
-                    seconds = (datetime.now(UTC) - batch.intended_at).total_seconds()
-                    n_ended += seconds > _PATIENCE_SECONDS
-                else:
-                    n_ended += await _has_ended(client.connections.first, name)
-    return n_ended
-
-
 def in_batches(requests: Sequence[ModelRequest]) -> list[list[ModelRequest]]:
     """Return requests in as few batches as the vendors' limits allow, in their order."""
     batches: list[list[ModelRequest]] = []
@@ -236,16 +213,6 @@ async def _batch_at_vendor(batch: Batch, client: Client, ledger: BatchLedger) ->
         logger.info("%s: found at the vendor, submitted by a run that broke off", batch_id)
         await asyncio.to_thread(ledger.confirm_batch, batch.intent_id, batch_id)
     return batch_id
-
-
-async def _has_ended(client: Client, batch_id: str) -> bool:
-    """Return whether a batch can be collected; one that the vendor does not know cannot."""
-    try:
-        return await client.has_ended(batch_id)
-    except RequestFailed as failure:
-        if failure.http_status == _UNKNOWN:
-            return False
-        raise
 
 
 async def _collect(

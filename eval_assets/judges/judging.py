@@ -94,7 +94,6 @@ async def judge_portions(  # noqa: PLR0913 - the units, the judges, the prompt a
             work = [(plan.client, plan.tasks(reservations)) for plan in plans]
             await run_tasks(work, report=options.report)
             for plan in plans:
-                plan.withdraw()
                 plan.client.summary.estimate.merge(plan.estimate)
                 plan.client.summary.n_from_ledger += plan.n_from_ledger
             scores = [plan.score(unit) for unit in units for plan in plans]

@@ -16,9 +16,6 @@ from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, read_ou
 from eval_assets.ledger import CallSubject, Reply
 
 _UNITS_PER_LOOKUP = 10_000
-_WITHDRAWN = ParsedReply(
-    "api_error", error="the server gave this reply to another request as well; run again"
-)
 _AGAIN = 1_000_000
 """Distance of the replicates that ask again about what could not be read."""
 
@@ -48,8 +45,7 @@ class PendingRating:
     """A rating that is not in the ledger.
 
     After an unreadable reply the stricter request comes next (step 1), which later runs send again
-    (steps 2 and on). `latest` is what was read so far. `n_bytes` is the length of the next request,
-    which may have been refused in an earlier run.
+    (steps 2 and on). `latest` is what was read so far, `n_bytes` the length of the next request.
     """
 
     unit: Unit
@@ -57,7 +53,6 @@ class PendingRating:
     step: int = 0
     latest: ParsedReply | None = None
     n_bytes: int = 0
-    was_refused: bool = False
 
     @property
     def unit_key(self) -> UnitKey:
@@ -94,14 +89,13 @@ class JudgingPlan:
         ]
 
     def order(self) -> None:
-        """Sort pending ratings: one that probably succeeds first, earlier refused ones last.
+        """Put a pending rating first that probably succeeds.
 
         A model that refuses all of its first requests is stopped. Long responses may be refused
         while the others are answered.
         """
-        self.pending.sort(key=lambda rating: rating.was_refused)
         if self.pending and not self.client.has_answered:
-            shortest = min(self.pending, key=lambda rating: (rating.was_refused, rating.n_bytes))
+            shortest = min(self.pending, key=lambda rating: rating.n_bytes)
             self.pending.remove(shortest)
             self.pending.insert(0, shortest)
 
@@ -116,16 +110,6 @@ class JudgingPlan:
         for rating in self.pending:
             self.keep(rating.unit, rating.replicate, result_of(rating))
         self.pending = []
-
-    def withdraw(self) -> None:
-        """Withdraw parsed replies that the server gave to other requests as well."""
-        if not self.client.withdrawn_keys:
-            return
-        for rating in self.pending:
-            steps = (rating.step, max(1, rating.step))
-            keys = {self.next_request(replace(rating, step=step)).key for step in steps}
-            if keys & self.client.withdrawn_keys:
-                self.keep(rating.unit, rating.replicate, _WITHDRAWN)
 
     def score(self, unit: Unit) -> JudgeScore:
         """Return the judge's score of a unit, or the reason for its absence."""
@@ -187,19 +171,12 @@ class JudgingPlan:
                 else:
                     self._keep_stored(rating, rating.latest)
         keys = [request.key for _, request in pairs]
-        refused = await self.client.refused_keys(keys)
         in_batches = await self.client.keys_in_batches(keys)
         for rating, request in pairs:
             if request.key in in_batches:
                 self.keep(rating.unit, rating.replicate, IN_BATCH)
                 continue
-            self.pending.append(
-                replace(
-                    rating,
-                    n_bytes=request.n_bytes,
-                    was_refused=request.key in refused,
-                )
-            )
+            self.pending.append(replace(rating, n_bytes=request.n_bytes))
             self.estimate.add(request)
 
     def _after(

@@ -1,13 +1,11 @@
-"""Judges by batch: submitted by one run, noticed by the sensor, collected by the next run."""
+"""Judges by batch: submitted by one run, collected by a later one."""
 
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from eval_assets.assets.automation import collect_batches
 from eval_assets.assets.evaluation_definitions import project_definitions
-from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.store.connection import connect
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.server import running
@@ -39,30 +37,20 @@ def statuses(folder: Path) -> list[tuple[str, int]]:
         ).fetchall()
 
 
-def look(folder: Path) -> dg.SensorResult | dg.SkipReason:
-    """One tick of the sensor."""
-    with dg.build_sensor_context() as context:
-        return collect_batches(context, [EvaluationFolder.at(folder)])
-
-
 @pytest.mark.slow
-def test_batches_are_submitted_noticed_and_collected(
+def test_batches_are_submitted_and_collected_by_later_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "evaluation.yaml").write_text(EVALUATION)
     answers = "".join(f"a{k},Prompt {k},Answer {k},m\n" for k in range(5))
     header = "response_id,prompt_text,response_text,model_name\n"
     (tmp_path / "responses.csv").write_text(header + answers)
-    with running(Behaviour(batch_polls=2)) as provider:
+    with running(Behaviour(batch_polls=1)) as provider:
         for name, value in provider.environment.items():
             monkeypatch.setenv(name, value)
-        assert isinstance(look(tmp_path), dg.SkipReason)
         assert statuses(tmp_path) == [("missing", 10)]
-        looks = [look(tmp_path) for _ in range(3)]
-        assert isinstance(looks[0], dg.SkipReason)
-        assert isinstance(looks[-1], dg.SensorResult)
+        assert statuses(tmp_path) == [("missing", 10)]
         assert statuses(tmp_path) == [("ok", 10)]
         n_received = provider.log.n_received
         assert statuses(tmp_path) == [("ok", 10)]
         assert provider.log.n_received == n_received
-    assert isinstance(look(tmp_path), dg.SkipReason)

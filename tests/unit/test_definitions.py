@@ -52,7 +52,7 @@ def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Pat
     names = [sensor.name for sensor in repository.sensor_defs]
     names += [schedule.name for schedule in repository.schedule_defs]
     schedules = [f"{name}_scheduled_rerun" for name in ("contested", "sample")]
-    sensors = ["check_alerts", "ended_batches", "input_files", "new_files"]
+    sensors = ["check_alerts", "input_files", "new_files"]
     assert sorted(names) == sorted([*sensors, *schedules])
     asset_keys = result.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
     assert {key.path[0] for key in asset_keys} == {"sample"}

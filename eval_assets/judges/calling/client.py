@@ -15,7 +15,7 @@ import numpy as np
 
 from eval_assets.config.judges import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Allowance, Budget, ObservedTokens
-from eval_assets.judges.calling.connections import Connections, ReplyRepeated
+from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, prompt_of
 from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter
@@ -159,7 +159,6 @@ class ModelClient(Generic[Declared]):
         self.summary = ModelSummary(model.id, Estimate(model))
         self.connections = connections
         self.in_flight: set[asyncio.Task[Any]] = set()
-        self.withdrawn_keys: set[str] = set()
         self.has_answered = False  # in this run or an earlier one
         self.ask_again = ask_again
         # Units that wait for a retry or a commit make room for others, but not without end: in an
@@ -233,10 +232,6 @@ class ModelClient(Generic[Declared]):
             self._tasks[request.key] = task
         # Shielded: a request that is paid for is recorded even if no task waits for it any more.
         return await asyncio.shield(task)
-
-    async def refused_keys(self, keys: Sequence[str]) -> frozenset[str]:
-        """Return the requests that the vendor refused as invalid in earlier runs."""
-        return await asyncio.to_thread(self._writer.ledger.refused_keys, keys)
 
     async def keys_in_batches(self, keys: Sequence[str]) -> frozenset[str]:
         """Return the requests of these that the vendor works on in a batch."""
@@ -390,8 +385,6 @@ class ModelClient(Generic[Declared]):
             raise
         finally:
             self._in_flight_numbers.discard(order)
-        if isinstance(outcome, ReplyRepeated):
-            await self._withdraw(outcome)
         self._features.heed(fitting, outcome)
         self.count(outcome)
         self._end(admission, outcome)
@@ -507,17 +500,6 @@ class ModelClient(Generic[Declared]):
         if self._n_given_up_in_a_row >= most and not is_waiting:
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
-
-    async def _withdraw(self, repeated: ReplyRepeated) -> None:
-        """Give up the reply that came twice: it belongs to one of two requests, or to none."""
-        if not self.withdrawn_keys:
-            logger.warning(
-                "%s: the gateway repeats replies to other requests on one connection. Both "
-                "requests fail, and the connection is given up",
-                self.model.endpoint.base_url,
-            )
-        self.withdrawn_keys.add(repeated.first_key)
-        await self._writer.withdraw(repeated.first_key, str(repeated))
 
     def bound_usd(self, request: ModelRequest) -> float:
         """Return the highest cost of a request, with the output limit of earlier replies."""

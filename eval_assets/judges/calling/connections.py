@@ -1,24 +1,18 @@
 """A vendor's clients for one model, as many as the requests in flight require."""
 
 import hashlib
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from eval_assets.judges.calling.requests import Client, ModelRequest, Outcome, RequestFailed
 from eval_assets.ledger import Reply
 
+logger = logging.getLogger(__name__)
+
 _IN_FLIGHT_PER_CLIENT = 10
 """A client searches all its connections at each request: 200 requests in flight take 1.5 times as
 much processor time in one client as in twenty."""
-
-
-class ReplyRepeated(RequestFailed):
-    """A reply that a server gave to another request before, whose key is `first_key`."""
-
-    def __init__(self, first_key: str) -> None:
-        message = "the server repeated its reply to another request"
-        super().__init__(message, remedy="retry", may_be_billed=True)
-        self.first_key = first_key
 
 
 @dataclass(eq=False)
@@ -34,7 +28,7 @@ class Connections:
 
     The first is made when it is needed: a run that finds everything in the ledger imports no SDK.
     A gateway that repeats a reply on a connection gives each later request the reply to the one
-    before. No further request goes to a client that received such a reply.
+    before. The first repetition is a failure, and no further request goes to its client.
     """
 
     def __init__(self, connect: Callable[[], Client]) -> None:
@@ -57,27 +51,32 @@ class Connections:
             outcome = await item.client.ask(request)
         finally:
             item.n_in_flight -= 1
-        first_key = self._first_key(request, outcome)
-        if first_key is None:
+        if not self._is_repeated(request, outcome):
             return outcome
+        if not self._dropped:
+            logger.warning(
+                "%s: the gateway repeats replies to other requests on one connection, which is "
+                "given up; they are asked again",
+                request.endpoint.base_url,
+            )
         if item in self._open:
             self._open.remove(item)
             self._dropped.append(item)
-        return ReplyRepeated(first_key)
+        message = "the server repeated its reply to another request"
+        return RequestFailed(message, remedy="retry", may_be_billed=True)
 
     async def close(self) -> None:
         """Close all connections."""
         for item in self._open + self._dropped:
             await item.client.close()
 
-    def _first_key(self, request: ModelRequest, outcome: Outcome) -> str | None:
-        """Return the key of another request that got this reply before; None if none did."""
+    def _is_repeated(self, request: ModelRequest, outcome: Outcome) -> bool:
+        """Return whether another request got this reply before."""
         if not isinstance(outcome, Reply) or not outcome.completion_id or not outcome.body:
-            return None
+            return False
         # Some servers give one id to all replies; one that is repeated is the same throughout.
         reply = hashlib.sha256(outcome.body.encode()).digest()
-        key = self._keys_by_reply.setdefault(reply, request.key)
-        return None if key == request.key else key
+        return self._keys_by_reply.setdefault(reply, request.key) != request.key
 
     def _added(self) -> _OpenClient:
         """Return one more client."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
-from functools import partial
 from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
@@ -59,11 +58,6 @@ class LedgerWriter:
             self._keys.append(call_key)
             self._lookup = lookup = self._lookup or self._begin(self._look_up)
         return (await asyncio.shield(lookup)).get(call_key)
-
-    async def withdraw(self, call_key: str, error: str) -> None:
-        """Turn a reply into a failure, after it was committed."""
-        # The thread writes in turn, so a reply that was handed over before is in the ledger.
-        await asyncio.shield(self._begin(partial(self.ledger.withdraw, [call_key], error)))
 
     def remember(self, refused: Refusal) -> None:
         """Record refusals of an endpoint with the next attempts."""

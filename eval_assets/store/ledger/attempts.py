@@ -25,9 +25,6 @@ _REPLIES_TO = sa.select(attempts.c.call_key, attempts.c.raw_output, attempts.c.s
     _OF_KEYS & attempts.c.status.in_(REPLIES)
 )
 _ANSWERED = sa.select(attempts.c.call_key).where(_OF_KEYS & attempts.c.status.in_(REPLIES))
-_REFUSED = sa.select(attempts.c.call_key).where(
-    _OF_KEYS & attempts.c.http_status.in_((400, 413, 422)) & attempts.c.status.not_in(REPLIES)
-)
 
 
 def replies_to(connection: sa.Connection, call_keys: Collection[str]) -> dict[str, Reply]:
@@ -37,15 +34,6 @@ def replies_to(connection: sa.Connection, call_keys: Collection[str]) -> dict[st
         rows = connection.execute(_REPLIES_TO, {"keys": keys})
         records |= {key: Reply(text or "", status) for key, text, status in rows}
     return records
-
-
-def refused_keys(connection: sa.Connection, call_keys: Collection[str]) -> frozenset[str]:
-    """Return the requests of these that a vendor refused as invalid."""
-    return frozenset(
-        key
-        for keys in in_portions(call_keys)
-        for key in connection.scalars(_REFUSED, {"keys": keys})
-    )
 
 
 def store_attempts(

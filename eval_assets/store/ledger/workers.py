@@ -31,10 +31,8 @@ from eval_assets.ledger import (
     Shard,
 )
 from eval_assets.store.ledger import batches
-from eval_assets.store.ledger._tables import attempts, endpoints, refusals, slots, workers
+from eval_assets.store.ledger._tables import endpoints, refusals, slots, workers
 from eval_assets.store.ledger.attempts import (
-    REPLIES,
-    refused_keys,
     replies_to,
     store_attempts,
     store_prompts,
@@ -177,12 +175,6 @@ class Worker:
             return replies_to(connection, call_keys)
 
     @_reconnecting
-    def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
-        """Return the requests of these that a vendor refused as invalid."""
-        with self._transaction(is_writing=False) as connection:
-            return refused_keys(connection, call_keys)
-
-    @_reconnecting
     def record(
         self, new_attempts: Sequence[Attempt], prompts: Mapping[str, str] = MappingProxyType({})
     ) -> None:
@@ -200,17 +192,6 @@ class Worker:
         with self._transaction(is_writing=True) as connection:
             store_attempts(connection, self._ledger, rows)
             store_prompts(connection, self._ledger, prompts)
-
-    @_reconnecting
-    def withdraw(self, call_keys: Collection[str], error: str) -> None:
-        """Turn this worker's replies to some requests into failures; see `Ledger.withdraw`."""
-        is_reply = attempts.c.call_key.in_(list(call_keys)) & attempts.c.status.in_(REPLIES)
-        is_own = attempts.c.worker == self._worker
-        with self._transaction(is_writing=True) as connection:
-            connection.execute(
-                sa.update(attempts).where(is_reply & is_own),
-                {"status": "api_error", "error": error},
-            )
 
     @property
     def is_capped(self) -> bool:

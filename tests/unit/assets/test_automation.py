@@ -10,12 +10,7 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 import pytest
 
-from eval_assets.assets.automation import (
-    AutomatedEvaluation,
-    automation_of,
-    collect_batches,
-    files_sensor,
-)
+from eval_assets.assets.automation import AutomatedEvaluation, automation_of, files_sensor
 from eval_assets.assets.evaluation_definitions import project_definitions
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
@@ -73,7 +68,7 @@ def test_automation_runs_from_the_start_if_it_is_declared(
         return started | {one.name for one in schedules if one.default_status is is_on}
 
     assert running(None) == {"input_files"}
-    assert running(Schedule()) == {"input_files", "scheduled_rerun", "ended_batches"}
+    assert running(Schedule()) == {"input_files", "scheduled_rerun"}
     monkeypatch.setenv("EVAL_ALERT_URLS", "json://127.0.0.1:9/alert")
     assert running(None) == {"input_files", "check_alerts"}
 
@@ -139,10 +134,6 @@ def test_an_evaluation_that_cannot_be_read_stops_no_other(tmp_path: Path) -> Non
         assert len(recorded(instance, broken, good)) == 6
         (tmp_path / "good" / "labels.csv").write_text("response_id,rater_id,q\n1,anna,0\n")
         assert recorded(instance, broken, good) == {"label_files"}
-    with dg.build_sensor_context() as context:
-        batches = collect_batches(context, [broken, good])
-    assert isinstance(batches, dg.SkipReason)
-    assert batches.skip_message == "no batch is waiting to be collected"
 
 
 def label(folder: Path, *, at: datetime, closed: bool) -> None:

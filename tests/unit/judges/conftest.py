@@ -71,14 +71,6 @@ class MemoryLedger:
                     result[item.call_key] = Reply(item.raw_output or "", status)
         return result
 
-    def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
-        """Requests refused before."""
-        return frozenset(
-            item.call_key
-            for item in self.attempts
-            if item.call_key in call_keys and item.error and item.http_status in {400, 413, 422}
-        )
-
     def keys_in_batches(self, call_keys: Collection[str]) -> frozenset[str]:
         """Requests in open batches."""
         return frozenset(
@@ -92,13 +84,6 @@ class MemoryLedger:
         self.n_commits += 1
         self.attempts += new_attempts
         self.prompts |= prompts
-
-    def withdraw(self, call_keys: Collection[str], error: str) -> None:
-        """Turn replies into failures."""
-        self.attempts = [
-            replace(item, status="api_error", error=error) if item.call_key in call_keys else item
-            for item in self.attempts
-        ]
 
     @property
     def is_capped(self) -> bool:

@@ -1,38 +1,22 @@
 """Judging by batch, on the vendors' batch endpoints as the fake provider speaks them."""
 
-import asyncio
 import dataclasses
 import json
 from collections import Counter
 from collections.abc import Mapping
-from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.judges import batching
-from eval_assets.judges.batching import n_ended_batches
-from eval_assets.judges.calling.live_model import live_judges
-from eval_assets.judges.calling.session import RequestOptions
-from eval_assets.judges.credentials import api_keys
 from eval_assets.ledger import Batch
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
 from tests.fake_provider.server import RunningProvider
-from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
+from tests.unit.judges.conftest import KEY, PAIR, JudgeAll, MemoryLedger, units
 
 BY_BATCH = tuple(dataclasses.replace(judge, batch=True) for judge in PAIR)
-
-
-def n_ended(provider: RunningProvider, ledger: MemoryLedger) -> int:
-    environ = provider.environment
-    evaluation = Evaluation("test", Path(), (QUESTION,), judges=BY_BATCH)
-    judges = live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
-    options = RequestOptions(api_keys(BY_BATCH, environ=environ))
-    return asyncio.run(n_ended_batches(judges, ledger, options=options))
 
 
 def test_a_batch_is_submitted_waited_for_and_collected_by_later_runs(
@@ -41,19 +25,17 @@ def test_a_batch_is_submitted_waited_for_and_collected_by_later_runs(
     judge_all: JudgeAll,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    provider.behave(Behaviour(batch_polls=2))
+    provider.behave(Behaviour(batch_polls=1))
     first = judge_all(units(10), BY_BATCH)
     assert {(s.status, s.error) for s in first.scores} == {
         ("missing", "in a batch that the vendor works on")
     }
     assert [len(batch.call_keys) for batch in ledger.batches] == [10, 10]
 
-    assert n_ended(provider, ledger) == 0
     with caplog.at_level("INFO"):
         judge_all(units(10), BY_BATCH)
     assert caplog.text.count("10 requests of ") == 2
     assert caplog.text.count("run again later to collect the replies") == 2
-    assert n_ended(provider, ledger) == 2
     done = judge_all(units(10), BY_BATCH)
     assert {score.status for score in done.scores} == {"ok"}
     assert ledger.batches == []
@@ -153,7 +135,6 @@ def test_a_batch_that_the_vendor_does_not_know_stops_the_judge_and_is_not_paid_a
         )
     assert ledger.batches == lost
     assert {request.method for request in provider.log.requests} == {"GET"}
-    assert n_ended(provider, ledger) == 0
 
     for batch in lost:
         ledger.close_batch(batch.intent_id)

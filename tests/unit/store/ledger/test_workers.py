@@ -320,14 +320,3 @@ def test_a_worker_whose_work_fails_reports_that_and_not_its_own_end(ledger: SqlL
 
     with pytest.raises(ZeroDivisionError):
         fail()
-
-
-def test_a_withdrawn_reply_is_a_failure_and_may_be_asked_for_again(
-    worker: Worker, other: Worker
-) -> None:
-    worker.record([attempt("a"), attempt("b")])
-    other.withdraw(["b"], "not its own")
-    worker.withdraw(["a"], "the server repeated it")
-    assert worker.replies(["a", "b"]).keys() == {"b"}
-    other.record([attempt("a", raw_output="5", started_at=NOW + timedelta(seconds=1))])
-    assert worker.replies(["a"]) == {"a": Reply("5", "ok")}
