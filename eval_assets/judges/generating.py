@@ -155,7 +155,9 @@ class _Thread:
             turn, generator_id = self._next_turn(), self._client.model.id
             response_id = self._name(self._conversation, turn, generator_id, self._seed)
             subject = CallSubject("generation", response_id, replicate=self._seed)
-            self._outcomes.append(await self._client.reply_to(self.next_request(), subject))
+            self._outcomes.append(
+                await self._client.reply_within_budget(self.next_request(), subject)
+            )
         return self._outcomes[-1].status == "ok"
 
     def responses(self) -> Iterable[GeneratedResponse]:

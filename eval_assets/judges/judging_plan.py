@@ -6,7 +6,7 @@ from functools import partial
 
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.judges.calling.budget import Allowance, JointReservations, UnitKey
+from eval_assets.judges.calling.budget import JointReservations, Reservation, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import ModelRequest
@@ -45,7 +45,8 @@ class PendingRating:
     """A rating that is not in the ledger.
 
     After an unreadable reply the stricter request comes next (step 1), which later runs send again
-    (steps 2 and on). `latest` is what was read so far, `n_bytes` the length of the next request.
+    (steps 2 and on). `latest` is what was read so far, `n_bytes` the length of the next request and
+    `most_usd` the most that it or the stricter one may cost.
     """
 
     unit: Unit
@@ -53,6 +54,7 @@ class PendingRating:
     step: int = 0
     latest: ParsedReply | None = None
     n_bytes: int = 0
+    most_usd: float = 0.0
 
     @property
     def unit_key(self) -> UnitKey:
@@ -79,14 +81,9 @@ class JudgingPlan:
 
     def tasks(self, reservations: JointReservations) -> list[Task]:
         """Return a task for every pending rating, with its share of the reservations."""
-        numbers = [
-            reservations.plan(rating.unit_key, partial(self._bound_usd, rating))
-            for rating in self.pending
-        ]
-        return [
-            partial(self._rate, rating, reservations, number)
-            for rating, number in zip(self.pending, numbers, strict=True)
-        ]
+        for rating in self.pending:
+            reservations.plan(rating.unit_key, rating.most_usd)
+        return [partial(self._rate, rating, reservations) for rating in self.pending]
 
     def order(self) -> None:
         """Put a pending rating first that probably succeeds.
@@ -176,7 +173,9 @@ class JudgingPlan:
             if request.key in in_batches:
                 self.keep(rating.unit, rating.replicate, IN_BATCH)
                 continue
-            self.pending.append(replace(rating, n_bytes=request.n_bytes))
+            longest = request if rating.step else self._stricter(request, rating.unit)
+            most_usd = self.client.model.most_usd(longest)
+            self.pending.append(replace(rating, n_bytes=request.n_bytes, most_usd=most_usd))
             self.estimate.add(request)
 
     def _after(
@@ -217,34 +216,28 @@ class JudgingPlan:
         first = unit.first_replicate
         return range(first, first + self.client.model.declared.replicates)
 
-    def _bound_usd(self, rating: PendingRating) -> float:
-        """Return the highest cost of the next request for a rating, given the replies so far."""
-        return self.client.bound_usd(self.next_request(rating))
-
-    async def _rate(
-        self, rating: PendingRating, reservations: JointReservations, number: int
-    ) -> bool:
+    async def _rate(self, rating: PendingRating, reservations: JointReservations) -> bool:
         """Request one rating within the budget, and keep the result."""
-        allowance = await reservations.allowance(rating.unit_key, number)
-        if allowance is None:
+        reservation = await reservations.share(rating.unit_key, rating.most_usd)
+        if reservation is None:
             parsed = read_outcome(BUDGET_USED_UP, rating.unit.question)
         else:
             try:
-                parsed = await self._ask(rating, allowance)
+                parsed = await self._ask(rating, reservation)
             finally:
-                allowance.release()
+                reservation.release()
         self.keep(rating.unit, rating.replicate, parsed)
         return parsed.status == "ok"
 
-    async def _ask(self, rating: PendingRating, allowance: Allowance) -> ParsedReply:
+    async def _ask(self, rating: PendingRating, reservation: Reservation) -> ParsedReply:
         """Return a rating; request it once more, in stricter words, if the reply is unreadable."""
         question, latest = rating.unit.question, rating.latest
-        outcome = await self.client.reply_to(self.next_request(rating), rating.subject, allowance)
+        outcome = await self.client.reply_to(self.next_request(rating), rating.subject, reservation)
         parsed = read_outcome(outcome, question)
         if rating.step == 0 and parsed.is_unreadable:
             latest = parsed
             stricter = self.next_request(replace(rating, step=1))
-            outcome = await self.client.reply_to(stricter, rating.subject, allowance)
+            outcome = await self.client.reply_to(stricter, rating.subject, reservation)
             parsed = read_outcome(outcome, question)
         return parsed if isinstance(outcome, Reply) or latest is None else latest
 

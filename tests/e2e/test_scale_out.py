@@ -199,7 +199,6 @@ def test_workers_and_servers_that_are_killed_change_nothing_but_the_time_it_take
         )
         assert not twice
         # What a kill loses: replies that were on their way, of at most 64 in flight to a vendor.
-        # One that is sent again may have another limit of tokens, which is learned from replies.
         answered = Counter(unit_of(item.body) for item in requests if item.status == 200)
         assert len(answered) == N_RATINGS
         assert sum(answered.values()) - N_RATINGS <= 2 * 64 * (1 + N_WORKERS)

@@ -5,16 +5,15 @@ import logging
 import math
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic
 
 import numpy as np
 
 from eval_assets.config.judges import Generator, Judge, Setting
-from eval_assets.judges.calling.budget import Allowance, Budget, ObservedTokens
+from eval_assets.judges.calling.budget import Budget, Reservation
 from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, prompt_of
@@ -22,7 +21,6 @@ from eval_assets.judges.calling.limiter import Admission, FailureKind, Limiter
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import (
-    CutOff,
     Message,
     ModelRequest,
     Outcome,
@@ -128,7 +126,6 @@ class _Failures:
     n_counted: int = 0
     n_refused: int = 0
     n_unexplained: int = 0
-    was_cut_off: bool = False
 
 
 class ModelClient(Generic[Declared]):
@@ -178,7 +175,6 @@ class ModelClient(Generic[Declared]):
         self._n_sent = 0
         self._in_flight_numbers: set[int] = set()
         self._overloaded_since = math.inf
-        self._observed = ObservedTokens(model.max_tokens)
         self._exceeds_limits = False
         self._features = FeatureMemory(model, refused, remember=writer.remember)
 
@@ -218,20 +214,29 @@ class ModelClient(Generic[Declared]):
         return self._limiter.proven_in_flight
 
     async def reply_to(
-        self, request: ModelRequest, subject: CallSubject, allowance: Allowance | None = None
+        self, request: ModelRequest, subject: CallSubject, reservation: Reservation
     ) -> Outcome:
         """Send a request until there is a reply or it is given up.
 
-        An equal request for another unit with the same text is not sent again. Without an allowance
-        it may reserve all that is left of the budget.
+        An equal request for another unit with the same text is not sent again.
         """
         task = self._tasks.get(request.key)
         if task is None:
-            allowance = allowance or Allowance(self._budget)
-            task = asyncio.create_task(self._ask(request, subject, allowance))
+            task = asyncio.create_task(self._ask(request, subject, reservation))
             self._tasks[request.key] = task
         # Shielded: a request that is paid for is recorded even if no task waits for it any more.
         return await asyncio.shield(task)
+
+    async def reply_within_budget(self, request: ModelRequest, subject: CallSubject) -> Outcome:
+        """Send a request if the budget has what it may cost; see `reply_to`."""
+        most_usd = self.model.most_usd(request)
+        if not await self._budget.reserve(most_usd):
+            return BUDGET_USED_UP
+        reservation = Reservation(self._budget, most_usd)
+        try:
+            return await self.reply_to(request, subject, reservation)
+        finally:
+            reservation.release()
 
     async def keys_in_batches(self, keys: Sequence[str]) -> frozenset[str]:
         """Return the requests of these that the vendor works on in a batch."""
@@ -262,23 +267,22 @@ class ModelClient(Generic[Declared]):
         self.summary.count_reply(self.model.cost_usd(outcome.usage))
 
     async def _ask(
-        self, request: ModelRequest, subject: CallSubject, allowance: Allowance
+        self, request: ModelRequest, subject: CallSubject, reservation: Reservation
     ) -> Outcome:
         """Send a request until there is a reply or it is given up; the first one alone."""
         try:
             if not self._is_known:
                 async with self._probe:
                     if not self._is_known:
-                        outcome = await self._send(request, subject, allowance)
+                        outcome = await self._send(request, subject, reservation)
                         self._is_known = not isinstance(outcome, Unsent)
                         return outcome
-            return await self._send(request, subject, allowance)
+            return await self._send(request, subject, reservation)
         finally:
-            allowance.release()
             del self._tasks[request.key]  # another unit with the same text uses the ledger
 
     async def _send(
-        self, request: ModelRequest, subject: CallSubject, allowance: Allowance
+        self, request: ModelRequest, subject: CallSubject, reservation: Reservation
     ) -> Outcome:
         """Send a request, and send it again after failures that may pass."""
         number, failures = 1, _Failures()
@@ -290,17 +294,9 @@ class ModelClient(Generic[Declared]):
             # Another unit with the same text may have been answered by now.
             if (earlier := await self._writer.stored_reply(request.key)) is not None:
                 return earlier
-            if failures.was_cut_off:
-                reserved_usd = await allowance.reserve_now(self.model.most_usd(request))
-            elif number > 1 and not self._is_known:  # those who wait for money wait for this one
-                reserved_usd = await allowance.reserve_now(self.bound_usd(request))
-            else:
-                reserved_usd = await allowance.reserve(partial(self.bound_usd, request))
-            if reserved_usd is None:
+            if reservation.is_released:
                 return BUDGET_USED_UP
-            outcome = await self._attempt_and_settle(
-                request, subject, allowance, number=number, reserved_usd=reserved_usd
-            )
+            outcome = await self._attempt(request, subject, reservation, number=number)
             if outcome == _OUTDATED:
                 continue
             if isinstance(outcome, Reply | Unsent):
@@ -312,36 +308,13 @@ class ModelClient(Generic[Declared]):
                 return outcome
             await asyncio.sleep(wait_seconds)
 
-    async def _attempt_and_settle(
-        self,
-        request: ModelRequest,
-        subject: CallSubject,
-        allowance: Allowance,
-        *,
-        number: int,
-        reserved_usd: float,
-    ) -> Outcome:
-        """Send a request once, and settle its reservation.
-
-        Also if the ledger fails: others wait for it to be settled.
-        """
-        spent_usd = reserved_usd
-        try:
-            outcome = await self._attempt(
-                request, subject, number=number, reserved_usd=reserved_usd
-            )
-            spent_usd = self._spent_usd(request, outcome, reserved_usd)
-        finally:
-            allowance.settle(reserved_usd, spent_usd=spent_usd)
-        return outcome
-
     async def _attempt(
         self,
         request: ModelRequest,
         subject: CallSubject,
+        reservation: Reservation,
         *,
         number: int,
-        reserved_usd: float,
     ) -> Outcome:
         """Send a request once the limiter allows, and record the outcome."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
@@ -359,7 +332,6 @@ class ModelClient(Generic[Declared]):
             self.in_flight.add(task)
             task.add_done_callback(self.in_flight.discard)
         started_at, started = datetime.now(UTC), time.perf_counter()
-        limited_request = self._limited(fitting, reserved_usd)
         order = self._n_sent
         self._n_sent += 1
         self._in_flight_numbers.add(order)
@@ -377,10 +349,9 @@ class ModelClient(Generic[Declared]):
             )
 
         try:
-            outcome = await self._reply_in_time(limited_request)
+            outcome = await self._reply_in_time(fitting)
         except asyncio.CancelledError:
-            charged_usd = self._spent_usd(limited_request, _INTERRUPTED, reserved_usd)
-            attempt = row(_INTERRUPTED, charged_usd=charged_usd)
+            attempt = row(_INTERRUPTED, charged_usd=self._charged_usd(fitting, _INTERRUPTED))
             self._writer.hand_over(attempt, prompt_of(fitting))
             raise
         finally:
@@ -388,10 +359,9 @@ class ModelClient(Generic[Declared]):
         self._features.heed(fitting, outcome)
         self.count(outcome)
         self._end(admission, outcome)
-        charged_usd = self._spent_usd(limited_request, outcome, reserved_usd)
-        self._observe(limited_request, outcome, charged_usd=charged_usd)
-        if _is_cut_off(limited_request, outcome):
-            outcome = CutOff(limited_request, outcome)
+        charged_usd = self._charged_usd(fitting, outcome)
+        self._count_charge(fitting, outcome, charged_usd=charged_usd)
+        reservation.charge(charged_usd)
         await self._writer.record(row(outcome, charged_usd=charged_usd), prompt_of(fitting))
         if task is not None:
             self.in_flight.discard(task)
@@ -450,10 +420,8 @@ class ModelClient(Generic[Declared]):
         self, request: ModelRequest, failure: RequestFailed, failures: _Failures
     ) -> float | None:
         """Return the wait before the next attempt; None for no further attempt."""
-        is_cut_off = isinstance(failure, CutOff)
-        failures.was_cut_off |= is_cut_off
         self._guess_form(request, failure, failures)
-        if is_cut_off or failure.remedy == "adapt":
+        if failure.remedy == "adapt":
             return 0.0
         if failure.remedy != "retry" or (
             failure.is_overload and self._is_overloaded_for_long(failure)
@@ -501,59 +469,37 @@ class ModelClient(Generic[Declared]):
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
 
-    def bound_usd(self, request: ModelRequest) -> float:
-        """Return the highest cost of a request, with the output limit of earlier replies."""
-        return self.model.most_usd(request, output_tokens=self._observed.output_limit)
-
-    def _limited(self, request: ModelRequest, reserved_usd: float) -> ModelRequest:
-        """Return the request with the output that is reserved for; without a cap with all."""
-        if not self._budget.is_capped:
-            return request
-        tokens = self.model.output_tokens_for(request, reserved_usd)
-        return replace(request, reserved_tokens=tokens)
-
-    def _spent_usd(self, request: ModelRequest, outcome: Outcome, reserved_usd: float) -> float:
+    def _charged_usd(self, request: ModelRequest, outcome: Outcome) -> float:
         """Return the charge of an attempt: its cost, or an estimate if that is unknown."""
         if isinstance(outcome, RequestFailed) and outcome.may_be_billed:
+            most_usd = self.model.most_usd(request)
             n_priced = self.summary.n_replies - self.summary.n_unpriced
             if n_priced < _FEWEST_PRICED:
-                return reserved_usd
-            return min(reserved_usd, _MEAN_FACTOR * self.summary.known_usd / n_priced)
+                return most_usd
+            return min(most_usd, _MEAN_FACTOR * self.summary.known_usd / n_priced)
         reply = outcome.reply if isinstance(outcome, RequestFailed) else outcome
         if reply is None:
             return 0.0
         cost = self.model.cost_usd(reply.usage)
         if cost is None and reply.usage is None:
             cost = self.model.cost_usd(self.model.estimated_usage(request, reply.text))
-        return reserved_usd if cost is None else cost
+        return self.model.most_usd(request) if cost is None else cost
 
-    def _observe(self, request: ModelRequest, outcome: Outcome, *, charged_usd: float) -> None:
-        """Count the length of a reply, and its charge if the cost is unknown."""
-        usage = None
-        if isinstance(outcome, Reply):
-            usage = outcome.usage
-            self._observed.add(request, usage or self.model.estimated_usage(request, outcome.text))
-            if usage and usage.output_tokens > request.output_limit and not self._exceeds_limits:
-                self._exceeds_limits = True
-                logger.warning(
-                    "%s: a reply has %d output tokens, and %d were allowed. Where a server does "
-                    "not keep this limit, a budget may be exceeded",
-                    self.model.id,
-                    usage.output_tokens,
-                    request.output_limit,
-                )
+    def _count_charge(self, request: ModelRequest, outcome: Outcome, *, charged_usd: float) -> None:
+        """Count a charge if the cost is unknown; warn once of a reply that is too long."""
+        usage = outcome.usage if isinstance(outcome, Reply) else None
+        if usage and usage.output_tokens > request.max_tokens and not self._exceeds_limits:
+            self._exceeds_limits = True
+            logger.warning(
+                "%s: a reply has %d output tokens, and %d were allowed. Where a server does "
+                "not keep this limit, a budget may be exceeded",
+                self.model.id,
+                usage.output_tokens,
+                request.max_tokens,
+            )
         if usage is None and charged_usd:
-            most_usd = self.model.most_usd(request, output_tokens=request.output_limit)
-            self.summary.count_estimate(charged_usd, more_usd=max(0.0, most_usd - charged_usd))
-
-
-def _is_cut_off(request: ModelRequest, outcome: Outcome) -> bool:
-    """Return whether a reply ends where the reserve does, or the model refuses so low a limit."""
-    if request.output_limit == request.max_tokens:
-        return False
-    if isinstance(outcome, Reply):
-        return outcome.status == "truncated"
-    return outcome.remedy == "give_up" and request.max_tokens_name in outcome.refused
+            more_usd = max(0.0, self.model.most_usd(request) - charged_usd)
+            self.summary.count_estimate(charged_usd, more_usd=more_usd)
 
 
 AnyModelClient = ModelClient[Judge] | ModelClient[Generator]

@@ -1,6 +1,5 @@
 """Declared judges and generators, ready to receive requests."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -84,33 +83,18 @@ class LiveModel(Generic[Declared]):
             return None
         return cost_usd(usage, self.price, in_batch=self.declared.batch)
 
-    def most_usd(
-        self,
-        request: ModelRequest,
-        *,
-        input_tokens: int | None = None,
-        output_tokens: int | None = None,
-    ) -> float:
-        """Return the highest cost of a request, or of one with so many tokens; 0 without a price.
+    def most_usd(self, request: ModelRequest) -> float:
+        """Return the highest cost of a request; 0 without a price.
 
         No request has more input than a token per byte and the vendor's framing.
         """
         if self.price is None:
             return 0.0
         n_input = request.n_bytes + _FRAMING_TOKENS
-        n_input = n_input if input_tokens is None else min(n_input, input_tokens)
-        n_output = request.max_tokens if output_tokens is None else output_tokens
-        plain = Usage(n_input, n_output)
-        written = Usage(n_input, n_output, cache_write_tokens=n_input)
+        plain = Usage(n_input, request.max_tokens)
+        written = Usage(n_input, request.max_tokens, cache_write_tokens=n_input)
         in_batch = self.declared.batch
         return max(cost_usd(usage, self.price, in_batch=in_batch) for usage in (plain, written))
-
-    def output_tokens_for(self, request: ModelRequest, usd: float) -> int:
-        """Return the largest number of output tokens that an amount pays for."""
-        most_usd, input_usd = self.most_usd(request), self.most_usd(request, output_tokens=0)
-        if most_usd <= max(usd, input_usd):
-            return request.max_tokens
-        return math.floor(request.max_tokens * (usd - input_usd) / (most_usd - input_usd))
 
     def estimated_usage(self, request: ModelRequest, text: str) -> Usage:
         """Return an estimate of a reply's tokens if the vendor did not report them."""

@@ -55,9 +55,8 @@ class ModelRequest:
     """Everything that determines a model's reply.
 
     The schema may be "json_object" for any JSON object; only the first message may be of the system
-    role. Requests that differ only in the replicate are sent separately. Two fields decide nothing:
-    `max_tokens_name` is a name on the wire, and `reserved_tokens` the output that is reserved for,
-    with which a reply is never stored if it is cut off there.
+    role. Requests that differ only in the replicate are sent separately. One field decides nothing:
+    `max_tokens_name` is a name on the wire.
     """
 
     endpoint: Endpoint
@@ -67,13 +66,6 @@ class ModelRequest:
     schema: Mapping[str, Any] | Literal["json_object"] | None = None
     replicate: int = 0
     max_tokens_name: MaxTokensName = "max_tokens"
-    reserved_tokens: int | None = None
-
-    @property
-    def output_limit(self) -> int:
-        """Most output tokens of the reply, as they are sent."""
-        reserved = self.max_tokens if self.reserved_tokens is None else self.reserved_tokens
-        return min(self.max_tokens, reserved)
 
     @cached_property
     def key(self) -> str:
@@ -163,26 +155,6 @@ class Unsent(RequestFailed):
 
     def __init__(self, message: str, *, status: FailureStatus) -> None:
         super().__init__(message, remedy="give_up", status=status)
-
-
-class CutOff(RequestFailed):
-    """A reply that ends where the reserve does, or a refusal of so low a limit.
-
-    Args:
-        request: The request as it was sent.
-        outcome: The reply that was cut off, or the refusal.
-    """
-
-    def __init__(self, request: ModelRequest, outcome: "Outcome") -> None:
-        message = f"cut off after the {request.output_limit} output tokens that were reserved"
-        super().__init__(
-            message if isinstance(outcome, Reply) else str(outcome),
-            remedy="retry",
-            http_status=outcome.http_status,
-            body=outcome.body,
-            request_id=outcome.request_id,
-            reply=outcome if isinstance(outcome, Reply) else None,
-        )
 
 
 class BatchRefused(RequestFailed):

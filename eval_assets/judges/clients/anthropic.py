@@ -58,7 +58,7 @@ class AnthropicClient(OfficialClient):
         system = [m.text for m in request.messages if m.role == "system"]
         body: dict[str, Any] = {
             "model": request.endpoint.model,
-            "max_tokens": request.output_limit,
+            "max_tokens": request.max_tokens,
             "messages": [
                 {"role": m.role, "content": m.text} for m in request.messages if m.role != "system"
             ],

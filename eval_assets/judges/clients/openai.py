@@ -173,7 +173,7 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": request.endpoint.model,
         "messages": [{"role": m.role, "content": m.text} for m in request.messages],
-        request.max_tokens_name: request.output_limit,
+        request.max_tokens_name: request.max_tokens,
     }
     if request.schema == "json_object":
         body["response_format"] = {"type": "json_object"}
