@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
 from itertools import pairwise
@@ -330,8 +330,8 @@ def are_a_row_of_letters(names: Sequence[str]) -> bool:
     return all(ord(b) - ord(a) == 1 for a, b in pairwise(letters))
 
 
-_SEPARATORS = (":", " - ", "__", "_", ".", "/", "-", " ")
-_BRACKETED = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
+_SEPARATORS = (":", "\uff1a", " - ", "__", "_", ".", "/", "-", " ")
+_BRACKETED = re.compile(r"(.+?)\s*[\[(\uff08](.+)[\])\uff09]")
 _FEWEST_CROSSED = 4
 _LARGEST_GAP = 0.7
 """Share of the cells of a grid of headers that are there at least."""
@@ -366,6 +366,33 @@ def distinct_parts(headers: Sequence[str]) -> dict[str, str]:
     return {}
 
 
+def parts_of_raters(headers: Sequence[str]) -> dict[str, str]:
+    """Return the part that names the rater in each of several headers which share the other part.
+
+    These are the headers beside those of judges, or those that share a word for ratings or raters.
+
+    Examples:
+        >>> parts_of_raters(["Anna rating", "Ben rating", "status"])
+        {'Anna rating': 'Anna', 'Ben rating': 'Ben'}
+    """
+    of_people = [
+        header
+        for header in headers
+        if who(header) is not Who.JUDGE and not may_be(header, Role.SUMMARY)
+    ]
+    parts = distinct_parts(of_people)
+    if not parts:
+        ways = [(way[0], header) for header in of_people for way in _splits([header])]
+        shared = Counter(part for way, _ in ways for part in way)
+        words = (Role.RATING, Role.RATER)
+        for part in (of for of, n in shared.most_common() if n > 1 and may_be(of, *words)):
+            names = {h: a if b == part else b for (a, b), h in ways if part in (a, b)}
+            if len(names) == len(set(names.values())) and share_of_people(set(names.values())) == 1:
+                parts = names
+                break
+    return {header: part for header, part in parts.items() if not part.isdigit()}
+
+
 def shared_part(header: str, parts: Mapping[str, str]) -> str | None:
     """Return what headers share beside their `distinct_parts`; None if they share nothing.
 
@@ -379,7 +406,7 @@ def shared_part(header: str, parts: Mapping[str, str]) -> str | None:
     if part is None:
         return None
     rest = header.removesuffix(part) if header.endswith(part) else header.replace(part, "", 1)
-    return rest.strip(" :-_./[]()") or None
+    return rest.strip(" :\uff1a-_./[]()") or None
 
 
 def crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:

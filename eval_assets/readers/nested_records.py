@@ -369,7 +369,7 @@ def with_choices(table: CodedTable) -> CodedTable:
             continue
         if name and (words <= _TICKS | _NO_TICKS or words == {name[2].casefold()}):
             groups[name[1]].append((column, name[2]))
-    for prefix, choices in groups.items():
+    for prefix, choices in [*groups.items(), *_with_one_start(groups)]:
         table = _chosen(table, prefix, choices)
     crossed = [
         column
@@ -388,10 +388,22 @@ def with_choices(table: CodedTable) -> CodedTable:
     return replace(table, columns=columns, notes=(*table.notes, note))
 
 
+def _with_one_start(
+    groups: Mapping[str, Sequence[tuple[CodedColumn, str]]],
+) -> list[tuple[str, list[tuple[CodedColumn, str]]]]:
+    """Return columns with the same first word, of which each names a value of several words."""
+    starts: dict[str, list[tuple[CodedColumn, str]]] = defaultdict(list)
+    for column in (column for choices in groups.values() for column, _ in choices):
+        start = re.split(r"[ ._:-]+", column.name, maxsplit=1)
+        starts[start[0]].append((column, start[-1]))
+    return [of for of in starts.items() if len(of[1]) >= _FEWEST_CHOICES]
+
+
 def _chosen(
     table: CodedTable, prefix: str, choices: Sequence[tuple[CodedColumn, str]]
 ) -> CodedTable:
-    if not any(column.values for column, _ in choices):
+    are_left = all(any(column is of for of in table.columns) for column, _ in choices)
+    if not are_left or not any(column.values for column, _ in choices):
         return table
     ends = [end for _, end in choices]
     are_values = not any(np.isnan(number_in(end)) for end in ends) or order_of(ends) is not None

@@ -181,7 +181,9 @@ def items_of_rows(reading: Reading, rated: RatedColumn) -> tuple[npt.NDArray[np.
 def _rounds(reading: Reading, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
     if reading.round is None:
         return np.ones(len(rows))
-    numbers = np.append(np.nan_to_num(reading.round.numbers, nan=1.0), 1.0)
+    # Who has no round in a name, such as Anna - round 2, rated in each of them.
+    first = np.nan if reading.round.origin else 1.0
+    numbers = np.append(np.nan_to_num(reading.round.numbers, nan=first), first)
     rounds: npt.NDArray[np.float64] = numbers[reading.round.codes[rows]]
     return rounds
 
@@ -424,9 +426,11 @@ def without_copies(ratings: CollectedRatings, remedy: str) -> None:
     if rows["round"].min() < rows["round"].max():
         unit = [rows["item"].cat.codes, rows["question"].cat.codes]
         latest = rows["round"].groupby(unit).transform("max")
-        n_earlier = int((rows["round"] < latest).sum())
-        rows = rows[rows["round"] == latest]
-        ratings.notes.append(f"{counted(n_earlier, 'rating')} of earlier rounds: the latest counts")
+        is_earlier = rows["round"] < latest
+        n_earlier = int(is_earlier.sum())
+        rows = rows[~is_earlier]
+        note = f"{counted(n_earlier, 'rating')} of earlier rounds: the latest counts"
+        ratings.notes += [note] if n_earlier else []
     codes = np.zeros(len(rows), dtype=np.int64)
     for name in _UNIT:
         codes = codes * (len(rows[name].cat.categories) + 1) + rows[name].cat.codes.to_numpy()

@@ -250,7 +250,33 @@ def _read(
         notes=tuple(dict.fromkeys(notes)),
         tool=source.tool,
     )
+    _check_effects(result, table, options)
     return result, readings
+
+
+def _check_effects(result: RatingTables, table: CodedTable, options: ReadOptions) -> None:
+    """Raise an error for each option that changed nothing."""
+    raters, judges = result.ratings["rater"].unique(), result.scores["judge"].unique()
+    names = {role: {*map(plain, of)} for role, of in result.columns.items()}
+    if not result.scores["run"].astype(bool).any():  # people have none
+        names["run"] = set()
+    files = {"rater": result.ratings["file"].unique(), "judge": result.scores["file"].unique()}
+    problems = []
+    for role in ("item", "rater", "judge", "rating", "question", "run"):
+        values = getattr(options, role) or ()
+        rated_by = {"rater": raters, "judge": judges}.get(role, ())
+        effects = names[role] | {plain(str(name)) for name in rated_by}
+        effects |= {plain(part) for column in names[role] for part in rated_by if part in column}
+        for name in (values,) if isinstance(values, str) else values:
+            is_file = role in files and names_file(name, map(str, files[role]))
+            if plain(name) in effects or is_file or options.only:
+                continue
+            message = f"{option_text(table, role, name)} changes nothing in this reading"
+            notes = [note for note in result.notes if note.startswith(f"not read: {name},")]
+            message += "".join(f": {note.removeprefix('not read: ')}" for note in notes)
+            remedy = "Leave it out, or say more with other options"
+            problems.append(InputProblem(table.file, None, None, message, remedy))
+    raise_all(problems, source="the options")
 
 
 def _group(error: InputError) -> ExceptionGroup[InputError]:

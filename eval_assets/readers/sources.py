@@ -31,6 +31,9 @@ _NO_TABLE = re.compile(
     r"|\.(ya?ml|md|py|sqlite|duckdb|html|png|jpe?g|pdf|log|docx?|zip|ipynb)$",
     re.IGNORECASE,
 )
+_ROUND = re.compile(
+    r"(.*?)[\s_,:(-]*(round|wave|session|pass|run|trial|attempt)[\s_.-]*(\d+)\)?", re.IGNORECASE
+)
 _ALIKE = 0.8
 """Share of common columns from which on tables are parts of one."""
 
@@ -209,7 +212,29 @@ def joined_tables(tables: Sequence[CodedTable]) -> list[CodedTable]:
             groups.append([table])
         else:
             group.append(table)
-    return [_joined(group) if len(group) > 1 else group[0] for group in groups]
+    return [_with_rounds_apart(_joined(group) if len(group) > 1 else group[0]) for group in groups]
+
+
+def _with_rounds_apart(table: CodedTable) -> CodedTable:
+    """Return the table with rounds and runs apart from names of raters, as in Anna - round 2."""
+    columns: list[CodedColumn] = []
+    for column in table.columns:
+        names = [_ROUND.fullmatch(value) for value in column.values]
+        stems = [of[1] if of else value for of, value in zip(names, column.values, strict=True)]
+        is_of_raters = column.origin in (Origin.FILE, Origin.SHEET) or column.may_be(Role.RATER)
+        is_numbered = is_of_raters and len(set(stems)) < len(stems)
+        kinds = {"round" if may_be(of[2], Role.ROUND) else "run" for of in names if of}
+        if not is_numbered or len(kinds) != 1 or any(table.find(kind) for kind in kinds):
+            columns.append(column)
+            continue
+        unique = list(dict.fromkeys(stems))
+        codes = np.array([*map(unique.index, stems), BLANK], dtype=np.int32)[column.codes]
+        numbers = np.array([of[3] if of else "" for of in names] + [""])[column.codes]
+        if unique != [""]:
+            columns.append(replace(column, codes=codes, values=unique))
+        part = CodedColumn.of(next(iter(kinds)), numbers.tolist(), level=column.level)
+        columns.append(replace(part, origin=Origin.KEY))
+    return replace(table, columns=columns)
 
 
 def _is_same_form(table: CodedTable, other: CodedTable) -> bool:

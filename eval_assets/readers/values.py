@@ -64,6 +64,7 @@ _ORDERS = [
         *("not relevant, partially relevant, relevant", "low, medium, high"),
         *("none, low, medium, high", "bad, ok|okay|fair|neutral, good", "poor, fair, good"),
         *("one, two, three, four, five", "f, e, d, c, b, a", "f, d, c, b, a"),
+        *("i, c", "i, p, c", "n, i, p, c"),
         *("model_a, tie, model_b", "a, tie, b", "left, tie, right"),
         *("response_a, tie, response_b", "\N{THUMBS DOWN SIGN}, \N{THUMBS UP SIGN}"),
         "f, d-, d, d+, c-, c, c+, b-, b, b+, a-, a, a+",

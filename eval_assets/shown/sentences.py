@@ -75,7 +75,7 @@ class Words:
     @property
     def an_item(self) -> str:
         """One item, with its article."""
-        return f"{'an' if self.item[0] in 'aeiou' else 'a'} {self.item}"
+        return f"{'an' if self.item[0] in 'aeio' else 'a'} {self.item}"
 
     @property
     def people(self) -> str:
@@ -89,13 +89,20 @@ class Words:
         return value_text(value, question.scale.words or (), question.scale.values or ())
 
 
-_NO_NOUNS = frozenset(
+_NOUNS = frozenset(
     {
-        *("id", "ids", "index", "key", "row", "rows", "uid", "uuid", "guid", "item", "items"),
-        *("unnamed", "name", "line", "no", "nr", "number"),
+        *("abstract", "answer", "article", "case", "chat", "claim", "clip", "comment"),
+        *("completion", "conversation", "dialog", "dialogue", "doc", "document", "email"),
+        *("essay", "example", "file", "hit", "image", "instance", "message", "output"),
+        *("page", "pair", "paper", "passage", "patient", "photo", "post", "prompt", "query"),
+        *("question", "record", "reply", "report", "response", "review", "run", "sample"),
+        *("scenario", "scene", "segment", "sentence", "snippet", "song", "span", "statement"),
+        *("stimulus", "story", "student", "subject", "submission", "summary", "task", "text"),
+        *("thread", "ticket", "trace", "transcript", "translation", "turn", "tweet", "unit"),
+        *("utterance", "video"),
     }
 )
-_LONGEST_NOUN = 14
+"""What is rated, in English: words of other languages have other plurals."""
 
 
 def item_noun(columns: Sequence[str]) -> str:
@@ -108,16 +115,9 @@ def item_noun(columns: Sequence[str]) -> str:
     if len(columns) != 1:
         return "item"
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W_]+", columns[0])
-    nouns = [word.lower() for word in words if word.lower() not in _NO_NOUNS]
-    noun = nouns[0] if len(nouns) == 1 else ""
-    if not (noun.isalpha() and noun.isascii() and _SHORTEST_NOUN <= len(noun) <= _LONGEST_NOUN):
-        return "item"
-    if noun.endswith("ies"):
-        return f"{noun[:-3]}y"
-    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
-
-
-_SHORTEST_NOUN = 3
+    singulars = [re.sub("ies$", "y", word.lower()).removesuffix("s") for word in words]
+    nouns = [of for of in singulars if of in _NOUNS]
+    return nouns[0] if len(nouns) == 1 else "item"
 
 
 def labels_sentence(labels: Sequence[LabelAgreement], words: Words) -> str:

@@ -14,6 +14,7 @@ from eval_assets.readers.importers.export_content import (
     records_at,
     text_of,
 )
+from eval_assets.readers.names import Who, who
 from eval_assets.scale import Scale
 
 
@@ -216,6 +217,9 @@ def read_deepeval(records: Iterable[Record], export: Export) -> None:
                 response=first_at(case, "actual_output") or turns[-1:],
                 model=at(run, "hyperparameters", "model"),
             )
+            for name, value in (first_at(case, "additional_metadata") or {}).items():
+                if who(name) is Who.HUMAN:
+                    export.add_rating(response_id, name, name, value)
             for metric in records_at(case, "metrics_data"):
                 name = str(metric.get("name"))
                 judge = first_at(metric, "evaluation_model") or name

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from eval_assets.readers.formats.table import as_text, plain
+from eval_assets.readers.names import Who, who
 from eval_assets.readers.problems import input_error, nearest, quoted
 from eval_assets.scale import BINARY, Scale
 
@@ -199,6 +200,15 @@ class Export:
             self.notes["second scores by one judge; the last one counts"] += 1
         self.scores[key] = score or "", text_of(reply)
 
+    def add_value(
+        self, response_id: str, name: str, judge: object, value: object, *, reply: object = None
+    ) -> None:
+        """Add a value that only its name says who gave: a person's as a rating, or a score."""
+        if who(name) is Who.HUMAN:
+            self.add_rating(response_id, name, name, value, remark=reply)
+        else:
+            self.add_score(response_id, name, judge, value, reply=reply)
+
     def _rating_or_selection(self, name: str, value: object) -> str | None:
         rating = rating_of(value)
         if rating is None and (options := _selection(value)):
@@ -384,8 +394,8 @@ def from_json(value: object) -> object:
 
 
 def first_at(record: object, *keys: str) -> Any:  # noqa: ANN401 - JSON as it comes
-    """Return the first of these keys that has a value."""
-    return next((value for key in keys if (value := at(record, key)) is not None), None)
+    """Return the first of these keys that has a value, which a blank cell is not."""
+    return next((value for key in keys if (value := at(record, key)) not in (None, "")), None)
 
 
 def records_at(record: object, *path: str) -> Sequence[Record]:

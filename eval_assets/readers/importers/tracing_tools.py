@@ -228,7 +228,7 @@ def _read_score(score: Record, export: Export, *, trace: object) -> None:
         export.add_rating(str(response_id), name, rater, value, at=time, remark=remark)
     else:
         judge = at(score, "metadata", "model") or f"{name} ({str(source).lower()})"
-        export.add_score(str(response_id), name, judge, value, reply=at(score, "comment"))
+        export.add_value(str(response_id), name, judge, value, reply=at(score, "comment"))
 
 
 _PREFIX = "scores."
@@ -242,9 +242,9 @@ def _is_braintrust(record: Record) -> bool:
 
 @importer("braintrust", _is_braintrust)
 def read_braintrust(records: Iterable[Record], export: Export) -> None:
-    """Add each row with its scores; the export does not separate people's from automatic ones.
+    """Add each row with its scores; only their names separate people's from automatic ones.
 
-    Braintrust: an exported experiment or log, JSON or CSV; scores are judges by their names.
+    Braintrust: an exported experiment or log, JSON or CSV; scores are judges' or people's by name.
     https://www.braintrust.dev/docs/annotate/export
     """
     for record in records:
@@ -260,7 +260,7 @@ def read_braintrust(records: Iterable[Record], export: Export) -> None:
         flat = {k.removeprefix(_PREFIX): record[k] for k in record if k.startswith(_PREFIX)}
         for name, value in (record.get("scores") or flat).items():
             if value not in (None, ""):
-                export.add_score(response_id, name, "braintrust", value)
+                export.add_value(response_id, name, "braintrust", value)
 
 
 _EVENT = "gen_ai.evaluation.result"

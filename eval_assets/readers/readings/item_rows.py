@@ -28,6 +28,7 @@ from eval_assets.readers.names import (
     may_be,
     names_judge,
     names_model,
+    parts_of_raters,
     share_of_criteria,
     share_of_people,
     shared_part,
@@ -54,6 +55,10 @@ _NEARLY_UNIQUE = 0.995
 _FEWEST_COMPUTED = 8
 _NUMBER_AT_END = re.compile(r"[ _.#(\[-]*\d+[\])]*$")
 _RUN = re.compile(r"(.+?)[ _.-]*(?:run|trial|rep|repeat|attempt|sample)[ _.-]?(\d+)", re.IGNORECASE)
+_EVALUATOR = re.compile(r"(evaluator|grader|scorer)(_|$)")
+_OF_CODE = re.compile(r"[\d/_.-]")
+"""A column and a value that name a program, as lynx-large of an evaluator."""
+
 _GRADER = re.compile(r"(^|[^a-z])llm([^a-z]|$)|judge|autorater|model-graded|g-eval", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(^|_)(id|uuid|hash|key)$")
 _STATISTIC = re.compile(r"(^|_)(std|sd|stdev|count|confidence|certainty)(_|$)")
@@ -116,7 +121,7 @@ class ItemRows:
         people = self._without_references(people)
         people = self._without_computed(people)
         problems = self._odd_cells(people + judges, items)
-        question = self.choices.question or _criteria_among(items)
+        question = self.choices.question or _question_among(items)
         items = [column for column in items if column is not question]
         reading = Reading(
             table=self.table,
@@ -416,8 +421,11 @@ class ItemRows:
             column.values[0]
             for column in self.columns
             if len(column.values) == 1
-            and names_model(column.values[0])
-            and (names_judge(column.name) or column.may_be(Role.RATER))
+            and (
+                (names_judge(column.name) or column.may_be(Role.RATER))
+                if names_model(column.values[0])
+                else _EVALUATOR.match(plain(column.name)) and _OF_CODE.search(column.values[0])
+            )
         ]
 
     def _find_score_of_model(self, candidates: Sequence[CodedColumn]) -> None:
@@ -552,7 +560,7 @@ class ItemRows:
             reading.likelihood = 2.0 if criteria and not people else 1.0
             reading.refusal = (
                 f"the columns {_listed(names)} may be raters or questions, and nothing says which",
-                self._remedy_of_names(names, reading.items),
+                self._remedy_of_names(rated, judges, reading.items),
             )
 
     def _rated_responses(self, rated: Sequence[CodedColumn]) -> list[str]:
@@ -569,10 +577,26 @@ class ItemRows:
         named = ([start + part for part in parts] for start in starts if start)
         return next((names for names in named if set(names) <= set(texts)), [])
 
-    def _remedy_of_names(self, names: Sequence[str], items: Sequence[CodedColumn]) -> str:
-        """Return how to say what columns are: raters, questions of one rater, or items."""
-        raters, ratings = (option_text(self.table, of, *names) for of in ("rater", "rating"))
-        remedy = f"If they are raters, pass {raters}; if one person rated all, pass {ratings}"
+    def _remedy_of_names(
+        self,
+        rated: Sequence[CodedColumn],
+        judges: Sequence[CodedColumn],
+        items: Sequence[CodedColumn],
+    ) -> str:
+        """Return how to say what columns are: raters, judges, questions of one rater, or items."""
+
+        def option(name: str, columns: Sequence[CodedColumn]) -> str:
+            return option_text(self.table, name, *(column.name for column in columns))
+
+        rest = f" {option('judge', judges)}" if judges else ""
+        remedy = f"If they are raters, pass {option('rater', rated)}{rest}; if "
+        people = [column for column in rated if self.who_is(column) is Who.HUMAN]
+        unknown = [column for column in rated if column not in people]
+        if people and len(unknown) == 1:
+            remedy += f"{unknown[0].name} is of a judge, pass {option('rater', people)} "
+            remedy += option("judge", [*unknown, *judges])
+        else:
+            remedy += f"one person rated all, pass {option('rating', rated)}{rest}"
         if len(items) == 1 and share_of_people(items[0].values[:50]) > 0.5:
             remedy += f"; if each row is a rater, {option_text(self.table, 'rater', items[0].name)}"
         return f"{remedy}; otherwise add a column of raters"
@@ -585,8 +609,7 @@ class ItemRows:
         *,
         likelihood: float,
     ) -> None:
-        parts = distinct_parts([column.name for column in people])
-        parts = {} if all(map(str.isdigit, parts.values())) else parts
+        parts = parts_of_raters([column.name for column in people])
         reading.rated = [
             RatedColumn(c, rater=parts.get(c.name, c.name), question=shared_part(c.name, parts))
             for c in people
@@ -674,12 +697,16 @@ class ItemRows:
 _Reason = Callable[[ItemRows, CodedColumn, Sequence[CodedColumn]], bool]
 
 
-def _criteria_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
-    """Return the column of an item's parts that holds the keys of criteria."""
-    keys = [column for column in items if column.origin is Origin.KEY]
-    return next(
-        (key for key in keys if len(items) > 1 and share_of_criteria(key.values) > 0.5), None
-    )
+def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
+    """Return the column of an item's parts that holds criteria, all of them for each item."""
+    for column in items if len(items) > 1 else ():
+        is_key = column.origin is Origin.KEY and share_of_criteria(column.values) > 0.5
+        n_items = n_distinct(combined([other for other in items if other is not column]))
+        is_full = n_distinct(combined(items)) == n_items * len(column.values)
+        is_named = column.may_be(Role.QUESTION) and not column.may_be(Role.ITEM)
+        if is_key or (is_named and is_full and len(column.values) < n_items):
+            return column
+    return None
 
 
 def _are_counts(columns: Sequence[CodedColumn], total: npt.NDArray[np.float64]) -> bool:
@@ -796,7 +823,7 @@ def _unlike_an_item(column: CodedColumn) -> tuple[object, ...]:
 def _kinds(columns: Sequence[CodedColumn]) -> dict[int, Who]:
     """Return whom the header of each column names, beside those of the peers."""
     names = [column.name for column in columns]
-    parts = {name: part for name, part in distinct_parts(names).items() if not part.isdigit()}
+    parts = parts_of_raters(names)
     kinds = [max(who(name), who(parts.get(name, name)), key=lambda k: k.value) for name in names]
     if not are_a_row_of_letters(names):
         kinds = [Who.UNKNOWN if len(n) == 1 else k for n, k in zip(names, kinds, strict=True)]

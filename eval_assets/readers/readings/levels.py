@@ -20,7 +20,9 @@ def split_levels(reading: Reading, choices: Choices) -> None:
     unit = combined([*reading.items, *filter(None, [reading.question])]) if reading.items else None
     if unit is None:
         return
-    level, first = max(of.column.level for of in reading.rated), reading.rated[0]
+    level, only = max(of.column.level for of in reading.rated), choices.options.only
+    rated = [of for of in reading.rated if of.question in only] or reading.rated
+    first = rated[0]
     known = {of.column.name for of in reading.rated}
     repeated = [
         column
@@ -29,23 +31,22 @@ def split_levels(reading: Reading, choices: Choices) -> None:
         and column.name not in known
         and (column.level < level or reading.not_read.get(column.name) == OF_ITEM)
     ]
-    questions = [of.question or "" for of in reading.rated]
-    scores = _of_people(repeated, first) if reading.is_of_judges else _of_judges(repeated, first)
+    questions = [of.question or "" for of in rated]
+    of_judges = reading.is_of_judges
+    scores = _of_people(repeated, first) if of_judges else _of_judges(repeated, first)
     chosen = [column for column in choices.judges if column.name not in known]
     for column in dict.fromkeys([*scores, *chosen]):
-        rater, question = _owner_of(column, is_person=reading.is_of_judges), first.question
+        rater, question = _owner_of(column, is_person=of_judges), first.question
         if len(questions) > 1:
             named = judge_of_question(column.name, questions)
             if named is None:
-                n = len(questions)
-                note = f"not read: {column.name}, which may score any of {n} questions"
-                reading.notes.append(note)
+                text = f"which may score any of {len(questions)} questions; --only names one"
+                reading.notes.append(f"not read: {column.name}, {text}")
                 continue
             rater, question = named
-        is_judge = not reading.is_of_judges
         first_cells = once_in(column, unit)
         reading.rated.append(
-            RatedColumn(first_cells, rater=rater, question=question, is_judge=is_judge)
+            RatedColumn(first_cells, rater=rater, question=question, is_judge=not of_judges)
         )
         reading.not_read.pop(column.name, None)
 

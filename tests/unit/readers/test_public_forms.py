@@ -223,3 +223,137 @@ def test_numbered_reviewers_who_write_words_are_raters(tmp_path: Path) -> None:
     tables = read(tmp_path, "a.csv", table(header, *rows))
 
     assert (tables.ratings["rater"].nunique(), len(tables.scores)) == (2, 24)
+
+
+@pytest.mark.parametrize("mark", [":", "\N{FULLWIDTH COLON}"])
+def test_raters_in_japanese_headers_stand_beside_a_judge(tmp_path: Path, mark: str) -> None:
+    words = {k: f"{k}:\N{CJK UNIFIED IDEOGRAPH-8A55}{'abcde'[k - 1]}" for k in range(1, 6)}
+    header = ["番号", f"評価者{mark}田中", f"評価者{mark}佐藤", "AI評価(GPT-4o)"]
+    rows = [
+        [n, words[PEOPLE[i, "anna"]], words[PEOPLE[i, "ben"]], words[JUDGE[i]]]
+        for n, i in enumerate(ITEMS)
+    ]
+
+    tables = read(tmp_path, "hyouka.csv", table(header, *rows))
+
+    assert set(tables.ratings["rater"]) == {"田中", "佐藤"}
+    assert len(tables.scores) == len(ITEMS)
+
+
+def test_raters_who_share_a_word_stand_beside_other_columns(tmp_path: Path) -> None:
+    header = ["Name", "Anna rating", "Ben rating", "Avg rating", "GPT-4o rating", "Status"]
+    rows = [
+        [f"Case {i}", *(PEOPLE[i, r] for r in ("anna", "ben")), "", JUDGE[i], "Done"] for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "grid.csv", table(header, *rows))
+
+    assert set(tables.ratings["rater"]) == {"Anna", "Ben"}
+    assert set(tables.scores["judge"]) == {"GPT-4o rating"}
+
+
+def test_refusal_names_the_judges_that_it_found(tmp_path: Path) -> None:
+    header = ["id", "RelE", "EntE", "gpt-4o"]
+    rows = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"], JUDGE[i]] for i in ITEMS]
+
+    assert "--rater RelE,EntE --judge gpt-4o" in refusal(tmp_path, "a.csv", table(header, *rows))
+
+
+def test_column_without_an_owner_may_be_a_judges_beside_a_person(tmp_path: Path) -> None:
+    rows = [[i, PEOPLE[i, "anna"], PEOPLE[i, "ben"]] for i in ITEMS]
+
+    message = refusal(tmp_path, "a.csv", table(["id", "faithfulness", "human_faithful"], *rows))
+
+    assert "--rater human_faithful --judge faithfulness" in message
+
+
+def test_votes_in_a_column_for_each_value_are_one_rating(tmp_path: Path) -> None:
+    votes = ("model_a", "tie", "model_b")
+    header = ["id", "winner_model_a", "winner_model_b", "winner_tie", "judge_choice"]
+    rows = [
+        [i, *(int(PEOPLE[i, "anna"] % 3 == k) for k in (0, 2, 1)), votes[JUDGE[i] % 3]]
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "arena.csv", table(header, *rows))
+
+    assert (len(tables.ratings), len(tables.scores)) == (len(ITEMS), len(ITEMS))
+    assert tables.questions[0].scale.words == votes
+
+
+@pytest.mark.parametrize("names", ["Anna - round {}", "Anna (Session {})", "anna_run{}"])
+def test_numbered_rounds_of_a_rater_are_one_rater(tmp_path: Path, names: str) -> None:
+    rows = [[i, names.format(k), PEOPLE[i, "anna"]] for i in ITEMS for k in (1, 2)]
+    rows += [[i, "Ben", PEOPLE[i, "ben"]] for i in ITEMS]
+
+    tables = read(tmp_path, "rounds.csv", table(["item", "rater", "score"], *rows))
+
+    assert tables.ratings["rater"].nunique() == 2
+    assert len(tables.ratings[tables.ratings["rater"] == "Ben"]) == len(ITEMS)
+
+
+def test_numbered_runs_of_a_judge_are_one_judge(tmp_path: Path) -> None:
+    rows = [[i, f"gpt-4o run {k}", JUDGE[i]] for i in ITEMS for k in (1, 2)]
+    rows += [[i, r, PEOPLE[i, r]] for i in ITEMS for r in RATERS]
+
+    tables = read(tmp_path, "runs.csv", table(["item", "rater", "score"], *rows))
+
+    assert set(tables.scores["judge"]) == {"gpt-4o"}
+    assert set(tables.scores["run"]) == {"1", "2"}
+
+
+def test_criterion_of_a_pivot_is_the_question(tmp_path: Path) -> None:
+    header = ["Ticket", "Criterion", "Rater: Anna", "Rater: Ben"]
+    rows = [
+        [i, criterion, PEOPLE[i, "anna"], PEOPLE[i, "ben"]]
+        for i in ITEMS
+        for criterion in ("Accuracy", "Tone")
+    ]
+
+    tables = read(tmp_path, "pivot.csv", table(header, *rows))
+
+    assert {of.id for of in tables.questions} == {"Accuracy", "Tone"}
+
+
+def test_program_in_a_column_of_evaluators_is_a_judge(tmp_path: Path) -> None:
+    header = ["id", "evaluator", "score", "anna", "ben"]
+    rows = [[i, "lynx-large", JUDGE[i], *(PEOPLE[i, r] for r in ("anna", "ben"))] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(header, *rows))
+
+    assert set(tables.scores["judge"]) == {"lynx-large"}
+
+
+def test_letters_of_correct_and_incorrect_have_an_order(tmp_path: Path) -> None:
+    rows = [[i, *("IC"[PEOPLE[i, r] > 2] for r in ("anna", "ben"))] for i in ITEMS]
+
+    tables = read(tmp_path, "a.csv", table(["id", "anna", "ben"], *rows))
+
+    assert tables.questions[0].scale.words == ("i", "c")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [ReadOptions(judge=("llm_score",)), ReadOptions(run="text")],
+)
+def test_option_that_changes_nothing_is_an_error(tmp_path: Path, options: ReadOptions) -> None:
+    header = ["item", "text", "worker", "tone", "grammar", "llm_score"]
+    rows = [
+        [i, TEXTS[i], r, PEOPLE[i, r], 6 - PEOPLE[i, r], JUDGE[i]] for i in ITEMS for r in RATERS
+    ]
+    (tmp_path / "a.csv").write_text(table(header, *rows))
+
+    with pytest.raises(ExceptionGroup) as raised:
+        read_ratings([tmp_path / "a.csv"], options)
+
+    assert "changes nothing" in str(next(leaves(raised.value)))
+
+
+def test_score_of_an_item_is_of_the_only_question(tmp_path: Path) -> None:
+    header = ["item", "worker", "tone", "grammar", "llm_score"]
+    rows = [[i, r, PEOPLE[i, r], 6 - PEOPLE[i, r], JUDGE[i]] for i in ITEMS for r in RATERS]
+    (tmp_path / "a.csv").write_text(table(header, *rows))
+
+    tables = read_ratings([tmp_path / "a.csv"], ReadOptions(only=("tone",)))
+
+    assert set(tables.scores["question"]) == {"tone"}
