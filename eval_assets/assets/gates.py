@@ -31,7 +31,7 @@ from eval_assets.store.gates import (
     unread_scores,
     write_gate_verdicts,
 )
-from eval_assets.wording import figure_text, listed, or_none
+from eval_assets.wording import figure_text, listed
 
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
@@ -175,9 +175,6 @@ def _result(
             "minimum": outcome.overall.minimum,
             "picture": plot_as_metadata(gates_plot(outcome)),
             "n": outcome.overall.n_units,
-            "verdict": outcome.overall.verdict.value,
-            "probability_below": or_none(outcome.overall.probability_below),
-            "blocks": outcome.is_closed,
             "questions": _questions(outcome),
             "reasons": dg.MetadataValue.md(
                 "\n".join(
@@ -187,11 +184,6 @@ def _result(
             ),
             "plot": _plot(outcome),
             "figures": figures_as_metadata(measured, ["question_id", *_EXPLAINING]),
-            **{
-                name: float(figure_text(value, decimals=3)) if isinstance(value, float) else value
-                for name, value in measured[0].columns().items()
-                if name in _EXPLAINING
-            },
             "data_version": outcome.data_version,
         },
     )

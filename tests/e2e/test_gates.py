@@ -172,7 +172,7 @@ def test_labels_that_changed_make_a_pass_stale_until_they_are_measured(
     assert "is closed: stale: " in failures(stale)["judge_splits"]
     assert "judge_alpha" not in failures(stale)["judge_splits"]
     assert not measured.success
-    assert check_of(measured, "human_alpha").metadata["verdict"].value == "fail"
+    assert check_of(measured, "human_alpha").metadata["state"].value == "FAIL"
     assert "is below the minimum" in failures(alone)["judge_splits"]
 
     open_folder.label({"clarity": AGREEING, "depth": AGREEING})
@@ -483,9 +483,6 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     assert metadata["state"].value == "PASS"
     assert metadata["minimum"].value == 0.667
     assert metadata["n"].value == N_RESPONSES
-    assert metadata["n_pairs"].value == 2 * N_RESPONSES
-    for shown in ("a_hh_by_chance", "exact_agreement", "adjacent_agreement"):
-        assert isinstance(metadata[shown].value, float), shown
     table = metadata["questions"]
     assert isinstance(table, dg.TableMetadataValue)
     questions = [record.data for record in table.records]
@@ -494,7 +491,8 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
         ("depth", "pass"),
     ]
     assert all(len(str(question["value"])) <= len("-0.123") for question in questions)
-    assert "Most frequent value" in str(metadata["figures"].value)
+    for title in ("Most frequent value", "A^HH by chance", "Exact agreement"):
+        assert title in str(metadata["figures"].value)
 
 
 @pytest.mark.slow
