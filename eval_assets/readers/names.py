@@ -68,7 +68,7 @@ _ROLES = {
         r"ratings? scores? labels? values? grades? stars? winner preference preferred votes? "
         r"verdicts? feedback answer relevance choices? pass passed correct quality annotations? "
         r"judge?ment decision bewertung einsch\w*tzung urteil punkte evaluation response "
-        r"coverageextent slider_response points?"
+        r"coverageextent slider_response points? rank(?:ing)?"
     ),
     Role.QUESTION: _words(
         r"questions? criterion criteria dimension metric aspect rubric indicator from_name frage "

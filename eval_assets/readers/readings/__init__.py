@@ -6,6 +6,7 @@ import numpy as np
 
 from eval_assets.errors import raise_all
 from eval_assets.readers.columns import CodedTable
+from eval_assets.readers.formats.table import plain
 from eval_assets.readers.rating_tables import ReadOptions
 from eval_assets.readers.readings.item_rows import ItemRows
 from eval_assets.readers.readings.levels import ratings_on_other_levels, split_levels
@@ -23,6 +24,12 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
     """Return the readings that the values of a table allow, the likeliest first."""
     choices = Choices.of(table, with_names_of_runs(table, options))
     columns, not_read = usable_columns(table, choices)
+    if _crosses_names(table):
+        refusal = (
+            "headers and rows have the same names: these are counts or figures of pairs",
+            "Write a row for each item, or for each rating",
+        )
+        return [Reading(table=table, items=[], rated=[], refusal=refusal)]
     readings = [
         *readings_of_rating_rows(table, columns, not_read, choices),
         ItemRows(table, columns, dict(not_read), choices).reading(),
@@ -33,6 +40,13 @@ def readings_of(table: CodedTable, options: ReadOptions) -> list[Reading]:
         split_levels(reading, choices)
         reading.name_the_rest()
     return sorted(usable, key=lambda reading: -reading.likelihood)
+
+
+def _crosses_names(table: CodedTable) -> bool:
+    """Return whether the first column holds the names of the others, as a confusion matrix does."""
+    names = [plain(column.name) for column in table.columns[1:]]
+    rows = [*map(plain, table.columns[0].values)] if table.columns else []
+    return len(rows) > 1 and len(rows) == len(table) and [*rows] == names[: len(rows)]
 
 
 def best_readings(

@@ -44,6 +44,7 @@ from eval_assets.readers.readings.table_reading import (
     names_item,
     option_text,
     problem_at,
+    row_numbers,
 )
 from eval_assets.readers.values import are_yes_or_no, order_of
 
@@ -69,10 +70,6 @@ _COMPUTED = (
     (np.nanmean, "mean"),
     (np.nanmedian, "median"),
 )
-_MOST_VOTED = 8
-"""Columns of counts of votes, which stand side by side."""
-
-_HIGHEST_RATING = 10
 _NOT_ITS_NAME = "its name is not one of a rater"
 
 
@@ -110,7 +107,6 @@ class ItemRows:
         self.kinds = _kinds(candidates)
         self._find_score_of_model(candidates)
         rated = [column for column in candidates if self._may_hold_ratings(column, candidates)]
-        rated = self._without_counts_of_votes(rated)
         if not rated:
             return None
         items = self._items(rated)
@@ -184,29 +180,6 @@ class ItemRows:
         is_name = self.who_is(column) is Who.PERSON or _may_be_name(column)
         is_reference = self.who_is(column) is Who.HUMAN
         return not (is_name or is_reference) or bool(_NO_REFERENCE.search(plain(column.name)))
-
-    def _without_counts_of_votes(self, rated: list[CodedColumn]) -> list[CodedColumn]:
-        """Return the columns without neighbours that add up to one number a row."""
-        whole = [
-            c
-            for c in self.columns
-            if c.is_whole and c.kind is Kind.NUMBER and c.n_distinct > 1 and not self._chosen(c)
-        ]
-        if len(self.table) < 10:
-            return rated
-        runs = (
-            whole[start:end]
-            for start, end in combinations(range(len(whole) + 1), 2)
-            if 1 < end - start <= _MOST_VOTED
-        )
-        for columns in sorted(runs, key=len, reverse=True):
-            total = np.sum([_numbers(column) for column in columns], axis=0)
-            if np.isnan(total).any() or not _are_counts(columns, total):
-                continue
-            reason = "counts of votes: they add up to the same number in every row"
-            self.not_read |= {column.name: reason for column in columns}
-            return [column for column in rated if column not in columns]
-        return rated
 
     # The item of each row.
 
@@ -709,15 +682,10 @@ def _question_among(items: Sequence[CodedColumn]) -> CodedColumn | None:
     return None
 
 
-def _are_counts(columns: Sequence[CodedColumn], total: npt.NDArray[np.float64]) -> bool:
-    """Return whether all rows have one total, as two raters of opposite opinions may have, too."""
-    is_same = np.mean(total == np.median(total)) > 0.95
-    from_zero = all(np.nanmin(column.numbers) == 0 for column in columns)
-    are_large = np.nanmax(total) > 2 * _HIGHEST_RATING
-    return bool(is_same and (from_zero or are_large) and np.nanmax(total) > 2)
-
-
 _NUMBERED_RATER = re.compile(r"(rater|annotator|reviewer|coder|expert|worker|human|grader)_?\d")
+_NEVER = (["false"], ["true"])
+"""Values of a column that programs write for all rows."""
+
 _REASONS: tuple[tuple[str, _Reason], ...] = (
     ("counts the rows", lambda _, column, __: column.counts_rows),
     (
@@ -740,7 +708,11 @@ _REASONS: tuple[tuple[str, _Reason], ...] = (
     (
         "a flag by its name",
         lambda _, column, __: (
-            column.may_be(Role.FLAG) and (column.kind is not Kind.NUMBER or column.n_distinct == 1)
+            (
+                column.may_be(Role.FLAG)
+                and (column.kind is not Kind.NUMBER or column.n_distinct == 1)
+            )
+            or (column.who is Who.PERSON and [*map(str.casefold, column.values)] in _NEVER)
         ),
     ),
     (
@@ -883,18 +855,13 @@ def _distinct_numbers(column: CodedColumn) -> set[float]:
     return set(np.round(column.numbers[~np.isnan(column.numbers)], 6).tolist())
 
 
-def _numbers(column: CodedColumn) -> npt.NDArray[np.float64]:
-    numbers: npt.NDArray[np.float64] = np.append(column.numbers, np.nan)[column.codes]
-    return numbers
-
-
 def _figure_of(column: CodedColumn, peers: Sequence[CodedColumn]) -> str | None:
     """Return the figure of other columns that a column holds in nearly every row."""
-    ratings = np.array([_numbers(other) for other in peers])
+    ratings = np.array([row_numbers(other) for other in peers])
     rows = ~np.isnan(ratings).all(axis=0) & column.has_cell
     if rows.sum() <= _FEWEST_COMPUTED:
         return None
-    figures, ratings = _numbers(column)[rows], ratings[:, rows]
+    figures, ratings = row_numbers(column)[rows], ratings[:, rows]
     for figure, name in _COMPUTED:
         if np.mean(np.abs(figure(ratings, axis=0) - figures) < 0.01) > 0.99:
             return name

@@ -38,6 +38,7 @@ def reading_of_person_rows(
         column
         for column in table.columns
         if column.can_rate
+        and column.name not in not_read
         and not column.counts_rows
         and not choices.takes(column)
         and not _METADATA.search(plain(column.name))

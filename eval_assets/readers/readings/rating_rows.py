@@ -279,10 +279,12 @@ class _RatingRows:
         return [
             column
             for column in self.columns
-            if column.may_be(Role.RUN)
-            and column is not self.rater
-            and column.is_whole
+            if column is not self.rater
             and column.n_distinct < len(self.table) / 2
+            and (
+                (column.may_be(Role.RUN) and column.is_whole)
+                or (column.origin is Origin.POSITION and self._holds_judges())
+            )
         ]
 
     @cached_property
@@ -539,11 +541,13 @@ class _RatingRows:
             if column is not self.rater
             and column is not self.round
             and not self._chosen(column)
-            and column.origin is not Origin.POSITION
             and not column.may_be(Role.TEXT)
             and column.kind not in (Kind.TIME, Kind.EMPTY)
             and not (column.kind is Kind.NUMBER and not column.is_whole)
-            and (column in self.runs or self._may_be_part(column))
+            and (
+                column in self.runs
+                or (column.origin is not Origin.POSITION and self._may_be_part(column))
+            )
         ]
         n_raters = len(self.rater.values)
         several = [
@@ -711,6 +715,8 @@ class _RatingRows:
             return _OF_RATER
         if column.may_be(Role.MEASURE, Role.FLAG, Role.TIME):
             return _MEASUREMENT
+        if column.may_be(Role.TURN) and not is_rating:
+            return "an attribute by its name"
         if column.may_be(Role.SUMMARY) and not is_rating:
             return "a summary by its name"
         is_unordered = column.kind is Kind.WORD and column.order is None
@@ -759,8 +765,14 @@ class _RatingRows:
         return [column for column in rated if column not in unordered]
 
 
-_MACHINES = {"model", "llm", "lm", "ai", "machine", "judge", "auto", "automatic", "bot"}
-_PEOPLE = {"human", "person", "people", "expert", "crowd", "annotator", "rater", "labeler"}
+_MACHINES = {
+    *("model", "llm", "lm", "ai", "machine", "judge", "auto", "automatic", "bot", "eval"),
+    *("llm_judge", "ai_judge", "code", "auto_eval", "online_scoring", "automated"),
+}
+_PEOPLE = {
+    *("human", "person", "people", "expert", "crowd", "annotator", "rater", "labeler", "ui"),
+    *("annotation", "manual", "user"),
+}
 _TRUE, _FALSE = {"1", "true", "yes", "y"}, {"0", "false", "no", "n"}
 _OF_MACHINE = re.compile(r"(^|_)is_?(llm|lm|ai|model|machine|judge|auto|bot)(_|$)")
 """Columns and words for the kind of a rater."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 import numpy as np
+import numpy.typing as npt
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.columns import (
@@ -27,6 +28,12 @@ FRAME = "data frame"
 
 _FEWEST_TO_REPEAT = 20
 """Rows from which on equal columns repeat each other, and are not two raters who agree."""
+
+_FEWEST_VOTED = 10
+_MOST_VOTED = 8
+"""Columns of counts of votes, which stand side by side."""
+
+_HIGHEST_RATING = 10
 
 _PASSES = frozenset(("1", "true", "pass", "yes", "y"))
 _FAILS = frozenset(("0", "false", "fail", "no", "n"))
@@ -275,13 +282,15 @@ def refused(table: CodedTable, message: str, remedy: str) -> InputError:
 def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColumn], dict[str, str]]:
     """Return the columns that may have a role, and the reason why each other one has none."""
     usable: list[CodedColumn] = []
-    not_read: dict[str, str] = {}
+    not_read = _counts_of_votes(table, choices)
     for column in table.columns:
         twin = None if choices.takes(column) else _twin(table, column, usable)
         if column.name in choices.options.ignore:
             not_read[column.name] = "ignored"
         elif choices.takes(column):
             usable.append(column)
+        elif column.name in not_read:
+            continue
         elif names_metric(column.name) and column.can_rate:
             not_read[column.name] = METRIC
         elif column.kind is Kind.EMPTY:
@@ -296,6 +305,40 @@ def usable_columns(table: CodedTable, choices: Choices) -> tuple[list[CodedColum
         else:
             not_read[column.name] = f"repeats {twin.name}"
     return usable, not_read
+
+
+def _counts_of_votes(table: CodedTable, choices: Choices) -> dict[str, str]:
+    """Return the reason for neighbours that add up to one number a row."""
+    whole = [
+        column
+        for column in table.columns
+        if column.kind is Kind.NUMBER
+        and column.is_whole
+        and column.n_distinct > 1
+        and not choices.takes(column)
+    ]
+    for width in range(_MOST_VOTED, 1, -1) if len(table) >= _FEWEST_VOTED else ():
+        for start in range(len(whole) - width + 1):
+            columns = whole[start : start + width]
+            total = np.sum([row_numbers(column) for column in columns], axis=0)
+            if not np.isnan(total).any() and _are_counts(columns, total):
+                reason = "counts of votes: they add up to the same number in every row"
+                return {column.name: reason for column in columns}
+    return {}
+
+
+def _are_counts(columns: Sequence[CodedColumn], total: npt.NDArray[np.float64]) -> bool:
+    """Return whether all rows have one total, as two raters of opposite opinions may have, too."""
+    is_same = np.mean(total == np.median(total)) > 0.95
+    from_zero = all(np.nanmin(column.numbers) == 0 for column in columns)
+    are_large = np.nanmax(total) > 2 * _HIGHEST_RATING
+    return bool(is_same and (from_zero or are_large) and np.nanmax(total) > 2)
+
+
+def row_numbers(column: CodedColumn) -> npt.NDArray[np.float64]:
+    """Return the number in each row, NaN without one."""
+    numbers: npt.NDArray[np.float64] = np.append(column.numbers, np.nan)[column.codes]
+    return numbers
 
 
 def _twin(

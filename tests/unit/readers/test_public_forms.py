@@ -357,3 +357,79 @@ def test_score_of_an_item_is_of_the_only_question(tmp_path: Path) -> None:
     tables = read_ratings([tmp_path / "a.csv"], ReadOptions(only=("tone",)))
 
     assert set(tables.scores["question"]) == {"tone"}
+
+
+def test_source_of_scores_tells_judges_from_people(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": i,
+            "feedback_scores": [
+                {"value": JUDGE[i], "source": "online_scoring", "last_updated_by": "admin"},
+                {"value": PEOPLE[i, "anna"], "source": "ui", "last_updated_by": "anna@x.org"},
+            ],
+        }
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "traces.jsonl", lines(rows))
+
+    assert set(tables.scores["judge"]) == {"admin"}
+    assert set(tables.ratings["rater"]) == {"anna@x.org"}
+
+
+def test_list_of_scores_by_one_judge_holds_its_runs(tmp_path: Path) -> None:
+    words = {True: "A>B", False: "B>A"}
+    rows = [
+        {
+            "pair_id": i,
+            "label": words[PEOPLE[i, "anna"] > 2],
+            "judgments": [
+                {"judge_model": "gpt-4o", "decision": words[(JUDGE[i] + k) % 5 > 2]} for k in (0, 1)
+            ],
+        }
+        for i in ITEMS
+    ]
+
+    tables = read(tmp_path, "pairs.jsonl", lines(rows))
+
+    assert len(tables.ratings) == len(ITEMS)
+    assert set(tables.scores["judge"]) == {"gpt-4o"}
+    assert tables.scores["run"].nunique() == 2
+
+
+def test_turn_of_a_conversation_is_no_rating(tmp_path: Path) -> None:
+    header = ["interaction_id", "user_id", "turn", "model_name", "score"]
+    rows = [
+        [i, f"user{n // 6}", n % 3, model, PEOPLE[i, r]]
+        for n, i in enumerate(ITEMS)
+        for model, r in (("gpt-4", "anna"), ("claude-2", "ben"))
+    ]
+
+    tables = read(tmp_path, "utterances.csv", table(header, *rows))
+
+    assert [of.id for of in tables.questions] == ["score"]
+
+
+def test_flags_of_a_program_are_no_raters(tmp_path: Path) -> None:
+    rows = [[i, "False", "False", TEXTS[i]] for i in ITEMS]
+
+    message = refusal(
+        tmp_path, "a.csv", table(["message_id", "deleted", "synthetic", "text"], *rows)
+    )
+
+    assert "no column of ratings is found" in message
+
+
+def test_counts_of_votes_on_subjects_are_no_ratings(tmp_path: Path) -> None:
+    rows = [[f"s{n}", n % 5, 2 * n % 7, 10 - n % 5 - 2 * n % 7] for n in range(36)]
+
+    message = refusal(tmp_path, "fleiss.csv", table(["subject", "cat1", "cat2", "cat3"], *rows))
+
+    assert "no column of ratings is found" in message
+
+
+@pytest.mark.parametrize("names", [["yes", "no"], ["anna", "ben", "cleo"]])
+def test_figures_of_pairs_are_no_ratings(tmp_path: Path, names: list[str]) -> None:
+    rows = [[name, *range(len(names))] for name in names]
+
+    assert "of pairs" in refusal(tmp_path, "pairs.csv", table(["", *names], *rows))
